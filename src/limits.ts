@@ -1,6 +1,8 @@
 import { accessLimits } from "./access-limits.ts";
 import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
+import { metricsLimits } from "./metrics-limits.ts";
+import { queueLimits } from "./queue-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -463,4 +465,6 @@ export const limits = {
   ...userLimits,
   ...eventLimits,
   ...hookLimits,
+  ...metricsLimits,
+  ...queueLimits,
 } as const;

@@ -3,6 +3,7 @@ import { parseConfig } from "../src/config/parse-config.ts";
 import { type Target, targetsOf } from "../src/config/targets.ts";
 import { missingBindings } from "../src/contract/bindings.ts";
 import { targetOf, variablesOf } from "./command-line.ts";
+import { queueProblems } from "./queue-problems.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
@@ -21,14 +22,18 @@ export function checkConfiguration(
   const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"], {
     development: use === "development",
   });
+  const collectsMetrics = parsed.outcome === "config" && parsed.config.prometheus.enabled;
   const problems = [
-    ...unboundObjects(wranglerConfig),
+    ...unboundObjects(wranglerConfig, collectsMetrics),
     ...(use === "deployment"
       ? developmentVariables({ ...wranglerConfig.vars, ...variablesOf(options) })
       : []),
     ...(parsed.outcome === "bad"
       ? parsed.problems
-      : unboundTargets(targetsOf(parsed.config), wranglerConfig)),
+      : [
+          ...unboundTargets(targetsOf(parsed.config), wranglerConfig),
+          ...queueProblems(parsed.config.consumers, wranglerConfig.queues),
+        ]),
   ];
   if (parsed.outcome === "config" && problems.length === 0) {
     for (const note of parsed.notes) console.log(`Note: ${note}`);
@@ -89,12 +94,15 @@ interface ServiceBinding {
   readonly entrypoint?: string | undefined;
 }
 
-function unboundObjects(wranglerConfig: ReturnType<typeof wranglerConfigOf>): readonly string[] {
+function unboundObjects(
+  wranglerConfig: ReturnType<typeof wranglerConfigOf>,
+  collectsMetrics: boolean,
+): readonly string[] {
   const { bindings } = wranglerConfig.durable_objects;
-  return missingBindings((name, className) =>
+  const isBound = (name: string, className: string) =>
     bindings.some(
       (one: { readonly name: string; readonly class_name: string }) =>
         one.name === name && one.class_name === className,
-    ),
-  );
+    );
+  return missingBindings(isBound, collectsMetrics);
 }

@@ -1,6 +1,7 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions, ClientConfig } from "../config/config.ts";
-import { Hub, type FanOutLimits } from "../hub/hub.ts";
+import { Hub, type HubSetup } from "../hub/hub.ts";
+import type { ChannelCounts } from "./channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import { type ObjectEvent, publicationEvent } from "../events/event.ts";
@@ -40,6 +41,7 @@ export class Channel {
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
+  readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
@@ -50,12 +52,14 @@ export class Channel {
   readonly #events: ChannelSetup["events"];
   /** Whether there was a subscriber or a gateway since {@link noteHolders} was last called. */
   #wasHeld = false;
+  #gatewaysCounted = 0;
 
   constructor(setup: ChannelSetup) {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
-    this.hub = new Hub(name, client.queueMaxSizeBytes, setup.fanOut);
+    this.#counts = setup.counts;
+    this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts });
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
@@ -82,6 +86,7 @@ export class Channel {
       registry: this.#registry,
       hasHistory: this.#history.enabled,
     });
+    this.#gatewaysCounted = this.relay.size;
   }
 
   get hasHistory(): boolean {
@@ -131,13 +136,13 @@ export class Channel {
       const first = this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
         this.#history.isReadable(offset, nowMs),
       );
-      if (first !== undefined) return { outcome: "suppressed", ...first };
+      if (first !== undefined) return this.#suppressed("repeated", first);
     }
     if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
     if (request.version > 0n) {
       const { version, versionEpoch } = this.#history.version;
       if (request.versionEpoch === versionEpoch && request.version <= version) {
-        return { outcome: "suppressed", position: this.#history.position(nowMs) };
+        return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
       }
     }
     return this.#publishWithHistory(request, info, nowMs);
@@ -286,6 +291,10 @@ export class Channel {
   noteHolders(nowMs: number): void {
     const { isHeld } = this;
     if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
+    if (this.#counts !== undefined && this.#gatewaysCounted !== this.relay.size) {
+      this.#counts.gatewayChanges.value += Math.abs(this.relay.size - this.#gatewaysCounted);
+      this.#gatewaysCounted = this.relay.size;
+    }
     this.#wasHeld = isHeld;
   }
 
@@ -335,6 +344,14 @@ export class Channel {
     });
   }
 
+  #suppressed(
+    reason: "repeated" | "outdated",
+    first: { readonly position?: StreamPosition },
+  ): PublishOutcome {
+    if (this.#counts !== undefined) this.#counts[reason].value++;
+    return { outcome: "suppressed", ...first };
+  }
+
   #publishWithoutHistory(
     request: PublicationRequest,
     info: ClientInfo | undefined,
@@ -372,6 +389,7 @@ export class Channel {
   }
 
   #collect(publication: Publication): void {
+    if (this.#counts !== undefined) this.#counts.published.value++;
     this.hub.publish(publication);
     this.relay.add({ type: "publication", publication }, this.top);
   }
@@ -388,7 +406,7 @@ function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
 }
 
 /** The ports and the configuration of a channel. */
-export interface ChannelSetup {
+export interface ChannelSetup extends Pick<HubSetup, "fanOut"> {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly client: ClientConfig;
@@ -399,12 +417,12 @@ export interface ChannelSetup {
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: ChannelCounts;
   /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */
   readonly events?: { add(event: ObjectEvent, nowMs: number): void };
   /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
   readonly followersCheckMs?: number;
-  /** Absent for the usual limits. */
-  readonly fanOut?: FanOutLimits;
 }
 
 /** The outcome of {@link Channel.publish}. */

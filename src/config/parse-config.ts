@@ -3,6 +3,7 @@ import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
+import { readConsumers } from "./consumers.ts";
 import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
@@ -10,6 +11,7 @@ import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
+  unsupportedPrometheusKeys,
   unsupportedStreamKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
@@ -62,6 +64,8 @@ export function parseConfig(
     transports: readTransports(root),
     ...(events === undefined ? {} : { events }),
     hooks: allHooks(hooks, channel, rpc),
+    prometheus: { enabled: readEnabled(root, "prometheus", unsupportedPrometheusKeys) },
+    consumers: readConsumers(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {

@@ -13,6 +13,7 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
   return [
     ...secretPair("API_KEY", "api"),
     ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
+    ...secretPair("METRICS_KEY", "metrics"),
     ...tokenSecrets("TOKEN", token),
     ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
     ...(config === undefined ? [] : namedSecrets(config)),

@@ -113,7 +113,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   controller: not,
   shared_poll: notYet,
   grpc_api: { ...notYet, switched: true },
-  consumers: notYet,
   websocket: {
     ...not,
     // Compression is off, and a client that doesn't read is closed because of its queue.
@@ -132,7 +131,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
     accepted: { handler_prefix: ["/emulation"], max_request_body_size: [65_536] },
   },
   admin: { ...notYet, switched: true, developmentOnly: "insecure" },
-  prometheus: { ...notYet, switched: true },
   health: {
     refusal: "is not supported by Dormouse: the only address is /health",
     accepted: { enabled: [true], handler_prefix: ["/health"] },
@@ -286,6 +284,12 @@ export function unsupportedStreamKeys(path: string): UnsupportedKeys {
     connect_code_to_http_response: not,
   };
 }
+
+/** `prometheus.*` (docs/protocol.md 8). */
+export const unsupportedPrometheusKeys: UnsupportedKeys = {
+  handler_prefix: { ...not, accepted: ["/metrics"] },
+  instrument_http_handlers: { ...not, accepted: [true], because: "requests are always counted" },
+};
 
 /** `uni_websocket.*` (docs/protocol.md 4.5). */
 export const unsupportedUniWebsocketKeys: UnsupportedKeys = {

@@ -25,6 +25,7 @@ import type {
   OwnSubscribers,
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
+import type { CollectedMetrics, MetricsReport } from "./metrics-report.ts";
 import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
 
 /**
@@ -181,4 +182,12 @@ export interface DirectoryCalls {
   channels(query: ChannelsQuery): Promise<ListedChannels>;
   /** Asks channels' own objects for their subscribers. */
   channelCounts(names: readonly string[]): Promise<CountedChannels>;
+}
+
+/** The calls of an object that collects metrics. */
+export interface MetricsCalls {
+  /** Adds what an object or an isolate of the edge has counted since its last report. */
+  report(report: MetricsReport): Promise<void>;
+  /** Tells all that was reported to this object. */
+  collected(): Promise<CollectedMetrics>;
 }

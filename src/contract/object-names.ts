@@ -88,6 +88,19 @@ export function shardName(number: number): string {
   return `directory/${number}`;
 }
 
+/**
+ * The name of the object that collects what an object counts: one of `limits.metricsCollectors`. Counts that go to
+ * different objects are added up when they are read, so this function may change.
+ */
+export function collectorOf(node: string): string {
+  return collectorName(hashOf(node) % limits.metricsCollectors);
+}
+
+/** The name of a collecting object by its number. */
+export function collectorName(number: number): string {
+  return String(number);
+}
+
 function hashOf(text: string): number {
   let hash = 0x81_1c_9d_c5;
   for (let index = 0; index < text.length; index++) {

@@ -1,5 +1,5 @@
 import type { SubscribeOptions } from "../channel/channel.ts";
-import type { FanOutLimits } from "../hub/hub.ts";
+import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
@@ -58,7 +58,7 @@ export class Follower {
   constructor(channel: string, gateway: FollowerGateway) {
     this.channel = channel;
     this.#gateway = gateway;
-    this.#subscribers = new LocalSubscribers(channel, gateway.client, gateway.fanOut);
+    this.#subscribers = new LocalSubscribers(channel, gateway.client, gateway.hubSetup?.(channel));
   }
 
   /** Whether there are neither subscribers nor pending subscribes. */
@@ -443,8 +443,8 @@ export class Follower {
 /** The gateway as its followers see it. */
 export interface FollowerGateway {
   readonly client: ClientConfig;
-  /** Absent for the usual limits. */
-  readonly fanOut?: FanOutLimits;
+  /** How the hub of a channel is set up; absent for what is usual. */
+  readonly hubSetup?: (channel: string) => HubSetup;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */
   readonly memory: SubscriptionMemory;
   /** Sends requests to a channel's object, in this order. */

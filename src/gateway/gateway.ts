@@ -9,9 +9,10 @@ import {
   SharedPresence,
 } from "../channel/shared-presence.ts";
 import type { Config } from "../config/config.ts";
-import type { FanOutLimits } from "../hub/hub.ts";
+import type { FanOutLimits, HubSetup } from "../hub/hub.ts";
 import { isTold } from "../events/event.ts";
 import { limits } from "../limits.ts";
+import type { Counts } from "../metrics/counts.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
@@ -21,6 +22,7 @@ import { Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
+import { namespaceLabel } from "../channel/channel-name.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
@@ -45,6 +47,8 @@ export interface GatewaySetup {
   readonly only?: string;
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: Counts;
 }
 
 /**
@@ -74,7 +78,7 @@ export class Gateway implements Channels {
     this.#setup = setup;
     this.#forFollowers = {
       client: setup.config.client,
-      ...(setup.fanOut === undefined ? {} : { fanOut: setup.fanOut }),
+      hubSetup: (channel) => this.#hubSetup(channel),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
@@ -305,6 +309,18 @@ export class Gateway implements Channels {
     this.#followers.set(channel, follower);
     this.#nameBytes += textBytes(channel.length);
     return follower;
+  }
+
+  #hubSetup(channel: string): HubSetup {
+    const { fanOut, counts, config } = this.#setup;
+    return {
+      ...(fanOut !== undefined && { fanOut }),
+      ...(counts !== undefined && {
+        deliveries: counts.counter("dormouse_deliveries_total", {
+          channel_namespace: namespaceLabel(channel, config.channel),
+        }),
+      }),
+    };
   }
 
   /** Whether a backend waits to be told that the channel has no subscriber any more (rule E10). */

@@ -25,7 +25,7 @@ export class BatchFrames {
   #whole: RunFrames | undefined;
   /** The frames of the rests, by the index of their first push; undefined while there are none. */
   #rests: Map<number, RunFrames> | undefined;
-  #hasPublications = false;
+  #publications = 0;
   #bytes = 0;
 
   /** @param firstCodec of the first subscriber */
@@ -52,7 +52,7 @@ export class BatchFrames {
     this.#pushes.push(push);
     // One more, for the line break before the next message.
     this.#bytes += message.length + 1;
-    this.#hasPublications ||= push.type === "publication";
+    if (push.type === "publication") this.#publications++;
     this.#whole = undefined;
     this.#rests = undefined;
     return "added";
@@ -66,7 +66,7 @@ export class BatchFrames {
 
   /** Whether the batch may hold something for the subscriber. */
   concerns(subscriber: Subscriber): boolean {
-    if (!this.#hasPublications && !subscriber.hearsJoinLeave) return false;
+    if (this.#publications === 0 && !subscriber.hearsJoinLeave) return false;
     return (this.#skipped?.get(subscriber) ?? 0) < this.#pushes.length;
   }
 
@@ -79,6 +79,19 @@ export class BatchFrames {
     if (skipped > 0) return this.#restFrom(skipped)?.frameFor(subscriber);
     this.#whole ??= this.#run(0, limits.selectedBytesMax);
     return this.#whole.frameFor(subscriber);
+  }
+
+  /** How many publications the subscriber's frame has. */
+  publicationsFor(subscriber: Subscriber): number {
+    const { filter } = subscriber;
+    const skipped = this.#skipped?.get(subscriber) ?? 0;
+    if (filter === undefined && skipped === 0) return this.#publications;
+    let count = 0;
+    for (const push of this.#pushes.slice(skipped)) {
+      if (push.type !== "publication") continue;
+      if (filter === undefined || filter.matches(push.publication.tags)) count++;
+    }
+    return count;
   }
 
   #restFrom(index: number): RunFrames | undefined {

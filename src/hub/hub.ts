@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import type { Counter } from "../metrics/counts.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
@@ -21,6 +22,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
   readonly #limits: FanOutLimits;
+  /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
+  readonly #deliveries: Counter | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
@@ -37,10 +40,15 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Undefined until the backlog is too large for the first time. */
   #overload: Overload<Local> | undefined;
 
-  constructor(channel: string, queueMaxBytes: number, fanOut: FanOutLimits = limits) {
+  constructor(
+    channel: string,
+    queueMaxBytes: number,
+    { fanOut = limits, deliveries }: HubSetup = {},
+  ) {
     this.#channel = channel;
     this.#queueMaxBytes = queueMaxBytes;
     this.#limits = fanOut;
+    this.#deliveries = deliveries;
   }
 
   get subscribers(): readonly Local[] {
@@ -238,7 +246,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const bytes = message?.length ?? 0;
     if (this.#frame === undefined) this.#backlogBytes += bytes;
     else this.#frame.backlogBytes += behind + bytes;
-    if (message !== undefined) subscriber.send(message);
+    if (message === undefined) return bytes;
+    if (this.#deliveries !== undefined) this.#deliveries.value += batch.publicationsFor(subscriber);
+    subscriber.send(message);
     return bytes;
   }
 
@@ -261,6 +271,14 @@ export class Hub<Local extends Subscriber = Subscriber> {
       this.#cutting = false;
     }
   }
+}
+
+/** What a hub needs not have. */
+export interface HubSetup {
+  /** Absent for the usual limits. */
+  readonly fanOut?: FanOutLimits;
+  /** Where deliveries are counted; absent without `prometheus.enabled`. */
+  readonly deliveries?: Counter;
 }
 
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */

@@ -12,6 +12,7 @@ import type { Reply } from "../protocol/reply.ts";
 import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import type { SessionCounts } from "./session-counts.ts";
 import type { UserRates } from "./user-rates.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type {
@@ -158,6 +159,8 @@ export interface SessionContext {
   readonly events?: ConnectionEvents;
   /** Asks backends; absent where the configuration has no hooks. */
   readonly hooks?: Pick<Hooks, "ask">;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: SessionCounts;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */

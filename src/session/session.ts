@@ -216,6 +216,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void {
     if (this.closed) return;
+    this.context.counts?.disconnected(code);
     this.ended(code);
     this.#connection.close(code);
   }
@@ -233,6 +234,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#waiting = undefined;
     const { all } = this.subscriptions;
     this.subscriptions.clear();
+    if (this.hasConnected) this.context.counts?.ended();
     if (this.user !== "") this.context.userEnded?.(this);
     this.identity = compact({ ...this.identity, phase: "closed" });
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
@@ -322,6 +324,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   connected(): void {
+    this.context.counts?.connected();
     if (this.hasConnected && !this.held) this.told?.accepted();
     const pushes = this.#waiting?.pushes.splice(0) ?? [];
     for (const push of pushes) this.send(push);
@@ -452,6 +455,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     const replies: Message[] = [];
     const before = this.#deferred;
     this.#deferred = replies;
+    this.context.counts?.unsubscribed(code);
     this.leave(channel, code);
     this.#deferred = before;
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));

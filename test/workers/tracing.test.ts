@@ -161,7 +161,7 @@ describe("a trace of an HTTP stream's request", () => {
 describe("a publish that waits until its user's home has answered", () => {
   it("[E12] is told of without the time of its commit, and holds up none after it", async () => {
     const channel = newChannel("room");
-    const socket = await channelPlace.upgrade(channel).then(TestSocket.on);
+    const socket = TestSocket.on(await channelPlace.upgrade(channel));
     const connect = { token: await token({ sub: `user-${crypto.randomUUID()}` }) };
     socket.send(
       { id: 1, connect },

@@ -50,6 +50,8 @@ import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
+import type { Configured } from "../platform/configuration.ts";
+import type { Env } from "../platform/env.ts";
 import { inSpan } from "../platform/spans.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
@@ -201,6 +203,14 @@ function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string 
   context.set("refusal", { rule, reason: answer.detail ?? message, code, ...named });
 }
 
+/** What calls need: a handler's context has it, and so has the consumer of a queue. */
+export interface Calling {
+  readonly env: Env;
+  readonly var: { readonly configured: Pick<Configured, "config"> };
+  /** The request, which may belong to a trace; absent for messages of a queue. */
+  readonly req?: { readonly raw: { readonly headers: Headers } };
+}
+
 /** The collected answers to a request's calls, or the reason why no call was made. */
 type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers } | Refused;
 
@@ -214,8 +224,8 @@ type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers
  * @param entries of the whole request
  * @param method of the request, for the log
  */
-async function callObjects(
-  context: Context<AppEnv>,
+export async function callObjects(
+  context: Calling,
   entries: readonly Entry[],
   method: string,
 ): Promise<Called> {
@@ -245,7 +255,7 @@ async function callObjects(
 }
 
 function callObject(
-  context: Context<AppEnv>,
+  context: Calling,
   call: ObjectCall,
   method: string,
   waitMs: number,
@@ -258,7 +268,7 @@ function callObject(
 
 /** Finds the answer to a question, within so many ms. */
 async function callFor(
-  { env }: Context<AppEnv>,
+  { env }: Calling,
   question: Question,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
@@ -275,7 +285,7 @@ async function callFor(
 
 /** Gives a user's home its orders, once; or the object that holds an anonymous connection, which its ID names. */
 async function callUser(
-  context: Context<AppEnv>,
+  context: Calling,
   { user, orders }: UserCall,
   method: string,
   waitMs: number = limits.objectAnswerMs,
@@ -313,14 +323,14 @@ async function callUser(
  * @param waitMs the time that the object has
  */
 async function callChannel(
-  { env: { CHANNELS }, req }: Context<AppEnv>,
+  { env: { CHANNELS }, req }: Calling,
   channel: string,
   commands: readonly ChannelCommand[],
   method: string,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
-  const header = req.raw.headers.get("traceparent");
-  const traceparent = header === null ? undefined : parseTraceparent(header);
+  const header = req?.raw.headers.get("traceparent") ?? undefined;
+  const traceparent = header === undefined ? undefined : parseTraceparent(header);
   const call = (): Promise<ChannelAnswers> =>
     CHANNELS.getByName(channel).execute(withTrace(commands, traceparent));
   try {

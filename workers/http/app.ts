@@ -21,6 +21,7 @@ import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
 import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
+import { measure, showMetrics } from "./metrics.ts";
 import { poll } from "./poll.ts";
 import { missingMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
@@ -32,6 +33,7 @@ export function createApp(): HonoBase<AppEnv> {
   // Hono's usual class would bring a second router, which refuses these routes, and take this one.
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configure);
+  app.use(measure);
   app.use(logRefusal);
   app.use(enoughDescriptors);
   const onlyPost = onlyMethods("POST");
@@ -72,6 +74,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
   app.get("/health", respondHealthy);
+  app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);
 

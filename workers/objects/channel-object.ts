@@ -33,7 +33,6 @@ import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { inSpan } from "../platform/spans.ts";
 import { deliver, gatherPresence } from "./calls.ts";
@@ -66,6 +65,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly kind = "channel";
   protected override readonly events: EventDelivery | undefined;
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
@@ -103,6 +103,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
+      ...this.metrics?.ofChannel(name),
       ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
     });
     this.events?.watch(channel);
@@ -121,12 +122,13 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       version,
       ...this.users,
       ...this.hooks,
+      ...this.metrics?.ofSessions,
       node: channelNode(name),
       channel: name,
       ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
-      refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),
+      refused: (refusal: Refusal) => this.refused(refusal),
     };
     this.sockets = new ClientSockets({
       context,
@@ -295,6 +297,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (!hub.full) this.#queue.resume();
     this.#channel.noteHolders(nowMs);
   };
+
+  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 

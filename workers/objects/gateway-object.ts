@@ -13,7 +13,6 @@ import { version } from "../../src/version.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { limits } from "../../src/limits.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
@@ -32,6 +31,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly kind = "gateway";
   protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
@@ -44,6 +44,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     this.node = gatewayNode(name);
     this.events = this.deliveryOf(this.node);
     const served = parseGatewayName(name);
+    const counts = this.metrics?.counts;
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
       config,
@@ -59,6 +60,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
         later: this.later,
       },
       ...(only === undefined ? {} : { only }),
+      ...(counts !== undefined && { counts }),
     });
     this.#gateway = gateway;
     const sessions = {
@@ -69,12 +71,13 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       version,
       ...this.users,
       ...this.hooks,
+      ...this.metrics?.ofSessions,
       node: gatewayNode(name),
       ...this.events?.ofSessions,
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
-      refused: (refusal: Refusal) => noteRefusal(refusal, gatewayNode(name)),
+      refused: (refusal: Refusal) => this.refused(refusal),
     };
     this.sockets = new ClientSockets({
       context,
@@ -187,6 +190,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       resolve();
     }
   };
+
+  /** The channel's own object says it. */
+  protected override readonly isOccupied = (): boolean => false;
 
   protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
 

@@ -29,6 +29,9 @@ import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
 import { EndedUsers } from "../../src/users/ended-users.ts";
+import { ObjectMetrics } from "./object-metrics.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
@@ -47,6 +50,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   readonly sql: ObjectSql;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
+  /** Absent without `prometheus.enabled`. */
+  protected readonly metrics: ObjectMetrics | undefined;
   protected readonly config: Config;
   protected readonly verifier: TokenVerifier;
   /** Signs requests to backends. */
@@ -77,6 +82,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly users: Pick<SessionContext, "users" | "userEnded" | "userRates">;
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs = Date.now();
+  /** Logs a refusal, and counts it (rule A13). */
+  protected readonly refused = (refusal: Refusal): void => {
+    const { refused, rule } = refusal;
+    this.metrics?.counts.add("dormouse_refusals_total", { refused, rule });
+    noteRefusal(refusal, this.node);
+  };
   /** Whether the directory lists the object. */
   protected readonly isListed = (): boolean => this.#listing.listed;
   readonly #listing = new Listing({
@@ -89,6 +100,14 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** What a backend is told of the object; undefined where it isn't told of anything (section E). */
   protected abstract readonly events: EventDelivery | undefined;
   #awaitsTurn = false;
+  /** Since when frames are on their way, ms since 1970; undefined while none is, and without metrics. */
+  #sendingSinceMs: number | undefined;
+
+  /** The kind of object, as metrics call it. */
+  protected abstract readonly kind: "channel" | "gateway";
+
+  /** Whether the object is that of a channel which has subscribers. */
+  protected abstract readonly isOccupied: () => boolean;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
   protected abstract readonly settle: (nowMs: number) => void;
@@ -122,8 +141,24 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
+    this.metrics = configuration.config.prometheus.enabled
+      ? new ObjectMetrics(this.#measured(), this.awakeSinceMs)
+      : undefined;
     // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
     if (events !== undefined) void context.blockConcurrencyWhile(() => this.alarms.read());
+  }
+
+  #measured(): ConstructorParameters<typeof ObjectMetrics>[0] {
+    return {
+      channels: this.config.channel,
+      kind: () => this.kind,
+      node: () => this.node,
+      collectors: () => this.env.METRICS,
+      billed: () => ({ rowsWritten: this.sql.rowsWritten, callsMade: this.callsMade }),
+      sessions: () => this.sockets.sessions(),
+      isOccupied: () => this.isOccupied(),
+      later: this.later,
+    };
   }
 
   /** Has the users' homes told when their connections have ended, where anybody wants to know. */
@@ -213,6 +248,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.alarms.rang();
+    this.metrics?.alarmRang();
     const nowMs = Date.now();
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
@@ -324,10 +360,22 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     });
   };
 
+  #checkMetrics(metrics: ObjectMetrics, nowMs: number): void {
+    if (this.#sendingSinceMs !== undefined && !this.#awaitsTurn) {
+      metrics.counts.observe("dormouse_fan_out_seconds", (nowMs - this.#sendingSinceMs) / 1_000, {
+        kind: this.kind,
+      });
+      this.#sendingSinceMs = undefined;
+    }
+    metrics.check(nowMs);
+  }
+
   async #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): Promise<void> {
     this.callsMade++;
     const { HookEntrypoint } = this.ctx.exports;
+    const askedMs = Date.now();
     const reply = await askBackend(HookEntrypoint, question, timeoutMs);
+    this.metrics?.backendAnswered(question, reply, (Date.now() - askedMs) / 1_000);
     const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
     try {
       await this.carryOutAnswer(question.hook, bytes, (isBusy) => {
@@ -357,6 +405,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly sendInTurns = (): void => {
     if (this.#awaitsTurn) return;
     this.#awaitsTurn = true;
+    if (this.metrics !== undefined) this.#sendingSinceMs ??= Date.now();
     this.later(0, () => {
       this.#awaitsTurn = false;
       this.sendSlice();
@@ -391,6 +440,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
    */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
     if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
+    if (this.metrics !== undefined) this.#checkMetrics(this.metrics, nowMs);
     this.events?.proceed(nowMs);
     const dueMs = Math.min(
       this.dueAtMs(nowMs),

@@ -25,7 +25,11 @@ export type Configuration = Configured | Unconfigured;
 export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;
-  readonly secrets: { readonly apiKeys: readonly SecretApiKey[] };
+  readonly secrets: {
+    readonly apiKeys: readonly SecretApiKey[];
+    /** Those that admit to metrics, beside the API's. */
+    readonly metricsKeys: readonly string[];
+  };
   /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
   /** Signs questions to backends. */
@@ -111,7 +115,7 @@ function readConfiguration(env: Settings): Configuration {
   return {
     outcome: "configured",
     config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
-    secrets: { apiKeys: apiKeys(parsed.config, given) },
+    secrets: { apiKeys: apiKeys(parsed.config, given), metricsKeys: metricsKeys(given) },
     verifier: new TokenVerifier(parsed.config.client, secrets, parsed.config.hooks.keepsMeta),
     hookSigner: new WebhookSigner(hookSecrets(env)),
   };
@@ -144,6 +148,11 @@ function apiKeys({ httpApi }: Config, secrets: Secrets): readonly SecretApiKey[]
       return [{ key, value }];
     }),
   );
+}
+
+function metricsKeys(secrets: Secrets): readonly string[] {
+  const name = "METRICS_KEY" satisfies SecretName;
+  return [name, previousName(name)].flatMap((each) => secrets[each] ?? []);
 }
 
 function verifierSecrets(env: Settings, issuers: Secrets): VerifierSecrets {
