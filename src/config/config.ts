@@ -14,6 +14,7 @@ export interface Config {
   readonly transports: TransportsConfig;
   /** Dormouse's own; absent if no backend is told of events. */
   readonly events?: EventsConfig;
+  readonly swagger: SwaggerConfig;
   readonly hooks: HooksConfig;
   readonly prometheus: PrometheusConfig;
   /** Those that are enabled. */
@@ -323,6 +324,12 @@ export interface HttpApiConfig {
   readonly insecure: boolean;
   /** Dormouse's own: keys beside `API_KEY`, which admit less (rule A14). */
   readonly keys: readonly ApiKeyConfig[];
+}
+
+/** The section `swagger`. */
+interface SwaggerConfig {
+  /** The description of the HTTP API and the page that shows it are served (rule W8). */
+  readonly enabled: boolean;
 }
 
 /** One of `http_api.keys`. */

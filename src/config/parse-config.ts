@@ -13,6 +13,7 @@ import {
   unsupportedTopLevelKeys,
   unsupportedPrometheusKeys,
   unsupportedStreamKeys,
+  unsupportedSwaggerKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
 } from "./unsupported.ts";
@@ -63,6 +64,7 @@ export function parseConfig(
     rpc,
     transports: readTransports(root),
     ...(events === undefined ? {} : { events }),
+    swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
     hooks: allHooks(hooks, channel, rpc),
     prometheus: { enabled: readEnabled(root, "prometheus", unsupportedPrometheusKeys) },
     consumers: readConsumers(root),

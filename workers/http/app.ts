@@ -18,6 +18,7 @@ import {
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
+import { description } from "./description.ts";
 import { emulation } from "./emulation.ts";
 import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
@@ -77,6 +78,9 @@ export function createApp(): HonoBase<AppEnv> {
   app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);
+  app.get("/openapi.json", description("/openapi.json"));
+  app.get("/swagger", description("/swagger.html"));
+  app.get("/swagger.css", description("/swagger.css"));
 
   app.notFound(respondNotFound);
   app.onError((error) => {

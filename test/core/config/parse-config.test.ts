@@ -85,6 +85,7 @@ describe("[A8] parseConfig", () => {
       hooks: { connectAt: "connect", keepsMeta: false, targets: new Map() },
       prometheus: { enabled: false },
       consumers: [],
+      swagger: { enabled: false },
       transports: {
         sse: false,
         httpStream: false,
