@@ -20,6 +20,7 @@ export function sourceFiles(): readonly SourceFile[] {
   const folders = [
     ".ci",
     ".github",
+    "cli",
     "docs",
     "examples",
     "public",
