@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../src/protocol/wire-value.ts";
 import { neededSecret, serverAddress, type ServerOptions } from "./settings.ts";
 import { exitCodes, Failure, refusal, type Shell } from "./shell.ts";
-import { shown } from "./table.ts";
+import { shown } from "./printable.ts";
 
 /** The server's answer to one call of the HTTP API (docs/protocol.md 6.1). */
 export type ApiAnswer =
@@ -111,7 +111,7 @@ function explained(status: number, text: string): string {
     case 413:
       return "the request is larger than the server takes (status 413)";
     case 503:
-      return `the server isn't configured or is overloaded (status 503): ${text.trim()}`;
+      return `the server isn't configured or is overloaded (status 503): ${text.trim().replaceAll("\n", "; ")}`;
     default:
       return `the server answers with status ${status}`;
   }

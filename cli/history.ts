@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type JsonValue } from "../src/protocol/wire-
 import { ApiClient } from "./api-client.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { paintOf, type Shell } from "./shell.ts";
-import { shown } from "./table.ts";
+import { printable, shown } from "./printable.ts";
 import { type Position, position, wholeNumber } from "./values.ts";
 
 interface HistoryOptions extends ServerOptions {
@@ -55,7 +55,7 @@ async function printHistory(
   };
   const result = await client.result("history", { channel, limit, ...order });
   if (json === true) {
-    shell.print(JSON.stringify(result));
+    shell.print(printable(JSON.stringify(result)));
     return;
   }
   const { publications = [], offset = 0, epoch = "" } = result;
@@ -68,6 +68,6 @@ async function printHistory(
 function line(publication: JsonValue): string {
   if (!isJsonObject(publication)) return "";
   const { offset, data, b64data, tags } = publication;
-  const payload = data === undefined ? `base64 ${shown(b64data)}` : JSON.stringify(data);
+  const payload = data === undefined ? `base64 ${shown(b64data)}` : printable(JSON.stringify(data));
   return [shown(offset), payload, ...(tags === undefined ? [] : [shown(tags)])].join(" ");
 }

@@ -1,6 +1,7 @@
 import { Centrifuge, type PublicationContext, type Subscription } from "centrifuge";
 import { Command } from "commander";
 import { type Arrival, observedSocket } from "./observed-socket.ts";
+import { printable, shown } from "./printable.ts";
 import { secretsOf, type ServerOptions, serverAddress, withServer } from "./settings.ts";
 import { exitCodes, paintOf, type Shell } from "./shell.ts";
 import { trialToken } from "./token-signer.ts";
@@ -93,7 +94,9 @@ class Listener {
         `connected to ${address}`,
       ),
     );
-    client.on("error", ({ error }) => this.#shell.note(`can't connect: ${error.message}`));
+    client.on("error", ({ error }) =>
+      this.#shell.note(printable(`can't connect: ${error.message}`)),
+    );
     client.on("disconnected", ({ code, reason }) => {
       if (code !== 0) this.#fail(`disconnected: ${code} ${reason}`);
       this.#finish();
@@ -133,7 +136,7 @@ class Listener {
       this.#finish();
     });
     subscription.on("error", ({ error }) =>
-      this.#shell.note(`can't subscribe to ${channel}: ${error.code} ${error.message}`),
+      this.#shell.note(printable(`can't subscribe to ${channel}: ${error.code} ${error.message}`)),
     );
     subscription.on("publication", (publication) => this.#heardOne(channel, publication));
     if (joins === true) this.#printJoins(subscription, channel);
@@ -145,7 +148,7 @@ class Listener {
       subscription.on(event, ({ info }) =>
         this.#print(
           { event, channel, user: info.user, client: info.client },
-          `${channel} ${event} ${info.user === "" ? "(anonymous)" : info.user} ${info.client}`,
+          `${channel} ${event} ${info.user === "" ? "(anonymous)" : shown(info.user)} ${info.client}`,
         ),
       );
   }
@@ -158,13 +161,13 @@ class Listener {
 
   #heardOne(channel: string, { offset, data, tags }: PublicationContext): void {
     const arrival = offset === undefined ? undefined : this.#arrivals.get(offset);
-    const text = JSON.stringify(data);
+    const text = printable(JSON.stringify(data));
     const delta = arrival?.isDelta === true ? { delta: { bytes: arrival.bytes } } : {};
     const size = paintOf(this.#shell).faint(
       `(delta: ${arrival?.bytes} of ${Buffer.byteLength(text)} bytes)`,
     );
     const words = [channel, ...(offset === undefined ? [] : [String(offset)]), text];
-    if (tags !== undefined) words.push(JSON.stringify(tags));
+    if (tags !== undefined) words.push(shown(tags));
     if (arrival?.isDelta === true) words.push(size);
     this.#print({ event: "publication", channel, offset, data, tags, ...delta }, words.join(" "));
     this.#heard++;
@@ -172,12 +175,12 @@ class Listener {
   }
 
   #print(event: object, text: string): void {
-    this.#shell.print(this.#options.json === true ? JSON.stringify(event) : text);
+    this.#shell.print(this.#options.json === true ? printable(JSON.stringify(event)) : text);
   }
 
   #fail(message: string): void {
     process.exitCode = exitCodes.refused;
-    this.#shell.note(message);
+    this.#shell.note(printable(message));
   }
 }
 

@@ -8,6 +8,7 @@ import { type Conversion, convert, type Row } from "./migrate/conversion.ts";
 import { withEnvironment } from "./migrate/environment.ts";
 import { secretsFile, workerFile } from "./migrate/worker-files.ts";
 import { packageRoot } from "./package-root.ts";
+import { shown } from "./printable.ts";
 import { exitCodes, type Paint, paintOf, type Shell, usageFailure } from "./shell.ts";
 import { table } from "./table.ts";
 
@@ -110,11 +111,13 @@ function print({ rows, todo }: Conversion, written: readonly string[], shell: Sh
     const group = rows.filter((row) => row.outcome === outcome);
     if (group.length === 0) continue;
     shell.print(title);
-    shell.print(table(group.map((row) => [`  ${row.key}`, about(row)])));
+    shell.print(table(group.map((row) => [`  ${shown(row.key)}`, about(row)])));
     shell.print("");
   }
   for (const file of written) shell.print(`Wrote ${file}`);
-  if (todo.length > 0) shell.print(["", "To do:", ...todo.map((one) => `  ${one}`)].join("\n"));
+  if (todo.length === 0) return;
+  if (written.length > 0) shell.print("");
+  shell.print(["To do:", ...todo.map((one) => `  ${one}`)].join("\n"));
 }
 
 function groups(

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject } from "../src/protocol/wire-value.ts";
 import { ApiClient } from "./api-client.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { paintOf, type Shell } from "./shell.ts";
-import { shown, table } from "./table.ts";
+import { printable, shown } from "./printable.ts";
+import { table } from "./table.ts";
 
 interface PresenceOptions extends ServerOptions {
   readonly stats?: boolean;
@@ -22,7 +23,7 @@ export function presenceCommand(shell: Shell): Command {
     .action(async (channel: string, { stats, json, ...server }: PresenceOptions) => {
       const method = stats === true ? "presence_stats" : "presence";
       const result = await ApiClient.of(server, shell).result(method, { channel });
-      if (json === true) shell.print(JSON.stringify(result));
+      if (json === true) shell.print(printable(JSON.stringify(result)));
       else if (stats === true)
         shell.print(
           `connections: ${shown(result["num_clients"] ?? 0)}, users: ${shown(result["num_users"] ?? 0)}`,
@@ -42,7 +43,9 @@ function printPresence({ presence = {}, incomplete }: JsonObject, shell: Shell):
         ...clients.map(({ user = "", client = "", conn_info: conn, chan_info: chan }) => [
           user === "" ? "(anonymous)" : shown(user),
           shown(client),
-          [conn, chan].map((info) => (info === undefined ? "" : JSON.stringify(info))).join(" "),
+          [conn, chan]
+            .map((info) => (info === undefined ? "" : printable(JSON.stringify(info))))
+            .join(" "),
         ]),
       ]),
     );

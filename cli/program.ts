@@ -9,6 +9,7 @@ import { initCommand } from "./init.ts";
 import { listenCommand } from "./listen.ts";
 import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
+import { printable } from "./printable.ts";
 import { proveCommand } from "./prove.ts";
 import { publishCommand } from "./publish.ts";
 import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
@@ -87,7 +88,7 @@ export async function run(args: readonly string[], shell: Shell): Promise<number
     const failure = error instanceof Failure ? error : fileFailure(error);
     if (failure === undefined) throw error;
     if (args.includes("--json")) shell.note(JSON.stringify({ error: failure.message }));
-    else shell.note(paintOf(shell).bad(failure.message));
+    else shell.note(paintOf(shell).bad(printable(failure.message)));
     return failure.exitCode;
   }
 }

@@ -11,7 +11,7 @@ import {
 import { ApiClient } from "./api-client.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { exitCodes, refusal, type Shell, usageFailure } from "./shell.ts";
-import { shown } from "./table.ts";
+import { shown } from "./printable.ts";
 import { pair, wholeNumber } from "./values.ts";
 
 interface PublishOptions extends ServerOptions {

@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from "node:util";
-import type { JsonValue } from "../src/protocol/wire-value.ts";
 
 /**
  * Lays out rows in columns that are divided by two spaces. The last column isn't filled up.
@@ -29,10 +28,4 @@ export function table(
 
 function widthOf(cell: string): number {
   return Array.from(stripVTControlCharacters(cell)).length;
-}
-
-/** A value of JSON as a person reads it: a text as it is, nothing for an absent value, and anything else as JSON. */
-export function shown(value: JsonValue | undefined): string {
-  if (value === undefined) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

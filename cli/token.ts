@@ -11,7 +11,8 @@ import { jsonValue, type JsonValue } from "../src/protocol/wire-value.ts";
 import { TokenVerifier } from "../workers/platform/token-verifier.ts";
 import { neededSecret, type SecretOptions, secretsOf, withSecrets } from "./settings.ts";
 import { exitCodes, paintOf, refusal, type Shell, usageFailure } from "./shell.ts";
-import { shown, table } from "./table.ts";
+import { shown } from "./printable.ts";
+import { table } from "./table.ts";
 import { explainedClaims, readToken, requestedClaims } from "./token-claims.ts";
 import { signToken, type SigningKey } from "./token-signer.ts";
 import { durationSeconds, json, pair, wholeNumber } from "./values.ts";
@@ -233,7 +234,11 @@ async function explain(given: string, options: TokenOptions, shell: Shell): Prom
   };
   shell.print(`${words[verdict.outcome]} ${kind}${reason === undefined ? "." : `: ${reason}.`}`);
   shell.print(`Signed with ${shown(read.header["alg"])}.\n`);
-  shell.print(table(claims.map(([name, value, meaning]) => [name, value, paint.faint(meaning)])));
+  shell.print(
+    table(
+      claims.map(([name, value, meaning]) => [shown(name), shown(value), paint.faint(meaning)]),
+    ),
+  );
 }
 
 function rulesOf({ client }: Config, isSubscription: boolean): TokenConfig {

@@ -3,7 +3,8 @@ import { isJsonArray, isJsonObject, type JsonObject } from "../src/protocol/wire
 import { ApiClient } from "./api-client.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { paintOf, type Shell } from "./shell.ts";
-import { shown, table } from "./table.ts";
+import { printable, shown } from "./printable.ts";
+import { table } from "./table.ts";
 
 interface UsersOptions extends ServerOptions {
   readonly status?: boolean;
@@ -44,7 +45,7 @@ async function printGateways(
   let cursor = "";
   do {
     const result = await client.result("info", cursor === "" ? {} : { cursor });
-    if (json === true) shell.print(JSON.stringify(result));
+    if (json === true) shell.print(printable(JSON.stringify(result)));
     for (const node of objectsOf(result, "nodes"))
       rows.push(
         ["name", "region", "num_clients", "num_users", "num_channels"].map((key) =>
@@ -67,7 +68,7 @@ async function printConnections(
 ): Promise<void> {
   const result = await client.result("connections", { user });
   if (json === true) {
-    shell.print(JSON.stringify({ user, ...result }));
+    shell.print(printable(JSON.stringify({ user, ...result })));
     return;
   }
   const { title, faint } = paintOf(shell);
@@ -76,13 +77,13 @@ async function printConnections(
   shell.print(title(`${user}: ${all.length} connection${all.length === 1 ? "" : "s"}`));
   for (const [id, connection] of all) {
     if (!isJsonObject(connection)) continue;
-    shell.print(`  ${id}  ${faint(about(connection, shell.nowMs()))}`);
+    shell.print(`  ${shown(id)}  ${faint(about(connection, shell.nowMs()))}`);
     const { state = {} } = connection;
     const channels = isJsonObject(state) ? (state["channels"] ?? {}) : {};
     for (const [channel, subscription] of Object.entries(isJsonObject(channels) ? channels : {})) {
       const { offset, epoch } = isJsonObject(subscription) ? subscription : {};
       const at = offset === undefined ? "" : `  at ${shown(offset)}:${shown(epoch)}`;
-      shell.print(`    ${channel}${faint(at)}`);
+      shell.print(`    ${shown(channel)}${faint(at)}`);
     }
   }
   warnIncomplete(result, shell);
@@ -113,7 +114,7 @@ async function printStatus(
 ): Promise<void> {
   const result = await client.result("get_user_status", { users });
   if (json === true) {
-    shell.print(JSON.stringify(result));
+    shell.print(printable(JSON.stringify(result)));
     return;
   }
   const { title } = paintOf(shell);

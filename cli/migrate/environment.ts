@@ -10,7 +10,7 @@ import {
   type JsonValue,
   jsonValue,
 } from "../../src/protocol/wire-value.ts";
-import { shown } from "../table.ts";
+import { shown } from "../printable.ts";
 import { type Path, Tree } from "./tree.ts";
 
 /**

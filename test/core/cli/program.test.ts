@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
 import { bashScript, zshScript } from "../../../cli/completion.ts";
 import { programOf } from "../../../cli/program.ts";
 import { table } from "../../../cli/table.ts";
+import { listen } from "../../support/listen.ts";
 import { recordedShell } from "./recorded-shell.ts";
 
 const program = programOf({
@@ -69,14 +69,28 @@ describe("dormouse", () => {
       response.writeHead(307, { Location: "/elsewhere" }).end();
     });
     test.onTestFinished(() => void server.close());
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : undefined;
-    const environment = { API_KEY: "a-key", DORMOUSE_URL: `http://127.0.0.1:${port}` };
+    const DORMOUSE_URL = `http://127.0.0.1:${await listen(server)}`;
+    const environment = { API_KEY: "a-key", DORMOUSE_URL };
     const { code, noted } = await recordedShell()(["presence", "news"], { environment });
     expect([code, noted]).toEqual([1, "the server answers with status 307"]);
     expect(asked).toEqual(["/api/presence"]);
+  });
+
+  it("[A7] lets no text of a client control the terminal", async (test) => {
+    const presence = { c1: { client: "c1", user: "\u001B[2Jada\u009B1m", conn_info: "\u009B" } };
+    const server = createServer((_, response) => {
+      response.end(JSON.stringify({ result: { presence } }));
+    });
+    test.onTestFinished(() => void server.close());
+    const DORMOUSE_URL = `http://127.0.0.1:${await listen(server)}`;
+    const environment = { API_KEY: "a-key", DORMOUSE_URL };
+    const run = recordedShell();
+    const { printed } = await run(["presence", "news"], { environment });
+    expect(printed).toContain(String.raw`\u001b[2Jada\u009b1m`);
+    expect(printed).not.toMatch(/[^\P{Cc}\n]/u);
+    const json = await run(["presence", "news", "--json"], { environment });
+    expect(json.printed).not.toMatch(/\p{Cc}/u);
+    expect(JSON.parse(json.printed)).toEqual({ presence });
   });
 
   it("takes a secret from the environment rather than from .dev.vars", async () => {
