@@ -1,3 +1,4 @@
+import { Approvals } from "./approvals.ts";
 import { ChannelRecord } from "./channel-record.ts";
 import { checkOverdue } from "./overdue.ts";
 import { checkAbsence, checkChannel, checkEnd, checkUnplaced } from "./final-checks.ts";
@@ -11,7 +12,7 @@ import type {
 } from "./history-event.ts";
 import { takePositioned } from "./positioned-deliveries.ts";
 import { comparePresence } from "./presence.ts";
-import { acknowledge, invoke, leaveOpen, refuse } from "./publishes.ts";
+import { acknowledge, decide, invoke, leaveOpen, refuse } from "./publishes.ts";
 import { begin, end, type CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
 import { takeUnpositioned } from "./unpositioned-deliveries.ts";
@@ -27,6 +28,7 @@ export class Checker {
   readonly #overdueMicroseconds: number;
   readonly #violations = new Violations();
   readonly #userOrders = new UserOrders(this.#violations);
+  readonly #approvals = new Approvals(this.#violations);
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -84,7 +86,9 @@ export class Checker {
         ...this.#countPublishes(),
         channels: this.#channels.size,
         orders: this.#userOrders.acknowledged,
+        calls: this.#approvals.calls,
       },
+      hookAnswers: this.#approvals.answers,
       faults: this.#faults,
       recoveryTimes: this.#recoveryTimes,
     };
@@ -150,6 +154,15 @@ export class Checker {
         break;
       case "connect":
         this.#userOrders.connection(event);
+        if (event.type === "ok") this.#approvals.connect(event);
+        break;
+      case "hook":
+        this.#approvals.answer(event);
+        if (event.hook === "publish")
+          decide(this.#channel(event.channel ?? ""), event, this.#violations);
+        break;
+      case "call":
+        this.#approvals.call(event);
         break;
       case "fault":
         if (event.type === "info") {
@@ -188,6 +201,7 @@ export class Checker {
     const channel = this.#channel(reply.channel);
     const subscription = channel.subscription(reply.process);
     const { detachedTime } = subscription;
+    this.#approvals.subscribe(reply);
     if (reply.recovered) this.#counts.recoveries++;
     else if (reply.recovering) this.#counts.failedRecoveries++;
     if (reply.recovered && reply.recovering && detachedTime !== undefined) {

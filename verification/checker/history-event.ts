@@ -17,6 +17,8 @@ export type HistoryEvent =
   | OrderEvent
   | ConnectionAsked
   | ConnectionAccepted
+  | HookAnswered
+  | CallAnswered
   | Settled
   | Presence
   | FaultBegun
@@ -51,6 +53,8 @@ export interface PublishInvoked extends Common {
   readonly f: "publish";
   readonly channel: string;
   readonly value: string;
+  /** Whether a backend has to allow the publish, which a {@link HookAnswered} then tells. */
+  readonly asks?: boolean;
 }
 
 export interface PublishAcknowledged extends Common {
@@ -94,6 +98,8 @@ export interface Subscribed extends Common {
   readonly offset?: number;
   /** The position to recover from, where it isn't that of the last publication that the client received here. */
   readonly since?: { readonly epoch: string; readonly offset: number };
+  /** Whether a backend had to allow the subscription. */
+  readonly asks?: boolean;
 }
 
 export interface Delivered extends Common {
@@ -182,6 +188,38 @@ export interface ConnectionAccepted extends Common {
   readonly user: string;
   /** The connection's ID. */
   readonly client: string;
+  /** Whether a backend had to let the client in. */
+  readonly asks?: boolean;
+}
+
+/**
+ * A backend that the server asks has decided: it allows what a client wants (ok), or it refuses that or gives no usable
+ * answer (fail). Its answer is sent after that, if at all.
+ */
+export interface HookAnswered extends Common {
+  readonly type: "ok" | "fail";
+  readonly f: "hook";
+  readonly hook: "connect" | "subscribe" | "publish" | "rpc";
+  /** How the backend behaves, such as `right` or `late`. */
+  readonly answer: string;
+  /** The connection's ID. */
+  readonly client: string;
+  /** The channel of a subscribe or a publish. */
+  readonly channel?: string;
+  /** What the client publishes, or calls with. */
+  readonly value?: string;
+  /** The value that is published in its place, or the reply to the call. */
+  readonly result?: string;
+}
+
+/** A call of a client (`rpc`) was answered with a result. */
+export interface CallAnswered extends Common {
+  readonly type: "ok";
+  readonly f: "call";
+  /** What the client called with; unique in the history. */
+  readonly value: string;
+  /** The reply; empty without data. */
+  readonly result: string;
 }
 
 /**

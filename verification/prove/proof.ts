@@ -50,6 +50,7 @@ export class Proof {
       const known = recoverable === undefined ? {} : { recoverable };
       this.#record({ f: "channel", type: "info", channel: name, recovery, ...known });
     }
+    this.#target.hooks?.recordTo(this.#recorder);
     const subscribers = await FaultyNetwork.to(url, new Random(seed + 1));
     const publishers = await FaultyNetwork.to(url, new Random(seed + 2));
     try {
@@ -57,6 +58,7 @@ export class Proof {
     } finally {
       await subscribers.close();
       await publishers.close();
+      await this.#target.hooks?.close();
       await this.#recorder.end();
     }
     return { seconds: (performance.now() - beganMs) / 1_000 };
@@ -84,6 +86,7 @@ export class Proof {
       orders.start();
       await this.#breakThings(clients, load, orders, subscribers, publishers);
       this.#print("faults are over; waiting until all has settled");
+      this.#target.hooks?.settle();
       await orders.stop();
       await load.stop();
       await clients.settle();
@@ -113,12 +116,13 @@ export class Proof {
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
-    const { server, gateways, homes, scenario } = this.#target;
+    const { server, hooks, gateways, homes, scenario } = this.#target;
     const { seed, seconds, faults } = this.#options;
     const maker = new FaultMaker({
       subscribers,
       publishers,
       ...(server === undefined ? {} : { server }),
+      ...(hooks === undefined ? {} : { hooks }),
       channels: scenario.channels.map(({ name }) => name),
       gateways,
       homes,
@@ -134,7 +138,11 @@ export class Proof {
     const isOver = new AbortController();
     const failed = running.catch(() => isOver.abort());
     try {
-      const failures = () => [...load.publisher.failures, ...orders.failures];
+      const failures = () => [
+        ...load.publisher.failures,
+        ...orders.failures,
+        ...(hooks?.failures ?? []),
+      ];
       await this.#watch(clients, failures, endMs, isOver.signal);
     } finally {
       timeline.stop();

@@ -47,6 +47,9 @@ export function isTemporary(error: ErrorReply): boolean {
   return error.temporary === true || error.code === 100 || error.code === 111;
 }
 
+/** The code of the errors with which the backend of the hooks refuses something. */
+export const backendsRefusal = 1_000;
+
 export interface ErrorReply {
   readonly code: number;
   readonly temporary?: boolean;

@@ -78,6 +78,21 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
       ["method", "string"],
     ]),
   ],
+  [
+    "hook",
+    shaped(["ok", "fail"], false, [
+      ["hook", "string"],
+      ["answer", "string"],
+      ["client", "string"],
+    ]),
+  ],
+  [
+    "call",
+    shaped(["ok"], false, [
+      ["value", "string"],
+      ["result", "string"],
+    ]),
+  ],
   ["connect", shaped(["invoke", "ok"], false, [["user", "string"]])],
   ["presence", shaped(["ok"], true, [])],
   ["settled", shaped(["info"], false, [])],

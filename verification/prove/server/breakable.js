@@ -14,6 +14,9 @@ export class ChannelObject extends breakable(Channel, ["ask", "carryOut"]) {}
 export class GatewayObject extends breakable(Gateway, ["deliver", "carryOut"]) {}
 export class UsersObject extends breakable(Users, ["register", "order"]) {}
 
+// Objects ask backends through it.
+export { HookEntrypoint } from "./edge.js";
+
 export default worker;
 
 /** A class of objects that end when they are asked to, and whose calls of these names may come to something else. */
