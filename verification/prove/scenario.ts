@@ -125,14 +125,14 @@ function askedSubscribers(): readonly SubscriberPlan[] {
       process: `asked-${index + 1}`,
       kind: "raw",
       pings: index % 8 < 3,
-      asked: { connects: index % 3 === 0, callsEveryMs: 1_500 },
+      asked: { connects: index % 3 === 0, callsEveryMs: 700 },
       ...(index % 5 === 0 ? { churnMs: 3_000 } : {}),
     } as const;
     if (isOwn) {
-      const publishes = { channel, everyMs: 700 };
+      const publishes = { channel, everyMs: 400 };
       return { ...common, endpoint: "channel", channels: [channel], publishes };
     }
-    const publishes = { channel: index % 3 === 1 ? "dull:a" : channel, everyMs: 500 };
+    const publishes = { channel: index % 3 === 1 ? "dull:a" : channel, everyMs: 300 };
     const channels = [...askedChannels, "dull:a"];
     return { ...common, endpoint: "gateway", channels, publishes };
   });
