@@ -10,14 +10,22 @@ const workerd = () =>
     // These win over .dev.vars and over [vars], so that the tests know what they test.
     miniflare: {
       bindings: { ...testSecrets, config: testConfig },
-      // Another Worker of the account, which hooks ask.
-      serviceBindings: { BACKEND: "hook-backend" },
+      // Other Workers of the account: one that hooks ask, and one that takes events.
+      serviceBindings: { BACKEND: "hook-backend", RECEIVER: "receiver" },
+      queueProducers: { EVENTS: "events" },
       workers: [
         {
           name: "hook-backend",
           modules: true,
           scriptPath: "./test/workers/hook-backend.js",
           compatibilityDate: "2026-11-02",
+        },
+        {
+          name: "receiver",
+          modules: true,
+          scriptPath: "./test/workers/receiver-worker.mjs",
+          compatibilityDate: "2026-11-02",
+          queueConsumers: { events: { maxBatchTimeout: 0.1 } },
         },
       ],
     },

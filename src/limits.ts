@@ -1,4 +1,5 @@
 import { accessLimits } from "./access-limits.ts";
+import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
@@ -460,5 +461,6 @@ export const limits = {
   descriptorsReadMs: 250,
   ...accessLimits,
   ...userLimits,
+  ...eventLimits,
   ...hookLimits,
 } as const;

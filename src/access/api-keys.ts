@@ -28,6 +28,9 @@ export const apiMethods = [
   "delete_user_status",
 ] as const;
 
+/** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */
+export const admittedMethods = [...apiMethods, "events"] as const;
+
 /** The key with which a backend calls the API. */
 export interface ApiKey {
   /** For the log and for errors: the name in `http_api.keys`, or the name of the secret. */

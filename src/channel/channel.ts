@@ -3,6 +3,7 @@ import type { ChannelOptions, ClientConfig } from "../config/config.ts";
 import { Hub, type FanOutLimits } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
+import { type ObjectEvent, publicationEvent } from "../events/event.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
@@ -46,6 +47,7 @@ export class Channel {
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
+  readonly #events: ChannelSetup["events"];
   /** Whether there was a subscriber or a gateway since {@link noteHolders} was last called. */
   #wasHeld = false;
 
@@ -59,6 +61,7 @@ export class Channel {
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
+    this.#events = setup.events;
     const tables = setup.tables ?? storedTables(sql);
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
     this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch, tables);
@@ -66,7 +69,7 @@ export class Channel {
     // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     const checks = {
-      intervalMs: Math.max(metaTtlMs, checkIntervalMinMs),
+      intervalMs: setup.followersCheckMs ?? Math.max(metaTtlMs, checkIntervalMinMs),
       history: this.#history,
     };
     this.#registry = new GatewayRegistry(sql, checks, tables);
@@ -271,12 +274,17 @@ export class Channel {
     this.relay.add({ type: "sole", user, client }, this.top);
   }
 
+  /** Whether the channel has subscribers, here or on gateways. */
+  get isHeld(): boolean {
+    return this.hub.size > 0 || this.relay.size > 0;
+  }
+
   /**
    * Notes at the end of an event whether the channel still has subscribers or gateways: an unused stream is kept for a
    * while from the time at which the last of them left (rule H6).
    */
   noteHolders(nowMs: number): void {
-    const isHeld = this.hub.size > 0 || this.relay.size > 0;
+    const { isHeld } = this;
     if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
     this.#wasHeld = isHeld;
   }
@@ -338,6 +346,7 @@ export class Channel {
       this.#idempotency.retain(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
     this.#collect(livePublication(request, info, undefined, this.options));
+    this.#events?.add(publicationEvent(this.name, entryOf(request, info), undefined), nowMs);
     return { outcome: "published" };
   }
 
@@ -346,7 +355,7 @@ export class Channel {
     info: ClientInfo | undefined,
     nowMs: number,
   ): PublishOutcome {
-    const entry = info === undefined ? request : { ...request, info };
+    const entry = entryOf(request, info);
     let position: StreamPosition;
     if (this.#idempotency.holdsYoungKey(this.#history.oldestRow, nowMs)) {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
@@ -358,6 +367,7 @@ export class Channel {
       this.#idempotency.addRingKey(request.idempotencyKey, position.offset, nowMs);
     }
     this.#collect(livePublication(request, info, position, this.options));
+    this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
     return { outcome: "published", position };
   }
 
@@ -373,6 +383,10 @@ export class Channel {
   }
 }
 
+function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
+  return info === undefined ? request : { ...request, info };
+}
+
 /** The ports and the configuration of a channel. */
 export interface ChannelSetup {
   readonly name: string;
@@ -385,6 +399,10 @@ export interface ChannelSetup {
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
+  /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */
+  readonly events?: { add(event: ObjectEvent, nowMs: number): void };
+  /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
+  readonly followersCheckMs?: number;
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
 }

@@ -12,8 +12,38 @@ export interface Config {
   readonly httpApi: HttpApiConfig;
   readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
+  /** Dormouse's own; absent if no backend is told of events. */
+  readonly events?: EventsConfig;
   readonly hooks: HooksConfig;
 }
+
+/** The section `events`: a backend that is told what happens (rules E1 to E7). */
+export interface EventsConfig {
+  readonly target: EventTarget;
+  readonly types: ReadonlySet<EventType>;
+  /** The namespaces whose channels' events are sent, "" for channels without one; absent for all. */
+  readonly namespaces?: ReadonlySet<string>;
+  /** The most events in one batch. */
+  readonly batchMax: number;
+  /** For how long an event is kept that the target hasn't taken, and how many events an object keeps. */
+  readonly keepMs: number;
+  readonly keepMax: number;
+}
+
+/** Where events are sent: to a backend, or to a queue by the name of its binding. */
+export type EventTarget = HookEndpoint | { readonly kind: "queue"; readonly binding: string };
+
+/** What an event is about. */
+export type EventType =
+  | "connected"
+  | "disconnected"
+  | "subscribed"
+  | "unsubscribed"
+  | "user_online"
+  | "user_offline"
+  | "channel_occupied"
+  | "channel_vacated"
+  | "publication";
 
 /**
  * The hooks of connections (docs/protocol.md 7). Those of channels stand with their namespaces, and those of calls in

@@ -15,6 +15,7 @@ import type {
 } from "./config.ts";
 import { readBoolean, readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
 import type { Section } from "./section.ts";
+import { parseEndpoint } from "./targets.ts";
 import {
   unsupportedHookHttpKeys,
   unsupportedHookKeys,
@@ -242,29 +243,17 @@ const timeoutRule = {
 function readEndpoint(section: Section): HookEndpoint | undefined {
   const text = readText(section, "endpoint", { default: "" });
   if (text === "") return undefined;
-  const [, binding, entrypoint] = serviceShape.exec(text) ?? [];
-  if (binding !== undefined)
-    return { kind: "service", binding, ...(entrypoint === undefined ? {} : { entrypoint }) };
-  if (/^grpcs?:/i.test(text)) {
-    section.problem(
-      "endpoint",
-      "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint",
-    );
-  } else if (!urlShape.test(text)) {
-    section.problem(
-      "endpoint",
-      'is neither "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
-    );
-  }
+  const endpoint = parseEndpoint(text);
+  if (endpoint !== undefined) return endpoint;
+  section.problem(
+    "endpoint",
+    /^grpcs?:/i.test(text)
+      ? "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint"
+      : 'is neither "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
+  );
   // After a problem the result is discarded.
   return { kind: "url", url: text };
 }
-
-/** A binding of wrangler.toml, and the name of a class that the other Worker exports. */
-const serviceShape = /^service:([A-Za-z_]\w{0,63})(?:#([A-Za-z_]\w{0,63}))?$/;
-
-const urlShape =
-  /^(?:https:\/\/(?:[-\w.]+|\[[\da-f:]+\])|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;
 
 function readHeaderNames(section: Section, name: string): readonly string[] {
   const names = readTexts(section, name, headerName).map((one) => one.toLowerCase());

@@ -1,4 +1,4 @@
-import { apiMethods } from "../access/api-keys.ts";
+import { admittedMethods } from "../access/api-keys.ts";
 import { limits } from "../limits.ts";
 import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
 import { isJsonArray } from "../protocol/wire-value.ts";
@@ -70,8 +70,8 @@ const keyName = {
 /** Made when it is needed, because an isolate starts for every object that wakes. */
 function methodName(): ListRule {
   return {
-    shape: new RegExp(`^(?:\\*|${apiMethods.join("|")})$`),
-    meaning: `"*" or one of ${apiMethods.join(", ")}`,
+    shape: new RegExp(`^(?:\\*|${admittedMethods.join("|")})$`),
+    meaning: `"*" or one of ${admittedMethods.join(", ")}`,
   };
 }
 

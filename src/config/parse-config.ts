@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
+import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
 import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
 import { readHttpApiSection } from "./http-api.ts";
@@ -45,6 +46,7 @@ export function parseConfig(
   const notes: string[] = [];
   const report = { problems, notes, showsValues, development };
   const root = new Section("", parsed.document, report);
+  const events = readEventsSection(root.section("events"));
   const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
   const proxies = readProxies(root);
   const hooks = readClientHooks(clientSection.section("proxy"));
@@ -58,12 +60,14 @@ export function parseConfig(
     httpApi,
     rpc,
     transports: readTransports(root),
+    ...(events === undefined ? {} : { events }),
     hooks: allHooks(hooks, channel, rpc),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {
     checkPersonalChannel(config, root);
     checkRateLimit(config, root);
+    checkEvents(config, root);
   }
   root.refuseOthers(unsupportedTopLevelKeys);
   if (problems.length > 0) return { outcome: "bad", problems };

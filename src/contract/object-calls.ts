@@ -25,7 +25,7 @@ import type {
   OwnSubscribers,
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
-import type { OnlineUsers, UserStatuses } from "./user-status.ts";
+import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -66,6 +66,12 @@ export interface SessionCalls {
    * @param users the keys of users and tokens; a token is among the answer if something was made with it
    */
   online(users: readonly string[]): Promise<OnlineUsers>;
+  /**
+   * Reads the object's events after a number, oldest first, for the edge (rule E5).
+   *
+   * @returns each as JSON text
+   */
+  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */
@@ -141,8 +147,15 @@ export interface HomeCalls {
    * @param key the user's
    */
   connections(key: string): Promise<UserConnections>;
-  /** Notes that the last connections of these users on an object have ended (rule U26). */
-  ended(users: readonly string[]): Promise<void>;
+  /**
+   * The last connections of these users on an object have ended: notes that they were online until now (rule U26).
+   *
+   * @param left the users whom the home has to ask the object about, where a backend is told who is online (rule E11);
+   *             absent where it isn't, and from a release that told nobody
+   */
+  ended(users: readonly string[], left?: LeftUsers): Promise<void>;
+  /** As for the other objects. */
+  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
   /** Notes that these users are active, and what their state is (rule U25). */
   updateStatus(users: readonly string[], state: string): Promise<void>;
   /** Tells when these users were active and online. */

@@ -96,6 +96,32 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
+/** The `object` in the events of a channel's object or a gateway, from its node: `channel/<name>` or `gateway/<name>`. */
+export function eventObject(node: string): string {
+  return node.replace(":", "/");
+}
+
+/** The `object` in the events of a home. */
+export function homeObject(home: string): string {
+  return `home/${home}`;
+}
+
+/** The object of that name in events: its node, or the name of a home; undefined for any other text. */
+export function parseEventObject(object: string): EventObject | undefined {
+  const [, kind, name] = /^(channel|gateway|home)\/(.+)$/s.exec(object) ?? [];
+  if (kind === undefined || name === undefined) return undefined;
+  if (kind !== "home") return { kind: "node", name: `${kind}:${name}` };
+  const isHome = /^(?:0|[1-9]\d?)$/.test(name) && Number(name) < limits.homes;
+  return isHome ? { kind, name } : undefined;
+}
+
+/** An object with events. */
+export interface EventObject {
+  readonly kind: "node" | "home";
+  /** The node of a channel's object or a gateway, or the name of a home. */
+  readonly name: string;
+}
+
 /**
  * The ID of an anonymous connection. It names the object that holds the connection, because an anonymous user has no
  * home that would know (rule U6).

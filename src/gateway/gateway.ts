@@ -1,5 +1,5 @@
+import { partsOf, type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
-import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { isPlain } from "../channel/publication-request.ts";
 import { type GatheredPresence, presentClients } from "../channel/presence.ts";
@@ -10,6 +10,7 @@ import {
 } from "../channel/shared-presence.ts";
 import type { Config } from "../config/config.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
+import { isTold } from "../events/event.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
@@ -306,6 +307,13 @@ export class Gateway implements Channels {
     return follower;
   }
 
+  /** Whether a backend waits to be told that the channel has no subscriber any more (rule E10). */
+  #tellsVacated(channel: string): boolean {
+    const { events, channel: channels } = this.#setup.config;
+    if (events === undefined) return false;
+    return isTold(events, "channel_vacated", partsOf(channel, channels).namespace ?? "");
+  }
+
   #changed(follower: Follower): void {
     const { channel } = follower;
     // A reply came for a follower that has been dropped already.
@@ -315,6 +323,7 @@ export class Gateway implements Channels {
       this.#sending.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
+      if (this.#tellsVacated(channel)) this.#request(channel, { method: "check" }, ignoreReply);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);

@@ -11,6 +11,9 @@ declare global {
       readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject>;
       readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject>;
       readonly USERS: DurableObjectNamespace<edge.UsersObject>;
+      /** The receiver of events: vitest.config.ts. */
+      readonly RECEIVER: Fetcher;
+      readonly EVENTS: Queue;
       /** The backend of hooks: test/workers/hook-backend.js. */
       readonly BACKEND: Fetcher;
     }

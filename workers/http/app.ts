@@ -19,6 +19,7 @@ import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
+import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
 import { poll } from "./poll.ts";
 import { missingMethods } from "../../src/api/methods.ts";
@@ -58,6 +59,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/update_user_status", onlyPost, jsonBody, single("update_user_status"));
   app.all("/api/get_user_status", onlyPost, jsonBody, single("get_user_status"));
   app.all("/api/delete_user_status", onlyPost, jsonBody, single("delete_user_status"));
+  app.all("/api/events", onlyPost, jsonBody, events);
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

@@ -37,6 +37,7 @@ import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
@@ -64,6 +65,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly events: EventDelivery | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -88,6 +90,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const tables = storedTables(this.sql);
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
+    this.events = this.#known ? this.deliveryOf(this.node, name) : undefined;
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -97,7 +100,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
+      ...this.events?.ofChannel(name),
     });
+    this.events?.watch(channel);
     this.#channel = channel;
     this.#presence = new SharedPresence({
       later: this.later,
@@ -115,6 +120,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       ...this.hooks,
       node: channelNode(name),
       channel: name,
+      ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
       refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),
@@ -276,7 +282,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
-    if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
+    if (this.#storesNothing) await this.#deleteLeftovers(nowMs);
   };
 
   /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
@@ -292,7 +298,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   async #afterLastSocket(): Promise<void> {
     const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
-    if (isLeft && this.#channel.storesNothing) await this.#deleteLeftovers(Date.now());
+    if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
@@ -303,8 +309,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     await this.endEvent(nowMs);
   }
 
+  get #storesNothing(): boolean {
+    return this.#channel.storesNothing && this.events?.outbox.storesNothing !== false;
+  }
+
   protected override readonly dueAtMs = (nowMs: number): number => {
-    this.#hadStorage ||= !this.#channel.storesNothing;
+    this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
   };

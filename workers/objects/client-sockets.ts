@@ -3,7 +3,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
-import { disconnectCodes } from "../../src/protocol/codes.ts";
+import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
 import { TokenBucket } from "../../src/session/token-bucket.ts";
 import { fitsAttachment, parseAttachment } from "../../src/contract/attachment.ts";
@@ -193,18 +193,18 @@ export class ClientSockets {
   /** The client closed the socket: answers its close frame, and ends the session. */
   async closed(socket: WebSocket, code: number, reason: string): Promise<void> {
     answerClose(socket, code, reason);
-    await this.failed(socket);
+    await this.failed(socket, { code, reason });
   }
 
   /** The socket is gone: ends the session. */
-  async failed(socket: WebSocket): Promise<void> {
+  async failed(socket: WebSocket, code?: DisconnectCode): Promise<void> {
     // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment names the session
     // that ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
-    const client = this.#clients.get(socket);
+    // It is still among the clients while it ends: what is told of them is compared with them.
+    this.#clients.get(socket)?.session.ended(code);
     this.#clients.delete(socket);
     this.#unconnected.delete(socket);
-    client?.session.ended();
     this.#changed.delete(socket);
     this.#oneLeft = true;
     await this.#setup.endEvent(Date.now());

@@ -20,6 +20,7 @@ import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.t
 import { SessionRows } from "../platform/session-rows.ts";
 import { ask, askPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
@@ -31,6 +32,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
@@ -40,6 +42,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const { config, verifier } = this;
     const name = context.id.name ?? "";
     this.node = gatewayNode(name);
+    this.events = this.deliveryOf(this.node);
     const served = parseGatewayName(name);
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
@@ -67,6 +70,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       ...this.users,
       ...this.hooks,
       node: gatewayNode(name),
+      ...this.events?.ofSessions,
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
@@ -93,6 +97,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     if (this.backlog.overloaded()) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
+    // Passing it on may have closed connections, of which a backend is told.
+    if (this.events !== undefined) await this.schedule(nowMs);
     if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);
     return reply;
   }

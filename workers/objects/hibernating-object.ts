@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { partsOf } from "../../src/channel/channel-name.ts";
 import type { Config } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
@@ -6,6 +7,7 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
+import type { WebhookSigner } from "../platform/webhook-signature.ts";
 import { userKey, userOfKey } from "../../src/contract/identity-key.ts";
 import type {
   CarriedOut,
@@ -16,6 +18,8 @@ import type {
 } from "../../src/contract/user-order.ts";
 import type { ConnectionState, HeldConnections } from "../../src/contract/connection-state.ts";
 import { connectionState } from "../../src/session/connection-state.ts";
+import { eventObject } from "../../src/contract/object-names.ts";
+import { isTold } from "../../src/events/event.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
@@ -28,6 +32,7 @@ import { EndedUsers } from "../../src/users/ended-users.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
+import { EventDelivery } from "./event-delivery.ts";
 
 /**
  * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
@@ -44,6 +49,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   callsMade = 0;
   protected readonly config: Config;
   protected readonly verifier: TokenVerifier;
+  /** Signs requests to backends. */
+  readonly #signer: WebhookSigner;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
@@ -59,14 +66,6 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       void this.#admit(home, connections, done);
     },
   );
-  readonly #endedUsers = new EndedUsers({
-    later: (waitMs, work) => this.later(waitMs, work),
-    sessions: () => this.sockets.sessions(),
-    tell: (home, users) => {
-      this.callsMade++;
-      void tellEnded(this.env.USERS, home, users);
-    },
-  });
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,
@@ -87,6 +86,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   });
   /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
   #mayBeUnlisted = true;
+  /** What a backend is told of the object; undefined where it isn't told of anything (section E). */
+  protected abstract readonly events: EventDelivery | undefined;
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
@@ -109,19 +110,39 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     this.config = configuration.config;
     this.verifier = configuration.verifier;
-    const { users, userRateLimit } = configuration.config.client;
+    const { client, events } = configuration.config;
     this.users = {
-      ...(users.enabled && { users: this.#users }),
-      ...(users.enabled &&
-        users.status && { userEnded: (user: string) => this.#endedUsers.ended(user) }),
-      ...(userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
+      ...(client.users.enabled && { users: this.#users, ...this.#tellOfEnds() }),
+      ...(client.userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
     };
+    this.#signer = configuration.hookSigner;
     const asksBackends = configuration.config.hooks.targets.size > 0;
     this.hooks = asksBackends
       ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) }
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
+    // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
+    if (events !== undefined) void context.blockConcurrencyWhile(() => this.alarms.read());
+  }
+
+  /** Has the users' homes told when their connections have ended, where anybody wants to know. */
+  #tellOfEnds(): Pick<SessionContext, "userEnded"> {
+    const { client, events } = this.config;
+    const tellsWhoIsOnline = isTold(events, "user_offline");
+    if (!client.users.status && !tellsWhoIsOnline) return {};
+    const ended = new EndedUsers({
+      keepsStatus: client.users.status,
+      tellsWhoIsOnline,
+      later: this.later,
+      sessions: () => this.sockets.sessions(),
+      tell: (home, wereOnline, left) => {
+        this.callsMade++;
+        const asked = left.length === 0 ? undefined : { holder: this.node, users: left };
+        void tellEnded(this.env.USERS, home, wereOnline, asked);
+      },
+    });
+    return { userEnded: (one) => ended.ended(one) };
   }
 
   /** Takes over a socket that the edge let through. */
@@ -174,6 +195,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return online;
   }
 
+  async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
+    return this.events?.outbox.after(since, limit, Date.now()) ?? [];
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     return this.sockets.message(socket, message);
   }
@@ -192,6 +217,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
     this.sockets.tick(nowMs);
+    this.events?.outbox.deleteExpired(nowMs);
     await this.onAlarm(nowMs);
     await this.schedule(nowMs);
     if (abandoned) await this.#drop();
@@ -267,6 +293,37 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return left;
   };
 
+  /**
+   * The delivery of the object's events; undefined if the backend isn't told of any here.
+   *
+   * @param node    of the object
+   * @param channel whose object it is; absent for a gateway
+   */
+  protected readonly deliveryOf = (node: string, channel?: string): EventDelivery | undefined => {
+    const { events } = this.config;
+    if (events === undefined) return undefined;
+    const namespaceOf = (name: string): string =>
+      partsOf(name, this.config.channel).namespace ?? "";
+    const isConcerned =
+      connectionTypes.some((type) => isTold(events, type)) ||
+      (channel !== undefined &&
+        channelTypes.some((type) => isTold(events, type, namespaceOf(channel))));
+    if (!isConcerned) return undefined;
+    return new EventDelivery({
+      events,
+      sql: this.sql,
+      object: eventObject(node),
+      env: this.env,
+      signer: this.#signer,
+      sessions: () => this.sockets.clients.flatMap(({ session }) => session.told ?? []),
+      namespaceOf,
+      called: () => {
+        this.callsMade++;
+      },
+      ended: this.schedule,
+    });
+  };
+
   async #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): Promise<void> {
     this.callsMade++;
     const { HookEntrypoint } = this.ctx.exports;
@@ -334,10 +391,21 @@ export abstract class HibernatingObject extends DurableObject<Env> {
    */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
     if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
-    const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
+    this.events?.proceed(nowMs);
+    const dueMs = Math.min(
+      this.dueAtMs(nowMs),
+      this.sockets.takeDueAtMs(nowMs),
+      this.events?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
+    );
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }
+
+/** The types of events that any object with connections may have. */
+const connectionTypes = ["connected", "subscribed"] as const;
+
+/** Those that only the object of a channel has. */
+const channelTypes = ["publication", "channel_occupied"] as const;
 
 /** Takes the answer of a home; undefined for none in time. */
 type RegisterDone = (registered: Registered | undefined) => void;

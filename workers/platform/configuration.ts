@@ -9,7 +9,8 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
-import { missingServices } from "./services.ts";
+import { targetsOf } from "../../src/config/targets.ts";
+import { missingTargets } from "./services.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 import { WebhookSigner } from "./webhook-signature.ts";
@@ -104,7 +105,7 @@ function readConfiguration(env: Settings): Configuration {
     problems.push(...parsed.problems);
     logProblems(env);
   }
-  if (config !== undefined) problems.push(...missingServices(config.hooks.targets, env));
+  if (config !== undefined) problems.push(...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   if (!development) noteUnused(secrets.token, parsed.config);
   return {
