@@ -33,7 +33,11 @@ export type ViolationKind =
   /** A user got in although a block of the user had been acknowledged. */
   | "admitted"
   /** A backend hadn't allowed it: a connect, a subscription, a publication, or the reply to a call. */
-  | "unapproved";
+  | "unapproved"
+  /** A backend was never told of something, or not that it is over, or numbers of its events are missing. */
+  | "untold"
+  /** A backend was told of something twice, in another order, or otherwise than it happened. */
+  | "mistold";
 
 /** Where a loss lies among the publications of one subscription. */
 export type LossPlace = "first" | "middle" | "last";
@@ -85,6 +89,9 @@ interface CheckCounts {
   readonly presenceChecks: number;
   /** Answers to calls of clients that were compared with what the backend said. */
   readonly calls: number;
+  /** Events that a backend took for the first time, and again. */
+  readonly events: number;
+  readonly repeatedEvents: number;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;
 }

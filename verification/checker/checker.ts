@@ -17,6 +17,7 @@ import { begin, end, type CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
 import { takeUnpositioned } from "./unpositioned-deliveries.ts";
 import type { CheckResult } from "./check-result.ts";
+import { ToldEvents } from "./told-events.ts";
 import { UserOrders } from "./user-orders.ts";
 import { Violations } from "./violations.ts";
 
@@ -29,6 +30,7 @@ export class Checker {
   readonly #violations = new Violations();
   readonly #userOrders = new UserOrders(this.#violations);
   readonly #approvals = new Approvals(this.#violations);
+  readonly #told = new ToldEvents(this.#violations);
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -77,6 +79,7 @@ export class Checker {
       checkUnplaced(channel, this.#clients, this.#isSettled, this.#time, this.#violations);
       checkChannel(channel, this.#time, this.#promptMicroseconds, this.#violations);
     }
+    this.#told.finish(this.#channels, this.#time);
     return {
       violations: this.#violations.list,
       violationCounts: this.#violations.counts,
@@ -87,6 +90,8 @@ export class Checker {
         channels: this.#channels.size,
         orders: this.#userOrders.acknowledged,
         calls: this.#approvals.calls,
+        events: this.#told.taken,
+        repeatedEvents: this.#told.repeated,
       },
       hookAnswers: this.#approvals.answers,
       faults: this.#faults,
@@ -147,6 +152,7 @@ export class Checker {
         break;
       case "presence":
         this.#counts.presenceChecks++;
+        this.#told.present(event);
         comparePresence(this.#channel(event.channel), event, this.#violations);
         break;
       case "order":
@@ -154,12 +160,26 @@ export class Checker {
         break;
       case "connect":
         this.#userOrders.connection(event);
-        if (event.type === "ok") this.#approvals.connect(event);
+        if (event.type === "invoke") break;
+        this.#approvals.connect(event);
+        this.#told.connect(event);
         break;
       case "hook":
         this.#approvals.answer(event);
         if (event.hook === "publish")
           decide(this.#channel(event.channel ?? ""), event, this.#violations);
+        break;
+      case "disconnect":
+        this.#told.disconnect(event);
+        break;
+      case "events":
+        this.#told.want(event);
+        break;
+      case "event":
+        this.#told.take(event);
+        break;
+      case "told":
+        this.#told.settle(event);
         break;
       case "call":
         this.#approvals.call(event);
@@ -202,6 +222,7 @@ export class Checker {
     const subscription = channel.subscription(reply.process);
     const { detachedTime } = subscription;
     this.#approvals.subscribe(reply);
+    this.#told.subscribe(reply);
     if (reply.recovered) this.#counts.recoveries++;
     else if (reply.recovering) this.#counts.failedRecoveries++;
     if (reply.recovered && reply.recovering && detachedTime !== undefined) {

@@ -19,6 +19,10 @@ export type HistoryEvent =
   | ConnectionAccepted
   | HookAnswered
   | CallAnswered
+  | ConnectionEnded
+  | EventsWanted
+  | EventTaken
+  | EventsTold
   | Settled
   | Presence
   | FaultBegun
@@ -190,6 +194,57 @@ export interface ConnectionAccepted extends Common {
   readonly client: string;
   /** Whether a backend had to let the client in. */
   readonly asks?: boolean;
+}
+
+/** The client has noticed that its connection has ended. */
+export interface ConnectionEnded extends Common {
+  readonly type: "info";
+  readonly f: "disconnect";
+  /** The connection's ID. */
+  readonly client: string;
+}
+
+/** Of what the server tells a backend. Without it, a history has no events of objects. */
+export interface EventsWanted extends Common {
+  readonly type: "info";
+  readonly f: "events";
+  /** The channels of which the backend is told; of connections and users it is told in any case. */
+  readonly channels: readonly string[];
+  /** How many events each object keeps. */
+  readonly keepMax: number;
+}
+
+/** A backend takes an event of one of the server's objects, for the first time or again. */
+export interface EventTaken extends Common {
+  readonly type: "ok";
+  readonly f: "event";
+  readonly object: string;
+  readonly number: number;
+  /** The event's type, such as `connected` or `gap`. */
+  readonly event: string;
+  /** Whether it is the object's first. */
+  readonly first?: boolean;
+  readonly channel?: string;
+  readonly user?: string;
+  /** The connection's ID. */
+  readonly client?: string;
+  /** Of a publication, whose offset and epoch are absent without history. */
+  readonly value?: string;
+  readonly offset?: number;
+  readonly epoch?: string;
+  /** Of a `gap`: the first and the last number that are missing. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/**
+ * All connections have ended, and so much time has passed that the backend has been told: of the ends of connections and
+ * subscriptions (rule E9), and then of users and channels, too (rules E10 and E11).
+ */
+export interface EventsTold extends Common {
+  readonly type: "info";
+  readonly f: "told";
+  readonly what: "connections" | "everything";
 }
 
 /**

@@ -210,9 +210,15 @@ const kept = { history_ttl: "1h", force_recovery: true };
 export const connectionLimit = 100;
 export const pingIntervalMs = 2_000;
 
-/** The server's configuration, with the backend that it asks. */
-export function provedConfig(hooks: HookBackend["config"]) {
+/**
+ * The server's configuration.
+ *
+ * @param hooks  the part that names the backend that it asks
+ * @param target the backend that it tells what happens
+ */
+export function provedConfig(hooks: HookBackend["config"], target: string) {
   return {
+    events: { target, types: eventTypes, namespaces: toldNamespaces },
     client: {
       ...hooks.client,
       ping_interval: `${pingIntervalMs}ms`,
@@ -223,6 +229,26 @@ export function provedConfig(hooks: HookBackend["config"]) {
     channel: { ...hooks.channel, namespaces },
     rpc: hooks.rpc,
   };
+}
+
+const eventTypes = [
+  "connected",
+  "disconnected",
+  "subscribed",
+  "unsubscribed",
+  "user_online",
+  "user_offline",
+  "channel_occupied",
+  "channel_vacated",
+  "publication",
+];
+
+/** The namespaces of whose channels a backend is told: with and without history, and with hooks. */
+const toldNamespaces = ["own", "asked", "dull", "none", "burst"];
+
+/** Whether a backend is told of a channel. */
+export function isTold({ name }: ProvedChannel): boolean {
+  return toldNamespaces.some((namespace) => name.startsWith(`${namespace}:`));
 }
 
 const asked = { subscribe_proxy_enabled: true, publish_proxy_enabled: true };

@@ -3,6 +3,7 @@ import { productionBundle } from "../../tools/production-bundle.ts";
 import { Random } from "../../test/support/random.ts";
 import { testSecrets } from "../../test/support/test-tokens.ts";
 import type { ProveOptions, RemoteOptions } from "./options.ts";
+import { EventReceiver } from "./backends/event-receiver.ts";
 import { HookBackend } from "./backends/hook-backend.ts";
 import {
   connectionLimit,
@@ -35,6 +36,8 @@ export interface Target {
   readonly server?: LocalServer;
   /** The backend that a local server asks. */
   readonly hooks?: HookBackend;
+  /** The backend that a local server tells what happens. */
+  readonly events?: EventReceiver;
   close(): Promise<void>;
 }
 
@@ -52,7 +55,8 @@ async function openLocalTarget({ without, seed }: ProveOptions, random: Random):
       ? productionBundle()
       : withChangedCopy(without, bundled, productionBundle);
   const hooks = await HookBackend.start(hookSecret, seed + 7);
-  const config = provedConfig(hooks.config);
+  const events = await EventReceiver.start(hookSecret, seed + 8);
+  const config = provedConfig(hooks.config, events.target);
   const secrets = { ...testSecrets, HOOK_SIGNING_SECRET: hookSecret };
   const server = await LocalServer.start({ bundle, config, secrets });
   const scenario = localScenario(random);
@@ -67,9 +71,10 @@ async function openLocalTarget({ without, seed }: ProveOptions, random: Random):
     homes: [...new Set(scenario.users.map(({ name }) => homeName(name)))],
     server,
     hooks,
+    events,
     close: async () => {
       await server.close();
-      await hooks.close();
+      await Promise.all([hooks.close(), events.close()]);
     },
   };
 }

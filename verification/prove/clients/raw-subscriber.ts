@@ -157,6 +157,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   closed(time: number, code: number): void {
     if (code >= 4_000) this.#checkOrdered(code);
     this.#link = undefined;
+    if (this.#client !== undefined) this.#recorder.disconnect(this.process, time, this.#client);
     this.#client = undefined;
     this.#commands.clear();
     for (const subscription of this.#subscriptions.values()) {

@@ -31,7 +31,8 @@ export type FaultKind =
   | "doubled-calls"
   | "kill"
   | "deploy"
-  | "break-backend";
+  | "break-backend"
+  | "break-receiver";
 
 /** Faults during which no client is served for a moment. */
 const outages: ReadonlySet<FaultKind> = new Set(["drop", "kill", "deploy"]);
@@ -63,6 +64,7 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("kill", 12, "the whole runtime is ended with kill -9 and starts again on the same disk"),
   inside("deploy", 12, "a changed bundle replaces the one that runs"),
   inside("break-backend", 10, "the backend of the hooks fails, hangs or is gone, up to 3 s"),
+  inside("break-receiver", 12, "the receiver of events fails, hangs or is gone, up to 3 s"),
 ];
 
 function outside(kind: FaultKind, perMinute: number, meaning: string): FaultKindTraits {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../test/support/random.ts";
 import type { FaultyNetwork } from "../network/faulty-network.ts";
 import type { LocalServer, ObjectKind, CallFault } from "../server/local-server.ts";
+import type { EventReceiver } from "../backends/event-receiver.ts";
 import type { HookBackend } from "../backends/hook-backend.ts";
 import type { FaultKind } from "./fault-kind.ts";
 
@@ -11,9 +12,10 @@ export interface Breakables {
   readonly subscribers: FaultyNetwork;
   /** The network between publishers and the server. */
   readonly publishers: FaultyNetwork;
-  /** Absent for a deployed server, like the backend that it asks. */
+  /** Absent for a deployed server, like the backends that it asks and tells. */
   readonly server?: LocalServer;
   readonly hooks?: HookBackend;
+  readonly events?: EventReceiver;
   /** Channels that have an object, and gateways. Not all of them need to be awake. */
   readonly channels: readonly string[];
   readonly gateways: readonly string[];
@@ -80,6 +82,8 @@ export class FaultMaker {
         return this.#failCalls(kind, random);
       case "break-backend":
         return breakBackend(this.#breakables.hooks, random);
+      case "break-receiver":
+        return breakBackend(this.#breakables.events, random);
       case "evict":
       case "evict-close":
       case "crash-channel":
@@ -227,9 +231,9 @@ function named(kind: ObjectKind, names: readonly string[]): readonly NamedObject
   return names.map((name) => ({ kind, name }));
 }
 
-/** Long enough that objects give the backend up for a while (rule Q7), and sometimes not. */
+/** Long enough that objects give the backend up for a while (rules Q7 and E4), and sometimes not. */
 async function breakBackend(
-  backend: HookBackend | undefined,
+  backend: HookBackend | EventReceiver | undefined,
   random: Random,
 ): Promise<FaultOutcome> {
   const outage = random.pick(["failing", "hanging", "gone"] as const);

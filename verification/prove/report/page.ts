@@ -54,6 +54,10 @@ function countRows({ result, seconds }: RunReport): readonly (readonly string[])
     ["signals of insufficient state (2500, 3010)", whole(counts.signals)],
     ["channels with compared presence", whole(counts.presenceChecks)],
     ["orders for users, acknowledged", whole(counts.orders)],
+    [
+      "events told to a backend (told again)",
+      `${whole(counts.events)} (${whole(counts.repeatedEvents)})`,
+    ],
     ["replies to calls that were compared with the backend's", whole(counts.calls)],
   ];
 }
