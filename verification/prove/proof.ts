@@ -10,7 +10,7 @@ import { Recorder } from "./history/recorder.ts";
 import { FaultyNetwork } from "./network/faulty-network.ts";
 import type { ProveOptions } from "./options.ts";
 import { historiesIn } from "./run-facts.ts";
-import { lastEvents } from "./last-events.ts";
+import { LastEvents } from "./last-events.ts";
 import { isTold } from "./scenario.ts";
 import { limits } from "../../src/limits.ts";
 import { OrderLoad } from "./order-load.ts";
@@ -113,7 +113,7 @@ export class Proof {
     await clients.end();
     const { server, events } = this.#target;
     if (server === undefined || events === undefined) return;
-    await lastEvents(server, events, this.#target, (what) => {
+    await new LastEvents(server, events, this.#target).await((what) => {
       this.#record({ f: "told", type: "info", what });
     });
   }
