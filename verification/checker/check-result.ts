@@ -30,7 +30,7 @@ export type ViolationKind =
   | "absent"
   /** Something reached a connection or a subscription that an acknowledged order had ended. */
   | "unheeded"
-  /** A user got in although a block of the user had been acknowledged. */
+  /** A user got in although a block of the user, or that the token isn't valid any more, had been acknowledged. */
   | "admitted"
   /** A backend hadn't allowed it: a connect, a subscription, a publication, or the reply to a call. */
   | "unapproved"

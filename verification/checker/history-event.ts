@@ -161,7 +161,9 @@ export type OrderMethod =
   | "unsubscribe"
   | "subscribe"
   | "block_user"
-  | "unblock_user";
+  | "unblock_user"
+  | "revoke_token"
+  | "invalidate_user_tokens";
 
 /**
  * A backend gives an order, and is told that it has been carried out (ok), that it never will be (fail), or neither
@@ -176,6 +178,10 @@ export interface OrderEvent extends Common {
   readonly method: OrderMethod;
   /** The channel of a subscribe or an unsubscribe. */
   readonly channel?: string;
+  /** The `jti` of a token that is revoked. */
+  readonly token?: string;
+  /** Tokens of before that time are made invalid, s since 1970. */
+  readonly issuedBefore?: number;
 }
 
 /** A client of a user opens a connection, and forgets the one before. */
@@ -194,6 +200,9 @@ export interface ConnectionAccepted extends Common {
   readonly client: string;
   /** Whether a backend had to let the client in. */
   readonly asks?: boolean;
+  /** The `jti` and the `iat` of the client's token, if orders may concern them. */
+  readonly token?: string;
+  readonly issuedAt?: number;
 }
 
 /** The client has noticed that its connection has ended. */

@@ -1,4 +1,5 @@
 import { signToken } from "../../../test/support/test-tokens.ts";
+import type { ConnectionAccepted } from "../../checker/history-event.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 
 /** The address that a subscriber connects to, such as `ws://127.0.0.1:8787/connection/websocket`. */
@@ -14,16 +15,36 @@ export function endpointOf(
 }
 
 /**
- * A connection token with the subscriber's user, or its name, and its server-side subscriptions. It doesn't expire, because expiry
- * isn't checked here.
+ * A connection token with the subscriber's user, or its name, and its server-side subscriptions. It doesn't expire, because
+ * expiry isn't checked here. That of a user for whom orders are given has a name and the time, so it is made for each
+ * connection.
  */
 export function tokenOf(
   { tokenSecret }: ClientsPlan,
-  { process, channels, user = process, given = false }: SubscriberPlan,
-): string {
+  { process, channels, user, given = false }: SubscriberPlan,
+): SignedToken {
   const subs = Object.fromEntries(channels.map((channel) => [channel, {}]));
-  return signToken({ sub: user, ...(given ? { subs } : {}) }, tokenSecret);
+  const claims = { sub: user ?? process, ...(given ? { subs } : {}) };
+  if (user === undefined) return { text: signToken(claims, tokenSecret), marks: {} };
+  const iat = Math.floor(Date.now() / 1_000);
+  const jti = tokenName(user, iat);
+  const text = signToken({ ...claims, iat, jti }, tokenSecret);
+  return { text, marks: { token: jti, issuedAt: iat } };
 }
+
+/** A token, and what orders for its user may say of it. */
+export interface SignedToken {
+  readonly text: string;
+  readonly marks: Pick<ConnectionAccepted, "token" | "issuedAt">;
+}
+
+/** The name (`jti`) of the tokens with which a user connects at a time: one for some seconds, then another one. */
+export function tokenName(user: string, nowSeconds: number): string {
+  return `${user}-${Math.floor(nowSeconds / tokenSeconds)}`;
+}
+
+/** For how many seconds the tokens of a user have the same name. */
+export const tokenSeconds = 3;
 
 /** The options of a socket. Compression would cost more than everything else. */
 export function socketOptions(hostHeader: string | undefined) {

@@ -2,7 +2,7 @@ import type { Random } from "../../../test/support/random.ts";
 import { microseconds } from "../history/clock.ts";
 import { Backoff } from "./backoff.ts";
 import { Churn } from "./churn.ts";
-import { backendsRefusal, endpointOf, isTemporary, tokenOf } from "./endpoint.ts";
+import { backendsRefusal, endpointOf, isTemporary, type SignedToken, tokenOf } from "./endpoint.ts";
 import { OwnCalls } from "./own-calls.ts";
 import { OwnPublishing } from "./own-publishing.ts";
 import type { AskedPlan, ClientsPlan, SubscriberPlan } from "./plan.ts";
@@ -22,7 +22,8 @@ export class RawSubscriber implements Subscriber, LinkUser {
   readonly #asked: AskedPlan | undefined;
   readonly #calls: OwnCalls | undefined;
   readonly #linkTraits: LinkTraits;
-  readonly #token: string;
+  readonly #newToken: () => SignedToken;
+  #token: SignedToken;
   readonly #random: Random;
   readonly #recorder: ClientRecorder;
   readonly #backoff: Backoff;
@@ -57,7 +58,8 @@ export class RawSubscriber implements Subscriber, LinkUser {
       pingIntervalMs,
       mayBeEnded: user !== undefined || isAsked,
     };
-    this.#token = tokenOf(plan, traits);
+    this.#newToken = () => tokenOf(plan, traits);
+    this.#token = this.#newToken();
     this.#random = random;
     this.#recorder = recorder;
     this.#backoff = new Backoff(random);
@@ -123,9 +125,10 @@ export class RawSubscriber implements Subscriber, LinkUser {
 
   opened(): void {
     const user = this.#user ?? this.process;
+    if (this.#user !== undefined) this.#token = this.#newToken();
     // Who comes without a token tells the backend of the hooks who it is.
     const credentials =
-      this.#asked?.connects === true ? { data: { user } } : { token: this.#token };
+      this.#asked?.connects === true ? { data: { user } } : { token: this.#token.text };
     const connect = { ...credentials, name: "prove", ...this.#given() };
     const commands = [this.#commands.ask({ method: "connect" }, { connect })];
     // SDKs don't wait for the answer to an unsubscribe. This client waits in half of the cases.
@@ -234,7 +237,8 @@ export class RawSubscriber implements Subscriber, LinkUser {
     const { process } = this;
     const user = this.#user ?? process;
     const asks = this.#asked?.connects === true ? { asks: true } : {};
-    this.#recorder.record({ time, process, type: "ok", f: "connect", user, client, ...asks });
+    const marks = { ...asks, ...this.#token.marks };
+    this.#recorder.record({ time, process, type: "ok", f: "connect", user, client, ...marks });
     for (const subscription of this.#isGiven ? this.#subscriptions.values() : []) {
       const { channel } = subscription;
       const reply = subs?.[channel];
