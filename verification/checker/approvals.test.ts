@@ -44,6 +44,10 @@ function decided(type: "ok" | "fail", result?: string): HistoryBuilder {
   return decide(history, "publish", type, { channel, value: "v", ...changed });
 }
 
+/** The backend has answered a call. */
+const answered = (): HistoryBuilder =>
+  decide(new HistoryBuilder(), "rpc", "ok", { value: "c", result: "r" });
+
 const violationsOf = (history: HistoryBuilder): readonly string[] =>
   history.check().violations.map(({ kind, process }) => `${kind} ${process}`);
 
@@ -129,7 +133,6 @@ describe("a history of what backends were asked", () => {
 
   it("[Q2] is violated by a reply to a call that the backend didn't give", () => {
     const call = { process: "s1", type: "ok", f: "call", value: "c" } as const;
-    const answered = () => decide(new HistoryBuilder(), "rpc", "ok", { value: "c", result: "r" });
     expect(violationsOf(answered().add({ ...call, result: "r" }))).toEqual([]);
     expect(violationsOf(answered().add({ ...call, result: "" }))).toEqual(["unapproved s1"]);
     expect(violationsOf(new HistoryBuilder().add({ ...call, result: "r" }))).toEqual([

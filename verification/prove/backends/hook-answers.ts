@@ -109,8 +109,8 @@ function allowing(
   };
 }
 
-function refusing({ result: _, ...answer }: PlannedAnswer): PlannedAnswer {
-  return { ...answer, allows: false };
+function refusing({ answer, status, body, afterMs }: PlannedAnswer): PlannedAnswer {
+  return { answer, status, body, afterMs, allows: false };
 }
 
 interface HookResult {

@@ -69,10 +69,9 @@ function hooks({ result }: RunReport): string {
   const kinds = [...hookAnswers.keys()].map((kind) => kind.split(" "));
   const names = [...new Set(kinds.map(([name = ""]) => name))];
   const answers = [...new Set(kinds.map(([, answer = ""]) => answer))];
-  const rows = names.map((name) => [
-    name,
-    ...answers.map((answer) => whole(hookAnswers.get(`${name} ${answer}`) ?? 0)),
-  ]);
+  const rows = names.map((name) =>
+    [name].concat(answers.map((answer) => whole(hookAnswers.get(`${name} ${answer}`) ?? 0))),
+  );
   return `<h2>Answers of the backend that the server asked</h2>
 ${table(["hook", ...answers], rows)}`;
 }
