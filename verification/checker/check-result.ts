@@ -66,6 +66,8 @@ export interface CheckResult {
   readonly faults: ReadonlyMap<string, number>;
   /** Answers of backends that the server asked, by the hook and the kind of answer, such as `publish late`. */
   readonly hookAnswers: ReadonlyMap<string, number>;
+  /** Events that a backend took for the first time, by their type. */
+  readonly events: ReadonlyMap<string, number>;
   /** µs from the end of a subscription to the reply that recovered it, in the order in which that happened. */
   readonly recoveryTimes: readonly number[];
 }
@@ -89,8 +91,7 @@ interface CheckCounts {
   readonly presenceChecks: number;
   /** Answers to calls of clients that were compared with what the backend said. */
   readonly calls: number;
-  /** Events that a backend took for the first time, and again. */
-  readonly events: number;
+  /** Events that a backend took again. */
   readonly repeatedEvents: number;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;

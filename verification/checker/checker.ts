@@ -90,10 +90,10 @@ export class Checker {
         channels: this.#channels.size,
         orders: this.#userOrders.acknowledged,
         calls: this.#approvals.calls,
-        events: this.#told.taken,
         repeatedEvents: this.#told.repeated,
       },
       hookAnswers: this.#approvals.answers,
+      events: this.#told.types,
       faults: this.#faults,
       recoveryTimes: this.#recoveryTimes,
     };

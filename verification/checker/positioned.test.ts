@@ -38,7 +38,6 @@ describe("a correct history with offsets", () => {
       deliveries: 8,
       orders: 0,
       calls: 0,
-      events: 0,
       repeatedEvents: 0,
       published: 6,
       acknowledged: 3,

@@ -72,8 +72,9 @@ describe("the events of objects", () => {
   it("[E2] may come again", () => {
     const told = Told.begun().event("connected", { ...ada, number: 101, first: true });
     expect(told.ended().over()).toEqual([]);
-    const { events, repeatedEvents } = told.history.check().counts;
-    expect({ events, repeatedEvents }).toEqual({ events: 9, repeatedEvents: 1 });
+    const { events, counts } = told.history.check();
+    expect(events.get("connected")).toBe(1);
+    expect(counts.repeatedEvents).toBe(1);
   });
 
   it("[E8] may tell of a connection and a subscription whose client got no reply", () => {

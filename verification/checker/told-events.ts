@@ -30,8 +30,8 @@ export class ToldEvents {
   readonly #online = new Map<string, boolean>();
   readonly #occupied = new Map<string, boolean>();
   #hasEnded = false;
-  /** How many events came, and how many of them again. */
-  taken = 0;
+  /** How many events came for the first time, by their type, and how many came again. */
+  readonly types = new Map<string, number>();
   repeated = 0;
 
   constructor(violations: Violations) {
@@ -65,7 +65,7 @@ export class ToldEvents {
       this.repeated++;
       return;
     }
-    this.taken++;
+    this.types.set(event.event, (this.types.get(event.event) ?? 0) + 1);
     switch (event.event) {
       case "gap":
         this.#gaps.push(event);

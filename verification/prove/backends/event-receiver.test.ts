@@ -95,11 +95,13 @@ describe("the receiver of events", () => {
   });
 
   it("takes nothing while it fails", async () => {
-    const failing = receiver.breakFor("failing", 100);
+    const over = Promise.withResolvers<undefined>();
+    const failing = receiver.breakUntil("failing", over.promise);
     expect(await tell([event])).toBeGreaterThanOrEqual(429);
+    over.resolve(undefined);
     await failing;
     receiver.settle();
-    expect(await receiver.breakFor("gone", 1)).toBe(false);
+    expect(await receiver.breakUntil("gone", Promise.resolve())).toBe(false);
     expect(await history()).toEqual([]);
   });
 

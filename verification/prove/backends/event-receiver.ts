@@ -63,9 +63,9 @@ export class EventReceiver {
     while (performance.now() < Math.min(endMs, this.#lastRequestMs + quietMs)) await pause(100);
   }
 
-  /** Is out of order for a while. @returns false if it already was */
-  breakFor(outage: Outage, forMs: number): Promise<boolean> {
-    return this.#isSettled ? Promise.resolve(false) : this.#server.breakFor(outage, forMs);
+  /** Is out of order until the promise resolves. @returns false if it already was */
+  breakUntil(outage: Outage, over: Promise<unknown>): Promise<boolean> {
+    return this.#isSettled ? Promise.resolve(false) : this.#server.breakUntil(outage, over);
   }
 
   close(): Promise<void> {

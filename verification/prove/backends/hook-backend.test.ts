@@ -61,19 +61,23 @@ describe("the backend of the hooks", () => {
   });
 
   it("refuses connections while it is gone, and comes back on its port", async () => {
-    const gone = backend.breakFor("gone", 50);
+    const over = Promise.withResolvers<undefined>();
+    const gone = backend.breakUntil("gone", over.promise);
     await expect(ask("rpc", { client: "c", data: "w" })).rejects.toThrow("fetch failed");
     // It is out of order once at a time.
-    expect(await backend.breakFor("failing", 1)).toBe(false);
+    expect(await backend.breakUntil("failing", Promise.resolve())).toBe(false);
+    over.resolve(undefined);
     expect(await gone).toBe(true);
     backend.settle();
     expect((await ask("rpc", { client: "c", data: "w" })).status).toBe(200);
   });
 
   it("records what it refuses while it fails", async () => {
-    const failing = backend.breakFor("failing", 100);
+    const over = Promise.withResolvers<undefined>();
+    const failing = backend.breakUntil("failing", over.promise);
     const { status } = await ask("publish", { client: "c", channel: "asked:a", data: "v" });
     expect(status).toBeGreaterThanOrEqual(429);
+    over.resolve(undefined);
     await failing;
     expect(await history()).toMatchObject([{ type: "fail", answer: "outage", value: "v" }]);
   });

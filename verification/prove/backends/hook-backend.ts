@@ -55,9 +55,9 @@ export class HookBackend {
     this.#isSettled = true;
   }
 
-  /** Is out of order for a while. @returns false if it already was */
-  breakFor(outage: Outage, forMs: number): Promise<boolean> {
-    return this.#isSettled ? Promise.resolve(false) : this.#server.breakFor(outage, forMs);
+  /** Is out of order until the promise resolves. @returns false if it already was */
+  breakUntil(outage: Outage, over: Promise<unknown>): Promise<boolean> {
+    return this.#isSettled ? Promise.resolve(false) : this.#server.breakUntil(outage, over);
   }
 
   close(): Promise<void> {

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { setTimeout as pause } from "node:timers/promises";
 import { isSigned } from "../../../test/support/hook-server.ts";
 import { listen } from "../../../test/support/listen.ts";
 
@@ -52,12 +51,12 @@ export class UnreliableServer {
     this.#serve(server);
   }
 
-  /** Is out of order for so many ms. Does nothing, and gives false, while it already is. */
-  async breakFor(outage: Outage, forMs: number): Promise<boolean> {
+  /** Is out of order until the promise resolves. Does nothing, and gives false, while it already is. */
+  async breakUntil(outage: Outage, over: Promise<unknown>): Promise<boolean> {
     if (this.#outage !== undefined || this.#isClosed) return false;
     this.#outage = outage;
     if (outage === "gone") await end(this.#server);
-    await pause(forMs);
+    await over;
     this.#outage = undefined;
     if (this.#isClosed) return true;
     if (outage === "gone") await this.#listenAgain();

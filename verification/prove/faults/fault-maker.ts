@@ -237,7 +237,7 @@ async function breakBackend(
   random: Random,
 ): Promise<FaultOutcome> {
   const outage = random.pick(["failing", "hanging", "gone"] as const);
-  const isMade = await backend?.breakFor(outage, random.between(200, 3_000));
+  const isMade = await backend?.breakUntil(outage, pause(random.between(200, 3_000)));
   return isMade === true ? { outcome: "made", target: outage } : { outcome: "missed" };
 }
 

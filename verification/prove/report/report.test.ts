@@ -23,6 +23,9 @@ const good: readonly HistoryEvent[] = [
   hooked(4_000_000, "subscribe", "right"),
   hooked(4_000_001, "rpc", "late"),
   hooked(4_000_002, "rpc", "right"),
+  { f: "events", type: "info", process: "prove", time: 4_000_003, channels: [], keepMax: 3 },
+  told(4_100_000),
+  told(4_200_000),
   { f: "settled", type: "info", process: "prove", time: 5_000_000 },
 ];
 
@@ -47,6 +50,11 @@ function delivered(time: number, value: string, offset: number): HistoryEvent {
 function hooked(time: number, hook: "subscribe" | "rpc", answer: string): HistoryEvent {
   const what = { f: "hook", type: "fail", process: "hooks", client: "c", value: "x" } as const;
   return { ...what, time, hook, answer };
+}
+
+function told(time: number): HistoryEvent {
+  const about = { object: "home/7", number: 101, first: true, user: "ada" } as const;
+  return { f: "event", type: "ok", process: "events", time, event: "user_online", ...about };
 }
 
 function reportOn(events: readonly HistoryEvent[]): RunReport {
@@ -90,6 +98,11 @@ describe("the report of a run without violations", () => {
     const html = page(report);
     expect(html).toContain("<th>hook</th><th>right</th><th>late</th>");
     expect(html).toContain("<td>rpc</td><td>1</td><td>1</td>");
+  });
+
+  it("counts the events that a backend was told", () => {
+    expect(summary(report)).toContain("events        1 told to a backend, 1 of them again");
+    expect(page(report)).toContain("<td>user_online</td><td>1</td>");
   });
 
   it("draws the deliveries of each second, and the faults", () => {

@@ -19,7 +19,7 @@ export function summary(report: RunReport): string {
     `signals       ${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
     `presence      ${whole(counts.presenceChecks)} channels compared`,
     `orders        ${whole(counts.orders)} for users, acknowledged`,
-    `events        ${whole(counts.events)} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
+    `events        ${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
     `hooks         ${whole(sum(result.hookAnswers))} answers of a backend: ${answerCounts(report)}; ${whole(counts.calls)} calls compared`,
   ];
   return [...lines, ...violationLines(report), resultLine(report)].join("\n");
