@@ -163,7 +163,7 @@ export class HistoryBuilder {
     user: string,
     method: OrderMethod,
     outcome: "ok" | "fail" | "info" = "ok",
-    about: Pick<OrderEvent, "token" | "issuedBefore"> = {},
+    about: Pick<OrderEvent, "token" | "issuedBefore" | "barredFor"> = {},
   ): this {
     const order = `order-${this.happenings.length}`;
     const names = method === "subscribe" || method === "unsubscribe";

@@ -178,8 +178,9 @@ export interface OrderEvent extends Common {
   readonly method: OrderMethod;
   /** The channel of a subscribe or an unsubscribe. */
   readonly channel?: string;
-  /** The `jti` of a token that is revoked. */
+  /** The `jti` of a token that is revoked, and for how long from now on it isn't valid, s. */
   readonly token?: string;
+  readonly barredFor?: number;
   /** Tokens of before that time are made invalid, s since 1970. */
   readonly issuedBefore?: number;
 }

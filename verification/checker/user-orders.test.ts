@@ -99,8 +99,8 @@ describe("a history of orders", () => {
     expect(linesOf(blocked.connect("a2", "ada"))).toEqual(["admitted a2"]);
   });
 
-  it.each<[OrderMethod, Pick<OrderEvent, "token" | "issuedBefore">]>([
-    ["revoke_token", { token: "t" }],
+  it.each<[OrderMethod, Pick<OrderEvent, "token" | "issuedBefore" | "barredFor">]>([
+    ["revoke_token", { token: "t", barredFor: 1 }],
     ["invalidate_user_tokens", { issuedBefore: 8 }],
   ])(
     "[U10] [U11] is violated by what is made with a token after an acknowledged %s",
@@ -125,6 +125,8 @@ describe("a history of orders", () => {
       .order("ada", "invalidate_user_tokens", "ok", { issuedBefore: 8 })
       .publish("v")
       .deliver("a1", 1, "v")
+      .order("ada", "revoke_token", "ok", { token: "t", barredFor: 1 })
+      .pass(1)
       .connect("a2", "ada", { token: "t", issuedAt: 8 });
     expect(linesOf(history)).toEqual([]);
   });

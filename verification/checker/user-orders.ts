@@ -14,6 +14,8 @@ interface OrderRecord {
   readonly channel: string | undefined;
   readonly token: string | undefined;
   readonly issuedBefore: number;
+  /** Until when a revoked token isn't valid, µs. */
+  readonly barredUntil: number;
   readonly invokedTime: number;
   /** When the backend was told that it has been carried out, µs; undefined if it never was. */
   acknowledgedTime: number | undefined;
@@ -55,9 +57,10 @@ export class UserOrders {
   order(event: OrderEvent): void {
     const { order: name, user, method, time } = event;
     if (event.type === "invoke") {
-      const { channel, token, issuedBefore = 0 } = event;
+      const { channel, token, issuedBefore = 0, barredFor = 0 } = event;
+      const barredUntil = time + barredFor * 1_000_000;
       const times = { invokedTime: time, acknowledgedTime: undefined, endedTime: undefined };
-      const record = { name, method, channel, token, issuedBefore, ...times };
+      const record = { name, method, channel, token, issuedBefore, barredUntil, ...times };
       this.#open.set(name, record);
       this.#ordersOf(user).push(record);
       return;
@@ -88,7 +91,7 @@ export class UserOrders {
     const orders = this.#ordersOf(connection.user);
     connection.ordersBefore = orders.length;
     const block = orders.find((each, index) =>
-      this.#bars(each, orders.slice(index + 1), connection),
+      this.#bars(each, orders.slice(index + 1), connection, time),
     );
     if (block === undefined) return;
     const text = `${process} was let in as ${connection.user}, whom ${block.name} (${block.method}) had barred before it asked`;
@@ -123,10 +126,16 @@ export class UserOrders {
    * Whether a block was acknowledged before the connection was asked for, and no unblock may have followed it; or whether
    * the connection's token had been taken back by then.
    */
-  #bars(order: OrderRecord, later: readonly OrderRecord[], connection: ConnectionRecord): boolean {
-    const { method, acknowledgedTime, invokedTime } = order;
+  #bars(
+    order: OrderRecord,
+    later: readonly OrderRecord[],
+    connection: ConnectionRecord,
+    time: number,
+  ): boolean {
+    const { method, acknowledgedTime, invokedTime, barredUntil } = order;
     const { user, askedTime } = connection;
     if (acknowledgedTime === undefined || acknowledgedTime >= askedTime) return false;
+    if (method === "revoke_token" && time >= barredUntil) return false;
     if (method !== "block_user") return takesBack(order, connection);
     if (later.some((each) => each.method === "unblock_user")) return false;
     // An unblock of unknown outcome may still have been on its way when the block was given.

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { OrderEvent, OrderMethod } from "../checker/history-event.ts";
 import type { Random } from "../../test/support/random.ts";
 import { type BackendAddress, BackendCalls } from "./clients/backend-call.ts";
-import { tokenName, tokenSeconds } from "./clients/endpoint.ts";
+import { tokenName } from "./clients/endpoint.ts";
 import { microseconds } from "./history/clock.ts";
 import type { Recorder } from "./history/recorder.ts";
 import type { ProvedUser } from "./scenario.ts";
@@ -76,15 +76,15 @@ export class OrderLoad {
     }
   }
 
-  /** Takes back the tokens with which the user connects at this time, or all of before. */
+  /** Takes back some of the user's tokens, for a while, or all of before. */
   async #takeBack(user: string): Promise<void> {
     const nowSeconds = Math.floor(Date.now() / 1_000);
     if (this.#random.chance(0.5)) {
       await this.#order(user, "invalidate_user_tokens", { issuedBefore: nowSeconds });
       return;
     }
-    const token = tokenName(user, nowSeconds - this.#random.pick([0, 0, tokenSeconds]));
-    await this.#order(user, "revoke_token", { token });
+    const token = tokenName(user, this.#random);
+    await this.#order(user, "revoke_token", { token, barredFor: revokedSeconds - 1 });
   }
 
   /** Mostly a code after which SDKs reconnect. */
@@ -106,7 +106,7 @@ export class OrderLoad {
   async #order(
     user: string,
     method: OrderMethod,
-    about: Pick<OrderEvent, "channel" | "token" | "issuedBefore">,
+    about: Pick<OrderEvent, "channel" | "token" | "issuedBefore" | "barredFor">,
     more: object = {},
   ): Promise<"ok" | "fail" | "info"> {
     const order = `order-${++this.#orders}`;
@@ -134,7 +134,7 @@ export class OrderLoad {
 function commandOf({ method, user, channel, token, issuedBefore }: Order, more: object): object {
   switch (method) {
     case "revoke_token":
-      return { uid: token, expire_at: Math.floor(Date.now() / 1_000) + revokedForSeconds };
+      return { uid: token, expire_at: Math.floor(Date.now() / 1_000) + revokedSeconds };
     case "invalidate_user_tokens":
       return { user, issued_before: issuedBefore };
     case "disconnect":
@@ -148,8 +148,8 @@ function commandOf({ method, user, channel, token, issuedBefore }: Order, more: 
 
 type Order = Omit<OrderEvent, "process" | "time" | "type" | "f" | "order">;
 
-/** Longer than clients use a token of that name. */
-const revokedForSeconds = 60;
+/** How long a token stays revoked, at most; it may be a second less. */
+const revokedSeconds = 3;
 
 /** The type of the event that tells the outcome of a call. An order of unknown outcome may be carried out later. */
 const outcomes = { result: "ok", refused: "fail", lost: "info", wrong: "fail" } as const;

@@ -210,7 +210,7 @@ export const protections: readonly Protection[] = [
     name: "revoked-tokens",
     meaning: "a revocation ends the connections that were made with the token",
     rule: "U10",
-    noticedBy: ["simulate"],
+    noticedBy: ["prove", "simulate"],
     file: "src/users/local-tokens.ts",
     code: "for (const session of all) session.revoke(uid);",
     weakened: "for (const session of all) session.usesToken(uid);",

@@ -1,4 +1,5 @@
 import { signToken } from "../../../test/support/test-tokens.ts";
+import type { Random } from "../../../test/support/random.ts";
 import type { ConnectionAccepted } from "../../checker/history-event.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 
@@ -22,12 +23,13 @@ export function endpointOf(
 export function tokenOf(
   { tokenSecret }: ClientsPlan,
   { process, channels, user, given = false }: SubscriberPlan,
+  random: Random,
 ): SignedToken {
   const subs = Object.fromEntries(channels.map((channel) => [channel, {}]));
   const claims = { sub: user ?? process, ...(given ? { subs } : {}) };
   if (user === undefined) return { text: signToken(claims, tokenSecret), marks: {} };
   const iat = Math.floor(Date.now() / 1_000);
-  const jti = tokenName(user, iat);
+  const jti = tokenName(user, random);
   const text = signToken({ ...claims, iat, jti }, tokenSecret);
   return { text, marks: { token: jti, issuedAt: iat } };
 }
@@ -38,13 +40,10 @@ export interface SignedToken {
   readonly marks: Pick<ConnectionAccepted, "token" | "issuedAt">;
 }
 
-/** The name (`jti`) of the tokens with which a user connects at a time: one for some seconds, then another one. */
-export function tokenName(user: string, nowSeconds: number): string {
-  return `${user}-${Math.floor(nowSeconds / tokenSeconds)}`;
+/** The name (`jti`) of some of a user's tokens: there are a few names, so that orders find connections. */
+export function tokenName(user: string, random: Random): string {
+  return `${user}-${random.between(1, 4)}`;
 }
-
-/** For how many seconds the tokens of a user have the same name. */
-export const tokenSeconds = 3;
 
 /** The options of a socket. Compression would cost more than everything else. */
 export function socketOptions(hostHeader: string | undefined) {

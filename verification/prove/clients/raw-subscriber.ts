@@ -58,7 +58,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
       pingIntervalMs,
       mayBeEnded: user !== undefined || isAsked,
     };
-    this.#newToken = () => tokenOf(plan, traits);
+    this.#newToken = () => tokenOf(plan, traits, random);
     this.#token = this.#newToken();
     this.#random = random;
     this.#recorder = recorder;

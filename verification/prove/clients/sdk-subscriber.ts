@@ -30,7 +30,7 @@ export class SdkSubscriber implements Subscriber {
     this.process = process;
     this.#recorder = recorder;
     this.#client = new Centrifuge(endpointOf(plan, traits), {
-      token: tokenOf(plan, traits).text,
+      token: tokenOf(plan, traits, random).text,
       websocket: socketClass(plan.hostHeader),
       minReconnectDelay: shortestMs,
       maxReconnectDelay: longestMs,
