@@ -248,7 +248,7 @@ const toldNamespaces = ["own", "asked", "dull", "none", "burst"];
 
 /** Whether a backend is told of a channel. */
 export function isTold({ name }: ProvedChannel): boolean {
-  return toldNamespaces.some((namespace) => name.startsWith(`${namespace}:`));
+  return toldNamespaces.some((told) => name.startsWith(`${told}:`));
 }
 
 const asked = { subscribe_proxy_enabled: true, publish_proxy_enabled: true };
