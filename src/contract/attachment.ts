@@ -127,7 +127,7 @@ export function fitsCursors(identity: LargeParts, count: number): boolean {
 }
 
 /** The parts of an identity that may be large. */
-type LargeParts = Pick<SessionIdentity, "claims" | "headers">;
+type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent">;
 
 /**
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
@@ -302,12 +302,16 @@ const flagNames = [
   "serverRefresh",
 ] as const;
 
-function roomBytes({ claims, headers }: LargeParts): number {
+function roomBytes({ claims, headers, traceparent }: LargeParts): number {
   const rest = claims === undefined ? 0 : claimsBytes(claims);
   // Few connections have headers, and these change once.
   const kept = headers === undefined ? 0 : storedBytes(JSON.stringify(headers));
-  return limits.attachmentBytesMax - identityBytes - rest - kept;
+  const trace = traceparent === undefined ? 0 : traceBytes;
+  return limits.attachmentBytesMax - identityBytes - rest - kept - trace;
 }
+
+/** A traceparent of version 00, with the name of its field. */
+const traceBytes = 80;
 
 /**
  * The size of large claims is cached. Claims with a user only are counted quickly, and as in {@link pack} not cached.

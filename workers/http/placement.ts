@@ -103,7 +103,7 @@ type OpenedSocket =
 export async function openSocket(
   pool: Pool,
   codec: CodecName,
-  { claims, headers }: Admitted,
+  { claims, headers, traceparent }: Admitted,
   client: "stream" | "events" | "poll",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
@@ -116,6 +116,7 @@ export async function openSocket(
       ...(client === "events" && { events: true }),
       ...(client === "poll" && { passing: true }),
       ...(headers !== undefined && { headers }),
+      ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),
     },
   );
@@ -144,6 +145,8 @@ export interface Admitted {
   readonly claims?: ConnectionClaims;
   /** The headers that hooks get; absent if there are none. */
   readonly headers?: readonly HookHeader[];
+  /** The trace that the request belongs to; absent without one. */
+  readonly traceparent?: string;
 }
 
 /** The stub of an object that can hold sockets. */

@@ -25,7 +25,7 @@ export function webSocket(
     const codec = direction === "unidirectional" ? "one_way" : chosen.codec;
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
-    const { claims, headers } = admission;
+    const { claims, headers, traceparent } = admission;
     const address = claims === undefined ? addressOf(context) : undefined;
     if (!withoutToken.admits(address, Date.now())) {
       context.set("refusal", { rule: "B13", reason: tooManyUpgrades });
@@ -36,6 +36,7 @@ export function webSocket(
       keepalive: context.req.query("keepalive") === "client" ? "client" : "server",
       ...(codec !== "json" && { codec }),
       ...(headers !== undefined && { headers }),
+      ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),
       ...(address !== undefined && { address }),
     });

@@ -347,7 +347,7 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param listed whether the directory lists the object (rule U22)
  */
 function newSession(
-  { keepalive, codec, emulated, events, passing, headers }: Handover,
+  { keepalive, codec, emulated, events, passing, headers, traceparent }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
@@ -363,6 +363,7 @@ function newSession(
     ...(passing === true ? { passing } : {}),
     ...(listed ? { listed } : {}),
     ...(headers === undefined ? {} : { headers: { http: headers } }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(claims === undefined ? {} : { claims }),
     subscriptions: [],
   };

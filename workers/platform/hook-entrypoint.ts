@@ -7,6 +7,7 @@ import { boundedBytes } from "./bounded-bytes.ts";
 import { type Configured, configurationOf } from "./configuration.ts";
 import type { Env } from "./env.ts";
 import { serviceOf } from "./services.ts";
+import { inSpan } from "./spans.ts";
 
 /**
  * Asks backends for the objects. It is stateless: the platform lets one object wait for six connections at a time, and
@@ -21,7 +22,10 @@ export class HookEntrypoint extends WorkerEntrypoint<Env> implements HookCalls {
     const target = configuration.config.hooks.targets.get(question.target);
     // During a deploy, objects of another release may have another configuration.
     if (target === undefined) return failed("the configuration doesn't have the backend any more");
-    return request(question, target, configuration, this.env);
+    const [, traceparent] = question.headers?.find(([name]) => name === "traceparent") ?? [];
+    const ask = (): Promise<HookReply> => request(question, target, configuration, this.env);
+    if (traceparent === undefined) return ask();
+    return inSpan(question.hook, { traceparent, target: question.target }, ask);
   }
 }
 
