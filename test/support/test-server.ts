@@ -42,7 +42,8 @@ export class TestServer {
       workers: [
         {
           configPath: "wrangler.toml",
-          secrets: { ...secrets },
+          // A secret that isn't named would come from .dev.vars, if the developer has one.
+          secrets: { HOOK_SIGNING_SECRET: "", ...secrets },
           vars: {
             // The runtime has no proxy before it that would report a client's disconnect.
             STREAM_PROBE_MS: String(streamProbeMs),
