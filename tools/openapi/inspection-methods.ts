@@ -27,10 +27,9 @@ const namesConnections: Schema = {
   else: { required: ["client"] },
 };
 
-/** Exactly one of `channel` and `object` isn't empty. */
+/** Without `object`, `channel` is required. That both exclude each other is said in words only. */
 const namesObject: Schema = {
   if: { required: ["object"], properties: { object: { minLength: 1 } } },
-  then: { properties: { channel: { maxLength: 0 } } },
   else: { required: ["channel"], properties: { channel: { minLength: 1 } } },
 };
 
@@ -137,7 +136,9 @@ export const inspectionMethods = {
       "it. An API key has to admit all channels if the object isn't a channel's.",
     request: {
       ...requestOf(inspectShape, {
-        channel: { description: "The channel. Either `channel` or `object` is required." },
+        channel: {
+          description: "The channel. Either `channel` or `object` is required, and not both.",
+        },
         object: {
           description:
             "An object, as the log and `connections` name it: `gateway:eu/0` or `channel:news`.",

@@ -22,7 +22,6 @@ export interface Schema {
   readonly additionalProperties?: Schema;
   readonly oneOf?: readonly Schema[];
   readonly if?: Schema;
-  readonly then?: Schema;
   readonly else?: Schema;
 }
 
