@@ -57,28 +57,38 @@ function printState(state: JsonObject, shell: Shell): void {
   const { title } = paintOf(shell);
   shell.print(title(shown(state["object"])));
   shell.print(table(aboutObject(state, shell.nowMs())));
-  const printSection = (name: string, head: readonly string[], rows: readonly Row[]) => {
-    if (rows.length > 0) shell.print(`\n${title(name)}\n${table([head.map(title), ...rows])}`);
+  const printSection = (
+    name: string,
+    head: readonly string[],
+    rows: readonly Row[],
+    rights: readonly number[],
+  ) => {
+    if (rows.length === 0) return;
+    shell.print(`\n${title(name)}\n${table([head.map(title), ...rows], rights)}`);
   };
   printSection(
     "gateways",
     ["gateway", "subscribers", "offset", "lag", "failures", "backlog"],
     objectsOf(objectOf(state, "channel"), "gateways").map(gatewayRow),
+    [1, 2, 3, 4, 5],
   );
   printSection(
     "furthest behind",
     ["connection", "user", "bytes"],
     objectsOf(state, "behind").map(behindRow),
+    [2],
   );
   printSection(
     "last closes",
     ["connection", "user", "code", "by", "closed"],
     objectsOf(state, "closes").map(closeRow),
+    [2],
   );
   printSection(
     "last refusals",
     ["refused", "times", "last", "rule", "user", "channel", "reason"],
     objectsOf(state, "refusals").map(refusalRow),
+    [1],
   );
   warnIncomplete(state, shell);
 }
@@ -99,14 +109,7 @@ function aboutObject(state: JsonObject, nowMs: number): readonly Row[] {
     ...(alarmAtMs === undefined ? [] : [["alarm", momentOf(alarmAtMs)]]),
     ["storage", `${shown(state["stored_bytes"])} bytes`],
     ...channelRows(objectOf(state, "channel")),
-    ...(gateway["channels"] === undefined
-      ? []
-      : [
-          [
-            "follows",
-            `${shown(gateway["channels"])} channels, ${shown(gateway["held_bytes"])} bytes`,
-          ],
-        ]),
+    ...(gateway["channels"] === undefined ? [] : [["follows", followedText(gateway)]]),
     ["connections", connectionsText(connections)],
     ...(subscribers["count"] === undefined
       ? []
@@ -156,6 +159,11 @@ function nameOf(user: JsonValue | undefined): string {
   return user === "" ? "(anonymous)" : shown(user);
 }
 
+/** The channels that a gateway follows, and the memory that they take. */
+function followedText({ channels, held_bytes: bytes }: JsonObject): string {
+  return `${shown(channels)} channel${channels === 1 ? "" : "s"}, ${shown(bytes)} bytes`;
+}
+
 /** The connections by transport and protocol. */
 function connectionsText(connections: JsonObject): string {
   const { connected, connecting } = connections;
@@ -166,7 +174,8 @@ function connectionsText(connections: JsonObject): string {
   );
   const opening =
     connecting === undefined || connecting === 0 ? [] : [`connecting ${shown(connecting)}`];
-  return [shown(connected), ...kinds, ...opening].join(", ");
+  const parts = [...kinds, ...opening];
+  return `${shown(connected)}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`;
 }
 
 /** How often events came in the last hour, by their kind. */
