@@ -1,21 +1,21 @@
 import { createServer } from "node:http";
-import { json as jsonOf } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { listen } from "../../support/listen.ts";
 import { nowMs, recordedShell } from "./recorded-shell.ts";
 
 /** Runs a command line against a server that answers every call with one result. */
 async function runWith(result: object, ...args: readonly string[]) {
-  const asked: unknown[] = [];
+  const requests: (readonly [string | undefined, Promise<string>])[] = [];
   const server = createServer((request, response) => {
-    void jsonOf(request).then((body) => {
-      asked.push([request.url, body]);
-      response.end(JSON.stringify({ result }));
-    });
+    requests.push([request.url, textOf(request)]);
+    response.end(JSON.stringify({ result }));
   });
   onTestFinished(() => void server.close());
   const DORMOUSE_URL = `http://127.0.0.1:${await listen(server)}`;
   const ran = await recordedShell()(args, { environment: { API_KEY: "a-key", DORMOUSE_URL } });
+  const asked: unknown[] = [];
+  for (const [url, body] of requests) asked.push([url, JSON.parse(await body)]);
   return { ...ran, asked };
 }
 
@@ -91,10 +91,8 @@ it("[Y3] why names the client that published, and has times where a publication'
   const client = { ...why, publication: { published_at_ms: at, by }, objects: [], connections: [] };
   const { printed } = await runWith(client, "why", "news", "1", "--client", "c1");
   expect(printed).toContain("published 2026-11-22T11:59:00.000Z by grace, client c2\n");
-  const forgotten = await runWith(
-    { ...why, publication: { state: "forgotten" } },
-    ...["why", "news", "1", "--user", "ada"],
-  );
+  const without = { ...why, publication: { state: "forgotten" } };
+  const forgotten = await runWith(without, "why", "news", "1", "--user", "ada");
   expect(forgotten.printed).not.toContain("published");
   expect(forgotten.printed).toContain("2026-11-22T11:59:00.010Z to 9");
 });
