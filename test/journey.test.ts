@@ -48,6 +48,7 @@ const ownFiles: readonly string[] = [
   "workers/edge.ts",
   "workers/http/api.ts",
   "workers/http/body.ts",
+  "workers/http/metrics.ts",
   "workers/http/middleware.ts",
   "workers/http/respond.ts",
   "workers/objects/channel-object.ts",

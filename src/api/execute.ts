@@ -1,4 +1,5 @@
-import { type Channel, historyError } from "../channel/channel.ts";
+import type { Channel } from "../channel/channel.ts";
+import { historyError } from "../channel/history-error.ts";
 import type { PresenceAnswer } from "../channel/shared-presence.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";

@@ -16,7 +16,6 @@ import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.t
 import type { Sql } from "../sql.ts";
 import { storedTables, type StoredTable } from "./stored-tables.ts";
 import type { HistoryEntry, StoredPublication } from "./history-table.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
 /**
  * One channel: the aggregate that puts its publications in order and collects them (rules O1 to O3). A publish assigns
@@ -498,15 +497,3 @@ const pushBytes = 64;
  * streams end.
  */
 const checkIntervalMinMs = 600_000;
-
-/** The error for a history that can't be read, to clients and backends alike. */
-export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
-  switch (outcome) {
-    case "not-available":
-      return errorCodes.notAvailable;
-    case "unrecoverable-position":
-      return errorCodes.unrecoverablePosition;
-    case "too-large":
-      return errorCodes.limitExceeded;
-  }
-}

@@ -1,4 +1,5 @@
-import { type Channel, historyError } from "./channel.ts";
+import type { Channel } from "./channel.ts";
+import { historyError } from "./history-error.ts";
 import { clientPublication } from "./publication-request.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";

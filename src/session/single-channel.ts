@@ -6,7 +6,8 @@ import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import type { Subscription } from "./subscription.ts";
-import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
+import type { Channel, SubscribeOptions } from "../channel/channel.ts";
+import { historyError } from "../channel/history-error.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 

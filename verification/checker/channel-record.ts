@@ -30,6 +30,8 @@ export class ChannelRecord {
   recovery: ChannelOpened["recovery"] = "stream";
   recoverable: number | undefined;
   readonly publications = new Map<string, PublicationRecord>();
+  /** The values that a backend had published in place of those that clients published, by the latter. */
+  readonly changed = new Map<string, string>();
   /** In the order in which they were acknowledged. */
   readonly acknowledged: PublicationRecord[] = [];
   /**
@@ -54,6 +56,11 @@ export class ChannelRecord {
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  /** The publication of a value, as its publisher knows it; a backend may have had another one published in its place. */
+  published(value: string): PublicationRecord | undefined {
+    return this.publications.get(this.changed.get(value) ?? value);
   }
 
   /** The record of a subscriber; creates it if there is none. */

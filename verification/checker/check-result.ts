@@ -30,8 +30,14 @@ export type ViolationKind =
   | "absent"
   /** Something reached a connection or a subscription that an acknowledged order had ended. */
   | "unheeded"
-  /** A user got in although a block of the user had been acknowledged. */
-  | "admitted";
+  /** A user got in although a block of the user, or that the token isn't valid any more, had been acknowledged. */
+  | "admitted"
+  /** A backend hadn't allowed it: a connect, a subscription, a publication, or the reply to a call. */
+  | "unapproved"
+  /** A backend was never told of something, or not that it is over, or numbers of its events are missing. */
+  | "untold"
+  /** A backend was told of something twice, in another order, or otherwise than it happened. */
+  | "mistold";
 
 /** Where a loss lies among the publications of one subscription. */
 export type LossPlace = "first" | "middle" | "last";
@@ -58,6 +64,10 @@ export interface CheckResult {
   readonly counts: CheckCounts;
   /** Faults that ended, by kind. */
   readonly faults: ReadonlyMap<string, number>;
+  /** Answers of backends that the server asked, by the hook and the kind of answer, such as `publish late`. */
+  readonly hookAnswers: ReadonlyMap<string, number>;
+  /** Events that a backend took for the first time, by their type. */
+  readonly events: ReadonlyMap<string, number>;
   /** µs from the end of a subscription to the reply that recovered it, in the order in which that happened. */
   readonly recoveryTimes: readonly number[];
 }
@@ -79,6 +89,10 @@ interface CheckCounts {
   /** Signals of insufficient state: 2500 and 3010. */
   readonly signals: number;
   readonly presenceChecks: number;
+  /** Answers to calls of clients that were compared with what the backend said. */
+  readonly calls: number;
+  /** Events that a backend took again. */
+  readonly repeatedEvents: number;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;
 }

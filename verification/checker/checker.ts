@@ -1,3 +1,4 @@
+import { Approvals } from "./approvals.ts";
 import { ChannelRecord } from "./channel-record.ts";
 import { checkOverdue } from "./overdue.ts";
 import { checkAbsence, checkChannel, checkEnd, checkUnplaced } from "./final-checks.ts";
@@ -11,11 +12,12 @@ import type {
 } from "./history-event.ts";
 import { takePositioned } from "./positioned-deliveries.ts";
 import { comparePresence } from "./presence.ts";
-import { acknowledge, invoke, leaveOpen, refuse } from "./publishes.ts";
+import { acknowledge, decide, invoke, leaveOpen, refuse } from "./publishes.ts";
 import { begin, end, type CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
 import { takeUnpositioned } from "./unpositioned-deliveries.ts";
 import type { CheckResult } from "./check-result.ts";
+import { ToldEvents } from "./told-events.ts";
 import { UserOrders } from "./user-orders.ts";
 import { Violations } from "./violations.ts";
 
@@ -27,6 +29,8 @@ export class Checker {
   readonly #overdueMicroseconds: number;
   readonly #violations = new Violations();
   readonly #userOrders = new UserOrders(this.#violations);
+  readonly #approvals = new Approvals(this.#violations);
+  readonly #told = new ToldEvents(this.#violations);
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -75,6 +79,7 @@ export class Checker {
       checkUnplaced(channel, this.#clients, this.#isSettled, this.#time, this.#violations);
       checkChannel(channel, this.#time, this.#promptMicroseconds, this.#violations);
     }
+    this.#told.finish(this.#channels, this.#time);
     return {
       violations: this.#violations.list,
       violationCounts: this.#violations.counts,
@@ -84,7 +89,11 @@ export class Checker {
         ...this.#countPublishes(),
         channels: this.#channels.size,
         orders: this.#userOrders.acknowledged,
+        calls: this.#approvals.calls,
+        repeatedEvents: this.#told.repeated,
       },
+      hookAnswers: this.#approvals.answers,
+      events: this.#told.types,
       faults: this.#faults,
       recoveryTimes: this.#recoveryTimes,
     };
@@ -143,6 +152,7 @@ export class Checker {
         break;
       case "presence":
         this.#counts.presenceChecks++;
+        this.#told.present(event);
         comparePresence(this.#channel(event.channel), event, this.#violations);
         break;
       case "order":
@@ -150,6 +160,29 @@ export class Checker {
         break;
       case "connect":
         this.#userOrders.connection(event);
+        if (event.type === "invoke") break;
+        this.#approvals.connect(event);
+        this.#told.connect(event);
+        break;
+      case "hook":
+        this.#approvals.answer(event);
+        if (event.hook === "publish")
+          decide(this.#channel(event.channel ?? ""), event, this.#violations);
+        break;
+      case "disconnect":
+        this.#told.disconnect(event);
+        break;
+      case "events":
+        this.#told.want(event);
+        break;
+      case "event":
+        this.#told.take(event);
+        break;
+      case "told":
+        this.#told.settle(event);
+        break;
+      case "call":
+        this.#approvals.call(event);
         break;
       case "fault":
         if (event.type === "info") {
@@ -188,6 +221,8 @@ export class Checker {
     const channel = this.#channel(reply.channel);
     const subscription = channel.subscription(reply.process);
     const { detachedTime } = subscription;
+    this.#approvals.subscribe(reply);
+    this.#told.subscribe(reply);
     if (reply.recovered) this.#counts.recoveries++;
     else if (reply.recovering) this.#counts.failedRecoveries++;
     if (reply.recovered && reply.recovering && detachedTime !== undefined) {

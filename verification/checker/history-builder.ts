@@ -2,7 +2,9 @@ import { Checker } from "./checker.ts";
 import type {
   ChannelOpened,
   Delivered,
+  ConnectionAccepted,
   HistoryEvent,
+  OrderEvent,
   OrderMethod,
   Subscribed,
 } from "./history-event.ts";
@@ -13,6 +15,9 @@ type PartialEvent = HistoryEvent extends infer One
     ? Omit<One, "time">
     : never
   : never;
+
+/** What orders may say of a client's token. */
+type TokenOfClient = Pick<ConnectionAccepted, "token" | "issuedAt">;
 
 /** Builds histories of one channel for tests, with one millisecond between events. */
 export class HistoryBuilder {
@@ -140,24 +145,38 @@ export class HistoryBuilder {
   }
 
   /** A client of the user opens a connection, and the server accepts it. */
-  connect(process: string, user: string): this {
-    return this.askToConnect(process, user).accept(process, user);
+  connect(process: string, user: string, token: TokenOfClient = {}): this {
+    return this.askToConnect(process, user).accept(process, user, token);
   }
 
   askToConnect(process: string, user: string): this {
     return this.add({ process, type: "invoke", f: "connect", user });
   }
 
-  accept(process: string, user: string): this {
-    return this.add({ process, type: "ok", f: "connect", user, client: `id-${process}` });
+  accept(process: string, user: string, token: TokenOfClient = {}): this {
+    const accepted = { process, type: "ok", f: "connect", user } as const;
+    return this.add({ ...accepted, client: `id-${process}`, ...token });
   }
 
   /** A backend gives an order, which is acknowledged at once unless another outcome is given. */
-  order(user: string, method: OrderMethod, outcome: "ok" | "fail" | "info" = "ok"): this {
+  order(
+    user: string,
+    method: OrderMethod,
+    outcome: "ok" | "fail" | "info" = "ok",
+    about: Pick<OrderEvent, "token" | "issuedBefore" | "barredFor"> = {},
+  ): this {
     const order = `order-${this.happenings.length}`;
     const names = method === "subscribe" || method === "unsubscribe";
     const channel = names ? { channel: this.channel } : {};
-    const what = { process: "users", f: "order", order, user, method, ...channel } as const;
+    const what = {
+      process: "users",
+      f: "order",
+      order,
+      user,
+      method,
+      ...channel,
+      ...about,
+    } as const;
     return this.add({ ...what, type: "invoke" }).add({ ...what, type: outcome });
   }
 

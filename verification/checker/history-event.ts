@@ -17,6 +17,12 @@ export type HistoryEvent =
   | OrderEvent
   | ConnectionAsked
   | ConnectionAccepted
+  | HookAnswered
+  | CallAnswered
+  | ConnectionEnded
+  | EventsWanted
+  | EventTaken
+  | EventsTold
   | Settled
   | Presence
   | FaultBegun
@@ -51,6 +57,8 @@ export interface PublishInvoked extends Common {
   readonly f: "publish";
   readonly channel: string;
   readonly value: string;
+  /** Whether a backend has to allow the publish, which a {@link HookAnswered} then tells. */
+  readonly asks?: boolean;
 }
 
 export interface PublishAcknowledged extends Common {
@@ -94,6 +102,8 @@ export interface Subscribed extends Common {
   readonly offset?: number;
   /** The position to recover from, where it isn't that of the last publication that the client received here. */
   readonly since?: { readonly epoch: string; readonly offset: number };
+  /** Whether a backend had to allow the subscription. */
+  readonly asks?: boolean;
 }
 
 export interface Delivered extends Common {
@@ -151,7 +161,9 @@ export type OrderMethod =
   | "unsubscribe"
   | "subscribe"
   | "block_user"
-  | "unblock_user";
+  | "unblock_user"
+  | "revoke_token"
+  | "invalidate_user_tokens";
 
 /**
  * A backend gives an order, and is told that it has been carried out (ok), that it never will be (fail), or neither
@@ -166,6 +178,11 @@ export interface OrderEvent extends Common {
   readonly method: OrderMethod;
   /** The channel of a subscribe or an unsubscribe. */
   readonly channel?: string;
+  /** The `jti` of a token that is revoked, and for how long from now on it isn't valid, s. */
+  readonly token?: string;
+  readonly barredFor?: number;
+  /** Tokens of before that time are made invalid, s since 1970. */
+  readonly issuedBefore?: number;
 }
 
 /** A client of a user opens a connection, and forgets the one before. */
@@ -182,6 +199,92 @@ export interface ConnectionAccepted extends Common {
   readonly user: string;
   /** The connection's ID. */
   readonly client: string;
+  /** Whether a backend had to let the client in. */
+  readonly asks?: boolean;
+  /** The `jti` and the `iat` of the client's token, if orders may concern them. */
+  readonly token?: string;
+  readonly issuedAt?: number;
+}
+
+/** The client has noticed that its connection has ended. */
+export interface ConnectionEnded extends Common {
+  readonly type: "info";
+  readonly f: "disconnect";
+  /** The connection's ID. */
+  readonly client: string;
+}
+
+/** Of what the server tells a backend. Without it, a history has no events of objects. */
+export interface EventsWanted extends Common {
+  readonly type: "info";
+  readonly f: "events";
+  /** The channels of which the backend is told; of connections and users it is told in any case. */
+  readonly channels: readonly string[];
+  /** How many events each object keeps. */
+  readonly keepMax: number;
+}
+
+/** A backend takes an event of one of the server's objects, for the first time or again. */
+export interface EventTaken extends Common {
+  readonly type: "ok";
+  readonly f: "event";
+  readonly object: string;
+  readonly number: number;
+  /** The event's type, such as `connected` or `gap`. */
+  readonly event: string;
+  /** Whether it is the object's first. */
+  readonly first?: boolean;
+  readonly channel?: string;
+  readonly user?: string;
+  /** The connection's ID. */
+  readonly client?: string;
+  /** Of a publication, whose offset and epoch are absent without history. */
+  readonly value?: string;
+  readonly offset?: number;
+  readonly epoch?: string;
+  /** Of a `gap`: the first and the last number that are missing. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/**
+ * All connections have ended, and so much time has passed that the backend has been told: of the ends of connections and
+ * subscriptions (rule E9), and then of users and channels, too (rules E10 and E11).
+ */
+export interface EventsTold extends Common {
+  readonly type: "info";
+  readonly f: "told";
+  readonly what: "connections" | "everything";
+}
+
+/**
+ * A backend that the server asks has decided: it allows what a client wants (ok), or it refuses that or gives no usable
+ * answer (fail). Its answer is sent after that, if at all.
+ */
+export interface HookAnswered extends Common {
+  readonly type: "ok" | "fail";
+  readonly f: "hook";
+  readonly hook: "connect" | "subscribe" | "publish" | "rpc";
+  /** How the backend behaves, such as `right` or `late`. */
+  readonly answer: string;
+  /** The connection's ID. */
+  readonly client: string;
+  /** The channel of a subscribe or a publish. */
+  readonly channel?: string;
+  /** What the client publishes, or calls with. */
+  readonly value?: string;
+  /** The value that is published in its place, or the reply to the call. */
+  readonly result?: string;
+}
+
+/** A call of a client (`rpc`) was answered with a result. */
+export interface CallAnswered extends Common {
+  readonly type: "ok";
+  readonly f: "call";
+  /** What the client called with; unique in the history. */
+  readonly value: string;
+  /** The reply; empty without data. */
+  readonly result: string;
 }
 
 /**

@@ -11,6 +11,10 @@ export function markReceived(
   violations: Violations,
 ): void {
   publication.receivedBy ??= process;
+  if (publication.approval === "awaited") {
+    const text = `${process} received ${publication.value}, which no backend had allowed`;
+    violations.add({ kind: "unapproved", channel: channel.name, process, time, text });
+  }
   if (publication.outcome !== "refused") return;
   const text = `${process} received ${publication.value}, which had been refused`;
   violations.add({ kind: "resurrected", channel: channel.name, process, time, text });

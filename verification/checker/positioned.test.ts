@@ -37,6 +37,8 @@ describe("a correct history with offsets", () => {
     expect(counts).toEqual({
       deliveries: 8,
       orders: 0,
+      calls: 0,
+      repeatedEvents: 0,
       published: 6,
       acknowledged: 3,
       refused: 1,

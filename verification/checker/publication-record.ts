@@ -3,7 +3,10 @@ import type { StreamRecord } from "./stream-record.ts";
 
 /** What the history says about one publish and its publication. */
 export interface PublicationRecord {
-  readonly value: string;
+  /** A backend may have it changed before it is published. */
+  value: string;
+  /** Whether a backend has to allow the publish, and what it said. */
+  approval: "unneeded" | "awaited" | "given" | "refused";
   /** The number of the event that invoked the publish. */
   readonly invokedAt: number;
   readonly invokedTime: number;
@@ -34,15 +37,18 @@ export interface PublicationRecord {
  * The record of a publish that begins.
  *
  * @param after how many publishes to the channel have been acknowledged
+ * @param asks  whether a backend has to allow it
  */
 export function invoked(
   value: string,
   invokedAt: number,
   invokedTime: number,
   after: number,
+  asks: boolean,
 ): PublicationRecord {
   return {
     value,
+    approval: asks ? "awaited" : "unneeded",
     invokedAt,
     invokedTime,
     after,

@@ -1,5 +1,6 @@
 import type { ChannelRecord } from "./channel-record.ts";
 import type {
+  HookAnswered,
   PublishAcknowledged,
   PublishInvoked,
   PublishRefused,
@@ -15,26 +16,56 @@ import type { Violations } from "./violations.ts";
 /** A publish begins. */
 export function invoke(
   channel: ChannelRecord,
-  { value, time }: PublishInvoked,
+  { value, time, asks = false }: PublishInvoked,
   number: number,
 ): boolean {
   if (channel.publications.has(value)) return false;
-  const publication = invoked(value, number, time, channel.acknowledged.length);
+  const publication = invoked(value, number, time, channel.acknowledged.length, asks);
   channel.publications.set(value, publication);
   return true;
+}
+
+/** A backend decides on a publish. It may have another value published in place of the client's. */
+export function decide(
+  channel: ChannelRecord,
+  { type, process, value = "", result = value, time }: HookAnswered,
+  violations: Violations,
+): void {
+  const publication = channel.published(value);
+  if (publication === undefined) {
+    const text = `${process} was asked about ${value}, which nobody published`;
+    violations.add({ kind: "invented", channel: channel.name, process, time, text });
+    return;
+  }
+  if (type === "fail") {
+    publication.approval = "refused";
+    publication.outcome = "refused";
+    return;
+  }
+  publication.approval = "given";
+  if (result === value) return;
+  channel.publications.delete(value);
+  channel.publications.set(result, publication);
+  channel.changed.set(value, result);
+  publication.value = result;
 }
 
 /** A publish is acknowledged. */
 export function acknowledge(
   channel: ChannelRecord,
-  { value, time, process, offset, epoch }: PublishAcknowledged,
+  { value: asked, time, process, offset, epoch }: PublishAcknowledged,
   { number, promptMicroseconds, violations }: CheckContext,
 ): void {
-  const publication = channel.publications.get(value);
+  const publication = channel.published(asked);
   if (publication === undefined) {
-    const text = `${process} was told that it published ${value}, which it never tried`;
+    const text = `${process} was told that it published ${asked}, which it never tried`;
     violations.add({ kind: "invented", channel: channel.name, process, time, text });
     return;
+  }
+  const { value, approval } = publication;
+  if (approval === "awaited" || approval === "refused") {
+    const text = `${process} was told that it published ${value}, which no backend had allowed`;
+    violations.add({ kind: "unapproved", channel: channel.name, process, time, text });
   }
   if (publication.outcome !== "acknowledged") {
     publication.outcome = "acknowledged";
@@ -95,7 +126,7 @@ export function refuse(
   { value, time }: PublishRefused,
   violations: Violations,
 ): void {
-  const publication = channel.publications.get(value);
+  const publication = channel.published(value);
   if (publication === undefined || publication.outcome === "acknowledged") return;
   publication.outcome = "refused";
   const { receivedBy } = publication;
@@ -107,6 +138,6 @@ export function refuse(
 
 /** The outcome of a publish stays unknown. */
 export function leaveOpen(channel: ChannelRecord, { value }: PublishUnknown): void {
-  const publication = channel.publications.get(value);
+  const publication = channel.published(value);
   if (publication?.outcome === "open") publication.outcome = "unknown";
 }

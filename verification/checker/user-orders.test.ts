@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { OrderMethod } from "./history-event.ts";
+import type { OrderEvent, OrderMethod } from "./history-event.ts";
 import { HistoryBuilder, checkHistory } from "./history-builder.ts";
 
 /** Ada has a connection that is subscribed and has received one publication. */
@@ -97,6 +97,38 @@ describe("a history of orders", () => {
   it("[U9] is violated by a blocked user who gets in", () => {
     const blocked = begun().order("ada", "block_user").detach("a1", true);
     expect(linesOf(blocked.connect("a2", "ada"))).toEqual(["admitted a2"]);
+  });
+
+  it.each<[OrderMethod, Pick<OrderEvent, "token" | "issuedBefore" | "barredFor">]>([
+    ["revoke_token", { token: "t", barredFor: 1 }],
+    ["invalidate_user_tokens", { issuedBefore: 8 }],
+  ])(
+    "[U10] [U11] is violated by what is made with a token after an acknowledged %s",
+    (method, about) => {
+      const connected = new HistoryBuilder()
+        .connect("a1", "ada", { token: "t", issuedAt: 7 })
+        .subscribe("a1")
+        .order("ada", method, "ok", about);
+      expect(linesOf(connected.publish("v").deliver("a1", 1, "v"))).toEqual(["unheeded a1"]);
+      const again = new HistoryBuilder().order("ada", method, "ok", about);
+      expect(linesOf(again.connect("a1", "ada", { token: "t", issuedAt: 7 }))).toEqual([
+        "admitted a1",
+      ]);
+    },
+  );
+
+  it("[U10] [U11] is not violated by what is made with another token, or a newer one", () => {
+    const history = new HistoryBuilder()
+      .connect("a1", "ada", { token: "t", issuedAt: 8 })
+      .subscribe("a1")
+      .order("ada", "revoke_token", "ok", { token: "other" })
+      .order("ada", "invalidate_user_tokens", "ok", { issuedBefore: 8 })
+      .publish("v")
+      .deliver("a1", 1, "v")
+      .order("ada", "revoke_token", "ok", { token: "t", barredFor: 1 })
+      .pass(1)
+      .connect("a2", "ada", { token: "t", issuedAt: 8 });
+    expect(linesOf(history)).toEqual([]);
   });
 
   it("counts the acknowledged orders", () => {

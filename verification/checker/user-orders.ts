@@ -12,6 +12,10 @@ interface OrderRecord {
   readonly name: string;
   readonly method: OrderMethod;
   readonly channel: string | undefined;
+  readonly token: string | undefined;
+  readonly issuedBefore: number;
+  /** Until when a revoked token isn't valid, µs. */
+  readonly barredUntil: number;
   readonly invokedTime: number;
   /** When the backend was told that it has been carried out, µs; undefined if it never was. */
   acknowledgedTime: number | undefined;
@@ -23,6 +27,9 @@ interface OrderRecord {
 interface ConnectionRecord {
   readonly user: string;
   readonly askedTime: number;
+  /** Of its token; undefined and infinite before the connect was answered, and for tokens that orders don't concern. */
+  token: string | undefined;
+  issuedAt: number;
   /** How many of the user's orders were given before the connect was answered; undefined before that. */
   ordersBefore: number | undefined;
   /** The orders that were reported for this connection. */
@@ -30,7 +37,7 @@ interface ConnectionRecord {
 }
 
 /**
- * Checks a history of orders for users (rules U1, U2 and U9). Frames may be on their way for long after they were sent,
+ * Checks a history of orders for users (rules U1, U2 and U9 to U11). Frames may be on their way for long after they were sent,
  * so what a client receives after an acknowledgement is judged by when it was published: a publication that began after
  * it was sent after it, too. A connect is judged by when the client asked.
  */
@@ -50,9 +57,10 @@ export class UserOrders {
   order(event: OrderEvent): void {
     const { order: name, user, method, time } = event;
     if (event.type === "invoke") {
-      const { channel } = event;
+      const { channel, token, issuedBefore = 0, barredFor = 0 } = event;
+      const barredUntil = time + barredFor * 1_000_000;
       const times = { invokedTime: time, acknowledgedTime: undefined, endedTime: undefined };
-      const record = { name, method, channel, ...times };
+      const record = { name, method, channel, token, issuedBefore, barredUntil, ...times };
       this.#open.set(name, record);
       this.#ordersOf(user).push(record);
       return;
@@ -71,18 +79,22 @@ export class UserOrders {
     if (event.type === "invoke") {
       const { user } = event;
       const reported = new Set<OrderRecord>();
-      this.#connections.set(process, { user, askedTime: time, ordersBefore: undefined, reported });
+      const token = { token: undefined, issuedAt: Infinity };
+      const connection = { user, askedTime: time, ordersBefore: undefined, reported, ...token };
+      this.#connections.set(process, connection);
       return;
     }
     const connection = this.#connections.get(process);
     if (connection === undefined) return;
+    connection.token = event.token;
+    connection.issuedAt = event.issuedAt ?? Infinity;
     const orders = this.#ordersOf(connection.user);
     connection.ordersBefore = orders.length;
     const block = orders.find((each, index) =>
-      this.#blocks(each, orders.slice(index + 1), connection),
+      this.#bars(each, orders.slice(index + 1), connection, time),
     );
     if (block === undefined) return;
-    const text = `${process} was let in as ${connection.user}, whom ${block.name} had blocked before it asked`;
+    const text = `${process} was let in as ${connection.user}, whom ${block.name} (${block.method}) had barred before it asked`;
     this.#violations.add({ kind: "admitted", channel: "", process, time, text });
   }
 
@@ -102,22 +114,30 @@ export class UserOrders {
       const order = orders[index];
       if (order?.acknowledgedTime === undefined || order.acknowledgedTime >= publishedTime)
         continue;
-      if (!ends(order, channel, subscribedTime) || connection.reported.has(order)) continue;
+      if (!ends(order, connection, channel, subscribedTime) || connection.reported.has(order))
+        continue;
       connection.reported.add(order);
       const text = `${process} received ${value}, which was published after ${order.name} (${order.method}) had been acknowledged`;
       this.#violations.add({ kind: "unheeded", channel, process, time, text });
     }
   }
 
-  /** Whether a block was acknowledged before the connection was asked for, and no unblock may have followed it. */
-  #blocks(
-    { method, acknowledgedTime, invokedTime }: OrderRecord,
+  /**
+   * Whether a block was acknowledged before the connection was asked for, and no unblock may have followed it; or whether
+   * the connection's token had been taken back by then.
+   */
+  #bars(
+    order: OrderRecord,
     later: readonly OrderRecord[],
-    { user, askedTime }: ConnectionRecord,
+    connection: ConnectionRecord,
+    time: number,
   ): boolean {
-    if (method !== "block_user" || acknowledgedTime === undefined) return false;
-    if (acknowledgedTime >= askedTime || later.some((each) => each.method === "unblock_user"))
-      return false;
+    const { method, acknowledgedTime, invokedTime, barredUntil } = order;
+    const { user, askedTime } = connection;
+    if (acknowledgedTime === undefined || acknowledgedTime >= askedTime) return false;
+    if (method === "revoke_token" && time >= barredUntil) return false;
+    if (method !== "block_user") return takesBack(order, connection);
+    if (later.some((each) => each.method === "unblock_user")) return false;
     // An unblock of unknown outcome may still have been on its way when the block was given.
     return !this.#ordersOf(user).some(
       (each) =>
@@ -134,14 +154,38 @@ export class UserOrders {
   }
 }
 
+/** Whether an order makes the connection's token invalid. */
+function takesBack(order: OrderRecord, { token, issuedAt }: ConnectionRecord): boolean {
+  switch (order.method) {
+    case "revoke_token":
+      return token !== undefined && token === order.token;
+    case "invalidate_user_tokens":
+      return issuedAt < order.issuedBefore;
+    case "disconnect":
+    case "block_user":
+    case "unblock_user":
+    case "subscribe":
+    case "unsubscribe":
+      return false;
+  }
+}
+
 /** Whether an order ends that subscription, if it names the connection. */
-function ends(order: OrderRecord, channel: string, subscribedTime: number): boolean {
+function ends(
+  order: OrderRecord,
+  connection: ConnectionRecord,
+  channel: string,
+  subscribedTime: number,
+): boolean {
   switch (order.method) {
     case "disconnect":
     case "block_user":
       return true;
     case "unsubscribe":
       return order.channel === channel && subscribedTime < order.invokedTime;
+    case "revoke_token":
+    case "invalidate_user_tokens":
+      return takesBack(order, connection);
     case "subscribe":
     case "unblock_user":
       return false;

@@ -10,6 +10,9 @@ import { Recorder } from "./history/recorder.ts";
 import { FaultyNetwork } from "./network/faulty-network.ts";
 import type { ProveOptions } from "./options.ts";
 import { historiesIn } from "./run-facts.ts";
+import { LastEvents } from "./last-events.ts";
+import { isTold } from "./scenario.ts";
+import { limits } from "../../src/limits.ts";
 import { OrderLoad } from "./order-load.ts";
 import type { Target } from "./target.ts";
 import { PublishLoad } from "./publish-load.ts";
@@ -50,6 +53,8 @@ export class Proof {
       const known = recoverable === undefined ? {} : { recoverable };
       this.#record({ f: "channel", type: "info", channel: name, recovery, ...known });
     }
+    this.#target.hooks?.recordTo(this.#recorder);
+    this.#recordEvents();
     const subscribers = await FaultyNetwork.to(url, new Random(seed + 1));
     const publishers = await FaultyNetwork.to(url, new Random(seed + 2));
     try {
@@ -57,6 +62,8 @@ export class Proof {
     } finally {
       await subscribers.close();
       await publishers.close();
+      await this.#target.hooks?.close();
+      await this.#target.events?.close();
       await this.#recorder.end();
     }
     return { seconds: (performance.now() - beganMs) / 1_000 };
@@ -84,6 +91,7 @@ export class Proof {
       orders.start();
       await this.#breakThings(clients, load, orders, subscribers, publishers);
       this.#print("faults are over; waiting until all has settled");
+      this.#target.hooks?.settle();
       await orders.stop();
       await load.stop();
       await clients.settle();
@@ -103,6 +111,20 @@ export class Proof {
     load.publisher.close();
     orders.close();
     await clients.end();
+    const { server, events } = this.#target;
+    if (server === undefined || events === undefined) return;
+    await new LastEvents(server, events, this.#target).await((what) => {
+      this.#record({ f: "told", type: "info", what });
+    });
+  }
+
+  /** Says of what the receiver of events is told, and lets it record what it takes. */
+  #recordEvents(): void {
+    const { events, scenario } = this.#target;
+    if (events === undefined) return;
+    const channels = scenario.channels.filter(isTold).map(({ name }) => name);
+    this.#record({ f: "events", type: "info", channels, keepMax: limits.eventsKeepDefault });
+    events.recordTo(this.#recorder);
   }
 
   /** Injects faults until enough time has passed and enough publications were delivered. */
@@ -113,12 +135,14 @@ export class Proof {
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
-    const { server, gateways, homes, scenario } = this.#target;
+    const { server, hooks, events, gateways, homes, scenario } = this.#target;
     const { seed, seconds, faults } = this.#options;
     const maker = new FaultMaker({
       subscribers,
       publishers,
       ...(server === undefined ? {} : { server }),
+      ...(hooks === undefined ? {} : { hooks }),
+      ...(events === undefined ? {} : { events }),
       channels: scenario.channels.map(({ name }) => name),
       gateways,
       homes,
@@ -134,7 +158,12 @@ export class Proof {
     const isOver = new AbortController();
     const failed = running.catch(() => isOver.abort());
     try {
-      const failures = () => [...load.publisher.failures, ...orders.failures];
+      const failures = () => [
+        ...load.publisher.failures,
+        ...orders.failures,
+        ...(hooks?.failures ?? []),
+        ...(events?.failures ?? []),
+      ];
       await this.#watch(clients, failures, endMs, isOver.signal);
     } finally {
       timeline.stop();

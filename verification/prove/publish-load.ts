@@ -87,6 +87,7 @@ function publisherPlansOf({ name, load }: ProvedChannel): readonly SerialPublish
       return [{ channels: [name], payloadBytes: 16_384, perSecond: 8 }];
     case "bursts":
     case "quiet":
+    case "clients":
       return [];
   }
 }

@@ -1,4 +1,5 @@
 import type { Random } from "../../test/support/random.ts";
+import type { HookBackend } from "./backends/hook-backend.ts";
 import type { SubscriberPlan } from "./clients/plan.ts";
 
 /** A channel of the proof. */
@@ -9,9 +10,9 @@ export interface ProvedChannel {
   readonly recoverable?: number;
   /**
    * How the channel is published to. many-sockets: steadily, and in bursts. quiet: only while its object is about to
-   * crash.
+   * crash. clients: only by clients.
    */
-  readonly load: "steady" | "many-sockets" | "bursts" | "quiet" | "wide";
+  readonly load: "steady" | "many-sockets" | "bursts" | "quiet" | "wide" | "clients";
   /** The number of subscribers on the channel's address, and on gateways. */
   readonly own: number;
   readonly gateways: number;
@@ -37,7 +38,8 @@ export interface Scenario {
 /** The scenario for a local server. */
 export function localScenario(random: Random): Scenario {
   const { channels, subscribers } = scenario(localChannels, random);
-  return { channels, users, subscribers: [...subscribers, ...users.flatMap(userSubscribers)] };
+  const others = [...users.flatMap(userSubscribers), ...askedSubscribers()];
+  return { channels, users, subscribers: [...subscribers, ...others] };
 }
 
 /**
@@ -56,6 +58,8 @@ export function remoteScenario(run: string, random: Random): Scenario {
   return scenario(channels, random);
 }
 
+const askedChannels = ["asked:a", "asked:b"] as const;
+
 const localChannels: readonly ProvedChannel[] = [
   // More sockets than one object takes, so that the channel spills to a gateway of its own, and so many that
   // publications share frames.
@@ -69,6 +73,9 @@ const localChannels: readonly ProvedChannel[] = [
   { ...stream("none:b"), recovery: "none", own: 0, gateways: 20 },
   // Payloads of 16 KiB; no more are recovered than fit in a reply.
   { ...stream("wide:a"), load: "wide", recoverable: 40, own: 4, gateways: 6 },
+  // A backend decides who subscribes, and what of its clients is published.
+  ...askedChannels.map((name) => ({ ...stream(name), recoverable: 5_000, own: 0, gateways: 0 })),
+  { ...stream("dull:a"), recovery: "none", load: "clients", own: 0, gateways: 0 },
   ...["1", "2", "3"].map((number) => burst(number, "bursts")),
   ...["4", "5", "6", "7", "8", "9"].map((number) => burst(number, "quiet")),
 ];
@@ -107,6 +114,28 @@ function userSubscribers({ name, subscribes, orderable }: ProvedUser): readonly 
     { ...raw, endpoint: "channel", process: `${name}-c1`, channels: ["keep:a"] },
     { ...raw, endpoint: "channel", process: `${name}-c2`, channels: ["own:a"], pings: true },
   ];
+}
+
+/** Clients about which the server asks a backend, on gateways and on the objects of the channels. */
+function askedSubscribers(): readonly SubscriberPlan[] {
+  return Array.from({ length: 24 }, (_, index): SubscriberPlan => {
+    const channel = askedChannels[index % 2] ?? "asked:a";
+    const isOwn = index % 4 > 1;
+    const common = {
+      process: `asked-${index + 1}`,
+      kind: "raw",
+      pings: index % 8 < 3,
+      asked: { connects: index % 3 === 0, callsEveryMs: 700 },
+      ...(index % 5 === 0 ? { churnMs: 3_000 } : {}),
+    } as const;
+    if (isOwn) {
+      const publishes = { channel, everyMs: 400 };
+      return { ...common, endpoint: "channel", channels: [channel], publishes };
+    }
+    const publishes = { channel: index % 3 === 1 ? "dull:a" : channel, everyMs: 300 };
+    const channels = [...askedChannels, "dull:a"];
+    return { ...common, endpoint: "gateway", channels, publishes };
+  });
 }
 
 function ownSubscribers(channels: readonly ProvedChannel[]): readonly SubscriberPlan[] {
@@ -177,23 +206,61 @@ function namespace(name: string, options: object): object {
 const open = { allow_subscribe_for_client: true, presence: true };
 const kept = { history_ttl: "1h", force_recovery: true };
 
-/** The server's configuration, with a small connection limit, so that several objects share the work. */
-export const provedConfig = {
-  client: {
-    ping_interval: "2s",
-    connection_limit: 100,
-    recovery_max_publication_limit: 10_000,
-    queue_max_size: 1_048_576,
-  },
-  channel: {
-    namespaces: [
-      namespace("keep", { history_size: 10_000 }),
-      namespace("short", { history_size: 50 }),
-      namespace("last", { history_size: 1, force_recovery_mode: "cache" }),
-      { ...open, name: "none" },
-      namespace("burst", { history_size: 10_000 }),
-      namespace("own", { history_size: 10_000, allow_publish_for_subscriber: true }),
-      namespace("wide", { history_size: 100 }),
-    ],
-  },
-};
+/** How many sockets an object takes: few, so that several objects share the work. */
+export const connectionLimit = 100;
+export const pingIntervalMs = 2_000;
+
+/**
+ * The server's configuration.
+ *
+ * @param hooks  the part that names the backend that it asks
+ * @param target the backend that it tells what happens
+ */
+export function provedConfig(hooks: HookBackend["config"], target: string) {
+  return {
+    events: { target, types: eventTypes, namespaces: toldNamespaces },
+    client: {
+      ...hooks.client,
+      ping_interval: `${pingIntervalMs}ms`,
+      connection_limit: connectionLimit,
+      recovery_max_publication_limit: 10_000,
+      queue_max_size: 1_048_576,
+    },
+    channel: { ...hooks.channel, namespaces },
+    rpc: hooks.rpc,
+  };
+}
+
+const eventTypes = [
+  "connected",
+  "disconnected",
+  "subscribed",
+  "unsubscribed",
+  "user_online",
+  "user_offline",
+  "channel_occupied",
+  "channel_vacated",
+  "publication",
+];
+
+/** The namespaces of whose channels a backend is told: with and without history, and with hooks. */
+const toldNamespaces = ["own", "asked", "dull", "none", "burst"];
+
+/** Whether a backend is told of a channel. */
+export function isTold({ name }: ProvedChannel): boolean {
+  return toldNamespaces.some((told) => name.startsWith(`${told}:`));
+}
+
+const asked = { subscribe_proxy_enabled: true, publish_proxy_enabled: true };
+
+const namespaces = [
+  namespace("keep", { history_size: 10_000 }),
+  namespace("short", { history_size: 50 }),
+  namespace("last", { history_size: 1, force_recovery_mode: "cache" }),
+  { ...open, name: "none" },
+  namespace("burst", { history_size: 10_000 }),
+  namespace("own", { history_size: 10_000, allow_publish_for_subscriber: true }),
+  namespace("wide", { history_size: 100 }),
+  namespace("asked", { history_size: 10_000, ...asked }),
+  { ...open, ...asked, name: "dull" },
+];

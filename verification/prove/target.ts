@@ -3,9 +3,21 @@ import { productionBundle } from "../../tools/production-bundle.ts";
 import { Random } from "../../test/support/random.ts";
 import { testSecrets } from "../../test/support/test-tokens.ts";
 import type { ProveOptions, RemoteOptions } from "./options.ts";
-import { localScenario, provedConfig, remoteScenario, type Scenario } from "./scenario.ts";
+import { EventReceiver } from "./backends/event-receiver.ts";
+import { HookBackend } from "./backends/hook-backend.ts";
+import {
+  connectionLimit,
+  localScenario,
+  pingIntervalMs,
+  provedConfig,
+  remoteScenario,
+  type Scenario,
+} from "./scenario.ts";
 import { LocalServer } from "./server/local-server.ts";
 import { bundled, withChangedCopy } from "../weakened/changed-copy.ts";
+
+/** Signs what the server sends to backends. */
+const hookSecret = "hook-signing-secret-of-the-proof";
 
 /** The server under proof, and the facts that the run needs. */
 export interface Target {
@@ -22,6 +34,10 @@ export interface Target {
   readonly homes: readonly string[];
   /** Present for a local server, which can be broken from inside. */
   readonly server?: LocalServer;
+  /** The backend that a local server asks. */
+  readonly hooks?: HookBackend;
+  /** The backend that a local server tells what happens. */
+  readonly events?: EventReceiver;
   close(): Promise<void>;
 }
 
@@ -33,27 +49,33 @@ export function openTarget(options: ProveOptions): Promise<Target> {
     : Promise.resolve(remoteTarget(options.remote, random));
 }
 
-async function openLocalTarget({ without }: ProveOptions, random: Random): Promise<Target> {
-  const server = await LocalServer.start({
-    bundle:
-      without === undefined
-        ? productionBundle()
-        : withChangedCopy(without, bundled, productionBundle),
-    config: provedConfig,
-    secrets: testSecrets,
-  });
+async function openLocalTarget({ without, seed }: ProveOptions, random: Random): Promise<Target> {
+  const bundle =
+    without === undefined
+      ? productionBundle()
+      : withChangedCopy(without, bundled, productionBundle);
+  const hooks = await HookBackend.start(hookSecret, seed + 7);
+  const events = await EventReceiver.start(hookSecret, seed + 8);
+  const config = provedConfig(hooks.config, events.target);
+  const secrets = { ...testSecrets, HOOK_SIGNING_SECRET: hookSecret };
+  const server = await LocalServer.start({ bundle, config, secrets });
   const scenario = localScenario(random);
   return {
     subject: `Dormouse${without === undefined ? "" : ` without ${without.name}`}`,
     url: new URL(server.address),
     apiKey: testSecrets.API_KEY,
     tokenSecret: testSecrets.TOKEN_HMAC_SECRET_KEY,
-    pingIntervalMs: Number.parseInt(provedConfig.client.ping_interval, 10) * 1_000,
+    pingIntervalMs,
     scenario,
     gateways: gatewaysOf(scenario),
     homes: [...new Set(scenario.users.map(({ name }) => homeName(name)))],
     server,
-    close: () => server.close(),
+    hooks,
+    events,
+    close: async () => {
+      await server.close();
+      await Promise.all([hooks.close(), events.close()]);
+    },
   };
 }
 
@@ -76,7 +98,7 @@ function remoteTarget({ url, apiKey, tokenSecret }: RemoteOptions, random: Rando
  * The pool fills from its first gateway, and a channel with more sockets than its object takes has gateways of its own.
  */
 function gatewaysOf({ channels, subscribers }: Scenario): readonly string[] {
-  const limit = provedConfig.client.connection_limit;
+  const limit = connectionLimit;
   const names = (prefix: string, count: number): readonly string[] =>
     Array.from({ length: Math.ceil(count / limit) }, (_, index) => `${prefix}/${index}`);
   const pooled = subscribers.filter(({ endpoint }) => endpoint === "gateway").length;

@@ -51,7 +51,7 @@ export class SharedHooks {
     if (asked.turn === undefined && asked.answer === undefined)
       await inTime(decided.promise, limits.hookWaitMs, undefined);
     const { turn } = asked;
-    if (turn !== undefined && !turn.ended) {
+    if (turn !== undefined) {
       turn.used(Date.now());
       turn.end(await send(turn.question));
       this.#turns.delete(turn);
@@ -91,11 +91,6 @@ class Turn {
     this.endsAtMs = Date.now() + limits.hookMarginMs;
     this.#timeoutMs = timeoutMs;
     this.#done = done;
-  }
-
-  /** Whether what has come of the question was reported, or the turn was taken back. */
-  get ended(): boolean {
-    return this.#done === undefined;
   }
 
   /** The question is sent now, so its answer may take its time. */

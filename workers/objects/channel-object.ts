@@ -18,7 +18,6 @@ import type { Codec } from "../../src/protocol/codec.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { Sql } from "../../src/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
-import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { Subscriber } from "../../src/hub/subscriber.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
@@ -32,10 +31,8 @@ import {
   type RelayRequest,
 } from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
-import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
-import type { Refusal } from "../../src/access/refusal.ts";
 import type { Env } from "../platform/env.ts";
 import { inSpan } from "../platform/spans.ts";
 import { deliver, gatherPresence } from "./calls.ts";
@@ -126,21 +123,11 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       this.remembered.clients,
     );
     const sessions = {
-      config,
+      ...this.ofSessions(),
       channels,
-      backlog: this.backlog,
-      knownDeltas: new KnownDeltas(),
-      version,
-      ...this.users,
-      ...this.hooks,
-      ...this.metrics?.ofSessions,
-      node: channelNode(name),
       channel: name,
-      ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
-      refused: (refusal: Refusal) => this.refused(refusal),
-      trail: this.remembered.clients,
     };
     this.sockets = new ClientSockets({
       context,

@@ -1,4 +1,3 @@
-import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { BatchTrail } from "../../src/gateway/batch-trail.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { subscribersHere, toldByGateway } from "../../src/gateway/told-by-gateway.ts";
@@ -12,7 +11,6 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
-import type { Refusal } from "../../src/access/refusal.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
@@ -76,21 +74,11 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     });
     this.#gateway = gateway;
     const sessions = {
-      config,
+      ...this.ofSessions(),
       channels: gateway,
-      backlog: this.backlog,
-      knownDeltas: new KnownDeltas(),
-      version,
-      ...this.users,
-      ...this.hooks,
-      ...this.metrics?.ofSessions,
-      node: gatewayNode(name),
-      ...this.events?.ofSessions,
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
-      refused: (refusal: Refusal) => this.refused(refusal),
-      trail: this.remembered.clients,
     };
     this.sockets = new ClientSockets({
       context,

@@ -8,20 +8,10 @@ import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import type { WebhookSigner } from "../platform/webhook-signature.ts";
-import { userKey, userOfKey } from "../../src/contract/identity-key.ts";
-import type {
-  CarriedOut,
-  NumberedOrder,
-  Registered,
-  SlotAnswer,
-  UserConnection,
-} from "../../src/contract/user-order.ts";
-import type { ConnectionState, HeldConnections } from "../../src/contract/connection-state.ts";
-import { connectionState } from "../../src/session/connection-state.ts";
+import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
+import type { HeldConnections } from "../../src/contract/connection-state.ts";
 import { eventObject } from "../../src/contract/object-names.ts";
 import { isTold } from "../../src/events/event.ts";
-import { ConnectionList } from "../../src/users/connection-list.ts";
-import { LocalUsers } from "../../src/users/local-users.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
 import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -29,17 +19,17 @@ import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts
 import type { ObjectTrail as ToldTrail, TrailQuery } from "../../src/contract/trail.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import type { Tags } from "../../src/protocol/publication.ts";
-import type { SessionContext } from "../../src/session/ports.ts";
-import { UserRates } from "../../src/session/user-rates.ts";
-import { EndedUsers } from "../../src/users/ended-users.ts";
 import { ObjectMetrics } from "./object-metrics.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
 import { Listing } from "../../src/users/listing.ts";
-import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
+import { KnownDeltas } from "../../src/delta/delta-chain.ts";
+import { version } from "../../src/version.ts";
+import { askBackend, listNode } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import { EventDelivery } from "./event-delivery.ts";
 import type { EventKind } from "./event-counts.ts";
 import type { ObjectTrail } from "./object-trail.ts";
+import { ObjectUsers } from "./object-users.ts";
 
 /**
  * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
@@ -67,16 +57,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
   protected abstract readonly node: string;
   /** The users of the connections. */
-  readonly #users = new LocalUsers(
-    (home, users, done, ends) => {
-      this.callsMade++;
-      void this.#register(home, users, done, ends);
-    },
-    (home, connections, done) => {
-      this.callsMade++;
-      void this.#admit(home, connections, done);
-    },
-  );
+  readonly #users: ObjectUsers;
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,
@@ -84,8 +65,6 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   });
   /** Asks backends for the sessions; absent where the configuration has no hooks. */
   protected readonly hooks: { readonly hooks?: Hooks };
-  /** The users as sessions register them, where users have homes, and their rates, if they have any. */
-  protected readonly users: Pick<SessionContext, "users" | "userEnded" | "userRates">;
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs = Date.now();
   /** Logs a refusal, counts it (rule A13), and remembers it (rule Y5). */
@@ -141,11 +120,19 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     this.config = configuration.config;
     this.verifier = configuration.verifier;
-    const { client, events } = configuration.config;
-    this.users = {
-      ...(client.users.enabled && { users: this.#users, ...this.#tellOfEnds() }),
-      ...(client.userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
-    };
+    const { events } = configuration.config;
+    this.#users = new ObjectUsers({
+      config: this.config,
+      homes: env.USERS,
+      node: () => this.node,
+      sessions: () => this.sockets.sessions(),
+      sweep: (nowMs) => this.sockets.sweep(nowMs, true),
+      called: () => {
+        this.callsMade++;
+      },
+      later: this.later,
+      endEvent: this.endEvent,
+    });
     this.#signer = configuration.hookSigner;
     const asksBackends = configuration.config.hooks.targets.size > 0;
     this.hooks = asksBackends
@@ -173,24 +160,20 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     };
   }
 
-  /** Has the users' homes told when their connections have ended, where anybody wants to know. */
-  #tellOfEnds(): Pick<SessionContext, "userEnded"> {
-    const { client, events } = this.config;
-    const tellsWhoIsOnline = isTold(events, "user_offline");
-    if (!client.users.status && !tellsWhoIsOnline) return {};
-    const ended = new EndedUsers({
-      keepsStatus: client.users.status,
-      tellsWhoIsOnline,
-      later: this.later,
-      sessions: () => this.sockets.sessions(),
-      tell: (home, wereOnline, left) => {
-        this.callsMade++;
-        const asked = left.length === 0 ? undefined : { holder: this.node, users: left };
-        void tellEnded(this.env.USERS, home, wereOnline, asked);
-      },
-    });
-    return { userEnded: (one) => ended.ended(one) };
-  }
+  /** What the sessions of an object of either kind are given. */
+  protected readonly ofSessions = () => ({
+    config: this.config,
+    backlog: this.backlog,
+    knownDeltas: new KnownDeltas(),
+    version,
+    node: this.node,
+    trail: this.remembered.clients,
+    refused: this.refused,
+    ...this.#users.ofSessions,
+    ...this.hooks,
+    ...this.metrics?.ofSessions,
+    ...this.events?.ofSessions,
+  });
 
   /** Takes over a socket that the edge let through. */
   override fetch(request: Request): Promise<Response> {
@@ -204,48 +187,24 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return this.sockets.post(session, frame);
   }
 
-  async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
+  carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
     this.happened("users");
-    const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
-    const sessions = () => this.sockets.sessions();
-    this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
-    await this.endEvent(Date.now());
-    const answer = (await carriedOut.promise) ?? { left: true, failed: true };
-    await this.endEvent(Date.now());
-    return answer;
+    return this.#users.carryOut(user, orders);
   }
 
-  async clientsOf(users: readonly string[]): Promise<readonly string[]> {
+  clientsOf(users: readonly string[]): Promise<readonly string[]> {
     this.happened("users");
-    const nowMs = Date.now();
-    const keys = new Set(users);
-    this.sockets.sweep(nowMs, true);
-    await this.endEvent(nowMs);
-    const open: string[] = [];
-    for (const { takesOrders, user, client } of this.sockets.sessions())
-      if (takesOrders && keys.has(userKey(user))) open.push(client);
-    return open;
+    return this.#users.clientsOf(users);
   }
 
-  async connections(key: string): Promise<HeldConnections> {
+  connections(key: string): Promise<HeldConnections> {
     this.happened("users");
-    const nowMs = Date.now();
-    this.sockets.sweep(nowMs, true);
-    const { sessions, left } = this.#users.find(userOfKey(key), this.sockets.sessions());
-    const list = new ConnectionList();
-    const connected = sessions.filter(({ hasConnected, held }) => hasConnected && !held);
-    list.add(statesOf(connected));
-    await this.endEvent(nowMs);
-    return { ...list.result, left };
+    return this.#users.connections(key);
   }
 
-  async online(users: readonly string[]): Promise<OnlineUsers> {
+  online(users: readonly string[]): Promise<OnlineUsers> {
     this.happened("users");
-    const nowMs = Date.now();
-    this.sockets.sweep(nowMs, true);
-    const online = { users: this.#users.present(users, this.sockets.sessions()) };
-    await this.endEvent(nowMs);
-    return online;
+    return this.#users.online(users);
   }
 
   async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
@@ -310,28 +269,6 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     await this.ctx.storage.sync();
     // The alarm has to end first, or the platform would repeat it.
     setTimeout(() => this.ctx.abort("its clients didn't answer their close"), 0);
-  }
-
-  async #register(
-    home: string,
-    users: readonly string[],
-    done: RegisterDone,
-    ends: readonly number[],
-  ): Promise<void> {
-    done(await register(this.env.USERS, home, this.node, users, ends));
-    await this.endEvent(Date.now());
-  }
-
-  async #admit(
-    home: string,
-    connections: readonly UserConnection[],
-    done: (answer: SlotAnswer | undefined) => void,
-  ): Promise<void> {
-    const { userConnectionLimit, personalChannel } = this.config.client;
-    const { singleConnection } = personalChannel;
-    const slots = { limit: userConnectionLimit, single: singleConnection };
-    done(await admit(this.env.USERS, home, this.node, connections, slots));
-    await this.endEvent(Date.now());
   }
 
   /** Notes an event, for those who ask what the object wakes for. */
@@ -508,11 +445,3 @@ type KindTrail = Pick<ToldTrail, "subscribers" | "isSending" | "position" | "tak
   readonly tags?: Tags;
 };
 type KindState = Pick<ObjectState, "channel" | "gateway" | "subscribers">;
-
-/** Takes the answer of a home; undefined for none in time. */
-type RegisterDone = (registered: Registered | undefined) => void;
-
-/** The sessions as backends are shown them, as far as somebody asks for them. */
-function* statesOf(sessions: readonly Session[]): Generator<ConnectionState> {
-  for (const session of sessions) yield connectionState(session);
-}

@@ -113,7 +113,7 @@ describe("a stored session", () => {
       atUpgrade: { data: json(`"${unit.repeat(count)}"`) },
     });
     let most = 0;
-    while (fitsUntilConnect(withData(most + 1))) most++;
+    while (most < limits.attachmentBytesMax && fitsUntilConnect(withData(most + 1))) most++;
     const snapshot = { ...withData(most), phase: "new", byHook: true, subscriptions: [] } as const;
     expect(most).toBeGreaterThan(1_000);
     expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);

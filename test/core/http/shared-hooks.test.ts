@@ -17,16 +17,16 @@ class Requests {
   /** The replies to the questions that were sent, in the order in which they were. */
   readonly sent: PromiseWithResolvers<HookReply>[] = [];
 
-  ask(): Promise<HookAnswer> {
-    return this.#hooks.ask(target(), question, () => {
+  ask(timeoutMs = 1_000): Promise<HookAnswer> {
+    return this.#hooks.ask(target({ timeoutMs }), question, () => {
       const reply = Promise.withResolvers<HookReply>();
       this.sent.push(reply);
       return reply.promise;
     });
   }
 
-  askMany(count: number): readonly Promise<HookAnswer>[] {
-    return Array.from({ length: count }, () => this.ask());
+  askMany(count: number, timeoutMs?: number): readonly Promise<HookAnswer>[] {
+    return Array.from({ length: count }, () => this.ask(timeoutMs));
   }
 
   reply(index: number, reply: HookReply): void {
@@ -65,9 +65,9 @@ describe("the hooks of an isolate of the edge", () => {
 
   it("[Q6] [Q10] refuse a question that has waited for its turn too long, and skip that turn", async () => {
     const requests = new Requests();
-    const [first] = requests.askMany(limits.hooksInFlightMax);
-    const waiting = requests.ask();
     // The backend is slow, and its timeout is long: no turn is taken back.
+    const [first] = requests.askMany(limits.hooksInFlightMax, 20_000);
+    const waiting = requests.ask();
     await vi.advanceTimersByTimeAsync(0);
     vi.advanceTimersByTime(limits.hookWaitMs);
     expect(await waiting).toMatchObject(busy);

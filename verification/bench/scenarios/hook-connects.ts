@@ -58,10 +58,12 @@ type Credentials = "a token each" | "a hook" | "a hook at the upgrade";
 
 const allCredentials: readonly Credentials[] = ["a token each", "a hook", "a hook at the upgrade"];
 
+const common = { tokens: true, patient: true };
+
 const optionsOf: Readonly<Record<Credentials, SystemOptions>> = {
-  "a token each": { tokens: true },
-  "a hook": { tokens: true, connectHook: "connect" },
-  "a hook at the upgrade": { tokens: true, connectHook: "upgrade" },
+  "a token each": common,
+  "a hook": { ...common, connectHook: "connect" },
+  "a hook at the upgrade": { ...common, connectHook: "upgrade" },
 };
 
 const dormouseSystems: readonly SystemName[] = ["channel", "gateway"];

@@ -46,9 +46,11 @@ function configuration(
     socketsPerObject,
     homes,
     connectHook,
+    patient = false,
   } = options;
   return {
     client: {
+      ...(patient && { stale_close_delay: "5m" }),
       ...(connectHook !== undefined && {
         // The backend is never down. How long clients wait is what is measured.
         proxy: { connect: { enabled: true, at: connectHook, endpoint: backend, timeout: "20s" } },

@@ -12,6 +12,8 @@ export interface SystemOptions {
   readonly tokens?: boolean;
   /** Whether a backend is asked about connects, and when (rule Q10); it isn't if absent. */
   readonly connectHook?: "connect" | "upgrade";
+  /** Whether clients may take minutes to connect, where many come at once; otherwise they have the product's 10 s. */
+  readonly patient?: boolean;
   /** The homes of users; those of the product if absent. */
   readonly homes?: Homes;
   /** The sockets that one object may hold; the product's default if absent. */

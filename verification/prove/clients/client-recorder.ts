@@ -29,6 +29,11 @@ export class ClientRecorder {
     );
   }
 
+  /** A client's connection has ended. */
+  disconnect(process: string, time: number, client: string): void {
+    this.record({ time, process, type: "info", f: "disconnect", client });
+  }
+
   fail(process: string, what: string): void {
     if (!this.#isOver) this.failures.push(`${process} ${what}`);
   }

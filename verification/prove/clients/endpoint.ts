@@ -1,4 +1,6 @@
 import { signToken } from "../../../test/support/test-tokens.ts";
+import type { Random } from "../../../test/support/random.ts";
+import type { ConnectionAccepted } from "../../checker/history-event.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 
 /** The address that a subscriber connects to, such as `ws://127.0.0.1:8787/connection/websocket`. */
@@ -14,15 +16,33 @@ export function endpointOf(
 }
 
 /**
- * A connection token with the subscriber's user, or its name, and its server-side subscriptions. It doesn't expire, because expiry
- * isn't checked here.
+ * A connection token with the subscriber's user, or its name, and its server-side subscriptions. It doesn't expire, because
+ * expiry isn't checked here. That of a user for whom orders are given has a name and the time, so it is made for each
+ * connection.
  */
 export function tokenOf(
   { tokenSecret }: ClientsPlan,
-  { process, channels, user = process, given = false }: SubscriberPlan,
-): string {
+  { process, channels, user, given = false }: SubscriberPlan,
+  random: Random,
+): SignedToken {
   const subs = Object.fromEntries(channels.map((channel) => [channel, {}]));
-  return signToken({ sub: user, ...(given ? { subs } : {}) }, tokenSecret);
+  const claims = { sub: user ?? process, ...(given ? { subs } : {}) };
+  if (user === undefined) return { text: signToken(claims, tokenSecret), marks: {} };
+  const iat = Math.floor(Date.now() / 1_000);
+  const jti = tokenName(user, random);
+  const text = signToken({ ...claims, iat, jti }, tokenSecret);
+  return { text, marks: { token: jti, issuedAt: iat } };
+}
+
+/** A token, and what orders for its user may say of it. */
+export interface SignedToken {
+  readonly text: string;
+  readonly marks: Pick<ConnectionAccepted, "token" | "issuedAt">;
+}
+
+/** The name (`jti`) of some of a user's tokens: there are a few names, so that orders find connections. */
+export function tokenName(user: string, random: Random): string {
+  return `${user}-${random.between(1, 4)}`;
 }
 
 /** The options of a socket. Compression would cost more than everything else. */
@@ -46,6 +66,9 @@ export function isTerminal(code: number): boolean {
 export function isTemporary(error: ErrorReply): boolean {
   return error.temporary === true || error.code === 100 || error.code === 111;
 }
+
+/** The code of the errors with which the backend of the hooks refuses something. */
+export const backendsRefusal = 1_000;
 
 export interface ErrorReply {
   readonly code: number;

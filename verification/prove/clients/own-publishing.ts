@@ -1,12 +1,14 @@
 import type { Random } from "../../../test/support/random.ts";
 import type { PublishingPlan } from "./plan.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
+import { backendsRefusal } from "./endpoint.ts";
 
 /** The publishes of one client, one at a time. */
 export class OwnPublishing {
   readonly channel: string;
   readonly #process: string;
   readonly #everyMs: number;
+  readonly #asks: boolean;
   readonly #random: Random;
   readonly #recorder: ClientRecorder;
   #dueAtMs: number | undefined;
@@ -14,11 +16,19 @@ export class OwnPublishing {
   #count = 0;
   #underWay: string | undefined;
 
-  constructor(plan: PublishingPlan, process: string, random: Random, recorder: ClientRecorder) {
+  /** @param asks whether the server asks a backend about each publish */
+  constructor(
+    plan: PublishingPlan,
+    process: string,
+    random: Random,
+    recorder: ClientRecorder,
+    asks = false,
+  ) {
     this.channel = plan.channel;
     this.#process = process;
     this.#everyMs = plan.everyMs;
     this.#random = random;
+    this.#asks = asks;
     this.#recorder = recorder;
   }
 
@@ -44,6 +54,7 @@ export class OwnPublishing {
   answer(code: number | undefined, wasSubscribed: boolean, time: number): string | undefined {
     if (code === undefined) this.#end("ok", time);
     // Only subscribers may publish, and the subscription may have ended without the client knowing yet.
+    else if (this.#asks && code === backendsRefusal) this.#end("fail", time);
     else if (code === 111 || (code === 103 && !wasSubscribed)) this.#end("fail", time);
     else {
       this.#end("info", time);
@@ -70,6 +81,8 @@ export class OwnPublishing {
 
   #record(type: "invoke" | "ok" | "fail" | "info", value: string, time: number): void {
     const { channel } = this;
-    this.#recorder.record({ time, process: this.#process, type, f: "publish", channel, value });
+    const publish = { time, process: this.#process, f: "publish", channel, value } as const;
+    const isAsking = type === "invoke" && this.#asks;
+    this.#recorder.record(isAsking ? { ...publish, type, asks: true } : { ...publish, type });
   }
 }

@@ -19,6 +19,10 @@ describe("a plan", () => {
     ["orders are given for raw ones only", [{ kind: "sdk", user: "ada" }]],
     ["only users' connections on a gateway", [{ user: "ada", orderable: ["none:a"] }]],
     [
+      "a backend is asked about raw ones only",
+      [{ user: "ada", asked: { connects: true, callsEveryMs: 1 } }],
+    ],
+    [
       "it subscribes by itself where orders do",
       [{ user: "ada", endpoint: "gateway", orderable: ["keep:a"] }],
     ],

@@ -35,6 +35,8 @@ export interface SubscriberPlan {
   readonly user?: string;
   /** Channels to which only orders subscribe the client; raw clients with a user, on a gateway. */
   readonly orderable?: readonly string[];
+  /** Present if the server asks a backend about what the client does; raw clients without orders only. */
+  readonly asked?: AskedPlan;
   /** Present if the subscriber publishes too, one publish at a time. */
   readonly publishes?: PublishingPlan;
   /** Whether the client pings, which wakes no object; raw clients only. */
@@ -48,6 +50,14 @@ export interface SubscriberPlan {
   readonly churnMs?: number;
 }
 
+/** What a backend decides of a client, besides its subscriptions and its publishes. */
+export interface AskedPlan {
+  /** Whether the client connects without a token. */
+  readonly connects: boolean;
+  /** The mean time between two calls of the client. */
+  readonly callsEveryMs: number;
+}
+
 export interface PublishingPlan {
   /** One of the channels that the client subscribes to. */
   readonly channel: string;
@@ -59,7 +69,8 @@ export interface PublishingPlan {
 export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
   const processes = new Set<string>();
   for (const subscriber of subscribers) {
-    const { process, kind, endpoint, channels, given, publishes, user, orderable } = subscriber;
+    const { process, kind, endpoint, channels, given, publishes, user, orderable, asked } =
+      subscriber;
     const refuse = (why: string): never => {
       throw new Error(`the plan for "${process}" is wrong: ${why}`);
     };
@@ -76,6 +87,9 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
       refuse("it publishes where it isn't subscribed");
     }
     if (user !== undefined && kind === "sdk") refuse("orders are given for raw ones only");
+    if (asked !== undefined && (kind === "sdk" || user !== undefined || given === true)) {
+      refuse("a backend is asked about raw ones only, without orders and given channels");
+    }
     if (orderable !== undefined && (user === undefined || endpoint === "channel")) {
       refuse("only users' connections on a gateway are subscribed by orders");
     }

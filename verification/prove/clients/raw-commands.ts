@@ -52,6 +52,7 @@ export type Asked =
       readonly recovers: boolean;
     }
   | { readonly method: "unsubscribe"; readonly subscription: RawSubscription }
+  | { readonly method: "rpc" }
   | AskedPublish;
 
 const replyTimeoutMs = 5_000;

@@ -6,6 +6,7 @@ export interface RawReply {
   readonly error?: ErrorReply;
   readonly connect?: ConnectReply;
   readonly subscribe?: SubscribeReply;
+  readonly rpc?: { readonly data?: unknown };
   readonly push?: {
     readonly channel: string;
     readonly pub?: ReceivedPublication;

@@ -2,9 +2,10 @@ import type { Random } from "../../../test/support/random.ts";
 import { microseconds } from "../history/clock.ts";
 import { Backoff } from "./backoff.ts";
 import { Churn } from "./churn.ts";
-import { endpointOf, isTemporary, tokenOf } from "./endpoint.ts";
+import { backendsRefusal, endpointOf, isTemporary, type SignedToken, tokenOf } from "./endpoint.ts";
+import { OwnCalls } from "./own-calls.ts";
 import { OwnPublishing } from "./own-publishing.ts";
-import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
+import type { AskedPlan, ClientsPlan, SubscriberPlan } from "./plan.ts";
 import { type Asked, type AskedPublish, RawCommands } from "./raw-commands.ts";
 import { type LinkTraits, type LinkUser, RawLink } from "./raw-link.ts";
 import type { ConnectReply, RawReply, SubscribeReply } from "./raw-reply.ts";
@@ -17,8 +18,12 @@ export class RawSubscriber implements Subscriber, LinkUser {
   readonly process: string;
   /** The user for whom orders are given; undefined for none. */
   readonly #user: string | undefined;
+  /** What a backend decides of the client; undefined for nothing. */
+  readonly #asked: AskedPlan | undefined;
+  readonly #calls: OwnCalls | undefined;
   readonly #linkTraits: LinkTraits;
-  readonly #token: string;
+  readonly #newToken: () => SignedToken;
+  #token: SignedToken;
   readonly #random: Random;
   readonly #recorder: ClientRecorder;
   readonly #backoff: Backoff;
@@ -40,18 +45,21 @@ export class RawSubscriber implements Subscriber, LinkUser {
   constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
     const { process, channels, publishes, churnMs, pings = false, given = false } = traits;
     const { hostHeader, pingIntervalMs } = plan;
-    const { user, orderable = [] } = traits;
+    const { user, orderable = [], asked } = traits;
+    const isAsked = asked !== undefined;
     this.process = process;
     this.#user = user;
+    this.#asked = asked;
     this.#isGiven = given;
     this.#linkTraits = {
       address: endpointOf(plan, traits),
       ...(hostHeader === undefined ? {} : { hostHeader }),
       pings,
       pingIntervalMs,
-      mayBeEnded: user !== undefined,
+      mayBeEnded: user !== undefined || isAsked,
     };
-    this.#token = tokenOf(plan, traits);
+    this.#newToken = () => tokenOf(plan, traits, random);
+    this.#token = this.#newToken();
     this.#random = random;
     this.#recorder = recorder;
     this.#backoff = new Backoff(random);
@@ -59,12 +67,14 @@ export class RawSubscriber implements Subscriber, LinkUser {
       [...channels, ...orderable].map((channel) => {
         const recovery = plan.recovers[channel] ?? "none";
         const isWanted = channels.includes(channel);
-        return [channel, new RawSubscription(channel, process, recovery, recorder, isWanted)];
+        const about = [channel, process, recovery, recorder, isWanted, isAsked] as const;
+        return [channel, new RawSubscription(...about)];
       }),
     );
     if (publishes !== undefined) {
-      this.#publishing = new OwnPublishing(publishes, process, random, recorder);
+      this.#publishing = new OwnPublishing(publishes, process, random, recorder, isAsked);
     }
+    if (isAsked) this.#calls = new OwnCalls(process, asked.callsEveryMs, random, recorder);
     if (churnMs !== undefined) this.#churn = new Churn(churnMs, random);
   }
 
@@ -90,6 +100,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   settle(): void {
     this.#churn = undefined;
     this.#publishing?.stop();
+    this.#calls?.stop();
   }
 
   stop(): void {
@@ -109,10 +120,16 @@ export class RawSubscriber implements Subscriber, LinkUser {
     this.#leaveSometimes();
     this.#link.send(this.#subscribes());
     this.#publishSometimes();
+    this.#callSometimes();
   }
 
   opened(): void {
-    const connect = { token: this.#token, name: "prove", ...this.#given() };
+    const user = this.#user ?? this.process;
+    if (this.#user !== undefined) this.#token = this.#newToken();
+    // Who comes without a token tells the backend of the hooks who it is.
+    const credentials =
+      this.#asked?.connects === true ? { data: { user } } : { token: this.#token.text };
+    const connect = { ...credentials, name: "prove", ...this.#given() };
     const commands = [this.#commands.ask({ method: "connect" }, { connect })];
     // SDKs don't wait for the answer to an unsubscribe. This client waits in half of the cases.
     if (this.#random.chance(0.5)) commands.push(...this.#subscribes());
@@ -143,6 +160,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   closed(time: number, code: number): void {
     if (code >= 4_000) this.#checkOrdered(code);
     this.#link = undefined;
+    if (this.#client !== undefined) this.#recorder.disconnect(this.process, time, this.#client);
     this.#client = undefined;
     this.#commands.clear();
     for (const subscription of this.#subscriptions.values()) {
@@ -151,12 +169,14 @@ export class RawSubscriber implements Subscriber, LinkUser {
       subscription.askAtMs = 0;
     }
     this.#publishing?.lose(time);
+    this.#calls?.lose();
     if (this.#connectAtMs !== undefined) this.#connectAtMs = this.#nowMs + this.#backoff.next();
   }
 
-  /** Only orders close connections with codes of a backend. */
+  /** Only orders and the answers to hooks close connections with codes of a backend. */
   #checkOrdered(code: number): void {
-    if (this.#user === undefined) this.failed(`was closed with ${code}`);
+    if (this.#user === undefined && this.#asked === undefined)
+      this.failed(`was closed with ${code}`);
   }
 
   failed(what: string): void {
@@ -166,15 +186,12 @@ export class RawSubscriber implements Subscriber, LinkUser {
 
   #connect(): void {
     const { process } = this;
-    const user = this.#user;
-    if (user !== undefined) {
-      const time = microseconds();
-      this.#recorder.record({ time, process, type: "invoke", f: "connect", user });
-    }
+    const user = this.#user ?? process;
+    this.#recorder.record({ time: microseconds(), process, type: "invoke", f: "connect", user });
     this.#link = new RawLink(this.#linkTraits, this);
   }
 
-  #onAnswer(asked: Asked, { error, connect, subscribe }: RawReply, time: number): void {
+  #onAnswer(asked: Asked, { error, connect, subscribe, rpc }: RawReply, time: number): void {
     switch (asked.method) {
       case "connect":
         if (connect !== undefined) this.#onConnected(connect, time);
@@ -205,15 +222,23 @@ export class RawSubscriber implements Subscriber, LinkUser {
         return;
       case "publish":
         this.#onPublished(asked, error, time);
+        return;
+      case "rpc":
+        if (rpc !== undefined) this.#calls?.answer(rpc.data, time);
+        else {
+          this.#failUnlessTemporary("couldn't call", error);
+          this.#calls?.lose();
+        }
     }
   }
 
   #onConnected({ client, pong, subs }: ConnectReply, time: number): void {
     this.#client = client;
     const { process } = this;
-    const user = this.#user;
-    if (user !== undefined)
-      this.#recorder.record({ time, process, type: "ok", f: "connect", user, client });
+    const user = this.#user ?? process;
+    const asks = this.#asked?.connects === true ? { asks: true } : {};
+    const marks = { ...asks, ...this.#token.marks };
+    this.#recorder.record({ time, process, type: "ok", f: "connect", user, client, ...marks });
     for (const subscription of this.#isGiven ? this.#subscriptions.values() : []) {
       const { channel } = subscription;
       const reply = subs?.[channel];
@@ -265,6 +290,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
 
   #failUnlessTemporary(what: string, error: RawReply["error"]): void {
     if (error === undefined || isTemporary(error)) return;
+    if (this.#asked !== undefined && error.code === backendsRefusal) return;
     this.failed(`${what}: ${error.code}`);
   }
 
@@ -321,6 +347,13 @@ export class RawSubscriber implements Subscriber, LinkUser {
     const { generation } = subscription;
     const asked: Asked = { method: "publish", subscription, generation };
     this.#link?.send([this.#commands.ask(asked, { publish: { channel, data } })]);
+  }
+
+  #callSometimes(): void {
+    const calls = this.#calls;
+    if (calls === undefined || !calls.isDue(this.#nowMs)) return;
+    const rpc = { method: "echo", data: calls.begin(this.#nowMs) };
+    this.#link?.send([this.#commands.ask({ method: "rpc" }, { rpc })]);
   }
 }
 

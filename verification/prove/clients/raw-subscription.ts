@@ -19,19 +19,23 @@ export class RawSubscription {
   generation = 0;
   readonly #process: string;
   readonly #recovers: boolean;
+  readonly #asks: boolean;
   readonly #recorder: ClientRecorder;
   #position: { readonly epoch: string; offset: number } | undefined;
 
+  /** @param asks whether the server asks a backend about each subscribe */
   constructor(
     channel: string,
     process: string,
     recovery: Recovery,
     recorder: ClientRecorder,
     isWanted = true,
+    asks = false,
   ) {
     this.channel = channel;
     this.isWanted = isWanted;
     this.#process = process;
+    this.#asks = asks;
     this.#recovers = recovery !== "none";
     this.#recorder = recorder;
   }
@@ -71,6 +75,7 @@ export class RawSubscription {
       recovering: asked,
       recovered,
       ...stands,
+      ...(this.#asks ? { asks: true } : {}),
     });
     if (publications === undefined) return;
     for (const publication of publications) this.hear(publication, time);

@@ -30,7 +30,7 @@ export class SdkSubscriber implements Subscriber {
     this.process = process;
     this.#recorder = recorder;
     this.#client = new Centrifuge(endpointOf(plan, traits), {
-      token: tokenOf(plan, traits),
+      token: tokenOf(plan, traits, random).text,
       websocket: socketClass(plan.hostHeader),
       minReconnectDelay: shortestMs,
       maxReconnectDelay: longestMs,
@@ -40,7 +40,15 @@ export class SdkSubscriber implements Subscriber {
     // Failed attempts are repeated; only a terminal end is an event.
     this.#client.on("error", () => undefined);
     const id = { current: "" };
-    this.#client.on("connected", ({ client }) => (id.current = client));
+    this.#client.on("connected", ({ client }) => {
+      id.current = client;
+      const accepted = { process, type: "ok", f: "connect", user: process, client } as const;
+      recorder.record({ ...accepted, time: microseconds() });
+    });
+    this.#client.on("connecting", () => {
+      if (id.current !== "") recorder.disconnect(process, microseconds(), id.current);
+      id.current = "";
+    });
     this.#client.on("disconnected", ({ code, reason }) => {
       if (!this.#isStopping) this.#fail(`was disconnected for good: ${code} ${reason}`);
     });

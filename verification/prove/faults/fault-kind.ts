@@ -2,7 +2,10 @@
 export interface FaultKindTraits {
   readonly kind: FaultKind;
   readonly perMinute: number;
-  /** outside: in the network between clients and server. inside: in the server, which only a local server allows. */
+  /**
+   * outside: in the network between clients and server. inside: in the server, or in the backends that it asks and tells,
+   * which only a local server allows.
+   */
   readonly from: "inside" | "outside";
   /** A description for the report. */
   readonly meaning: string;
@@ -27,7 +30,9 @@ export type FaultKind =
   | "lost-calls"
   | "doubled-calls"
   | "kill"
-  | "deploy";
+  | "deploy"
+  | "break-backend"
+  | "break-receiver";
 
 /** Faults during which no client is served for a moment. */
 const outages: ReadonlySet<FaultKind> = new Set(["drop", "kill", "deploy"]);
@@ -58,6 +63,8 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("doubled-calls", 20, "a gateway hears each call of a channel twice"),
   inside("kill", 12, "the whole runtime is ended with kill -9 and starts again on the same disk"),
   inside("deploy", 12, "a changed bundle replaces the one that runs"),
+  inside("break-backend", 10, "the backend of the hooks fails, hangs or is gone, up to 3 s"),
+  inside("break-receiver", 12, "the receiver of events fails, hangs or is gone, up to 3 s"),
 ];
 
 function outside(kind: FaultKind, perMinute: number, meaning: string): FaultKindTraits {

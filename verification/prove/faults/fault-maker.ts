@@ -2,6 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../test/support/random.ts";
 import type { FaultyNetwork } from "../network/faulty-network.ts";
 import type { LocalServer, ObjectKind, CallFault } from "../server/local-server.ts";
+import type { EventReceiver } from "../backends/event-receiver.ts";
+import type { HookBackend } from "../backends/hook-backend.ts";
 import type { FaultKind } from "./fault-kind.ts";
 
 /** The parts that faults can be injected into. */
@@ -10,8 +12,10 @@ export interface Breakables {
   readonly subscribers: FaultyNetwork;
   /** The network between publishers and the server. */
   readonly publishers: FaultyNetwork;
-  /** Absent for a deployed server. */
+  /** Absent for a deployed server, like the backends that it asks and tells. */
   readonly server?: LocalServer;
+  readonly hooks?: HookBackend;
+  readonly events?: EventReceiver;
   /** Channels that have an object, and gateways. Not all of them need to be awake. */
   readonly channels: readonly string[];
   readonly gateways: readonly string[];
@@ -76,6 +80,10 @@ export class FaultMaker {
       case "lost-calls":
       case "doubled-calls":
         return this.#failCalls(kind, random);
+      case "break-backend":
+        return breakBackend(this.#breakables.hooks, random);
+      case "break-receiver":
+        return breakBackend(this.#breakables.events, random);
       case "evict":
       case "evict-close":
       case "crash-channel":
@@ -221,6 +229,16 @@ interface NamedObject {
 
 function named(kind: ObjectKind, names: readonly string[]): readonly NamedObject[] {
   return names.map((name) => ({ kind, name }));
+}
+
+/** Long enough that objects give the backend up for a while (rules Q7 and E4), and sometimes not. */
+async function breakBackend(
+  backend: HookBackend | EventReceiver | undefined,
+  random: Random,
+): Promise<FaultOutcome> {
+  const outage = random.pick(["failing", "hanging", "gone"] as const);
+  const isMade = await backend?.breakUntil(outage, pause(random.between(200, 3_000)));
+  return isMade === true ? { outcome: "made", target: outage } : { outcome: "missed" };
 }
 
 /** Tries objects in random order until one could be broken. */

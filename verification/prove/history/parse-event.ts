@@ -40,6 +40,7 @@ function parseLack(value: unknown): string | undefined {
   }
   const offset = value["offset"];
   if (offset !== undefined && typeof offset !== "number") return "has an offset that is no number";
+  if (f === "events" && !Array.isArray(value["channels"])) return "has no channels";
   if (f === "presence" && !Array.isArray(value["clients"])) return "has no clients";
   return undefined;
 }
@@ -78,6 +79,32 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
       ["method", "string"],
     ]),
   ],
+  [
+    "hook",
+    shaped(["ok", "fail"], false, [
+      ["hook", "string"],
+      ["answer", "string"],
+      ["client", "string"],
+    ]),
+  ],
+  [
+    "call",
+    shaped(["ok"], false, [
+      ["value", "string"],
+      ["result", "string"],
+    ]),
+  ],
+  ["disconnect", shaped(["info"], false, [["client", "string"]])],
+  ["events", shaped(["info"], false, [["keepMax", "number"]])],
+  [
+    "event",
+    shaped(["ok"], false, [
+      ["object", "string"],
+      ["number", "number"],
+      ["event", "string"],
+    ]),
+  ],
+  ["told", shaped(["info"], false, [["what", "string"]])],
   ["connect", shaped(["invoke", "ok"], false, [["user", "string"]])],
   ["presence", shaped(["ok"], true, [])],
   ["settled", shaped(["info"], false, [])],

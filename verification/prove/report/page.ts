@@ -25,6 +25,8 @@ ${table(
   ["fault", "times", "description"],
   faultKinds.map(({ kind, meaning }) => [kind, whole(result.faults.get(kind) ?? 0), meaning]),
 )}
+${hooks(report)}
+${events(report)}
 ${violations(report)}
 </html>
 `;
@@ -52,7 +54,32 @@ function countRows({ result, seconds }: RunReport): readonly (readonly string[])
     ["replies with failed recovery", whole(counts.failedRecoveries)],
     ["signals of insufficient state (2500, 3010)", whole(counts.signals)],
     ["channels with compared presence", whole(counts.presenceChecks)],
+    ["orders for users, acknowledged", whole(counts.orders)],
+    ["events that a backend took again", whole(counts.repeatedEvents)],
+    ["replies to calls that were compared with the backend's", whole(counts.calls)],
   ];
+}
+
+/** How the backend answered, a row for each hook and a column for each kind of answer. */
+function hooks({ result }: RunReport): string {
+  const { hookAnswers } = result;
+  if (hookAnswers.size === 0) return "";
+  const kinds = [...hookAnswers.keys()].map((kind) => kind.split(" "));
+  const names = [...new Set(kinds.map(([name = ""]) => name))];
+  const answers = [...new Set(kinds.map(([, answer = ""]) => answer))];
+  const rows = names.map((name) =>
+    [name].concat(answers.map((answer) => whole(hookAnswers.get(`${name} ${answer}`) ?? 0))),
+  );
+  return `<h2>Answers of the backend that the server asked</h2>
+${table(["hook", ...answers], rows)}`;
+}
+
+/** The events that a backend was told, by their type. */
+function events({ result }: RunReport): string {
+  if (result.events.size === 0) return "";
+  const rows = [...result.events].map(([type, count]) => [type, whole(count)]);
+  return `<h2>Events</h2>
+${table(["type", "told"], rows)}`;
 }
 
 function violations({ result, timeline }: RunReport): string {

@@ -20,6 +20,12 @@ const good: readonly HistoryEvent[] = [
   { f: "fault", type: "info", process: "fault-1", time: 2_000_000, kind: "cut", target: "1" },
   subscribed(3_501_000, true),
   delivered(3_501_000, "p1-2", 2),
+  hooked(4_000_000, "subscribe", "right"),
+  hooked(4_000_001, "rpc", "late"),
+  hooked(4_000_002, "rpc", "right"),
+  { f: "events", type: "info", process: "prove", time: 4_000_003, channels: [], keepMax: 3 },
+  told(4_100_000),
+  told(4_200_000),
   { f: "settled", type: "info", process: "prove", time: 5_000_000 },
 ];
 
@@ -39,6 +45,16 @@ function published(time: number, value: string, offset: number): readonly Histor
 
 function delivered(time: number, value: string, offset: number): HistoryEvent {
   return { f: "deliver", type: "ok", process: "s1", time, channel, value, offset };
+}
+
+function hooked(time: number, hook: "subscribe" | "rpc", answer: string): HistoryEvent {
+  const what = { f: "hook", type: "fail", process: "hooks", client: "c", value: "x" } as const;
+  return { ...what, time, hook, answer };
+}
+
+function told(time: number): HistoryEvent {
+  const about = { object: "home/7", number: 101, first: true, user: "ada" } as const;
+  return { f: "event", type: "ok", process: "events", time, event: "user_online", ...about };
 }
 
 function reportOn(events: readonly HistoryEvent[]): RunReport {
@@ -75,6 +91,18 @@ describe("the report of a run without violations", () => {
     expect(text).toContain("2 checked, at 1 subscribers of 1 channels");
     expect(text).toContain("faults        1: cut 1");
     expect(text).toContain("recoveries    1, median 2500 ms, 99 % within 2500 ms");
+  });
+
+  it("counts how the backend of the hooks answered", () => {
+    expect(summary(report)).toContain("hooks         3 answers of a backend: right 2, late 1;");
+    const html = page(report);
+    expect(html).toContain("<th>hook</th><th>right</th><th>late</th>");
+    expect(html).toContain("<td>rpc</td><td>1</td><td>1</td>");
+  });
+
+  it("counts the events that a backend was told", () => {
+    expect(summary(report)).toContain("events        1 told to a backend, 1 of them again");
+    expect(page(report)).toContain("<td>user_online</td><td>1</td>");
   });
 
   it("draws the deliveries of each second, and the faults", () => {

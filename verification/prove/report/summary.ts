@@ -19,6 +19,8 @@ export function summary(report: RunReport): string {
     `signals       ${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
     `presence      ${whole(counts.presenceChecks)} channels compared`,
     `orders        ${whole(counts.orders)} for users, acknowledged`,
+    `events        ${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
+    `hooks         ${whole(sum(result.hookAnswers))} answers of a backend: ${answerCounts(report)}; ${whole(counts.calls)} calls compared`,
   ];
   return [...lines, ...violationLines(report), resultLine(report)].join("\n");
 }
@@ -44,6 +46,20 @@ function violationLines({ result, timeline }: RunReport): readonly string[] {
   const places = [...result.lossCounts].map(([place, count]) => `${whole(count)} ${place}`);
   if (places.length > 0) lines.push(`losses by place: ${places.join(", ")}`);
   return lines;
+}
+
+/** How often the backend of the hooks answered in each way, whatever it was asked. */
+function answerCounts({ result }: RunReport): string {
+  const counts = new Map<string, number>();
+  for (const [kind, count] of result.hookAnswers) {
+    const [, answer = ""] = kind.split(" ");
+    counts.set(answer, (counts.get(answer) ?? 0) + count);
+  }
+  return [...counts].map(([answer, count]) => `${answer} ${whole(count)}`).join(", ");
+}
+
+function sum(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
 /** A number with thousands separators. */

@@ -18,6 +18,9 @@ export default {
         case "/crash":
           await object.crash();
           break;
+        case "/ring":
+          await object.ring(Number(searchParams.get("afterMs")));
+          break;
         case "/trouble":
           await object.makeTrouble(searchParams.get("calls"), Number(searchParams.get("forMs")));
           break;

@@ -82,6 +82,12 @@ export class LocalServer {
     return (await this.#control("trouble", { objects, name, calls, forMs: String(forMs) })).done;
   }
 
+  /** Sets the clock of all objects so far ahead of the right time, and rings the alarm of one if it is due then. */
+  async ring(objects: ObjectKind, name: string, afterMs: number): Promise<void> {
+    const rung = await this.#control("ring", { objects, name, afterMs: String(afterMs) });
+    if (!rung.done) throw new Error(`the alarm of ${name} couldn't ring: ${rung.text}`);
+  }
+
   /** How many calls to an object have had a fault since it woke. */
   async failedCalls(objects: ObjectKind, name: string): Promise<number> {
     const { done, text } = await this.#control("troubled", { objects, name });
@@ -124,7 +130,7 @@ export class LocalServer {
   }
 
   async #control(
-    action: "evict" | "crash" | "trouble" | "troubled",
+    action: "evict" | "crash" | "ring" | "trouble" | "troubled",
     target: Readonly<Record<string, string>>,
   ): Promise<{ readonly done: boolean; readonly text: string }> {
     const query = new URLSearchParams(target).toString();
@@ -132,7 +138,8 @@ export class LocalServer {
     let response: Response;
     try {
       // Evicting an object waits for its work; that may take long, and later faults wait too.
-      response = await fetch(address, { signal: AbortSignal.timeout(controlMs) });
+      const patienceMs = action === "ring" ? ringMs : controlMs;
+      response = await fetch(address, { signal: AbortSignal.timeout(patienceMs) });
     } catch {
       return { done: false, text: "" };
     }
@@ -156,6 +163,8 @@ const nameOfRelease = /(\d+\.\d+\.\d+ Dormouse)/;
 
 /** How long a fault of one object may take. */
 const controlMs = 3_000;
+/** How long an alarm may take: a home asks many objects then. */
+const ringMs = 30_000;
 
 /** How long the runtime may take to end by itself. */
 const drainMs = 500;

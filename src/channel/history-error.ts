@@ -1,0 +1,14 @@
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { HistoryOutcome } from "./channel.ts";
+
+/** The error for a history that can't be read, to clients and backends alike. */
+export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
+  switch (outcome) {
+    case "not-available":
+      return errorCodes.notAvailable;
+    case "unrecoverable-position":
+      return errorCodes.unrecoverablePosition;
+    case "too-large":
+      return errorCodes.limitExceeded;
+  }
+}

@@ -1,0 +1,116 @@
+import { createHmac } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Recorder } from "../history/recorder.ts";
+import { EventReceiver } from "./event-receiver.ts";
+
+const secret = "a secret";
+let folder = "";
+let recorder: Recorder;
+let receiver: EventReceiver;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "prove-"));
+  recorder = new Recorder(join(folder, "history.jsonl"));
+  receiver = await EventReceiver.start(secret, 1);
+  receiver.recordTo(recorder);
+});
+afterEach(async () => {
+  await receiver.close();
+  rmSync(folder, { recursive: true });
+});
+
+const event = { object: "channel/own:a", number: 7, time: 1, first: true, type: "publication" };
+
+/** Tells as the server does. @param seconds the time of the signature */
+async function tell(events: readonly object[], seconds = Date.now() / 1_000): Promise<number> {
+  const text = JSON.stringify({ events });
+  const time = Math.floor(seconds);
+  const signature = createHmac("sha256", secret).update(`id.${time}.${text}`).digest("base64");
+  const headers = {
+    "webhook-id": "id",
+    "webhook-timestamp": String(time),
+    "webhook-signature": `v1,${signature}`,
+  };
+  const { status } = await fetch(receiver.target, { method: "POST", headers, body: text });
+  return status;
+}
+
+async function history(): Promise<readonly object[]> {
+  await recorder.end();
+  const text = readFileSync(join(folder, "history.jsonl"), "utf8").trim();
+  return text === "" ? [] : text.split("\n").map((line): object => JSON.parse(line));
+}
+
+describe("the receiver of events", () => {
+  it("records what it takes, with the values of publications", async () => {
+    receiver.settle();
+    const published = { ...event, channel: "own:a", offset: 3, epoch: "e", data: "v....." };
+    const gap = { object: "home/7", number: 9, time: 1, type: "gap", from: 8, to: 9 };
+    expect(await tell([published, gap])).toBeLessThan(300);
+    const common = { process: "events", type: "ok", f: "event" };
+    expect(await history()).toEqual([
+      {
+        ...common,
+        time: expect.any(Number),
+        object: "channel/own:a",
+        number: 7,
+        event: "publication",
+        first: true,
+        channel: "own:a",
+        offset: 3,
+        epoch: "e",
+        value: "v",
+      },
+      {
+        ...common,
+        time: expect.any(Number),
+        object: "home/7",
+        number: 9,
+        event: "gap",
+        from: 8,
+        to: 9,
+      },
+    ]);
+    expect([...receiver.last]).toEqual([
+      ["channel/own:a", 7],
+      ["home/7", 9],
+    ]);
+  });
+
+  it("records nothing that it refuses, and some events whose answer it loses", async () => {
+    let taken = 0;
+    let refused = 0;
+    let lost = 0;
+    for (let number = 1; number <= 100; number++) {
+      const status = await tell([{ ...event, number }]).catch(() => 0);
+      if (status === 0) lost++;
+      else if (status < 300) taken++;
+      else refused++;
+    }
+    expect(lost).toBeGreaterThan(0);
+    expect(refused).toBeGreaterThan(0);
+    expect(await history()).toHaveLength(taken + lost);
+  });
+
+  it("takes nothing while it fails", async () => {
+    const over = Promise.withResolvers<undefined>();
+    const failing = receiver.breakUntil("failing", over.promise);
+    expect(await tell([event])).toBeGreaterThanOrEqual(429);
+    over.resolve(undefined);
+    await failing;
+    receiver.settle();
+    expect(await receiver.breakUntil("gone", Promise.resolve())).toBe(false);
+    expect(await history()).toEqual([]);
+  });
+
+  it("reports a signature of another time, until the server's clock is ahead", async () => {
+    const hourAhead = Date.now() / 1_000 + 3_600;
+    await tell([event], hourAhead);
+    expect(receiver.failures).toEqual(["a request wasn't signed"]);
+    receiver.ignoreTimes();
+    await tell([event], hourAhead);
+    expect(receiver.failures).toHaveLength(1);
+  });
+});
