@@ -9,7 +9,7 @@ const workerd = () =>
     wrangler: { configPath: "./wrangler.toml" },
     // These win over .dev.vars and over [vars], so that the tests know what they test.
     miniflare: {
-      bindings: { ...testSecrets, config: testConfig },
+      bindings: { ...testSecrets, HOOK_SIGNING_SECRET: "", config: testConfig },
       // Other Workers of the account: one that hooks ask, one that takes events, and one that takes refused messages.
       serviceBindings: {
         BACKEND: "hook-backend",

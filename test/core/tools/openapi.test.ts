@@ -251,6 +251,21 @@ describe.each(admittedMethods)("the schema of the request %s", (method) => {
     }
     expect(faults).toStrictEqual([]);
   });
+
+  it("[W8] [W4] requires one of two fields where the parser does", () => {
+    const faults: string[] = [];
+    for (const whole of requestsOf(method)) {
+      for (const [one, other] of pairsOf(Object.keys(whole))) {
+        const fields = Object.entries(whole).filter(([name]) => name !== one && name !== other);
+        const request: object = Object.fromEntries(fields);
+        const refused = refusal(method, request);
+        const { valid } = described.validate(request);
+        if (valid !== (refused === undefined || (valid && beyondSchemas.has(refused))))
+          faults.push(`without ${one} and ${other}: ${valid}, ${refused ?? "accepted"}`);
+      }
+    }
+    expect(faults).toStrictEqual([]);
+  });
 });
 
 /** Each request with each of these fields, and each value that the field is given; undefined for none. */
@@ -259,6 +274,12 @@ function changes(requests: readonly object[], fields: readonly string[]) {
     fields.flatMap((path) =>
       [undefined, ...values].map((value) => [request, path, value] as const),
     ),
+  );
+}
+
+function pairsOf(names: readonly string[]): readonly (readonly [string, string])[] {
+  return names.flatMap((one, index) =>
+    names.slice(index + 1).map((other) => [one, other] as const),
   );
 }
 
