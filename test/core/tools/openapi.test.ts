@@ -256,8 +256,8 @@ describe.each(admittedMethods)("the schema of the request %s", (method) => {
     const faults: string[] = [];
     for (const whole of requestsOf(method)) {
       for (const [one, other] of pairsOf(Object.keys(whole))) {
-        const fields = Object.entries(whole).filter(([name]) => name !== one && name !== other);
-        const request: object = Object.fromEntries(fields);
+        const left = Object.entries(whole).filter(([name]) => name !== one && name !== other);
+        const request: object = Object.fromEntries(left);
         const refused = refusal(method, request);
         const { valid } = described.validate(request);
         if (valid !== (refused === undefined || (valid && beyondSchemas.has(refused))))
