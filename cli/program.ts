@@ -4,8 +4,10 @@ import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { costCommand } from "./cost.ts";
 import { disconnectCommand } from "./disconnect.ts";
+import { eventsCommand } from "./events.ts";
 import { historyCommand } from "./history.ts";
 import { initCommand } from "./init.ts";
+import { inspectCommand } from "./inspect.ts";
 import { listenCommand } from "./listen.ts";
 import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
@@ -15,6 +17,7 @@ import { publishCommand } from "./publish.ts";
 import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
 import { tokenCommand } from "./token.ts";
 import { usersCommand } from "./users.ts";
+import { whyCommand } from "./why.ts";
 
 /** All commands of `dormouse`. */
 export function programOf(shell: Shell): Command {
@@ -38,6 +41,9 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     presenceCommand(shell),
     usersCommand(shell),
     disconnectCommand(shell),
+    whyCommand(shell),
+    inspectCommand(shell),
+    eventsCommand(shell),
     costCommand(shell),
     migrateCommand(shell),
     initCommand(shell),

@@ -1,6 +1,8 @@
 import { Command } from "commander";
-import { isJsonArray, isJsonObject, type JsonObject } from "../src/protocol/wire-value.ts";
+import { isJsonObject, type JsonObject } from "../src/protocol/wire-value.ts";
+import { objectsOf, warnIncomplete } from "./answer.ts";
 import { ApiClient } from "./api-client.ts";
+import { ageOf } from "./moment.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { paintOf, type Shell } from "./shell.ts";
 import { printable, shown } from "./printable.ts";
@@ -99,13 +101,6 @@ function about(connection: JsonObject, nowMs: number): string {
   return [shown(transport), shown(protocol), ...application, ...place, ...age].join(", ");
 }
 
-function ageOf(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return `${Math.round(seconds / 3_600)} h`;
-}
-
 async function printStatus(
   client: ApiClient,
   users: readonly string[],
@@ -130,14 +125,4 @@ async function printStatus(
 
 function timeOf(seconds: number): string {
   return seconds === 0 ? "never" : new Date(seconds * 1_000).toISOString().replace(".000Z", "Z");
-}
-
-function objectsOf(result: JsonObject, key: string): readonly JsonObject[] {
-  const value = result[key] ?? [];
-  return isJsonArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function warnIncomplete({ incomplete }: JsonObject, shell: Shell): void {
-  if (incomplete === true)
-    shell.note(paintOf(shell).caution("incomplete: an object didn't answer in time"));
 }

@@ -60,7 +60,8 @@ const switchedOff: Refused = {
   detail: "events.target isn't set",
 };
 
-const eventsShape = shape(() => ({
+/** An `events` request. */
+export const eventsShape = shape(() => ({
   object: textField(),
   since: offsetField(),
   limit: uint32Field(),

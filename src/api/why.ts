@@ -65,14 +65,16 @@ function asked(question: Question): Entry {
   return { outcome: "question", question };
 }
 
-const whyShape = shape(() => ({
+/** A `why` request. */
+export const whyShape = shape(() => ({
   channel: textField(),
   offset: offsetField(),
   user: textField(),
   client: textField(),
 }));
 
-const inspectShape = shape(() => ({
+/** An `inspect` request. */
+export const inspectShape = shape(() => ({
   channel: textField(),
   object: textField(),
   refusals: uint32Field(),

@@ -21,6 +21,7 @@ import { text as textOf } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { EventServer } from "../support/event-server.ts";
 import { Inbox } from "../support/inbox.ts";
 import { TestServer } from "../support/test-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
@@ -110,18 +111,23 @@ class Listening {
   }
 }
 
+let backend: EventServer;
 let server: TestServer;
 let installed: InstalledPackage;
 
 beforeAll(async () => {
+  const secrets = { ...testSecrets, HOOK_SIGNING_SECRET: "hook-signing-secret-of-tests" };
+  backend = await EventServer.start(secrets.HOOK_SIGNING_SECRET);
+  const events = { target: backend.url, types: ["publication"] };
   [server, installed] = await Promise.all([
-    TestServer.start({ config }),
+    TestServer.start({ config: { ...config, events }, secrets }),
     InstalledPackage.install(),
   ]);
 });
 afterAll(async () => {
   rmSync(installed.folder, { recursive: true });
   await server.close();
+  await backend.close();
 });
 
 function npx(...args: readonly string[]): string {
@@ -221,6 +227,34 @@ describe("dormouse", () => {
     expect(await installed.printed(["disconnect", "ada"])).toBe("ada is disconnected");
     expect(await lines.first((line) => line.startsWith("disconnected: 3503"))).toContain("3503");
     expect(await ended).toBe(1);
+  });
+
+  it("[Y3] [Y4] [E5] tells why something didn't arrive, how objects are, and what they keep", async (test) => {
+    const token = await installed.printed(["token", "grace"]);
+    const { lines } = new Listening(test, ["way", "--token", token]);
+    await lines.first((line) => line === "subscribed to way");
+    const { offset, epoch = "" } =
+      /^way (?<offset>\d+):(?<epoch>\S+)$/.exec(await installed.printed(["publish", "way", "7"]))
+        ?.groups ?? {};
+    await lines.first((line) => line === "way 1 7");
+    const [why, inspected, events, refused] = await Promise.all([
+      installed.printed(["why", "way", offset ?? "", "--user", "grace"]),
+      installed.printed(["inspect", "way"]),
+      installed.printed(["events", "channel/way", "--json"]),
+      installed.run(["inspect", "--object", "gateway:nowhere/0", "--refusals", "3"]),
+    ]);
+    expect(why).toMatch(/^published .+ with the key API_KEY, committed \d+ ms later$/m);
+    expect(why).toMatch(/^gateway:\S+ +1 +\+\d+ ms, taken +\+\d+ ms +\+\d+ ms to 1$/m);
+    expect(why).toMatch(
+      /^sent {2}grace {2}\S+ on gateway:\S+\n {2}client .+ handed to its socket/m,
+    );
+    expect(inspected).toContain(`\ntop          1:${epoch}, `);
+    expect(inspected).toMatch(/^gateway:\S+ +1 +1 +0 +0 +0$/m);
+    expect(JSON.parse(events)).toMatchObject({
+      events: [{ object: "channel/way", type: "publication", offset: 1, epoch, data: 7 }],
+    });
+    expect([refused.code, refused.printed]).toEqual([1, ""]);
+    expect(refused.noted).toMatch(/^the server answers 107: bad request \(object must be a node/);
   });
 
   it("[A14] exits with 1 when the server refuses, and says why", async () => {

@@ -31,6 +31,7 @@ const hook = (name: string) => ({
   timeout: "20s",
 });
 const hooks = {
+  ...config,
   client: { proxy: { connect: { enabled: true, http_headers: ["Cookie"], ...hook("connect") } } },
   channel: {
     ...config.channel,

@@ -98,8 +98,12 @@ export class Description {
     return Object.keys(responses).filter((status) => !this.#seenStatuses.has(`${path} ${status}`));
   }
 
-  /** The described fields of answers that no checked response had, as `PublishResult.offset`. */
-  unseenFields(): readonly string[] {
+  /**
+   * The described fields of answers that no checked response had, as `PublishResult.offset`.
+   *
+   * @param paths whose answers are meant; all of them if absent
+   */
+  unseenFields(paths: readonly string[] = this.paths): readonly string[] {
     const { schemas } = this.#document.components;
     const inAnswers = new Set<string>();
     const collect = (name: string): void => {
@@ -107,8 +111,9 @@ export class Description {
       inAnswers.add(name);
       for (const below of referredIn(schemas[name] ?? {})) collect(below);
     };
-    for (const { post } of Object.values(this.#document.paths))
-      for (const name of referredIn(post.responses)) collect(name);
+    for (const path of paths)
+      for (const name of referredIn(this.#document.paths[path]?.post.responses ?? {}))
+        collect(name);
     return [...inAnswers]
       .flatMap((name) =>
         Object.keys(schemas[name]?.properties ?? {}).map((one) => `${name}.${one}`),

@@ -1,9 +1,11 @@
 /** The description of the HTTP API in the format OpenAPI 3.1, which `tools/openapi.ts` writes. */
-import type { apiMethods } from "../../src/access/api-keys.ts";
+import type { admittedMethods, apiMethods } from "../../src/access/api-keys.ts";
 import { limits } from "../../src/limits.ts";
 import { version } from "../../src/version.ts";
 import { batchOperation, batchSchemas, legacyOperation } from "./batches.ts";
 import { channelMethods } from "./channel-methods.ts";
+import { inspectionMessages } from "./inspection-messages.ts";
+import { eventsMethod, inspectionMethods } from "./inspection-methods.ts";
 import { messages } from "./messages.ts";
 import { type MethodNote, tags } from "./method.ts";
 import { type OpenApiDocument, type Operation, schemaName } from "./operation.ts";
@@ -14,11 +16,18 @@ import { userMethods } from "./user-methods.ts";
 
 type Method = (typeof apiMethods)[number];
 
-/** Each method of the API but `batch`; the compiler sees to it that none is missing. */
-export const methodNotes: Readonly<Record<Method, MethodNote>> = {
+/** Each method that a batch may hold; the compiler sees to it that none is missing. */
+const commandNotes: Readonly<Record<Method, MethodNote>> = {
   ...channelMethods,
   ...userMethods,
   ...questionMethods,
+  ...inspectionMethods,
+};
+
+/** Each method of the API but `batch`. */
+export const methodNotes: Readonly<Record<(typeof admittedMethods)[number], MethodNote>> = {
+  ...commandNotes,
+  events: eventsMethod,
 };
 
 const introduction = `A backend publishes to channels, reads them, and controls connections by these requests, which are
@@ -58,8 +67,9 @@ export function openApiDocument(): OpenApiDocument {
       schemas: {
         ...Object.fromEntries(schemas),
         ...answerSchema("Empty"),
-        ...batchSchemas(methodNotes),
+        ...batchSchemas(commandNotes),
         ...messages,
+        ...inspectionMessages,
       },
       responses: responseComponents,
       parameters: { ErrorMode: errorMode },

@@ -31,5 +31,7 @@ export const tags = {
   connections: "The connections of users: where they are, ending them, and subscribing them.",
   users: "Keeping users out, and when users were last active and online.",
   tokens: "Taking tokens back.",
+  inspection:
+    "What became of a publication, how channels and objects are, and the events that they keep.",
   batches: "Many commands in one request.",
 } as const;

@@ -131,6 +131,9 @@ describe("the completion", () => {
   it("of bash completes commands, options and choices", () => {
     expect(complete("dormouse", "pr")).toBe("presence prove");
     expect(complete("dormouse", "history", "--re")).toBe("--reverse --remove");
+    expect(complete("dormouse", "wh")).toBe("why");
+    expect(complete("dormouse", "inspect", "--re")).toBe("--refusals");
+    expect(complete("dormouse", "events", "--si")).toBe("--since");
     expect(complete("dormouse", "cost", "--sockets", "g")).toBe("gateway");
     expect(complete("dormouse", "completion", "")).toBe("bash zsh");
   });

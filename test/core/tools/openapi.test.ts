@@ -4,17 +4,19 @@ import { Validator as OpenApiValidator } from "@seriousme/openapi-schema-validat
 import { describe, expect, it } from "vitest";
 import { parseBatch } from "../../../src/api/batch.ts";
 import { entriesOf } from "../../../src/api/command.ts";
+import { parseEventsRequest } from "../../../src/api/events.ts";
 import { parseLegacy } from "../../../src/api/legacy.ts";
 import { parseCommand } from "../../../src/api/methods.ts";
-import { apiMethods } from "../../../src/access/api-keys.ts";
+import { admittedMethods } from "../../../src/access/api-keys.ts";
 import { limits } from "../../../src/limits.ts";
 import { methodNotes, openApiDocument } from "../../../tools/openapi/document.ts";
 import { schemaName } from "../../../tools/openapi/operation.ts";
 import { openApiPage } from "../../../tools/openapi/page.ts";
 import type { Schema } from "../../../tools/openapi/schema.ts";
 import { caller } from "../api/channel-config.ts";
+import { eventsConfig } from "../events/outbox-fixture.ts";
 
-type Method = (typeof apiMethods)[number];
+type Method = (typeof admittedMethods)[number];
 
 const document = openApiDocument();
 const backend = caller();
@@ -27,7 +29,12 @@ function validator(schema: Schema): Validator {
 
 /** Why the parser doesn't accept a request; undefined if it does. */
 function refusal(method: Method, request: object): string | undefined {
-  const parsed = parseCommand(method, JSON.stringify(request), backend);
+  const text = JSON.stringify(request);
+  if (method === "events") {
+    const events = parseEventsRequest(text, backend, eventsConfig());
+    return events.outcome === "events" ? undefined : events.detail;
+  }
+  const parsed = parseCommand(method, text, backend);
   if (parsed.outcome === "malformed") return parsed.detail;
   return entriesOf(parsed.command).find((entry) => entry.outcome === "refused")?.detail;
 }
@@ -70,7 +77,7 @@ describe("the description of the HTTP API", () => {
     },
   );
 
-  it.each(apiMethods)("[W8] has an example of %s that is carried out", (method) => {
+  it.each(admittedMethods)("[W8] has an example of %s that is carried out", (method) => {
     expect(refusal(method, methodNotes[method].example.request)).toBeUndefined();
   });
 
@@ -122,6 +129,8 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "server_tags_filter is no valid filter",
   "without a user, client or session has to name one anonymous connection",
   "all values of tags must be strings",
+  "either channel or object is to be given",
+  "object must be channel/, gateway/ or home/ and a name, as events have it",
 ]);
 
 /** A request of each method with all its fields, which is accepted. */
@@ -169,7 +178,17 @@ const full: Record<Method, object> = {
   update_user_status: { users: ["u"], state: "busy" },
   get_user_status: { users: ["u"] },
   delete_user_status: { users: ["u"] },
+  why: { channel: "a", offset: 1, user: "u", client: "c" },
+  inspect: { channel: "a", refusals: 1 },
+  events: { object: "channel/a", since: 1, limit: 1 },
 };
+
+/** A method's requests that together have all its fields: two if a field excludes another one. */
+function requestsOf(method: Method): readonly object[] {
+  return method === "inspect"
+    ? [full.inspect, { object: "gateway:eu/0", refusals: 1 }]
+    : [full[method]];
+}
 
 function target(): object {
   return { user: "u", client: "c", session: "s" };
@@ -204,15 +223,17 @@ function changed(object: object, [name = "", ...rest]: readonly string[], value:
   return { ...object, [name]: isBelow ? changed(inner, rest, value) : value };
 }
 
-describe.each(apiMethods)("the schema of the request %s", (method) => {
+describe.each(admittedMethods)("the schema of the request %s", (method) => {
   const schema = document.components.schemas[`${schemaName(method)}Request`] ?? {};
   const fields = fieldsOf(schema);
   const described = validator(schema);
 
   it("[W8] has all fields that the method reads", () => {
-    expect(described.validate(full[method])).toMatchObject({ errors: [] });
-    expect(refusal(method, full[method])).toBeUndefined();
-    const given = fieldsOf({ properties: shapeOf(full[method]) });
+    for (const request of requestsOf(method)) {
+      expect(described.validate(request)).toMatchObject({ errors: [] });
+      expect(refusal(method, request)).toBeUndefined();
+    }
+    const given = fieldsOf({ properties: shapeOf(Object.assign({}, ...requestsOf(method))) });
     expect(given.filter((path) => !/^(?:tags|server_tags_filter)\./.test(path)).toSorted()).toEqual(
       fields.toSorted(),
     );
@@ -220,22 +241,47 @@ describe.each(apiMethods)("the schema of the request %s", (method) => {
 
   it("[W8] [W4] allows of each field what the parser accepts, and refuses what it refuses", () => {
     const faults: string[] = [];
-    for (const path of fields) {
-      for (const value of [undefined, ...values]) {
-        const request: object = JSON.parse(
-          JSON.stringify(changed(full[method], path.split("."), value)),
-        );
+    for (const [whole, path, value] of changes(requestsOf(method), fields)) {
+      const request: object = JSON.parse(JSON.stringify(changed(whole, path.split("."), value)));
+      const refused = refusal(method, request);
+      const { valid } = described.validate(request);
+      const isAccepted = refused === undefined || (valid && beyondSchemas.has(refused));
+      const shown = JSON.stringify(value)?.slice(0, 40) ?? "absent";
+      if (valid !== isAccepted) faults.push(`${path} ${shown}: ${valid}, ${refused ?? "accepted"}`);
+    }
+    expect(faults).toStrictEqual([]);
+  });
+
+  it("[W8] [W4] requires one of two fields where the parser does", () => {
+    const faults: string[] = [];
+    for (const whole of requestsOf(method)) {
+      for (const [one, other] of pairsOf(Object.keys(whole))) {
+        const left = Object.entries(whole).filter(([name]) => name !== one && name !== other);
+        const request: object = Object.fromEntries(left);
         const refused = refusal(method, request);
         const { valid } = described.validate(request);
-        const isAccepted = refused === undefined || (valid && beyondSchemas.has(refused));
-        const shown = JSON.stringify(value)?.slice(0, 40) ?? "absent";
-        if (valid !== isAccepted)
-          faults.push(`${path} ${shown}: ${valid}, ${refused ?? "accepted"}`);
+        if (valid !== (refused === undefined || (valid && beyondSchemas.has(refused))))
+          faults.push(`without ${one} and ${other}: ${valid}, ${refused ?? "accepted"}`);
       }
     }
     expect(faults).toStrictEqual([]);
   });
 });
+
+/** Each request with each of these fields, and each value that the field is given; undefined for none. */
+function changes(requests: readonly object[], fields: readonly string[]) {
+  return requests.flatMap((request) =>
+    fields.flatMap((path) =>
+      [undefined, ...values].map((value) => [request, path, value] as const),
+    ),
+  );
+}
+
+function pairsOf(names: readonly string[]): readonly (readonly [string, string])[] {
+  return names.flatMap((one, index) =>
+    names.slice(index + 1).map((other) => [one, other] as const),
+  );
+}
 
 /** A value's fields as a schema has them. */
 function shapeOf(object: object): Record<string, Schema> {
@@ -268,7 +314,7 @@ it("[W8] has the fields that parsers read from the text of a request, past its s
 });
 
 it("[W8] describes methods in the order of the API, and a batch and the legacy form", () => {
-  const methods = apiMethods.map((method) => `/api/${method}`);
+  const methods = admittedMethods.map((method) => `/api/${method}`);
   expect(Object.keys(document.paths)).toStrictEqual([...methods, "/api/batch", "/api"]);
 });
 

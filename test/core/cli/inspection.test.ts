@@ -1,0 +1,260 @@
+import { createServer } from "node:http";
+import { text as textOf } from "node:stream/consumers";
+import { expect, it, onTestFinished } from "vitest";
+import { listen } from "../../support/listen.ts";
+import { nowMs, recordedShell } from "./recorded-shell.ts";
+
+/** Runs a command line against a server that answers every call with one result. */
+async function runWith(result: object, ...args: readonly string[]) {
+  const requests: (readonly [string | undefined, Promise<string>])[] = [];
+  const server = createServer((request, response) => {
+    requests.push([request.url, textOf(request)]);
+    response.end(JSON.stringify({ result }));
+  });
+  onTestFinished(() => void server.close());
+  const DORMOUSE_URL = `http://127.0.0.1:${await listen(server)}`;
+  const ran = await recordedShell()(args, { environment: { API_KEY: "a-key", DORMOUSE_URL } });
+  const asked: unknown[] = [];
+  for (const [url, body] of requests) asked.push([url, JSON.parse(await body)]);
+  return { ...ran, asked };
+}
+
+const at = nowMs - 60_000;
+const why = {
+  channel: "news",
+  offset: 1,
+  user: "ada",
+  summary: "the channel's object remembers the publication",
+  publication: {
+    state: "remembered",
+    epoch: "e",
+    top: 1,
+    published_at_ms: at,
+    committed_at_ms: at + 9,
+    by: { key: "API_KEY" },
+  },
+  objects: [
+    { object: "channel:news", memory: { since_ms: at - 5 }, subscribers: 0, offset: 1 },
+    {
+      object: "gateway:eu/0",
+      memory: { since_ms: at - 5 },
+      subscribers: 12,
+      offset: 1,
+      told: { begun_at_ms: at + 9, attempts: 2, ended_at_ms: at + 12, outcome: "taken" },
+      taken_at_ms: at - 1,
+      was_read: true,
+      frame: {
+        publications: 1,
+        begun_at_ms: at + 10,
+        subscribers: 8,
+        filtered: 1,
+        left_out: 2,
+        slow: 1,
+      },
+    },
+    { object: "gateway:us/0", state: "unknown" },
+  ],
+  connections: [
+    {
+      client: "c1",
+      user: "ada",
+      object: "gateway:eu/0",
+      outcome: "sent",
+      summary: "the publication was handed to its socket",
+      state: "connected",
+      opened_at_ms: at - 5,
+      events: [],
+    },
+  ],
+  incomplete: true,
+};
+
+it("[Y3] why tells the way of a publication in sentences and a table", async () => {
+  const { code, printed, noted, asked } = await runWith(why, "why", "news", "1", "--user", "ada");
+  expect(asked).toStrictEqual([["/api/why", { channel: "news", offset: 1, user: "ada" }]]);
+  expect(code).toBe(0);
+  expect(printed).toBe(`the channel's object remembers the publication
+published 2026-11-22T11:59:00.000Z with the key API_KEY, committed 9 ms later
+
+object        subscribers  told                   taken                         sent
+channel:news            0
+gateway:eu/0           12  +9 ms, taken, 2 calls  -1 ms, read from the history  +10 ms to 9, 2 left out by a filter, 1 too slow, not ended
+gateway:us/0               no answer
+
+sent  ada  c1 on gateway:eu/0
+  the publication was handed to its socket`);
+  expect(noted).toBe("incomplete: an object didn't answer in time");
+});
+
+it("[Y3] why names the client that published, and has times where a publication's isn't known", async () => {
+  const by = { client: "c2", user: "grace" };
+  const client = { ...why, publication: { published_at_ms: at, by }, objects: [], connections: [] };
+  const { printed } = await runWith(client, "why", "news", "1", "--client", "c1");
+  expect(printed).toContain("published 2026-11-22T11:59:00.000Z by grace, client c2\n");
+  const without = { ...why, publication: { state: "forgotten" } };
+  const forgotten = await runWith(without, "why", "news", "1", "--user", "ada");
+  expect(forgotten.printed).not.toContain("published");
+  expect(forgotten.printed).toContain("2026-11-22T11:59:00.010Z to 9");
+});
+
+const state = {
+  object: "channel:news",
+  version: "0.1.0 Dormouse",
+  awake_since_ms: at,
+  woken_by: "api",
+  events: { api: { since_wake: 3, last_hour: 2 }, frame: { since_wake: 1, last_hour: 1 } },
+  alarm_at_ms: at + 1_000,
+  stored_bytes: 20_480,
+  connections: {
+    connected: 2,
+    connecting: 1,
+    by_transport: { websocket: 2 },
+    by_protocol: { json: 2 },
+  },
+  backlog_bytes: 7,
+  behind: [{ client: "c1", user: "", bytes: 7 }],
+  closes: [
+    {
+      client: "c2",
+      user: "ada",
+      opened_at_ms: at,
+      closed_at_ms: at + 1,
+      code: 3503,
+      by: "server",
+      had_connected: true,
+    },
+  ],
+  channel: {
+    name: "news",
+    namespace_configured: true,
+    epoch: "e",
+    offset: 4,
+    newest_ms: at,
+    history: { publications: 3, size: 10 },
+    sequence: 4,
+    committing: true,
+    waiting_bytes: 5,
+    gateways: [
+      {
+        object: "gateway:eu/0",
+        lag: 1,
+        failures: 0,
+        subscribers: { count: 12, offset: 3 },
+        backlog_bytes: 0,
+      },
+      { object: "gateway:us/0", lag: 4, failures: 2, state: "unknown" },
+    ],
+  },
+  subscribers: { count: 1 },
+  refusals: [
+    {
+      at_ms: at,
+      count: 2,
+      refused: "history",
+      rule: "A1",
+      reason: "not allowed",
+      code: 103,
+      user: "ada",
+      channel: "news",
+    },
+  ],
+};
+
+it("[Y4] [Y5] inspect shows the state of a channel, its gateways, closes and refusals", async () => {
+  const { printed, asked } = await runWith(state, "inspect", "news", "--refusals", "5");
+  expect(asked).toStrictEqual([["/api/inspect", { channel: "news", refusals: 5 }]]);
+  expect(printed).toBe(`channel:news
+release      0.1.0 Dormouse
+awake        for 60 s, since 2026-11-22T11:59:00.000Z, woken by api
+events       api 2, frame 1 in the last hour
+alarm        2026-11-22T11:59:01.000Z
+storage      20480 bytes
+top          4:e, 2026-11-22T11:59:00.000Z
+history      3 of at most 10 publications
+commit       under way, 5 bytes wait
+connections  2: websocket 2, json 2, connecting 1
+subscribers  1 on its own sockets
+backlog      7 bytes that clients haven't taken
+
+gateways
+gateway       subscribers  offset  lag  failures  backlog
+gateway:eu/0           12       3    1         0        0
+gateway:us/0      unknown            4         2
+
+furthest behind
+connection  user         bytes
+c1          (anonymous)      7
+
+last closes
+connection  user  code  by      closed
+c2          ada   3503  server  2026-11-22T11:59:00.001Z
+
+last refusals
+refused  times  last                      rule  user  channel  reason
+history      2  2026-11-22T11:59:00.000Z  A1    ada   news     not allowed`);
+});
+
+it("[Y4] inspect shows a gateway", async () => {
+  const { channel: _, refusals: __, subscribers: ___, ...own } = state;
+  const gateway = { ...own, object: "gateway:eu/0", gateway: { channels: 3, held_bytes: 100 } };
+  const { printed, asked } = await runWith(gateway, "inspect", "--object", "gateway:eu/0");
+  expect(asked).toStrictEqual([["/api/inspect", { object: "gateway:eu/0" }]]);
+  expect(printed).toContain("follows      3 channels, 100 bytes\n");
+  expect(printed).not.toMatch(/^(?:top|history|commit|subscribers|gateways)/m);
+});
+
+it("[E5] events has a line for each event, and says that there may be more", async () => {
+  const common = { object: "channel/news", time: at, channel: "news" };
+  const events = [
+    { ...common, number: 1, type: "publication", first: true, offset: 1, data: { a: 1 } },
+    { ...common, number: 2, type: "subscribed", user: "", client: "c1" },
+    { ...common, number: 3, type: "channel_occupied" },
+  ];
+  const args = ["events", "channel/news", "--since", "0", "--limit", "3"];
+  const { printed, noted, asked } = await runWith({ events }, ...args);
+  expect(asked).toStrictEqual([["/api/events", { object: "channel/news", since: 0, limit: 3 }]]);
+  expect(printed).toBe(
+    `number  time                      type              channel  user         more
+1       2026-11-22T11:59:00.000Z  publication       news                  {"first":true,"offset":1,"data":{"a":1}}
+2       2026-11-22T11:59:00.000Z  subscribed        news     (anonymous)  {"client":"c1"}
+3       2026-11-22T11:59:00.000Z  channel_occupied  news`,
+  );
+  expect(noted).toBe("there may be more: --since 3");
+  const none = await runWith({ events: [] }, "events", "channel/news");
+  expect([none.printed, none.noted]).toStrictEqual(["no events", ""]);
+});
+
+it.each([
+  ["why", why, ["news", "1", "--user", "ada"]],
+  ["inspect", state, ["news"]],
+  ["events", { events: [{ object: "channel/news", number: 1 }] }, ["channel/news"]],
+])("[Y3] [Y4] [E5] %s prints the answer as JSON", async (name, result, args) => {
+  const { printed, noted } = await runWith(result, name, ...args, "--json");
+  expect(JSON.parse(printed)).toStrictEqual(result);
+  expect(noted).toBe("");
+});
+
+it.each([
+  ["why", { summary: "\u001B[2J", connections: [{ user: "\u009B1m", summary: "\u009B" }] }],
+  ["inspect", { object: "\u001B[2J", closes: [{ user: "\u009B1m" }] }],
+  ["events", { events: [{ type: "\u001B[2J", data: "\u009B" }] }],
+])("[A7] %s lets no text of a client control the terminal", async (name, result) => {
+  const args = name === "why" ? ["news", "1", "--user", "ada"] : ["news"];
+  const { printed } = await runWith(result, name, ...args);
+  expect(printed).toContain(String.raw`\u001b[2J`);
+  expect(printed).not.toMatch(/[^\P{Cc}\n]/u);
+});
+
+it.each([
+  [["why", "news", "1"], "name whose: --user or --client"],
+  [["why", "news", "0", "--user", "ada"], "It takes a whole number of at least 1."],
+  [["inspect"], "name either a channel or, with --object, an object"],
+  [["inspect", "news", "--object", "gateway:eu/0"], "name either a channel or"],
+  [["inspect", "news", "--refusals", "1001"], "It takes a whole number from 1 to 1000."],
+  [["events"], "missing required argument 'object'"],
+  [["events", "channel/news", "--limit", "1001"], "It takes a whole number from 1 to 1000."],
+])("%j is refused before the server is called", async (args, reason) => {
+  const { code, noted, asked } = await runWith({}, ...args);
+  expect([code, asked]).toStrictEqual([2, []]);
+  expect(noted).toContain(reason);
+});
