@@ -16,12 +16,31 @@ export interface Config {
   readonly events?: EventsConfig;
   readonly hooks: HooksConfig;
   readonly prometheus: PrometheusConfig;
+  /** Dormouse's own; absent where the configuration doesn't say whether the console is on. */
+  readonly console?: ConsoleConfig;
+}
+
+/** The section `console`: the operator's page. */
+export interface ConsoleConfig {
+  readonly enabled: boolean;
+  /** Who gets in by Cloudflare Access; absent if the password decides. */
+  readonly access?: ConsoleAccessConfig;
+}
+
+/** An application of Cloudflare Access. */
+export interface ConsoleAccessConfig {
+  /** The domain of the team, such as `example.cloudflareaccess.com`. */
+  readonly team: string;
+  /** The application's audience tag. */
+  readonly audience: string;
 }
 
 /** The section `prometheus`: metrics. */
 interface PrometheusConfig {
-  /** Objects count, and `/metrics` is served. */
+  /** `/metrics` is served. */
   readonly enabled: boolean;
+  /** Objects count: `/metrics` is served, or the console is, which shows the counts. */
+  readonly counts: boolean;
 }
 
 /** The section `events`: a backend that is told what happens (rules E1 to E7). */

@@ -17,6 +17,7 @@ import {
 } from "./middleware.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
+import { addConsole } from "./console.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
 import { events } from "./events.ts";
@@ -75,6 +76,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
+  addConsole(app);
   app.get("/health", respondHealthy);
   app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);

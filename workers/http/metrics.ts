@@ -22,7 +22,7 @@ import {
  * counted is reported after a response, in one report for all requests of `limits.metricsReportMs`.
  */
 export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
-  if (!context.var.configured.config.prometheus.enabled) return next();
+  if (!context.var.configured.config.prometheus.counts) return next();
   const beganMs = Date.now();
   await next();
   count(context, (Date.now() - beganMs) / 1_000);
@@ -82,7 +82,7 @@ export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** The totals of all objects that collect; undefined if one of them doesn't answer: a sum without it would go down. */
-async function collected(
+export async function collected(
   collectors: AppEnv["Bindings"]["METRICS"],
 ): Promise<readonly CollectedMetrics[] | undefined> {
   if (collectors === undefined) return undefined;

@@ -56,7 +56,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
-  /** Absent without `prometheus.enabled`. */
+  /** Absent where nothing is counted (rule X1). */
   protected readonly metrics: ObjectMetrics | undefined;
   protected readonly config: Config;
   protected readonly verifier: TokenVerifier;
@@ -153,7 +153,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
-    this.metrics = configuration.config.prometheus.enabled
+    this.metrics = configuration.config.prometheus.counts
       ? new ObjectMetrics(this.#measured(), this.awakeSinceMs)
       : undefined;
     // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.

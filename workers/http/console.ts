@@ -1,0 +1,150 @@
+/**
+ * The operator's console (section N): the page and its files, the calls that it makes, and its socket. Its calls are
+ * those of the HTTP API, with a key that admits everything and is named `console` in the log.
+ */
+import type { Context, Handler } from "hono";
+import type { HonoBase } from "hono/hono-base";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
+import type { ChannelOptions } from "../../src/config/config.ts";
+import { limits } from "../../src/limits.ts";
+import { encodeConsoleMetrics } from "../../src/metrics/console-metrics.ts";
+import { version } from "../../src/version.ts";
+import { publish, single } from "./api.ts";
+import { jsonBody } from "./body.ts";
+import { consoleOn, loggedIn, logIn, loginEnd, logOut, ownOrigin } from "./console-login.ts";
+import { regionEndpoint } from "./endpoints.ts";
+import { collected } from "./metrics.ts";
+import { type AppEnv, onlyMethods, onlyUpgrade } from "./middleware.ts";
+import { handoverRequest, placeSocket } from "./placement.ts";
+import {
+  busyRetrySeconds,
+  respondBusy,
+  respondMalformed,
+  respondNotFound,
+  respondPoll,
+  respondText,
+} from "./respond.ts";
+
+/** Adds the console's routes. */
+export function addConsole(app: HonoBase<AppEnv>): void {
+  const onlyPost = onlyMethods("POST");
+  app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
+  app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
+  app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, live());
+  const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
+  app.all("/console/api/metrics", ...call, metrics);
+  app.all("/console/api/settings", ...call, settings);
+  app.all("/console/api/:method", ...call, carryOut);
+  app.all("/console/*", consoleOn, onlyMethods("GET"), file); // and `/console` itself
+}
+
+/** The methods of the HTTP API that the console calls. */
+const methods = [
+  "history",
+  "presence",
+  "presence_stats",
+  "disconnect",
+  "unsubscribe",
+  "block_user",
+  "unblock_user",
+  "connections",
+  "get_user_status",
+  "info",
+  "channels",
+  "why",
+  "inspect",
+] as const;
+
+/** `POST /console/api/<method>`, which answers as `/api/<method>` does. */
+const carryOut: Handler<AppEnv> = (context, next) => {
+  const name = context.req.param("method");
+  if (name === "publish") return publish(context);
+  const method = methods.find((known) => known === name);
+  return method === undefined ? respondNotFound() : single(method)(context, next);
+};
+
+/** `POST /console/api/metrics`: all that was counted, as `/metrics` shows it, and how it was an hour ago. */
+async function metrics(context: Context<AppEnv>): Promise<Response> {
+  const parts = await collected(context.env.METRICS);
+  if (parts === undefined) return respondBusy(busyRetrySeconds());
+  return respondPoll(encodeConsoleMetrics(parts, Date.now()), "no-store");
+}
+
+/** `POST /console/api/settings`: what the pages need to know of the configuration and of the login. */
+async function settings(context: Context<AppEnv>): Promise<Response> {
+  const { config, console: access } = context.var.configured;
+  const { withoutNamespace, namespaces, namespaceBoundary } = config.channel;
+  const all: readonly (readonly [string, ChannelOptions])[] = [
+    ...(withoutNamespace === undefined ? [] : ([["", withoutNamespace]] as const)),
+    ...namespaces,
+  ];
+  const body = {
+    version,
+    login: access?.kind,
+    login_ends_at: await loginEnd(context),
+    report_ms: limits.metricsReportMs,
+    namespace_boundary: namespaceBoundary,
+    namespaces: all.map(([name, { historySize, presence }]) => ({
+      name,
+      history_size: historySize,
+      presence,
+    })),
+  };
+  return respondPoll(JSON.stringify(body), "no-store");
+}
+
+/**
+ * `GET /console/live?channel=…`: a WebSocket that hears one channel. The connection has no user, and is not among those
+ * that are present, unless the configuration admits no anonymous ones: then its user is `dormouse-console`.
+ */
+function live(): Handler<AppEnv> {
+  const endpoint = regionEndpoint();
+  return async (context) => {
+    const { config } = context.var.configured;
+    const channel = context.req.query("channel") ?? "";
+    const resolved = resolveChannel(channel, config.channel);
+    if (resolved.outcome !== "resolved") return respondMalformed("there is no such channel");
+    const destination = endpoint(context);
+    if (destination.outcome === "refused") return destination.response;
+    const override = { presence: false, joinLeave: false, forcePushJoinLeave: false };
+    const claims = {
+      user: config.client.disallowAnonymousConnectionTokens ? "dormouse-console" : "",
+      expireAtSeconds: (await loginEnd(context)) ?? 0,
+      subscriptions: [{ channel, override }],
+    };
+    const handover = handoverRequest(context.req.raw, { v: 1, keepalive: "server", claims });
+    return placeSocket(destination.pool, handover);
+  };
+}
+
+/** The page, its script and its styles, which anybody may read: they show nothing without a login. */
+async function file(context: Context<AppEnv>): Promise<Response> {
+  const url = new URL(context.req.url);
+  if (url.pathname === "/console") return context.redirect("/console/", 308);
+  const name = url.pathname === "/console/" ? "index.html" : url.pathname.slice("/console/".length);
+  const type = fileTypes.get(name);
+  const { ASSETS: assets } = context.env;
+  if (type === undefined || assets === undefined) return respondNotFound();
+  const asset = await assets.fetch(new Request(new URL(`/console/${name}`, url)));
+  if (!asset.ok) return respondText(404, "The console isn't built: run node tools/build-console.ts");
+  const headers = { "Content-Type": type, "Cache-Control": "no-cache", ...securityHeaders };
+  return new Response(asset.body, { headers });
+}
+
+const fileTypes: ReadonlyMap<string, string> = new Map([
+  ["index.html", "text/html; charset=utf-8"],
+  ["console.js", "text/javascript; charset=utf-8"],
+  ["console.css", "text/css; charset=utf-8"],
+  ["icon.svg", "image/svg+xml"],
+]);
+
+/** Only the console's own script and styles run, nobody frames the page, and no address leaves it (rule N5). */
+const securityHeaders = {
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+  "X-Frame-Options": "DENY",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+};
