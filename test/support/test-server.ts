@@ -17,6 +17,7 @@ export interface TestServerOptions {
     readonly API_KEY: string;
     readonly TOKEN_HMAC_SECRET_KEY: string;
     readonly HOOK_SIGNING_SECRET?: string;
+    readonly CONSOLE_PASSWORD?: string;
   };
 }
 
