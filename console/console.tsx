@@ -143,7 +143,7 @@ function Pages({
           loggedOut={loggedOut}
         />
       </main>
-      <footer class="quiet">Dormouse {settings.version}</footer>
+      <footer class="quiet">{settings.version}</footer>
     </>
   );
 }

@@ -40,7 +40,13 @@ export function Table({
 }
 
 /** A text that is read out when it changes. */
-export function Message({ text, isProblem }: { readonly text: string; readonly isProblem?: boolean }) {
+export function Message({
+  text,
+  isProblem,
+}: {
+  readonly text: string;
+  readonly isProblem?: boolean;
+}) {
   return (
     <p class={isProblem === true ? "message problem" : "message"} role="status">
       {text}
@@ -123,7 +129,9 @@ export function bytes(value: number): string {
 
 /** Milliseconds for people. */
 export function milliseconds(value: number): string {
-  return value >= 1_000 ? `${(value / 1_000).toFixed(1)} s` : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+  return value >= 1_000
+    ? `${(value / 1_000).toFixed(1)} s`
+    : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 
 /** A time since 1970, in the operator's own words for it. */

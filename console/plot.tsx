@@ -87,7 +87,10 @@ function optionsFor(
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.15, 1)] } },
-    axes: [axis, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(format) }],
+    axes: [
+      { ...axis, space: 80, values: (_plot, ticks) => ticks.map(clock) },
+      { ...axis, size: 52, values: (_plot, ticks) => ticks.map(format) },
+    ],
     series: [
       {},
       ...labels.map((label, index) => ({
@@ -101,4 +104,8 @@ function optionsFor(
   };
 }
 
-const plotHeight = 170;
+function clock(seconds: number): string {
+  return new Date(seconds * 1_000).toLocaleTimeString();
+}
+
+const plotHeight = 160;

@@ -19,7 +19,7 @@ export function BillPage({ loggedOut, reportMs }: PageProps & { readonly reportM
     <>
       <h1>Bill</h1>
       <p class="answer">
-        {dollars(bill.dollars)} since {time(hour.since_ms)}, and so{" "}
+        {dollars(bill.dollars)} since {time(hour.since_ms)}; at this rate,{" "}
         {dollars((bill.dollars / hours) * hoursOfMonth)} a month.
       </p>
       <Table caption="By what is billed" heads={["What", "Amount", "Cost"]}>
@@ -53,8 +53,8 @@ export function BillPage({ loggedOut, reportMs }: PageProps & { readonly reportM
       </Table>
       <p class="quiet">
         An estimate from the counts of channels' objects and gateways, at Cloudflare's prices beyond
-        what a plan includes. Users' homes, the directory, the objects that collect these counts, and
-        storage aren't in it. A namespace's share is the mean of its shares of publications and
+        what a plan includes. Users' homes, the directory, the objects that collect these counts,
+        and storage aren't in it. A namespace's share is the mean of its shares of publications and
         deliveries.
       </p>
     </>

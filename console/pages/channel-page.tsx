@@ -2,7 +2,17 @@ import { useEffect, useState } from "preact/hooks";
 import type { History, Inspected, Position, Publication } from "../answers.ts";
 import { href } from "../hash-route.ts";
 import { useTail } from "../live-tail.ts";
-import { bytes, count, Facts, fieldOf, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import {
+  bytes,
+  count,
+  Facts,
+  fieldOf,
+  Message,
+  type PageProps,
+  Table,
+  time,
+  useAnswer,
+} from "../parts.tsx";
 import { call } from "../server.ts";
 
 /** One channel: its state, its gateways, its history, what is published now, and a form to publish. */
@@ -61,7 +71,9 @@ function State({ state }: { readonly state: Inspected }) {
           ["Epoch", channel?.epoch ?? "–"],
           [
             "History",
-            channel === undefined ? "–" : `${channel.history.publications} of ${channel.history.size}`,
+            channel === undefined
+              ? "–"
+              : `${channel.history.publications} of ${channel.history.size}`,
           ],
           ["Newest", time(channel?.newest_ms)],
           ["Stored", bytes(state.stored_bytes)],
@@ -80,9 +92,7 @@ function State({ state }: { readonly state: Inspected }) {
             <td class="number">{count(gateway.subscribers?.count ?? 0)}</td>
             <td class="number">{gateway.lag}</td>
             <td class="number">{gateway.failures}</td>
-            <td class="number">
-              {gateway.state ?? bytes(gateway.backlog_bytes ?? 0)}
-            </td>
+            <td class="number">{gateway.state ?? bytes(gateway.backlog_bytes ?? 0)}</td>
           </tr>
         ))}
         {gateways.length === 0 && (

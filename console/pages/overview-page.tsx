@@ -109,7 +109,16 @@ function Gateways({ loggedOut }: { readonly loggedOut: () => void }) {
       {incomplete === true && <Message text="Some objects haven't answered." isProblem />}
       <Table
         caption="Gateways that hold connections"
-        heads={["Gateway", "Region", "Connections", "Users", "Channels", "Subscriptions", "Awake for", "Release"]}
+        heads={[
+          "Gateway",
+          "Region",
+          "Connections",
+          "Users",
+          "Channels",
+          "Subscriptions",
+          "Awake for",
+          "Release",
+        ]}
       >
         {nodes.map((node) => (
           <tr key={node.uid}>

@@ -37,7 +37,13 @@ interface ShownRefusal extends Refusal {
   readonly object: string;
 }
 
-function Newest({ object, loggedOut }: { readonly object: string; readonly loggedOut: () => void }) {
+function Newest({
+  object,
+  loggedOut,
+}: {
+  readonly object: string;
+  readonly loggedOut: () => void;
+}) {
   const [newest, setNewest] = useState<readonly ShownRefusal[]>([]);
   const [listed, takeListed] = useAnswer<Info>(loggedOut);
   usePolling(async () => {
@@ -61,7 +67,9 @@ function Newest({ object, loggedOut }: { readonly object: string; readonly logge
         heads={["When", "Refused", "Rule", "Reason", "User", "Channel", "Object"]}
       >
         {newest.map((one) => (
-          <tr key={`${one.object} ${one.at_ms} ${one.refused} ${one.user ?? ""} ${one.channel ?? ""}`}>
+          <tr
+            key={`${one.object} ${one.at_ms} ${one.refused} ${one.user ?? ""} ${one.channel ?? ""}`}
+          >
             <td>{time(one.at_ms)}</td>
             <td>
               {one.refused} {one.count > 1 ? `× ${one.count}` : ""}

@@ -42,7 +42,10 @@ function User({ user, loggedOut }: { readonly user: string; readonly loggedOut: 
       <h2>{user}</h2>
       <p class="buttons">
         <button onClick={() => void act("disconnect", {}, "Disconnected.")}>Disconnect</button>
-        <button class="danger" onClick={() => void act("block_user", {}, "Blocked, and disconnected.")}>
+        <button
+          class="danger"
+          onClick={() => void act("block_user", {}, "Blocked, and disconnected.")}
+        >
           Block
         </button>
         <button onClick={() => void act("unblock_user", {}, "Unblocked.")}>Unblock</button>

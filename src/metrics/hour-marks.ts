@@ -47,7 +47,10 @@ export class HourMarks {
     // Between a mark and the next one's beginning something was counted, so the mark is the nearest known before.
     const found = this.#marks.findLast(({ fromMs }) => fromMs <= atMs) ?? this.#marks[0];
     if (found === undefined) return { atMs, counters: [] };
-    return { atMs: Math.min(Math.max(found.fromMs, atMs), found.untilMs), counters: found.counters };
+    return {
+      atMs: Math.min(Math.max(found.fromMs, atMs), found.untilMs),
+      counters: found.counters,
+    };
   }
 
   #store({ fromMs, untilMs, counters }: Mark): void {

@@ -71,7 +71,10 @@ export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
     const nowMs = Date.now();
     // Where nobody's address is known, all share one bound.
     if (!attempts.admits(addressOf(context) ?? "unknown", nowMs)) {
-      context.set("refusal", { rule: "N2", reason: "the client's address tries to log in too fast" });
+      context.set("refusal", {
+        rule: "N2",
+        reason: "the client's address tries to log in too fast",
+      });
       return respondBusy(busyRetrySeconds());
     }
     const password = await passwordIn(context.req.raw);

@@ -35,7 +35,10 @@ export function addConsole(app: HonoBase<AppEnv>): void {
   app.all("/console/api/metrics", ...call, metrics);
   app.all("/console/api/settings", ...call, settings);
   app.all("/console/api/:method", ...call, carryOut);
-  app.all("/console/*", consoleOn, onlyMethods("GET"), file); // and `/console` itself
+  const onlyGet = onlyMethods("GET");
+  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
+  app.all("/console/", consoleOn, onlyGet, file);
+  app.all("/console/:file", consoleOn, onlyGet, file);
 }
 
 /** The methods of the HTTP API that the console calls. */
@@ -120,13 +123,13 @@ function live(): Handler<AppEnv> {
 /** The page, its script and its styles, which anybody may read: they show nothing without a login. */
 async function file(context: Context<AppEnv>): Promise<Response> {
   const url = new URL(context.req.url);
-  if (url.pathname === "/console") return context.redirect("/console/", 308);
-  const name = url.pathname === "/console/" ? "index.html" : url.pathname.slice("/console/".length);
+  const name = context.req.param("file") ?? "index.html";
   const type = fileTypes.get(name);
   const { ASSETS: assets } = context.env;
   if (type === undefined || assets === undefined) return respondNotFound();
   const asset = await assets.fetch(new Request(new URL(`/console/${name}`, url)));
-  if (!asset.ok) return respondText(404, "The console isn't built: run node tools/build-console.ts");
+  if (!asset.ok)
+    return respondText(404, "The console isn't built: run node tools/build-console.ts");
   const headers = { "Content-Type": type, "Cache-Control": "no-cache", ...securityHeaders };
   return new Response(asset.body, { headers });
 }

@@ -63,7 +63,10 @@ export class TeamAccess {
     this.#issuer = `https://${team}`;
     this.#audience = audience;
     const url = `${this.#issuer}/cdn-cgi/access/certs`;
-    this.#keys = new KeySet(fetchKeys ?? (() => fetchKeySet(url)), " of console.access_team_domain");
+    this.#keys = new KeySet(
+      fetchKeys ?? (() => fetchKeySet(url)),
+      " of console.access_team_domain",
+    );
   }
 
   /** When an assertion ends, in seconds since 1970; undefined if it isn't one of the team for this application. */
