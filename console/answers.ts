@@ -77,7 +77,7 @@ export interface Connections {
   readonly incomplete?: boolean;
 }
 
-export interface Connection {
+interface Connection {
   readonly app_name?: string;
   readonly app_version?: string;
   readonly node?: string;
@@ -88,7 +88,7 @@ export interface Connection {
   readonly state?: { readonly channels?: Readonly<Record<string, object>> };
 }
 
-export interface Subscribers {
+interface Subscribers {
   readonly count: number;
   readonly by_transport: Readonly<Record<string, number>>;
   readonly filtered: number;

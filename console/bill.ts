@@ -3,7 +3,7 @@ import type { SeriesValues } from "./answers.ts";
 import { labelsOf, sumOf } from "./rates.ts";
 
 /** One line of the bill. */
-export interface BillLine {
+interface BillLine {
   readonly what: string;
   readonly amount: number;
   readonly unit: string;
@@ -11,7 +11,7 @@ export interface BillLine {
 }
 
 /** The share of a namespace: "" for channels without one. */
-export interface NamespaceShare {
+interface NamespaceShare {
   readonly namespace: string;
   readonly publications: number;
   readonly deliveries: number;
@@ -48,12 +48,6 @@ export function billBetween(before: SeriesValues, now: SeriesValues): Bill {
   const toObjects = requests + calls + commands / framesPerRequest;
   const awakeSeconds = added("dormouse_object_awake_seconds_total");
   const rows = added("dormouse_object_rows_written_total");
-  const line = (what: string, amount: number, unit: string, price: number): BillLine => ({
-    what,
-    amount,
-    unit,
-    dollars: amount * price,
-  });
   const lines = [
     line("Requests to the Worker", requests, "requests", prices.workerRequest),
     line("Requests to objects", toObjects, "requests", prices.objectRequest),
@@ -64,6 +58,10 @@ export function billBetween(before: SeriesValues, now: SeriesValues): Bill {
   return { lines, dollars, namespaces: sharesOf(before, now, dollars) };
 }
 
+function line(what: string, amount: number, unit: string, price: number): BillLine {
+  return { what, amount, unit, dollars: amount * price };
+}
+
 /** The namespaces by their shares: half by publications, which cost rows, and half by deliveries, which cost time. */
 function sharesOf(
   before: SeriesValues,
@@ -72,8 +70,6 @@ function sharesOf(
 ): readonly NamespaceShare[] {
   const publications = byNamespace(before, now, "centrifugo_node_messages_sent_count");
   const deliveries = byNamespace(before, now, "dormouse_deliveries_total");
-  const total = (values: ReadonlyMap<string, number>): number =>
-    [...values.values()].reduce((sum, value) => sum + value, 0);
   const [allPublications, allDeliveries] = [total(publications), total(deliveries)];
   const halves = Number(allPublications > 0) + Number(allDeliveries > 0);
   const part = (value: number, all: number): number => (all === 0 ? 0 : value / all / halves);
@@ -91,6 +87,10 @@ function sharesOf(
       };
     })
     .toSorted((one, other) => other.dollars - one.dollars);
+}
+
+function total(values: ReadonlyMap<string, number>): number {
+  return [...values.values()].reduce((sum, value) => sum + value, 0);
 }
 
 function byNamespace(

@@ -1,6 +1,7 @@
 /** What several pages are made of. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { go } from "./hash-route.ts";
 import type { Answer } from "./server.ts";
 
 /** What every page gets. */
@@ -104,6 +105,14 @@ export function useAnswer<Result>(
     }
   };
   return [called, take];
+}
+
+/** What a form does that only leads to a page: its fields become the page's parameters. */
+export function leadsTo(page: string, ...names: readonly string[]): (event: SubmitEvent) => void {
+  return (event) => {
+    event.preventDefault();
+    go(page, Object.fromEntries(names.map((name) => [name, fieldOf(event, name)])));
+  };
 }
 
 /** The text of a field of the form that was submitted. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Channels } from "../answers.ts";
-import { go, href } from "../hash-route.ts";
-import { count, fieldOf, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { href } from "../hash-route.ts";
+import { count, leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
 
 /** Channels with subscribers, by a pattern, a page at a time. */
@@ -16,23 +16,15 @@ export function ChannelsPage({ params, loggedOut }: PageProps) {
   useEffect(() => ask([""]), [pattern]);
   const { channels = {}, cursor = "", incomplete } = called.result ?? {};
   const rows = Object.entries(channels);
-  const search = (event: SubmitEvent) => {
-    event.preventDefault();
-    go("channels", { pattern: fieldOf(event, "pattern") });
-  };
-  const open = (event: SubmitEvent) => {
-    event.preventDefault();
-    go("channel", { name: fieldOf(event, "name") });
-  };
   return (
     <>
       <h1>Channels</h1>
-      <form class="line" role="search" onSubmit={search}>
+      <form class="line" role="search" onSubmit={leadsTo("channels", "pattern")}>
         <label for="pattern">Pattern, with * and ?</label>
         <input id="pattern" name="pattern" value={pattern} placeholder="chat:*" />
         <button class="main-button">Search</button>
       </form>
-      <form class="line" onSubmit={open}>
+      <form class="line" onSubmit={leadsTo("channel", "name")}>
         <label for="name">Any channel by its name</label>
         <input id="name" name="name" required placeholder="chat:1" />
         <button>Open</button>

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Info, Inspected, Refusal } from "../answers.ts";
-import { go, href } from "../hash-route.ts";
+import { href } from "../hash-route.ts";
 import { useFeed } from "../metrics-feed.ts";
-import { count, fieldOf, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
 import { usePolling } from "../polling.ts";
 import { labelsOf } from "../rates.ts";
 import { call } from "../server.ts";
@@ -15,14 +15,10 @@ export function RefusalsPage({
 }: PageProps & { readonly reportMs: number }) {
   const { metrics } = useFeed(reportMs, loggedOut);
   const object = params.get("object") ?? "";
-  const choose = (event: SubmitEvent) => {
-    event.preventDefault();
-    go("refusals", { object: fieldOf(event, "object") });
-  };
   return (
     <>
       <h1>Refusals</h1>
-      <form class="line" onSubmit={choose}>
+      <form class="line" onSubmit={leadsTo("refusals", "object")}>
         <label for="object">Of one object only</label>
         <input id="object" name="object" value={object} placeholder="channel:chat:1" />
         <button>Show</button>
@@ -53,7 +49,9 @@ function Newest({
     );
     const all = answers.flatMap((answer) =>
       answer.outcome === "result"
-        ? (answer.result.refusals ?? []).map((one) => ({ ...one, object: answer.result.object }))
+        ? (answer.result.refusals ?? []).map((one) =>
+            Object.assign(one, { object: answer.result.object }),
+          )
         : [],
     );
     setNewest(all.toSorted((one, other) => other.at_ms - one.at_ms).slice(0, shownMax));
@@ -113,17 +111,17 @@ async function gatewaysOf(
 function Sums({ counters }: { readonly counters: Readonly<Record<string, number>> }) {
   const rows = Object.entries(counters)
     .filter(([series]) => series.startsWith("dormouse_refusals_total{"))
-    .map(([series, value]) => ({ ...labelsOf(series), value }))
+    .map(([series, value]) => ({ labels: labelsOf(series), value }))
     .toSorted((one, other) => other.value - one.value);
   return (
     <section>
       <h2>All of them</h2>
       <Table caption="Refusals since the counts began" heads={["Refused", "Rule", "How many"]}>
-        {rows.map((row) => (
-          <tr key={JSON.stringify(row)}>
-            <td>{"refused" in row ? String(row["refused"]) : ""}</td>
-            <td>{"rule" in row ? String(row["rule"]) : ""}</td>
-            <td class="number">{count(row.value)}</td>
+        {rows.map(({ labels, value }) => (
+          <tr key={`${labels["refused"]} ${labels["rule"]}`}>
+            <td>{labels["refused"]}</td>
+            <td>{labels["rule"]}</td>
+            <td class="number">{count(value)}</td>
           </tr>
         ))}
         {rows.length === 0 && (

@@ -1,20 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Connections } from "../answers.ts";
-import { go, href } from "../hash-route.ts";
-import { count, fieldOf, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import { href } from "../hash-route.ts";
+import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
 
 /** One user: the connections, and what an operator may do to them. */
 export function UsersPage({ params, loggedOut }: PageProps) {
   const user = params.get("user") ?? "";
-  const search = (event: SubmitEvent) => {
-    event.preventDefault();
-    go("users", { user: fieldOf(event, "user") });
-  };
   return (
     <>
       <h1>Users</h1>
-      <form class="line" role="search" onSubmit={search}>
+      <form class="line" role="search" onSubmit={leadsTo("users", "user")}>
         <label for="user">The user's ID</label>
         <input id="user" name="user" value={user} required />
         <button class="main-button">Search</button>

@@ -1,7 +1,6 @@
 import { useEffect } from "preact/hooks";
 import type { Why } from "../answers.ts";
-import { go } from "../hash-route.ts";
-import { count, fieldOf, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
 
 /** Why a publication did or didn't reach a user or a client (docs/why.md). */
@@ -13,16 +12,11 @@ export function WhyPage({ params, loggedOut }: PageProps) {
     if (channel === "" || offset === "" || who === "") return;
     void take(call("why", { channel, offset: Number(offset), [by]: who }));
   }, [channel, offset, who, by]);
-  const ask = (event: SubmitEvent) => {
-    event.preventDefault();
-    const names = ["channel", "offset", "who", "by"] as const;
-    go("why", Object.fromEntries(names.map((name) => [name, fieldOf(event, name)])));
-  };
   return (
     <>
       <h1>Why?</h1>
       <p>Why a publication did, or didn't, reach somebody.</p>
-      <form class="fields" onSubmit={ask}>
+      <form class="fields" onSubmit={leadsTo("why", "channel", "offset", "who", "by")}>
         <label for="channel">Channel</label>
         <input id="channel" name="channel" value={channel} required />
         <label for="offset">Offset of the publication</label>

@@ -17,7 +17,14 @@ import {
 } from "./middleware.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
-import { addConsole } from "./console.ts";
+import {
+  consoleCall,
+  consoleFile,
+  consoleLive,
+  consoleMetrics,
+  consoleSettings,
+} from "./console.ts";
+import { consoleOn, loggedIn, logIn, logOut, ownOrigin } from "./console-login.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
 import { events } from "./events.ts";
@@ -88,6 +95,21 @@ export function createApp(): HonoBase<AppEnv> {
     return respondInternalError();
   });
   return app;
+}
+
+/** Adds the operator's console (section N). */
+function addConsole(app: HonoBase<AppEnv>): void {
+  const [onlyGet, onlyPost] = [onlyMethods("GET"), onlyMethods("POST")];
+  const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
+  app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
+  app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
+  app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
+  app.all("/console/api/metrics", ...call, consoleMetrics);
+  app.all("/console/api/settings", ...call, consoleSettings);
+  app.all("/console/api/:method", ...call, consoleCall);
+  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
+  app.all("/console/", consoleOn, onlyGet, consoleFile);
+  app.all("/console/:file", consoleOn, onlyGet, consoleFile);
 }
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */

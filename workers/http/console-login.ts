@@ -69,8 +69,7 @@ export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
     const access = context.var.configured.console;
     if (access?.kind !== "password") return respondNotFound();
     const nowMs = Date.now();
-    // Where nobody's address is known, all share one bound.
-    if (!attempts.admits(addressOf(context) ?? "unknown", nowMs)) {
+    if (!attempts.admits(addressOf(context), nowMs)) {
       context.set("refusal", {
         rule: "N2",
         reason: "the client's address tries to log in too fast",

@@ -1,20 +1,18 @@
 /**
- * The operator's console (section N): the page and its files, the calls that it makes, and its socket. Its calls are
- * those of the HTTP API, with a key that admits everything and is named `console` in the log.
+ * The handlers of the operator's console (section N): the page and its files, the calls that it makes, and its socket. Its
+ * calls are those of the HTTP API, with a key that admits everything and is named `console` in the log.
  */
 import type { Context, Handler } from "hono";
-import type { HonoBase } from "hono/hono-base";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { encodeConsoleMetrics } from "../../src/metrics/console-metrics.ts";
 import { version } from "../../src/version.ts";
 import { publish, single } from "./api.ts";
-import { jsonBody } from "./body.ts";
-import { consoleOn, loggedIn, logIn, loginEnd, logOut, ownOrigin } from "./console-login.ts";
+import { loginEnd } from "./console-login.ts";
 import { regionEndpoint } from "./endpoints.ts";
 import { collected } from "./metrics.ts";
-import { type AppEnv, onlyMethods, onlyUpgrade } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import { handoverRequest, placeSocket } from "./placement.ts";
 import {
   busyRetrySeconds,
@@ -24,22 +22,6 @@ import {
   respondPoll,
   respondText,
 } from "./respond.ts";
-
-/** Adds the console's routes. */
-export function addConsole(app: HonoBase<AppEnv>): void {
-  const onlyPost = onlyMethods("POST");
-  app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
-  app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
-  app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, live());
-  const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
-  app.all("/console/api/metrics", ...call, metrics);
-  app.all("/console/api/settings", ...call, settings);
-  app.all("/console/api/:method", ...call, carryOut);
-  const onlyGet = onlyMethods("GET");
-  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
-  app.all("/console/", consoleOn, onlyGet, file);
-  app.all("/console/:file", consoleOn, onlyGet, file);
-}
 
 /** The methods of the HTTP API that the console calls. */
 const methods = [
@@ -59,7 +41,7 @@ const methods = [
 ] as const;
 
 /** `POST /console/api/<method>`, which answers as `/api/<method>` does. */
-const carryOut: Handler<AppEnv> = (context, next) => {
+export const consoleCall: Handler<AppEnv> = (context, next) => {
   const name = context.req.param("method");
   if (name === "publish") return publish(context);
   const method = methods.find((known) => known === name);
@@ -67,14 +49,14 @@ const carryOut: Handler<AppEnv> = (context, next) => {
 };
 
 /** `POST /console/api/metrics`: all that was counted, as `/metrics` shows it, and how it was an hour ago. */
-async function metrics(context: Context<AppEnv>): Promise<Response> {
+export async function consoleMetrics(context: Context<AppEnv>): Promise<Response> {
   const parts = await collected(context.env.METRICS);
   if (parts === undefined) return respondBusy(busyRetrySeconds());
   return respondPoll(encodeConsoleMetrics(parts, Date.now()), "no-store");
 }
 
 /** `POST /console/api/settings`: what the pages need to know of the configuration and of the login. */
-async function settings(context: Context<AppEnv>): Promise<Response> {
+export async function consoleSettings(context: Context<AppEnv>): Promise<Response> {
   const { config, console: access } = context.var.configured;
   const { withoutNamespace, namespaces, namespaceBoundary } = config.channel;
   const all: readonly (readonly [string, ChannelOptions])[] = [
@@ -100,7 +82,7 @@ async function settings(context: Context<AppEnv>): Promise<Response> {
  * `GET /console/live?channel=…`: a WebSocket that hears one channel. The connection has no user, and is not among those
  * that are present, unless the configuration admits no anonymous ones: then its user is `dormouse-console`.
  */
-function live(): Handler<AppEnv> {
+export function consoleLive(): Handler<AppEnv> {
   const endpoint = regionEndpoint();
   return async (context) => {
     const { config } = context.var.configured;
@@ -121,7 +103,7 @@ function live(): Handler<AppEnv> {
 }
 
 /** The page, its script and its styles, which anybody may read: they show nothing without a login. */
-async function file(context: Context<AppEnv>): Promise<Response> {
+export async function consoleFile(context: Context<AppEnv>): Promise<Response> {
   const url = new URL(context.req.url);
   const name = context.req.param("file") ?? "index.html";
   const type = fileTypes.get(name);

@@ -129,6 +129,7 @@ describe("secrets", () => {
       "HOOK_SIGNING_PREVIOUS_SECRET",
       "METRICS_KEY",
       "METRICS_KEY_PREVIOUS",
+      "CONSOLE_PASSWORD",
       "TOKEN_HMAC_SECRET_KEY_B",
       "TOKEN_HMAC_SECRET_KEY_B_PREVIOUS",
     ]);
