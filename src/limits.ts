@@ -4,6 +4,7 @@ import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { metricsLimits } from "./metrics-limits.ts";
 import { trailLimits } from "./trail-limits.ts";
+import { queueLimits } from "./queue-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -469,4 +470,5 @@ export const limits = {
   ...hookLimits,
   ...metricsLimits,
   ...trailLimits,
+  ...queueLimits,
 } as const;

@@ -3,6 +3,7 @@ import { parseConfig } from "../src/config/parse-config.ts";
 import { type Target, targetsOf } from "../src/config/targets.ts";
 import { missingBindings } from "../src/contract/bindings.ts";
 import { targetOf, variablesOf } from "./command-line.ts";
+import { queueProblems } from "./queue-problems.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
@@ -29,7 +30,10 @@ export function checkConfiguration(
       : []),
     ...(parsed.outcome === "bad"
       ? parsed.problems
-      : unboundTargets(targetsOf(parsed.config), wranglerConfig)),
+      : [
+          ...unboundTargets(targetsOf(parsed.config), wranglerConfig),
+          ...queueProblems(parsed.config.consumers, wranglerConfig.queues),
+        ]),
   ];
   if (parsed.outcome === "config" && problems.length === 0) {
     for (const note of parsed.notes) console.log(`Note: ${note}`);

@@ -60,8 +60,13 @@ async function serve(args: readonly string[]): Promise<number> {
   return run({ ...setup, modules, keepsOpen: folder.descriptor }, options, given);
 }
 
-/** The problem of a target that the server can't reach, or whose address isn't given; undefined if there is none. */
+/**
+ * The problem of consumers, of a target that the server can't reach, or of one whose address isn't given; undefined if
+ * there is none.
+ */
 function unplacedTargets(config: Config, services: ServeOptions["services"]): string | undefined {
+  if (config.consumers.length > 0)
+    return "consumers take messages of queues, which only Cloudflare and npm start have";
   for (const { key, endpoint } of targetsOf(config)) {
     if (endpoint.kind === "queue")
       return `${key} is a queue, which only Cloudflare and npm start have`;

@@ -1,4 +1,4 @@
-import type { ApiKey } from "../access/api-keys.ts";
+import type { ApiKey, ApiKeyRights } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
@@ -18,6 +18,8 @@ export interface Config {
   readonly prometheus: PrometheusConfig;
   /** Dormouse's own; absent where the configuration doesn't say whether the console is on. */
   readonly console?: ConsoleConfig;
+  /** Those that are enabled. */
+  readonly consumers: readonly ConsumerConfig[];
 }
 
 /** The section `console`: the operator's page. */
@@ -43,6 +45,20 @@ interface PrometheusConfig {
   readonly counts: boolean;
 }
 
+/** One of `consumers`: a queue whose messages are carried out (rules M1 to M5). */
+export interface ConsumerConfig {
+  /** For errors and for the log. */
+  readonly name: string;
+  /** The name of the queue at Cloudflare. */
+  readonly queue: string;
+  /** What the messages may do. */
+  readonly rights: ApiKeyRights;
+  /** The messages are publications, and not commands. */
+  readonly publicationDataMode: boolean;
+  /** Where refused messages are sent with the reason; absent if there is no such queue. */
+  readonly deadLetter?: QueueTarget;
+}
+
 /** The section `events`: a backend that is told what happens (rules E1 to E7). */
 export interface EventsConfig {
   readonly target: EventTarget;
@@ -57,7 +73,13 @@ export interface EventsConfig {
 }
 
 /** Where events are sent: to a backend, or to a queue by the name of its binding. */
-export type EventTarget = HookEndpoint | { readonly kind: "queue"; readonly binding: string };
+export type EventTarget = HookEndpoint | QueueTarget;
+
+/** A queue of the account, by the name of the binding with which the Worker sends to it. */
+export interface QueueTarget {
+  readonly kind: "queue";
+  readonly binding: string;
+}
 
 /** What an event is about. */
 export type EventType =
@@ -318,7 +340,7 @@ export interface HttpApiConfig {
 }
 
 /** One of `http_api.keys`. */
-export interface ApiKeyConfig extends Required<ApiKey> {
+export interface ApiKeyConfig extends Required<Omit<ApiKey, "title">> {
   /** The name of the Worker's secret that holds the key. */
   readonly secret: string;
 }

@@ -4,6 +4,7 @@ import { readConsoleSection } from "./console.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
+import { readConsumers } from "./consumers.ts";
 import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
@@ -68,6 +69,7 @@ export function parseConfig(
     hooks: allHooks(hooks, channel, rpc),
     prometheus: { enabled: metrics, counts: metrics || consoleSection?.enabled === true },
     ...(consoleSection === undefined ? {} : { console: consoleSection }),
+    consumers: readConsumers(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {

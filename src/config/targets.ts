@@ -1,4 +1,4 @@
-import type { Config, EventTarget, HookEndpoint } from "./config.ts";
+import type { Config, EventTarget, HookEndpoint, QueueTarget } from "./config.ts";
 
 /**
  * Parses where a backend is: an HTTPS URL, or another Worker of the account.
@@ -20,8 +20,13 @@ const urlShape =
 
 /** {@link parseEndpoint} for events, which may go to a queue, too. */
 export function parseEventTarget(text: string): EventTarget | undefined {
+  return parseQueueTarget(text) ?? parseEndpoint(text);
+}
+
+/** Parses the name of a queue's binding, as `queue:BINDING`; undefined if the text isn't one. */
+export function parseQueueTarget(text: string): QueueTarget | undefined {
   const [, binding] = queueShape.exec(text) ?? [];
-  return binding === undefined ? parseEndpoint(text) : { kind: "queue", binding };
+  return binding === undefined ? undefined : { kind: "queue", binding };
 }
 
 const queueShape = /^queue:([A-Za-z_]\w{0,63})$/;
@@ -33,12 +38,16 @@ export interface Target {
 }
 
 /** All places to which a Worker with this configuration sends something. */
-export function targetsOf({ hooks, events }: Config): readonly Target[] {
+export function targetsOf({ hooks, events, consumers }: Config): readonly Target[] {
   const asked = [...hooks.targets.values()].map(({ name, endpoint }) => ({
     key: `${name}.endpoint`,
     endpoint,
   }));
-  return events === undefined
-    ? asked
-    : [...asked, { key: "events.target", endpoint: events.target }];
+  const told = events === undefined ? [] : [{ key: "events.target", endpoint: events.target }];
+  const refused = consumers.flatMap(({ name, deadLetter }) =>
+    deadLetter === undefined
+      ? []
+      : [{ key: `consumers.${name}.dead_letter`, endpoint: deadLetter }],
+  );
+  return [...asked, ...told, ...refused];
 }

@@ -113,7 +113,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   controller: not,
   shared_poll: notYet,
   grpc_api: { ...notYet, switched: true },
-  consumers: notYet,
   websocket: {
     ...not,
     // Compression is off, and a client that doesn't read is closed because of its queue.

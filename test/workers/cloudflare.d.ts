@@ -17,6 +17,10 @@ declare global {
       readonly EVENTS: Queue;
       /** The backend of hooks: test/workers/hook-backend.js. */
       readonly BACKEND: Fetcher;
+      /** The queue of orders, the one for refused messages, and its consumer: test/workers/dead-letters.js. */
+      readonly ORDERS: Queue;
+      readonly REFUSED: Queue;
+      readonly DEAD_LETTERS: Fetcher;
     }
     interface GlobalProps {
       mainModule: typeof edge;

@@ -125,7 +125,7 @@ describe("metrics", () => {
     expect(added).toStrictEqual([1, 1]);
   });
 
-  it("[X4] count requests by their routes, and the errors of commands by their codes", async () => {
+  it("[J4] count requests by their routes, and the errors of commands by their codes", async () => {
     const names = [
       requests("/api/history", "POST", 200),
       'centrifugo_api_command_errors_total{protocol="http",method="history",error="102"}',
@@ -139,7 +139,7 @@ describe("metrics", () => {
     expect(added).toStrictEqual([1, 1, 1, 1]);
   });
 
-  it("[X3] are read without waking an object, and stored while it matters", async () => {
+  it("[J3] are read without waking an object, and stored while it matters", async () => {
     const channel = newChannel("room");
     await publish(channel, 1);
     await until((all) => (all.get(room("dormouse_deliveries_total")) ?? 0) >= 0);
@@ -151,7 +151,7 @@ describe("metrics", () => {
     woken.mockRestore();
   });
 
-  it("[X1] go on after the collecting objects slept", async () => {
+  it("[J1] go on after the collecting objects slept", async () => {
     await publish(newChannel("room"), 1);
     const name = room("centrifugo_node_messages_sent_count", 'type="publication",');
     const before = await until((all) => (all.get(name) ?? 0) > 0);
@@ -170,7 +170,7 @@ describe("metrics", () => {
 });
 
 describe("who may read metrics", () => {
-  it("[X5] is whoever has METRICS_KEY or an API key that admits everything", async () => {
+  it("[J5] is whoever has METRICS_KEY or an API key that admits everything", async () => {
     const ask = async (headers: Record<string, string>): Promise<number> => {
       const request = new Request(address("/metrics"), { headers });
       return (await fetchWith({ METRICS_KEY: metricsKey }, request)).status;
@@ -182,12 +182,12 @@ describe("who may read metrics", () => {
     expect(await ask({})).toBe(401);
   });
 
-  it("[X5] is nobody where metrics aren't switched on", async () => {
+  it("[J5] is nobody where metrics aren't switched on", async () => {
     const request = new Request(address("/metrics"), { headers: apiKeyHeader });
     expect((await fetchWith({ config: testConfig }, request)).status).toBe(404);
   });
 
-  it("[X5] isn't a backend whose key admits only some methods", async () => {
+  it("[J5] isn't a backend whose key admits only some methods", async () => {
     const keys = [{ name: "some", secret: "API_KEY_SOME", methods: ["*"], channels: ["*"] }];
     const config = { ...testConfig, prometheus: { enabled: true }, http_api: { keys } };
     const key = "a-restricted-key-of-32-characters-";

@@ -84,6 +84,7 @@ describe("[A8] parseConfig", () => {
       rpc: { pingEnabled: false, namespaceBoundary: ":", namespaces: new Map() },
       hooks: { keepsMeta: false, targets: new Map() },
       prometheus: { enabled: false, counts: false },
+      consumers: [],
       transports: {
         sse: false,
         httpStream: false,

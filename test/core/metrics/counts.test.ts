@@ -3,7 +3,7 @@ import { seriesOf } from "../../../src/metrics/catalogue.ts";
 import { Counts } from "../../../src/metrics/counts.ts";
 
 describe("counts", () => {
-  it("[X2] are handed on once", () => {
+  it("[J2] are handed on once", () => {
     const counts = new Counts();
     const deliveries = counts.counter("dormouse_deliveries_total", { channel_namespace: "chat" });
     deliveries.value += 3;
@@ -36,7 +36,7 @@ describe("counts", () => {
 });
 
 describe("a series", () => {
-  it("[X4] escapes the values of its labels", () => {
+  it("[J4] escapes the values of its labels", () => {
     expect(seriesOf("dormouse_deliveries_total", { channel_namespace: 'a"b\\c\nd' })).toBe(
       String.raw`dormouse_deliveries_total{channel_namespace="a\"b\\c\nd"}`,
     );

@@ -60,7 +60,7 @@ class Measured {
 }
 
 describe("an object's reports", () => {
-  it("[X2] come a second after the first count, and then once in ten seconds", () => {
+  it("[J2] come a second after the first count, and then once in ten seconds", () => {
     const object = new Measured();
     const beganMs = object.nowMs;
     object.happen();
@@ -78,7 +78,7 @@ describe("an object's reports", () => {
     expect(object.reported).toStrictEqual([2, 1]);
   });
 
-  it("[X2] don't come from an idle object, which may sleep", () => {
+  it("[J2] don't come from an idle object, which may sleep", () => {
     const object = new Measured();
     object.reporter.check(object.nowMs);
     expect(object.timerAtMs).toBeUndefined();
@@ -89,7 +89,7 @@ describe("an object's reports", () => {
     expect(object.timerAtMs).toBeUndefined();
   });
 
-  it("[X2] go on with what was counted while one was under way", () => {
+  it("[J2] go on with what was counted while one was under way", () => {
     const object = new Measured();
     object.happen();
     object.ring();
@@ -101,7 +101,7 @@ describe("an object's reports", () => {
     expect(object.reported).toStrictEqual([1, 1]);
   });
 
-  it("[X2] aren't repeated if the collecting object is away, and keep nobody awake", () => {
+  it("[J2] aren't repeated if the collecting object is away, and keep nobody awake", () => {
     const object = new Measured();
     object.happen();
     object.ring();
