@@ -10,14 +10,37 @@ const workerd = () =>
     // These win over .dev.vars and over [vars], so that the tests know what they test.
     miniflare: {
       bindings: { ...testSecrets, config: testConfig },
-      // Another Worker of the account, which hooks ask.
-      serviceBindings: { BACKEND: "hook-backend" },
+      // Other Workers of the account: one that hooks ask, one that takes events, and one that takes refused messages.
+      serviceBindings: {
+        BACKEND: "hook-backend",
+        RECEIVER: "receiver",
+        DEAD_LETTERS: "dead-letters",
+      },
+      // The queue of events, the one whose messages the Worker under test carries out, and the one for those it refuses.
+      queueProducers: { EVENTS: "events", ORDERS: "orders", REFUSED: "refused-orders" },
+      queueConsumers: {
+        orders: { maxBatchTimeout: 0.1, maxRetries: 3, deadLetterQueue: "refused-orders" },
+      },
       workers: [
         {
           name: "hook-backend",
           modules: true,
           scriptPath: "./test/workers/hook-backend.js",
           compatibilityDate: "2026-11-02",
+        },
+        {
+          name: "receiver",
+          modules: true,
+          scriptPath: "./test/workers/receiver-worker.mjs",
+          compatibilityDate: "2026-11-02",
+          queueConsumers: { events: { maxBatchTimeout: 0.1 } },
+        },
+        {
+          name: "dead-letters",
+          modules: true,
+          scriptPath: "./test/workers/dead-letters.js",
+          compatibilityDate: "2026-11-02",
+          queueConsumers: { "refused-orders": { maxBatchTimeout: 0.1 } },
         },
       ],
     },

@@ -1,5 +1,8 @@
 import { accessLimits } from "./access-limits.ts";
+import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
+import { metricsLimits } from "./metrics-limits.ts";
+import { queueLimits } from "./queue-limits.ts";
 import { trailLimits } from "./trail-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
@@ -461,6 +464,9 @@ export const limits = {
   descriptorsReadMs: 250,
   ...accessLimits,
   ...userLimits,
+  ...eventLimits,
   ...hookLimits,
+  ...metricsLimits,
+  ...queueLimits,
   ...trailLimits,
 } as const;

@@ -1,7 +1,9 @@
 import type { Config } from "../src/config/config.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
+import { type Target, targetsOf } from "../src/config/targets.ts";
 import { missingBindings } from "../src/contract/bindings.ts";
 import { targetOf, variablesOf } from "./command-line.ts";
+import { queueProblems } from "./queue-problems.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
@@ -20,14 +22,18 @@ export function checkConfiguration(
   const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"], {
     development: use === "development",
   });
+  const collectsMetrics = parsed.outcome === "config" && parsed.config.prometheus.enabled;
   const problems = [
-    ...unboundObjects(wranglerConfig),
+    ...unboundObjects(wranglerConfig, collectsMetrics),
     ...(use === "deployment"
       ? developmentVariables({ ...wranglerConfig.vars, ...variablesOf(options) })
       : []),
     ...(parsed.outcome === "bad"
       ? parsed.problems
-      : unboundServices(parsed.config.hooks.targets, wranglerConfig)),
+      : [
+          ...unboundTargets(targetsOf(parsed.config), wranglerConfig),
+          ...queueProblems(parsed.config.consumers, wranglerConfig.queues),
+        ]),
   ];
   if (parsed.outcome === "config" && problems.length === 0) {
     for (const note of parsed.notes) console.log(`Note: ${note}`);
@@ -45,21 +51,41 @@ function developmentVariables(variables: object): readonly string[] {
     .map((name) => `variable ${name} is for npm start only`);
 }
 
-/** Problems of the service bindings by which hooks ask other Workers. */
-function unboundServices(
-  targets: Config["hooks"]["targets"],
-  { services = [] }: ReturnType<typeof wranglerConfigOf>,
+/** Problems of the bindings by which the Worker reaches other Workers and queues. */
+function unboundTargets(
+  targets: readonly Target[],
+  { services = [], queues }: ReturnType<typeof wranglerConfigOf>,
 ): readonly string[] {
-  return [...targets.values()].flatMap(({ name, endpoint }) => {
-    if (endpoint.kind !== "service") return [];
-    const { binding, entrypoint } = endpoint;
-    const bound = services.find((one: ServiceBinding) => one.binding === binding);
-    if (bound === undefined)
-      return [`${name}.endpoint: ${binding} is not a binding of [[services]] in wrangler.toml`];
-    return entrypoint === undefined || bound.entrypoint === entrypoint
-      ? []
-      : [`${name}.endpoint: the binding ${binding} has no entrypoint = "${entrypoint}"`];
+  return targets.flatMap(({ key, endpoint }) => {
+    switch (endpoint.kind) {
+      case "url":
+        return [];
+      case "queue": {
+        const { binding } = endpoint;
+        const isBound = (queues?.producers ?? []).some(
+          (one: { readonly binding: string }) => one.binding === binding,
+        );
+        return isBound
+          ? []
+          : [`${key}: ${binding} is not a binding of [[queues.producers]] in wrangler.toml`];
+      }
+      case "service":
+        return unboundService(key, endpoint, services);
+    }
   });
+}
+
+function unboundService(
+  key: string,
+  { binding, entrypoint }: Extract<Target["endpoint"], { readonly kind: "service" }>,
+  services: readonly ServiceBinding[],
+): readonly string[] {
+  const bound = services.find((one) => one.binding === binding);
+  if (bound === undefined)
+    return [`${key}: ${binding} is not a binding of [[services]] in wrangler.toml`];
+  return entrypoint === undefined || bound.entrypoint === entrypoint
+    ? []
+    : [`${key}: the binding ${binding} has no entrypoint = "${entrypoint}"`];
 }
 
 /** An entry of `[[services]]`. */
@@ -68,12 +94,15 @@ interface ServiceBinding {
   readonly entrypoint?: string | undefined;
 }
 
-function unboundObjects(wranglerConfig: ReturnType<typeof wranglerConfigOf>): readonly string[] {
+function unboundObjects(
+  wranglerConfig: ReturnType<typeof wranglerConfigOf>,
+  collectsMetrics: boolean,
+): readonly string[] {
   const { bindings } = wranglerConfig.durable_objects;
-  return missingBindings((name, className) =>
+  const isBound = (name: string, className: string) =>
     bindings.some(
       (one: { readonly name: string; readonly class_name: string }) =>
         one.name === name && one.class_name === className,
-    ),
-  );
+    );
+  return missingBindings(isBound, collectsMetrics);
 }

@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { secretProblems } from "../src/access/secrets.ts";
 import type { Config } from "../src/config/config.ts";
+import { targetsOf } from "../src/config/targets.ts";
 import { secretUses } from "../src/config/secret-uses.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
@@ -38,7 +39,7 @@ async function serve(args: readonly string[]): Promise<number> {
   const { options } = parsed;
   const config = checkConfiguration(args, "deployment");
   if (config === undefined) return 1;
-  const unplaced = unplacedServices(config, options.services);
+  const unplaced = unplacedTargets(config, options.services);
   if (unplaced !== undefined) return refuse(unplaced);
   const uses = secretUses(config);
   const given = servedSecrets(options.target, uses);
@@ -57,14 +58,19 @@ async function serve(args: readonly string[]): Promise<number> {
   return run({ ...setup, modules, keepsOpen: folder.descriptor }, options, given);
 }
 
-/** The problem of a Worker that a hook asks, and whose address isn't given; undefined if there is none. */
-function unplacedServices(
-  { hooks }: Config,
-  services: ServeOptions["services"],
-): string | undefined {
-  for (const { endpoint } of hooks.targets.values())
+/**
+ * The problem of consumers, of a target that the server can't reach, or of one whose address isn't given; undefined if
+ * there is none.
+ */
+function unplacedTargets(config: Config, services: ServeOptions["services"]): string | undefined {
+  if (config.consumers.length > 0)
+    return "consumers take messages of queues, which only Cloudflare and npm start have";
+  for (const { key, endpoint } of targetsOf(config)) {
+    if (endpoint.kind === "queue")
+      return `${key} is a queue, which only Cloudflare and npm start have`;
     if (endpoint.kind === "service" && !(endpoint.binding in services))
-      return `say with --service ${endpoint.binding}=HOST:PORT where the Worker is that a hook asks`;
+      return `say with --service ${endpoint.binding}=HOST:PORT where the Worker is that ${key} names`;
+  }
   return undefined;
 }
 

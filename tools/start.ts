@@ -8,12 +8,12 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
+import { trialToken } from "../cli/token-signer.ts";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { secretsFileOf } from "./secrets.ts";
 import { takesToken } from "./takes-token.ts";
-import { trialToken } from "./trial-token.ts";
 import { takeWranglerState } from "./wrangler-state.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 

@@ -1,8 +1,10 @@
 import { createApp } from "./http/app.ts";
+import { takeMessages } from "./http/queue.ts";
 import type { Env } from "./platform/env.ts";
 
 export { ChannelObject } from "./objects/channel-object.ts";
 export { GatewayObject } from "./objects/gateway-object.ts";
+export { MetricsObject } from "./objects/metrics-object.ts";
 export { HookEntrypoint } from "./platform/hook-entrypoint.ts";
 export { UsersObject } from "./objects/users-object.ts";
 
@@ -14,5 +16,9 @@ export default {
   fetch(request, env, context) {
     app ??= createApp();
     return app.fetch(request, env, context);
+  },
+  /** Carries out the messages of a queue of which the Worker is the consumer. */
+  queue(batch, env) {
+    return takeMessages(batch, env);
   },
 } satisfies ExportedHandler<Env>;

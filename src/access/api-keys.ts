@@ -30,15 +30,37 @@ export const apiMethods = [
   "inspect",
 ] as const;
 
-/** The key with which a backend calls the API. */
+/** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */
+export const admittedMethods = [...apiMethods, "events"] as const;
+
+/** The methods that change something: the only ones in messages of a queue, which get no answer (rule M1). */
+export const changingMethods = [
+  "publish",
+  "broadcast",
+  "history_remove",
+  "disconnect",
+  "unsubscribe",
+  "subscribe",
+  "refresh",
+  "block_user",
+  "unblock_user",
+  "revoke_token",
+  "invalidate_user_tokens",
+  "update_user_status",
+  "delete_user_status",
+] as const satisfies readonly (typeof apiMethods)[number][];
+
+/** The key with which a backend calls the API, or the consumer whose queue brings a backend's messages. */
 export interface ApiKey {
-  /** For the log and for errors: the name in `http_api.keys`, or the name of the secret. */
+  /** For the log and for errors: the name in `http_api.keys`, the name of the secret, or the name of the consumer. */
   readonly name: string;
+  /** Whose rights these are, in words for an error; absent for a key of `http_api.keys`. */
+  readonly title?: string;
   /** Absent if the key admits everything. */
   readonly rights?: ApiKeyRights;
 }
 
-/** A key of `http_api.keys` admits these methods on these channels. */
+/** A key of `http_api.keys`, or a consumer, admits these methods on these channels. */
 export interface ApiKeyRights {
   /** Names of methods; "*" stands for every method. */
   readonly methods: readonly string[];
@@ -53,12 +75,12 @@ export interface ApiKeyRights {
  * @returns undefined if the key admits the request
  */
 export function keyRefusal(
-  { name, rights }: ApiKey,
+  { name, title, rights }: ApiKey,
   method: string,
   channel: string | typeof allChannels | undefined,
 ): string | undefined {
   if (rights === undefined) return undefined;
-  const subject = `the API key "${name}" of http_api.keys doesn't admit`;
+  const subject = `${title ?? `the API key "${name}" of http_api.keys`} doesn't admit`;
   const { methods, channels } = rights;
   if (!methods.includes(method) && !methods.includes("*")) return `${subject} the method ${method}`;
   if (channel === undefined) return undefined;

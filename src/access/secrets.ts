@@ -9,7 +9,9 @@ export type SecretName =
   | "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY"
   | "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY"
   | "HOOK_SIGNING_SECRET"
-  | "HOOK_SIGNING_PREVIOUS_SECRET";
+  | "HOOK_SIGNING_PREVIOUS_SECRET"
+  | "METRICS_KEY"
+  | "METRICS_KEY_PREVIOUS";
 
 /** Secrets by their names; a secret that is absent or empty is missing. */
 export type Secrets = { readonly [name: string]: string | undefined };
@@ -17,8 +19,11 @@ export type Secrets = { readonly [name: string]: string | undefined };
 /** The use of a secret. */
 export interface SecretUse {
   readonly name: string;
-  /** api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. hook: signs questions. */
-  readonly kind: "api" | "token" | "issuer" | "hook";
+  /**
+   * api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. hook: signs questions.
+   * metrics: reads metrics.
+   */
+  readonly kind: "api" | "token" | "issuer" | "hook" | "metrics";
   /** The secret of which this one is a value: itself, or the one that it preceded. */
   readonly of: string;
 }
@@ -123,4 +128,5 @@ function mustDiffer(one: SecretUse, other: SecretUse): boolean {
 const publicValues: ReadonlySet<string> = new Set([
   "development-api-key",
   "development-token-hmac-secret-key",
+  "whsec_ZGV2ZWxvcG1lbnQtaG9vay1zaWduaW5nLXNlY3JldA==",
 ]);

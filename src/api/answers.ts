@@ -12,7 +12,12 @@ import type { ChannelCommand } from "../contract/channel-call.ts";
 /** The backend's answer to one command: a result, as JSON text, or an error with a detail for the operator. */
 export type ApiAnswer =
   | { readonly result: string }
-  | { readonly error: ErrorCode; readonly detail?: string };
+  | {
+      readonly error: ErrorCode;
+      readonly detail?: string;
+      /** The command is kept, and will be carried out without being repeated. */
+      readonly kept?: true;
+    };
 
 /** The outcome of one call to a channel's object or a user's home. */
 export type CallOutcome =
@@ -107,7 +112,7 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
     case "done":
       return { result: "{}" };
     case "pending":
-      return { error: errorCodes.internal, detail: pendingDetail };
+      return { error: errorCodes.internal, detail: pendingDetail, kept: true };
     case "limit-exceeded":
       return { error: errorCodes.limitExceeded, detail: limitDetail };
     case "overloaded":

@@ -60,6 +60,11 @@ export function partsOf(
   return { isPrivate, namespace: bare.slice(0, boundary), rest };
 }
 
+/** A channel's namespace, as the label of a series; "" without one. */
+export function namespaceLabel(channel: string, config: ChannelConfig): string {
+  return partsOf(channel, config).namespace ?? "";
+}
+
 /** The options with every permission of clients turned into one of subscribers. Made once for each namespace. */
 function forSubscribersOnly(options: ChannelOptions): ChannelOptions {
   const known = closedOptions.get(options);

@@ -1,10 +1,12 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import type { ChannelOptions, ClientConfig } from "../config/config.ts";
-import { Hub, type FanOutLimits } from "../hub/hub.ts";
-import type { FrameTrail } from "../hub/frame-trail.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import { Hub } from "../hub/hub.ts";
+import type { ChannelCounts } from "./channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
+import { publicationEvent } from "../events/event.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { ChannelSetup } from "./channel-setup.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
@@ -13,8 +15,8 @@ import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "../sql.ts";
-import { storedTables, type StoredTable } from "./stored-tables.ts";
-import type { HistoryEntry, StoredPublication } from "./history-table.ts";
+import { storedTables } from "./stored-tables.ts";
+import type { HistoryEntry } from "./history-table.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
 /**
@@ -43,6 +45,7 @@ export class Channel {
   readonly relay: Relay;
   /** The last publications with offsets. */
   readonly trail = new PublicationTrail();
+  readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
@@ -50,19 +53,23 @@ export class Channel {
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
+  readonly #events: ChannelSetup["events"];
   /** Whether there was a subscriber or a gateway since {@link noteHolders} was last called. */
   #wasHeld = false;
+  #gatewaysCounted = 0;
 
   constructor(setup: ChannelSetup) {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
-    this.hub = new Hub(name, client.queueMaxSizeBytes, setup.fanOut, setup.frames);
+    this.#counts = setup.counts;
+    this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts });
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
+    this.#events = setup.events;
     const tables = setup.tables ?? storedTables(sql);
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
     this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch, tables);
@@ -70,7 +77,7 @@ export class Channel {
     // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     const checks = {
-      intervalMs: Math.max(metaTtlMs, checkIntervalMinMs),
+      intervalMs: setup.followersCheckMs ?? Math.max(metaTtlMs, checkIntervalMinMs),
       history: this.#history,
     };
     this.#registry = new GatewayRegistry(sql, checks, tables);
@@ -83,6 +90,7 @@ export class Channel {
       registry: this.#registry,
       hasHistory: this.#history.enabled,
     });
+    this.#gatewaysCounted = this.relay.size;
   }
 
   get hasHistory(): boolean {
@@ -107,14 +115,9 @@ export class Channel {
     return this.#history.newestMs;
   }
 
-  /** The publications that can be read, in offsets; undefined if none can. */
-  readable(nowMs: number): { readonly first: number; readonly last: number } | undefined {
-    return this.#history.readable(nowMs);
-  }
-
-  /** A publication that can be read, and when it came, ms since 1970; undefined if it can't. Never makes a stream. */
-  stored(offset: number, nowMs: number): StoredPublication | undefined {
-    return this.#history.find(offset, nowMs);
+  /** The publications that can be read, for those who ask for one. Never makes a stream. */
+  get stored(): Pick<History, "readable" | "find"> {
+    return this.#history;
   }
 
   /** The top; a channel with history that has no stream gets one. Undefined on a channel without history. */
@@ -144,13 +147,13 @@ export class Channel {
       const first = this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
         this.#history.isReadable(offset, nowMs),
       );
-      if (first !== undefined) return { outcome: "suppressed", ...first };
+      if (first !== undefined) return this.#suppressed("repeated", first);
     }
     if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
     if (request.version > 0n) {
       const { version, versionEpoch } = this.#history.version;
       if (request.versionEpoch === versionEpoch && request.version <= version) {
-        return { outcome: "suppressed", position: this.#history.position(nowMs) };
+        return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
       }
     }
     return this.#publishWithHistory(request, info, nowMs, apiKey);
@@ -287,13 +290,22 @@ export class Channel {
     this.relay.add({ type: "sole", user, client }, this.top);
   }
 
+  /** Whether the channel has subscribers, here or on gateways. */
+  get isHeld(): boolean {
+    return this.hub.size > 0 || this.relay.size > 0;
+  }
+
   /**
    * Notes at the end of an event whether the channel still has subscribers or gateways: an unused stream is kept for a
    * while from the time at which the last of them left (rule H6).
    */
   noteHolders(nowMs: number): void {
-    const isHeld = this.hub.size > 0 || this.relay.size > 0;
+    const { isHeld } = this;
     if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
+    if (this.#counts !== undefined && this.#gatewaysCounted !== this.relay.size) {
+      this.#counts.gatewayChanges.value += Math.abs(this.relay.size - this.#gatewaysCounted);
+      this.#gatewaysCounted = this.relay.size;
+    }
     this.#wasHeld = isHeld;
   }
 
@@ -343,6 +355,14 @@ export class Channel {
     });
   }
 
+  #suppressed(
+    reason: "repeated" | "outdated",
+    first: { readonly position?: StreamPosition },
+  ): PublishOutcome {
+    if (this.#counts !== undefined) this.#counts[reason].value++;
+    return { outcome: "suppressed", ...first };
+  }
+
   #publishWithoutHistory(
     request: PublicationRequest,
     info: ClientInfo | undefined,
@@ -354,6 +374,7 @@ export class Channel {
       this.#idempotency.retain(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
     this.#collect(livePublication(request, info, undefined, this.options));
+    this.#events?.add(publicationEvent(this.name, entryOf(request, info), undefined), nowMs);
     return { outcome: "published" };
   }
 
@@ -363,7 +384,7 @@ export class Channel {
     nowMs: number,
     apiKey: string,
   ): PublishOutcome {
-    const entry = info === undefined ? request : { ...request, info };
+    const entry = entryOf(request, info);
     let position: StreamPosition;
     if (this.#idempotency.holdsYoungKey(this.#history.oldestRow, nowMs)) {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
@@ -376,10 +397,12 @@ export class Channel {
     }
     this.#collect(livePublication(request, info, position, this.options));
     this.trail.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
+    this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
     return { outcome: "published", position };
   }
 
   #collect(publication: Publication): void {
+    if (this.#counts !== undefined) this.#counts.published.value++;
     this.hub.publish(publication);
     this.relay.add({ type: "publication", publication }, this.top);
   }
@@ -391,22 +414,8 @@ export class Channel {
   }
 }
 
-/** The ports and the configuration of a channel. */
-export interface ChannelSetup {
-  readonly name: string;
-  readonly options: ChannelOptions;
-  readonly client: ClientConfig;
-  readonly sql: Sql;
-  /** The tables that exist, if they were read already. */
-  readonly tables?: ReadonlySet<StoredTable>;
-  readonly newEpoch: () => string;
-  /** When this instance of the channel object began, ms since 1970. */
-  readonly instance: number;
-  readonly nowMs: number;
-  /** Absent for the usual limits. */
-  readonly fanOut?: FanOutLimits;
-  /** Remembers the frames of the hub; absent where nobody asks for them. */
-  readonly frames?: FrameTrail;
+function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
+  return info === undefined ? request : { ...request, info };
 }
 
 /** The outcome of {@link Channel.publish}. */

@@ -5,8 +5,8 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SizedPublication } from "./recent-publications.ts";
-import { newestRow, slotRuns } from "./ring.ts";
-import type { StoredTable } from "./stored-tables.ts";
+import { newestRow, slotRuns } from "../ring.ts";
+import { publicationRing, type StoredTable } from "./stored-tables.ts";
 
 /**
  * The two SQLite tables of a channel's history: `stream`, with one row, and `publication`, a ring of rows in which a
@@ -230,7 +230,7 @@ export function loadStream(sql: Sql, tables: ReadonlySet<StoredTable>): StoredSt
   if (meta === undefined) return undefined;
   const size = Number(meta["size"]);
   // The row of `stream` is newer than the ring only if the ring was emptied.
-  const source = newestRow(sql, size) ?? meta;
+  const source = newestRow(sql, publicationRing, size) ?? meta;
   const stream: Stream = {
     epoch: columnText(meta, "epoch"),
     top: Number(source["offset"]),

@@ -65,6 +65,9 @@ function replyTo(
     case "announce":
       for (const entry of request.entries) announce(channel, entry);
       return { outcome: "announced" };
+    case "check":
+      channel.relay.check(gateway);
+      return { outcome: "checking" };
     default:
       // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
       return failed(errorCodes.internal);

@@ -209,6 +209,12 @@ export class Relay {
       if (this.#isUnknown(progress, sinceMs)) requestCheck(progress);
   }
 
+  /** Checks a gateway, so that it says so if it doesn't follow the channel any more. */
+  check(gateway: string): void {
+    const progress = this.#followers.get(gateway);
+    if (progress !== undefined) requestCheck(progress);
+  }
+
   /**
    * Whether gateways follow the channel, and each of them was found to since that time, is being checked, or can't be
    * reached.

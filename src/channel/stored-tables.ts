@@ -1,4 +1,4 @@
-import { newestRow } from "./ring.ts";
+import { newestRow, type Ring } from "../ring.ts";
 import type { Sql, SqlRow } from "../sql.ts";
 
 /**
@@ -25,8 +25,15 @@ function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
     return sql.rows(`SELECT max(time) AS time FROM ${table}`)[0]?.["time"];
   }
   const size = Number(sql.rows("SELECT size FROM stream")[0]?.["size"]);
-  return newestRow(sql, size)?.["time"];
+  return newestRow(sql, publicationRing, size)?.["time"];
 }
+
+/** The table `publication`, with the columns that hold the state of the stream. */
+export const publicationRing: Ring = {
+  table: "publication",
+  number: "offset",
+  columns: "offset, time, floor, version, version_epoch",
+};
 
 /** The tables that a channel object may have. The column `time` of each says when a row was stored, ms since 1970. */
 export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";

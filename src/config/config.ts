@@ -1,4 +1,4 @@
-import type { ApiKey } from "../access/api-keys.ts";
+import type { ApiKey, ApiKeyRights } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
@@ -12,8 +12,68 @@ export interface Config {
   readonly httpApi: HttpApiConfig;
   readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
+  /** Dormouse's own; absent if no backend is told of events. */
+  readonly events?: EventsConfig;
+  readonly swagger: SwaggerConfig;
   readonly hooks: HooksConfig;
+  readonly prometheus: PrometheusConfig;
+  /** Those that are enabled. */
+  readonly consumers: readonly ConsumerConfig[];
 }
+
+/** The section `prometheus`: metrics. */
+interface PrometheusConfig {
+  /** Objects count, and `/metrics` is served. */
+  readonly enabled: boolean;
+}
+
+/** One of `consumers`: a queue whose messages are carried out (rules M1 to M5). */
+export interface ConsumerConfig {
+  /** For errors and for the log. */
+  readonly name: string;
+  /** The name of the queue at Cloudflare. */
+  readonly queue: string;
+  /** What the messages may do. */
+  readonly rights: ApiKeyRights;
+  /** The messages are publications, and not commands. */
+  readonly publicationDataMode: boolean;
+  /** Where refused messages are sent with the reason; absent if there is no such queue. */
+  readonly deadLetter?: QueueTarget;
+}
+
+/** The section `events`: a backend that is told what happens (rules E1 to E7). */
+export interface EventsConfig {
+  readonly target: EventTarget;
+  readonly types: ReadonlySet<EventType>;
+  /** The namespaces whose channels' events are sent, "" for channels without one; absent for all. */
+  readonly namespaces?: ReadonlySet<string>;
+  /** The most events in one batch. */
+  readonly batchMax: number;
+  /** For how long an event is kept that the target hasn't taken, and how many events an object keeps. */
+  readonly keepMs: number;
+  readonly keepMax: number;
+}
+
+/** Where events are sent: to a backend, or to a queue by the name of its binding. */
+export type EventTarget = HookEndpoint | QueueTarget;
+
+/** A queue of the account, by the name of the binding with which the Worker sends to it. */
+export interface QueueTarget {
+  readonly kind: "queue";
+  readonly binding: string;
+}
+
+/** What an event is about. */
+export type EventType =
+  | "connected"
+  | "disconnected"
+  | "subscribed"
+  | "unsubscribed"
+  | "user_online"
+  | "user_offline"
+  | "channel_occupied"
+  | "channel_vacated"
+  | "publication";
 
 /**
  * The hooks of connections (docs/protocol.md 7). Those of channels stand with their namespaces, and those of calls in
@@ -21,6 +81,11 @@ export interface Config {
  */
 export interface HooksConfig {
   readonly connect?: HookTarget;
+  /**
+   * Dormouse's own: when `connect` is asked about. "upgrade": by the edge, before any object is called (rule Q10);
+   * "connect": by the object, for the client's connect.
+   */
+  readonly connectAt: "connect" | "upgrade";
   /** The server refreshes connections; clients don't (rule Q9). */
   readonly refresh?: HookTarget;
   /** Dormouse's own: takes what clients send with `send`. */
@@ -261,8 +326,14 @@ export interface HttpApiConfig {
   readonly keys: readonly ApiKeyConfig[];
 }
 
+/** The section `swagger`. */
+interface SwaggerConfig {
+  /** The description of the HTTP API and the page that shows it are served (rule W8). */
+  readonly enabled: boolean;
+}
+
 /** One of `http_api.keys`. */
-export interface ApiKeyConfig extends Required<ApiKey> {
+export interface ApiKeyConfig extends Required<Omit<ApiKey, "title">> {
   /** The name of the Worker's secret that holds the key. */
   readonly secret: string;
 }

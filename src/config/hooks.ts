@@ -13,8 +13,16 @@ import type {
   HookTarget,
   RpcConfig,
 } from "./config.ts";
-import { readBoolean, readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
+import {
+  readBoolean,
+  readChoice,
+  readDurationMs,
+  readText,
+  readTexts,
+  readWholeNumber,
+} from "./fields.ts";
 import type { Section } from "./section.ts";
+import { parseEndpoint } from "./targets.ts";
 import {
   unsupportedHookHttpKeys,
   unsupportedHookKeys,
@@ -63,11 +71,15 @@ const defaultName = "default";
  * @param section receives the problems
  */
 export function readClientHooks(section: Section): ClientHooks {
-  const [connect, refresh, message] = (["connect", "refresh", "message"] as const).map((name) =>
+  const ofConnect = section.section("connect");
+  const connectAt = readChoice(ofConnect, "at", { choices: ["connect", "upgrade"] });
+  const connect = readSwitched(ofConnect, "client.proxy.connect");
+  const [refresh, message] = (["refresh", "message"] as const).map((name) =>
     readSwitched(section.section(name), `client.proxy.${name}`),
   );
   section.refuseOthers({});
   return {
+    connectAt,
     ...(connect === undefined ? {} : { connect }),
     ...(refresh === undefined ? {} : { refresh }),
     ...(message === undefined ? {} : { message }),
@@ -116,7 +128,7 @@ export function readChannelHooks(
   { subscribe, publish, subRefresh, named }: ChannelTargets,
 ): Pick<ChannelConfig["withoutNamespace"], "subscribeHook" | "publishHook" | "subRefreshHook"> {
   const read = (option: string, target: HookTarget | undefined): HookTarget | undefined =>
-    readChoice(
+    readNamed(
       section,
       `${option}_`,
       { target, path: `channel.proxy.${option.replace("_proxy", "")}` },
@@ -168,7 +180,7 @@ function readMethods(
   own: OwnTarget,
   named: NamedTargets,
 ): HookTarget | undefined {
-  const target = readChoice(section, "proxy_", own, named);
+  const target = readNamed(section, "proxy_", own, named);
   section.refuseOthers({});
   return target;
 }
@@ -180,7 +192,7 @@ interface OwnTarget {
 }
 
 /** Reads the two options that switch a hook on and name its backend; undefined if it is off. */
-function readChoice(
+function readNamed(
   section: Section,
   option: string,
   own: OwnTarget,
@@ -211,7 +223,7 @@ export function allHooks(hooks: ClientHooks, channel: ChannelConfig, rpc: RpcCon
 }
 
 /** The hooks of connections. */
-type ClientHooks = Pick<HooksConfig, "connect" | "refresh" | "message">;
+type ClientHooks = Pick<HooksConfig, "connect" | "connectAt" | "refresh" | "message">;
 
 /** Reads a backend; undefined if it has no endpoint. */
 function readTarget(section: Section, name: string): HookTarget | undefined {
@@ -242,29 +254,17 @@ const timeoutRule = {
 function readEndpoint(section: Section): HookEndpoint | undefined {
   const text = readText(section, "endpoint", { default: "" });
   if (text === "") return undefined;
-  const [, binding, entrypoint] = serviceShape.exec(text) ?? [];
-  if (binding !== undefined)
-    return { kind: "service", binding, ...(entrypoint === undefined ? {} : { entrypoint }) };
-  if (/^grpcs?:/i.test(text)) {
-    section.problem(
-      "endpoint",
-      "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint",
-    );
-  } else if (!urlShape.test(text)) {
-    section.problem(
-      "endpoint",
-      'is neither "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
-    );
-  }
+  const endpoint = parseEndpoint(text);
+  if (endpoint !== undefined) return endpoint;
+  section.problem(
+    "endpoint",
+    /^grpcs?:/i.test(text)
+      ? "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint"
+      : 'is neither "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
+  );
   // After a problem the result is discarded.
   return { kind: "url", url: text };
 }
-
-/** A binding of wrangler.toml, and the name of a class that the other Worker exports. */
-const serviceShape = /^service:([A-Za-z_]\w{0,63})(?:#([A-Za-z_]\w{0,63}))?$/;
-
-const urlShape =
-  /^(?:https:\/\/(?:[-\w.]+|\[[\da-f:]+\])|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;
 
 function readHeaderNames(section: Section, name: string): readonly string[] {
   const names = readTexts(section, name, headerName).map((one) => one.toLowerCase());

@@ -1,4 +1,4 @@
-import { apiMethods } from "../access/api-keys.ts";
+import { admittedMethods } from "../access/api-keys.ts";
 import { limits } from "../limits.ts";
 import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
 import { isJsonArray } from "../protocol/wire-value.ts";
@@ -41,8 +41,8 @@ function readKey(section: Section): ApiKeyConfig {
     name: readText(section, "name", keyName),
     secret: readSecretName(section, "secret", "API_KEY"),
     rights: {
-      methods: readList(section, "methods", methodName()),
-      channels: readList(section, "channels", channelGlob),
+      methods: readAdmitted(section, "methods", methodName(admittedMethods)),
+      channels: readAdmitted(section, "channels", channelGlob),
     },
   };
   section.demand("name");
@@ -51,11 +51,14 @@ function readKey(section: Section): ApiKeyConfig {
   return key;
 }
 
-/** An empty list would admit nothing, so it is a mistake, and so is one that was forgotten. */
-function readList(section: Section, name: string, rule: ListRule): readonly string[] {
+/**
+ * Reads a list of what is admitted. An empty list would admit nothing, so it is a mistake, and so is one that was
+ * forgotten.
+ */
+export function readAdmitted(section: Section, name: string, rule: ListRule): readonly string[] {
   const given = section.take(name);
   if (given === undefined || (isJsonArray(given) && given.length === 0))
-    section.problem(name, `is missing: list what the key admits, or "*" for everything`);
+    section.problem(name, `is missing: list what is admitted, or "*" for everything`);
   return readTexts(section, name, rule);
 }
 
@@ -67,12 +70,16 @@ const keyName = {
   meaning: "at most 64 of A-Z, a-z, 0-9, -, _ and .",
 };
 
-/** Made when it is needed, because an isolate starts for every object that wakes. */
-function methodName(): ListRule {
+/**
+ * What a list of methods may have: these methods, and "*". Made when it is needed, because an isolate starts for every
+ * object that wakes.
+ */
+export function methodName(methods: readonly string[]): ListRule {
   return {
-    shape: new RegExp(`^(?:\\*|${apiMethods.join("|")})$`),
-    meaning: `"*" or one of ${apiMethods.join(", ")}`,
+    shape: new RegExp(`^(?:\\*|${methods.join("|")})$`),
+    meaning: `"*" or one of ${methods.join(", ")}`,
   };
 }
 
-const channelGlob = { shape: /./su, meaning: `a channel's name or a pattern of names` };
+/** What a list of channels may have. */
+export const channelGlob = { shape: /./su, meaning: `a channel's name or a pattern of names` };

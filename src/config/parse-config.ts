@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
+import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
+import { readConsumers } from "./consumers.ts";
 import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
@@ -9,7 +11,9 @@ import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
+  unsupportedPrometheusKeys,
   unsupportedStreamKeys,
+  unsupportedSwaggerKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
 } from "./unsupported.ts";
@@ -45,6 +49,7 @@ export function parseConfig(
   const notes: string[] = [];
   const report = { problems, notes, showsValues, development };
   const root = new Section("", parsed.document, report);
+  const events = readEventsSection(root.section("events"));
   const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
   const proxies = readProxies(root);
   const hooks = readClientHooks(clientSection.section("proxy"));
@@ -58,12 +63,17 @@ export function parseConfig(
     httpApi,
     rpc,
     transports: readTransports(root),
+    ...(events === undefined ? {} : { events }),
+    swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
     hooks: allHooks(hooks, channel, rpc),
+    prometheus: { enabled: readEnabled(root, "prometheus", unsupportedPrometheusKeys) },
+    consumers: readConsumers(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {
     checkPersonalChannel(config, root);
     checkRateLimit(config, root);
+    checkEvents(config, root);
   }
   root.refuseOthers(unsupportedTopLevelKeys);
   if (problems.length > 0) return { outcome: "bad", problems };

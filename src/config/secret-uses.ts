@@ -1,5 +1,6 @@
 import { type SecretUse, secretPair } from "../access/secrets.ts";
 import type { Config, TokenConfig } from "./config.ts";
+import { targetsOf } from "./targets.ts";
 
 /**
  * All secrets that a Worker may have: those of every Worker, and those whose names stand in the configuration. A secret
@@ -12,6 +13,7 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
   return [
     ...secretPair("API_KEY", "api"),
     ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
+    ...secretPair("METRICS_KEY", "metrics"),
     ...tokenSecrets("TOKEN", token),
     ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
     ...(config === undefined ? [] : namedSecrets(config)),
@@ -26,10 +28,11 @@ export function namedSecretNames(config: Config): readonly string[] {
   const named = namedSecrets(config)
     .filter(({ name, of }) => name === of)
     .map(({ name }) => name);
-  return config.hooks.targets.size === 0 ? named : [...named, hookSecret];
+  const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");
+  return isSigning ? [...named, hookSecret] : named;
 }
 
-/** Signs the questions to backends (rule Q8). */
+/** Signs the requests to backends (rules E4 and Q8). */
 const hookSecret = "HOOK_SIGNING_SECRET";
 
 function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {

@@ -113,7 +113,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   controller: not,
   shared_poll: notYet,
   grpc_api: { ...notYet, switched: true },
-  consumers: notYet,
   websocket: {
     ...not,
     // Compression is off, and a client that doesn't read is closed because of its queue.
@@ -132,13 +131,11 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
     accepted: { handler_prefix: ["/emulation"], max_request_body_size: [65_536] },
   },
   admin: { ...notYet, switched: true, developmentOnly: "insecure" },
-  prometheus: { ...notYet, switched: true },
   health: {
     refusal: "is not supported by Dormouse: the only address is /health",
     accepted: { enabled: [true], handler_prefix: ["/health"] },
     because: "/health is always there",
   },
-  swagger: { ...not, switched: true },
   debug: { ...not, switched: true },
   init: {
     refusal: "is not supported by Dormouse: the only address is /connection/init",
@@ -287,6 +284,12 @@ export function unsupportedStreamKeys(path: string): UnsupportedKeys {
   };
 }
 
+/** `prometheus.*` (docs/protocol.md 8). */
+export const unsupportedPrometheusKeys: UnsupportedKeys = {
+  handler_prefix: { ...not, accepted: ["/metrics"] },
+  instrument_http_handlers: { ...not, accepted: [true], because: "requests are always counted" },
+};
+
 /** `uni_websocket.*` (docs/protocol.md 4.5). */
 export const unsupportedUniWebsocketKeys: UnsupportedKeys = {
   handler_prefix: { ...not, accepted: ["/connection/uni_websocket"] },
@@ -309,6 +312,11 @@ export const unsupportedHttpApiKeys: UnsupportedKeys = {
   external: not,
   handler_prefix: { ...not, accepted: ["/api"] },
   disabled: not,
+};
+
+/** `swagger.*`. */
+export const unsupportedSwaggerKeys: UnsupportedKeys = {
+  handler_prefix: { ...not, accepted: ["/swagger"] },
 };
 
 /** Each of `http_api.keys`, which are Dormouse's own. */

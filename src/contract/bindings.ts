@@ -2,13 +2,16 @@
  * The problems of bindings of objects that aren't there, or that have another class (rule A8). Wrangler deploys a
  * Worker without them, because an environment of wrangler.toml doesn't inherit bindings.
  *
- * @param isBound whether a name is bound to objects of a class
+ * @param isBound         whether a name is bound to objects of a class
+ * @param collectsMetrics whether the configuration switches metrics on
  * @returns a sentence for each; none if the Worker has all of its objects
  */
 export function missingBindings(
   isBound: (name: string, className: string) => boolean,
+  collectsMetrics: boolean,
 ): readonly string[] {
-  return objectBindings
+  const needed = collectsMetrics ? [...objectBindings, metricsBinding] : objectBindings;
+  return needed
     .filter(({ name, className }) => !isBound(name, className))
     .map(
       ({ name, className }) =>
@@ -21,3 +24,5 @@ const objectBindings = [
   { name: "GATEWAYS", className: "GatewayObject" },
   { name: "USERS", className: "UsersObject" },
 ];
+
+const metricsBinding = { name: "METRICS", className: "MetricsObject" };

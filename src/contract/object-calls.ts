@@ -25,9 +25,10 @@ import type {
   OwnSubscribers,
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
+import type { CollectedMetrics, MetricsReport } from "./metrics-report.ts";
 import type { ObjectState, StateQuery } from "./object-state.ts";
 import type { ObjectTrail, TrailQuery } from "./trail.ts";
-import type { OnlineUsers, UserStatuses } from "./user-status.ts";
+import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -75,6 +76,12 @@ export interface SessionCalls {
   trail(query: TrailQuery): Promise<ObjectTrail>;
   /** Tells the object's live state (rule Y4). A release before has no such call, which fails then. */
   inspect(query: StateQuery): Promise<ObjectState>;
+  /**
+   * Reads the object's events after a number, oldest first, for the edge (rule E5).
+   *
+   * @returns each as JSON text
+   */
+  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */
@@ -155,8 +162,15 @@ export interface HomeCalls {
    * Y3). None of them is asked, and none is forgotten.
    */
   holders(key: string): Promise<readonly string[]>;
-  /** Notes that the last connections of these users on an object have ended (rule U26). */
-  ended(users: readonly string[]): Promise<void>;
+  /**
+   * The last connections of these users on an object have ended: notes that they were online until now (rule U26).
+   *
+   * @param left the users whom the home has to ask the object about, where a backend is told who is online (rule E11);
+   *             absent where it isn't, and from a release that told nobody
+   */
+  ended(users: readonly string[], left?: LeftUsers): Promise<void>;
+  /** As for the other objects. */
+  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
   /** Notes that these users are active, and what their state is (rule U25). */
   updateStatus(users: readonly string[], state: string): Promise<void>;
   /** Tells when these users were active and online. */
@@ -182,4 +196,12 @@ export interface DirectoryCalls {
   channels(query: ChannelsQuery): Promise<ListedChannels>;
   /** Asks channels' own objects for their subscribers. */
   channelCounts(names: readonly string[]): Promise<CountedChannels>;
+}
+
+/** The calls of an object that collects metrics. */
+export interface MetricsCalls {
+  /** Adds what an object or an isolate of the edge has counted since its last report. */
+  report(report: MetricsReport): Promise<void>;
+  /** Tells all that was reported to this object. */
+  collected(): Promise<CollectedMetrics>;
 }

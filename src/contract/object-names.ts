@@ -88,12 +88,51 @@ export function shardName(number: number): string {
   return `directory/${number}`;
 }
 
+/**
+ * The name of the object that collects what an object counts: one of `limits.metricsCollectors`. Counts that go to
+ * different objects are added up when they are read, so this function may change.
+ */
+export function collectorOf(node: string): string {
+  return collectorName(hashOf(node) % limits.metricsCollectors);
+}
+
+/** The name of a collecting object by its number. */
+export function collectorName(number: number): string {
+  return String(number);
+}
+
 function hashOf(text: string): number {
   let hash = 0x81_1c_9d_c5;
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
   }
   return hash >>> 0;
+}
+
+/** The `object` in the events of a channel's object or a gateway, from its node: `channel/<name>` or `gateway/<name>`. */
+export function eventObject(node: string): string {
+  return node.replace(":", "/");
+}
+
+/** The `object` in the events of a home. */
+export function homeObject(home: string): string {
+  return `home/${home}`;
+}
+
+/** The object of that name in events: its node, or the name of a home; undefined for any other text. */
+export function parseEventObject(object: string): EventObject | undefined {
+  const [, kind, name] = /^(channel|gateway|home)\/(.+)$/s.exec(object) ?? [];
+  if (kind === undefined || name === undefined) return undefined;
+  if (kind !== "home") return { kind: "node", name: `${kind}:${name}` };
+  const isHome = /^(?:0|[1-9]\d?)$/.test(name) && Number(name) < limits.homes;
+  return isHome ? { kind, name } : undefined;
+}
+
+/** An object with events. */
+export interface EventObject {
+  readonly kind: "node" | "home";
+  /** The node of a channel's object or a gateway, or the name of a home. */
+  readonly name: string;
 }
 
 /**

@@ -35,7 +35,9 @@ export type RelayRequest =
   /** Reads the history for a client. `bytesMax`: how large a reply the client can take. */
   | { readonly method: "history"; readonly query: HistoryQuery; readonly bytesMax: number }
   /** Passes on joins, leaves and exclusive connections of the gateway's clients. */
-  | { readonly method: "announce"; readonly entries: readonly RelayEntry[] };
+  | { readonly method: "announce"; readonly entries: readonly RelayEntry[] }
+  /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
+  | { readonly method: "check" };
 
 /** The reply to one request. */
 export type RelayReply =
@@ -63,6 +65,7 @@ export type RelayReply =
       readonly position: StreamPosition;
     }
   | { readonly outcome: "announced" }
+  | { readonly outcome: "checking" }
   | { readonly outcome: "error"; readonly error: ErrorCode };
 
 /** The reply to one call: a reply for each request, in order. overloaded: no request was carried out. */
@@ -101,6 +104,7 @@ export function relayRequestBytes(request: RelayRequest): number {
     case "recover":
     case "newest":
     case "history":
+    case "check":
       return plainBytes;
   }
 }

@@ -23,3 +23,10 @@ export interface UserStatuses {
 export interface OnlineUsers {
   readonly users: readonly string[];
 }
+
+/** Users whose last connections on an object have ended, so that the home may have to forget the object (rule E11). */
+export interface LeftUsers {
+  /** The object's node. */
+  readonly holder: string;
+  readonly users: readonly string[];
+}

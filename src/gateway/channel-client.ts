@@ -186,6 +186,7 @@ function attemptsOf({ method }: RelayRequest): number {
     case "recover":
     case "newest":
     case "history":
+    case "check":
       return 2;
     case "announce":
       return 3;
@@ -205,6 +206,7 @@ function triesOf({ method }: RelayRequest): number {
     case "follow":
     case "recover":
     case "newest":
+    case "check":
       return limits.overloadTriesMax;
     case "announce":
       return limits.announceTriesMax;

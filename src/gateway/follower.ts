@@ -1,6 +1,5 @@
 import type { SubscribeOptions } from "../channel/channel.ts";
-import type { FrameTrail } from "../hub/frame-trail.ts";
-import type { FanOutLimits } from "../hub/hub.ts";
+import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
@@ -10,6 +9,7 @@ import type { Subscription } from "../session/subscription.ts";
 import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";
 import { BatchBuffer, sortBatch } from "./batch-order.ts";
 import type { BatchTrail } from "./batch-trail.ts";
+import type { FrameTrail } from "../hub/frame-trail.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { PendingSubscribes } from "./pending-subscribes.ts";
 import type { RelayReply } from "../contract/relay-request.ts";
@@ -61,8 +61,7 @@ export class Follower {
   constructor(channel: string, gateway: FollowerGateway) {
     this.channel = channel;
     this.#gateway = gateway;
-    const { client, fanOut, trail } = gateway;
-    this.#subscribers = new LocalSubscribers(channel, client, fanOut, trail?.frames);
+    this.#subscribers = new LocalSubscribers(channel, gateway.client, gateway.hubSetup?.(channel));
   }
 
   /** Whether there are neither subscribers nor pending subscribes. */
@@ -461,8 +460,8 @@ export class Follower {
 /** The gateway as its followers see it. */
 export interface FollowerGateway {
   readonly client: ClientConfig;
-  /** Absent for the usual limits. */
-  readonly fanOut?: FanOutLimits;
+  /** How the hub of a channel is set up; absent for what is usual. */
+  readonly hubSetup?: (channel: string) => HubSetup;
   /** Remembers what the gateway took and sent; absent where nobody asks for it. */
   readonly trail?: GatewayTrail;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */

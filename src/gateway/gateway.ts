@@ -1,5 +1,5 @@
+import { partsOf, type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
-import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { isPlain } from "../channel/publication-request.ts";
 import { type GatheredPresence, presentClients } from "../channel/presence.ts";
@@ -9,8 +9,10 @@ import {
   SharedPresence,
 } from "../channel/shared-presence.ts";
 import type { Config } from "../config/config.ts";
-import type { FanOutLimits } from "../hub/hub.ts";
+import type { FanOutLimits, HubSetup } from "../hub/hub.ts";
+import { isTold } from "../events/event.ts";
 import { limits } from "../limits.ts";
+import type { Counts } from "../metrics/counts.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
@@ -20,6 +22,7 @@ import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
+import { namespaceLabel } from "../channel/channel-name.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
@@ -46,6 +49,8 @@ export interface GatewaySetup {
   readonly fanOut?: FanOutLimits;
   /** Remembers what the gateway took and sent; absent where nobody asks for it. */
   readonly trail?: GatewayTrail;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: Counts;
 }
 
 /**
@@ -75,7 +80,7 @@ export class Gateway implements Channels {
     this.#setup = setup;
     this.#forFollowers = {
       client: setup.config.client,
-      ...(setup.fanOut === undefined ? {} : { fanOut: setup.fanOut }),
+      hubSetup: (channel) => this.#hubSetup(channel),
       ...(setup.trail === undefined ? {} : { trail: setup.trail }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
@@ -321,6 +326,26 @@ export class Gateway implements Channels {
     return follower;
   }
 
+  #hubSetup(channel: string): HubSetup {
+    const { fanOut, counts, config, trail } = this.#setup;
+    return {
+      ...(trail !== undefined && { frames: trail.frames }),
+      ...(fanOut !== undefined && { fanOut }),
+      ...(counts !== undefined && {
+        deliveries: counts.counter("dormouse_deliveries_total", {
+          channel_namespace: namespaceLabel(channel, config.channel),
+        }),
+      }),
+    };
+  }
+
+  /** Whether a backend waits to be told that the channel has no subscriber any more (rule E10). */
+  #tellsVacated(channel: string): boolean {
+    const { events, channel: channels } = this.#setup.config;
+    if (events === undefined) return false;
+    return isTold(events, "channel_vacated", partsOf(channel, channels).namespace ?? "");
+  }
+
   #changed(follower: Follower): void {
     const { channel } = follower;
     // A reply came for a follower that has been dropped already.
@@ -330,6 +355,7 @@ export class Gateway implements Channels {
       this.#sending.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
+      if (this.#tellsVacated(channel)) this.#request(channel, { method: "check" }, ignoreReply);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);

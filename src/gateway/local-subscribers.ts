@@ -1,6 +1,5 @@
 import type { ClientConfig } from "../config/config.ts";
-import type { FrameTrail } from "../hub/frame-trail.ts";
-import { Hub, type FanOutLimits } from "../hub/hub.ts";
+import { Hub, type HubSetup } from "../hub/hub.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
@@ -16,13 +15,8 @@ export class LocalSubscribers {
   /** Undefined while no publisher waits. */
   #waits: PublishWaits | undefined;
 
-  constructor(
-    channel: string,
-    client: ClientConfig,
-    fanOut: FanOutLimits | undefined,
-    frames: FrameTrail | undefined,
-  ) {
-    this.#hub = new Hub(channel, client.queueMaxSizeBytes, fanOut, frames);
+  constructor(channel: string, client: ClientConfig, setup: HubSetup = {}) {
+    this.#hub = new Hub(channel, client.queueMaxSizeBytes, setup);
   }
 
   get size(): number {

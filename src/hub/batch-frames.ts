@@ -90,6 +90,19 @@ export class BatchFrames {
     return this.#whole.frameFor(subscriber);
   }
 
+  /** How many publications the subscriber's frame has. */
+  publicationsFor(subscriber: Subscriber): number {
+    const { filter } = subscriber;
+    const skipped = this.#skipped?.get(subscriber) ?? 0;
+    if (filter === undefined && skipped === 0) return this.publications;
+    let count = 0;
+    for (const push of this.#pushes.slice(skipped)) {
+      if (push.type !== "publication") continue;
+      if (filter === undefined || filter.matches(push.publication.tags)) count++;
+    }
+    return count;
+  }
+
   #addPublication(offset: number): void {
     this.publications++;
     if (offset === 0) return;

@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import type { Counter } from "../metrics/counts.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
@@ -23,6 +24,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #queueMaxBytes: number;
   readonly #limits: FanOutLimits;
   readonly #trail: FrameTrail | undefined;
+  /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
+  readonly #deliveries: Counter | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
@@ -39,17 +42,16 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Undefined until the backlog is too large for the first time. */
   #overload: Overload<Local> | undefined;
 
-  /** @param trail remembers the frames, for all hubs of the object; absent where nobody asks for them */
   constructor(
     channel: string,
     queueMaxBytes: number,
-    fanOut: FanOutLimits = limits,
-    trail?: FrameTrail,
+    { fanOut = limits, deliveries, frames }: HubSetup = {},
   ) {
     this.#channel = channel;
     this.#queueMaxBytes = queueMaxBytes;
     this.#limits = fanOut;
-    this.#trail = trail;
+    this.#deliveries = deliveries;
+    this.#trail = frames;
   }
 
   get subscribers(): readonly Local[] {
@@ -267,6 +269,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
       return 0;
     }
     if (subscriber.filter !== undefined) batch.filtered++;
+    if (this.#deliveries !== undefined) this.#deliveries.value += batch.publicationsFor(subscriber);
     subscriber.send(message);
     return bytes;
   }
@@ -295,6 +298,16 @@ export class Hub<Local extends Subscriber = Subscriber> {
       this.#cutting = false;
     }
   }
+}
+
+/** What a hub needs not have. */
+export interface HubSetup {
+  /** Absent for the usual limits. */
+  readonly fanOut?: FanOutLimits;
+  /** Where deliveries are counted; absent without `prometheus.enabled`. */
+  readonly deliveries?: Counter;
+  /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
+  readonly frames?: FrameTrail;
 }
 
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */

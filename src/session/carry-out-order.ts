@@ -6,7 +6,13 @@ import { disconnectCodes, type UnsubscribeCode, unsubscribeCodes } from "../prot
 import { type Grant, grantServerSubscription } from "./grant.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { CommandSession } from "./ports.ts";
-import { asReceived, noRecovery, subscribeOptions, subscribeResult } from "./subscribe.ts";
+import {
+  asReceived,
+  noRecovery,
+  subscribeOptions,
+  recoveryOf,
+  subscribeResult,
+} from "./subscribe.ts";
 import type { Subscription } from "./subscription.ts";
 import { tokenEndSeconds } from "../users/local-tokens.ts";
 import type { OrderOutcome } from "../users/local-users.ts";
@@ -137,6 +143,7 @@ function begin(
     ...(data === undefined ? {} : { data }),
   };
   subscription.begin();
+  session.context.counts?.subscribed(channel, recoveryOf(request, reply));
   session.send(codec.encodePush({ type: "subscribe", channel, result }));
   for (const publication of reply.publications)
     session.send(codec.encodePush({ type: "publication", channel, publication }));

@@ -56,6 +56,7 @@ export class CommandExecutor {
   /** Carries out one command, or queues it; see `Session.receive`. */
   receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy: boolean): void {
     if (this.#session.ignoresCommands) return;
+    this.#session.context.counts?.command(command.method);
     if ((command.method === "connect") !== this.#session.awaitsConnect) {
       this.#disconnect(command, tokens, disconnectCodes.badRequest);
       return;
@@ -333,6 +334,7 @@ export class CommandExecutor {
           session.disconnect(unidirectionalDisconnect(decision.error));
           return;
         }
+        session.context.counts?.replyError(command.method, decision.error);
         session.change(decision.changes);
         // `send` has no id, so it can't be answered with an error: it is over a limit.
         if (command.method === "send") session.disconnect(whyNotSent(session));

@@ -13,6 +13,7 @@ import type { ClientTrail } from "./client-trail.ts";
 import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import type { SessionCounts } from "./session-counts.ts";
 import type { UserRates } from "./user-rates.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type {
@@ -25,6 +26,8 @@ import type { Hooks } from "../hooks/hooks.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
+import type { ConnectionEvents } from "../events/connection-events.ts";
+import type { EndedSession } from "../users/ended-users.ts";
 import type { LocalUsers } from "../users/local-users.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
@@ -151,10 +154,14 @@ export interface SessionContext {
   readonly users?: Users;
   /** How fast users may send commands; absent without `client.rate_limit.user_command`. */
   readonly userRates?: UserRates;
-  /** Takes the user of each connection that ends; absent where nobody asks when users were online (rule U26). */
-  readonly userEnded?: (user: string) => void;
+  /** Takes each connection of a user that ends; absent where nobody asks who is online (rules U26, E11). */
+  readonly userEnded?: (one: EndedSession) => void;
+  /** Absent where a backend isn't told of connections (rule E8). */
+  readonly events?: ConnectionEvents;
   /** Asks backends; absent where the configuration has no hooks. */
   readonly hooks?: Pick<Hooks, "ask">;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: SessionCounts;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */

@@ -26,9 +26,12 @@ import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs } from "./liveness.ts";
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
+import { connectionLost } from "../events/connection-events.ts";
+import { type SessionEvents, sessionEvents } from "./session-events.ts";
 import { ServerRefresh } from "./server-refresh.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { Waiting } from "./waiting.ts";
 import { endRevoked, usesToken } from "./token-standing.ts";
 
 /**
@@ -49,6 +52,8 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   readonly #connection: Connection;
   /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
+  /** What the backend is told; undefined where it isn't told of connections. */
+  readonly told: SessionEvents | undefined;
   /** How many backends are asked for commands. */
   #hooksAsked = 0;
   /** Undefined until something is refreshed in the client's place. */
@@ -68,6 +73,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (snapshot.phase === "connected") this.#restore(subscriptions, cursors);
     // The command for which a backend was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
+    this.told = sessionEvents(this, context.events);
   }
 
   #restore(
@@ -210,24 +216,27 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void {
     if (this.closed) return;
-    this.ended(code.code, "server");
+    this.context.counts?.disconnected(code);
+    this.ended(code, "server");
     this.#connection.close(code);
   }
 
   /**
    * The socket is closed, by either side: ends the session and its subscriptions.
    *
-   * @param code of the close; 1006 if the connection was lost
+   * @param code of the close frame, if there was one
    */
-  ended(code = 1_006, by: "client" | "server" = "client"): void {
+  ended(code: DisconnectCode = connectionLost, by: "client" | "server" = "client"): void {
     if (this.closed) return;
-    this.context.trail?.ended(this, code, by);
+    this.told?.ended(code);
+    this.context.trail?.ended(this, code.code, by);
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;
     const { all } = this.subscriptions;
     this.subscriptions.clear();
-    if (this.hasConnected && !this.held && this.user !== "") this.context.userEnded?.(this.user);
+    if (this.hasConnected) this.context.counts?.ended();
+    if (this.user !== "") this.context.userEnded?.(this);
     this.identity = compact({ ...this.identity, phase: "closed" });
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
     // hibernation, and the session has to be closed then, too (rule S4).
@@ -256,6 +265,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#connection.release();
     const announcements = this.#waiting?.announcements.splice(0) ?? [];
     for (const subscription of announcements) this.announce(subscription);
+    if (this.hasConnected) this.told?.accepted();
     this.#executor?.admitted();
   }
 
@@ -295,7 +305,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (this.subscriptions.has(channel) && this.subscriptions.get(channel) === undefined)
       this.#wait().cancelled.add(channel);
     if (this.connecting) {
-      this.leave(channel);
+      this.leave(channel, code);
       this.#wait().pushes.push(this.codec.encodePush({ type: "unsubscribe", channel, code }));
     } else this.#unsubscribe(channel, code);
   }
@@ -308,24 +318,22 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (this.closed) return;
     if (this.held) this.#wait().announcements.push(subscription);
     // It may have ended while the session was held.
-    else if (this.subscriptions.get(subscription.channel) === subscription)
+    else if (this.subscriptions.get(subscription.channel) === subscription) {
+      this.told?.subscribed(subscription.channel, subscription.info);
       this.context.channels.announce(subscription);
+    }
   }
 
   connected(): void {
+    this.context.counts?.connected();
+    if (this.hasConnected && !this.held) this.told?.accepted();
     const pushes = this.#waiting?.pushes.splice(0) ?? [];
     for (const push of pushes) this.send(push);
     for (const work of this.#waiting?.works.splice(0) ?? []) work();
   }
 
   #wait(): Waiting {
-    return (this.#waiting ??= {
-      announcements: [],
-      pushes: [],
-      works: [],
-      cancelled: new Set(),
-      ordersEnded: new Set(),
-    });
+    return (this.#waiting ??= new Waiting());
   }
 
   insufficientState(subscription: Subscription): void {
@@ -435,10 +443,11 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return this.#connection.backlogBytes() + bytes > queueMaxSizeBytes;
   }
 
-  leave(channel: string, code = 0): void {
+  leave(channel: string, code?: UnsubscribeCode): void {
     const subscription = this.subscriptions.get(channel);
     if (subscription === undefined) return;
-    this.context.trail?.unsubscribed(subscription, code);
+    this.told?.unsubscribed(channel, code);
+    this.context.trail?.unsubscribed(subscription, code?.code ?? 0);
     this.subscriptions.remove(channel);
     this.save();
     this.context.channels.unsubscribe(subscription);
@@ -448,7 +457,8 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     const replies: Message[] = [];
     const before = this.#deferred;
     this.#deferred = replies;
-    this.leave(channel, code.code);
+    this.context.counts?.unsubscribed(code);
+    this.leave(channel, code);
     this.#deferred = before;
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
     for (const reply of replies) this.send(reply);
@@ -471,20 +481,6 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   #staleAtMs(): number {
     return this.identity.openedAtMs + this.context.config.client.staleCloseDelayMs;
   }
-}
-
-/** What a session keeps for later; most sessions never do. */
-interface Waiting {
-  /** Subscriptions whose join is announced when the user's home has answered (rule U4). */
-  readonly announcements: Subscription[];
-  /** Pushes that follow the connect reply. */
-  readonly pushes: Message[];
-  /** Orders that are carried out after the connect reply. */
-  readonly works: (() => void)[];
-  /** Called when the connection ends before an order has been carried out. */
-  readonly ordersEnded: Set<(outcome: OrderOutcome) => void>;
-  /** Channels that an order ended before their subscribe was answered (rule U2). */
-  readonly cancelled: Set<string>;
 }
 
 /**

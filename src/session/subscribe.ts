@@ -157,6 +157,7 @@ function begin(
       return;
     }
     subscription.begin();
+    session.context.counts?.subscribed(channel, recoveryOf(request, reply));
     session.send(message);
     session.announce(subscription);
     done(silent);
@@ -267,6 +268,14 @@ export function asReceived(
     request: isAllFiltered ? { ...request, ...reply.position } : request,
     reply: { ...reply, publications },
   };
+}
+
+/** What came of a request to recover, as it is counted; undefined without one. */
+export function recoveryOf(
+  { recover }: RecoveryRequest,
+  { recovered, publications }: Subscribed,
+): { readonly recovered: boolean; readonly publications: number } | undefined {
+  return recover ? { recovered, publications: publications.length } : undefined;
 }
 
 /** A channel's reply to a subscribe that succeeded. */

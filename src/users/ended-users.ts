@@ -3,39 +3,85 @@ import { homeName } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
 
 /**
- * Tells the homes of users that their last connection on an object has ended (rule U26). Connections that end within
- * `limits.endedNoteMs` share the look at the object's sessions, and the calls.
+ * Tells the homes of users that their last connection on an object has ended, so that they know when the users were
+ * online (rule U26), and which users are (rule E11). Connections that end within `limits.endedNoteMs` share the look at
+ * the object's sessions, and the calls.
  */
 export class EndedUsers {
   readonly #port: EndedUsersPort;
-  readonly #users = new Set<string>();
+  readonly #users = new Map<string, EndedUser>();
 
   constructor(port: EndedUsersPort) {
     this.#port = port;
   }
 
-  /** Notes that a connection of a user has ended. */
-  ended(user: string): void {
+  /** Notes that a connection of a user has ended. To be called before the session is closed. */
+  ended({ user, hasConnected, held, identity }: EndedSession): void {
+    const wasOnline = this.#port.keepsStatus && hasConnected && !held;
+    // A client that polls comes back at once, and its user would come and go with each poll.
+    const hasLeft = this.#port.tellsWhoIsOnline && identity.passing !== true;
+    if (!wasOnline && !hasLeft) return;
     if (this.#users.size === 0) this.#port.later(limits.endedNoteMs, () => this.#tell());
-    this.#users.add(user);
+    const before = this.#users.get(user);
+    this.#users.set(user, {
+      user,
+      wasOnline: wasOnline || before?.wasOnline === true,
+      hasLeft: hasLeft || before?.hasLeft === true,
+    });
   }
 
   #tell(): void {
-    const gone = new Set(this.#users);
+    const gone = new Map(this.#users);
     this.#users.clear();
     for (const { user, takesOrders } of this.#port.sessions()) if (takesOrders) gone.delete(user);
-    for (const [home, users] of Map.groupBy(gone, (user) => homeName(userKey(user)))) {
-      for (let start = 0; start < users.length; start += limits.registerUsersMax)
-        this.#port.tell(home, users.slice(start, start + limits.registerUsersMax));
+    for (const [home, users] of Map.groupBy(gone.values(), homeOf)) {
+      for (let start = 0; start < users.length; start += limits.registerUsersMax) {
+        const told = users.slice(start, start + limits.registerUsersMax);
+        this.#port.tell(
+          home,
+          told.filter(({ wasOnline }) => wasOnline).map(({ user }) => user),
+          told.filter(({ hasLeft }) => hasLeft).map(({ user }) => user),
+        );
+      }
     }
   }
 }
 
+/** A session that ends, as far as it says whether its user is still online. */
+export interface EndedSession {
+  readonly user: string;
+  /** Whether its connect was accepted. */
+  readonly hasConnected: boolean;
+  /** Whether the user's home hasn't answered yet. */
+  readonly held: boolean;
+  readonly identity: { readonly passing?: boolean };
+}
+
 interface EndedUsersPort {
+  /** Whether the homes keep when users were online. */
+  readonly keepsStatus: boolean;
+  /** Whether a backend is told which users are online. */
+  readonly tellsWhoIsOnline: boolean;
   /** Does the work after so many ms. */
   later(waitMs: number, work: () => void): void;
   /** All sessions of the object. */
   sessions(): Iterable<{ readonly user: string; readonly takesOrders: boolean }>;
-  /** Calls a home, once. What it doesn't hear is lost. */
-  tell(home: string, users: readonly string[]): void;
+  /**
+   * Calls a home, once. What it doesn't hear is lost, until the home asks by itself (rule U15).
+   *
+   * @param wereOnline users who were online until now
+   * @param left       users who may have no connection on the object any more
+   */
+  tell(home: string, wereOnline: readonly string[], left: readonly string[]): void;
+}
+
+/** A user of whom a connection has ended. */
+interface EndedUser {
+  readonly user: string;
+  readonly wasOnline: boolean;
+  readonly hasLeft: boolean;
+}
+
+function homeOf({ user }: EndedUser): string {
+  return homeName(userKey(user));
 }

@@ -1,22 +1,31 @@
 import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
+import type { Holders } from "./holders.ts";
 
 /**
- * Finds the registrations of users and tokens of which nothing is left (rule U15): the end of a connection tells the home
- * nothing. Once a week the home asks each holder about the users that it is registered for, some at a time, and forgets
- * those whom it doesn't hold. The only row of the table `sweep` says when the next sweep is due and how far one under way
- * has come, so a home that ends meanwhile goes on.
+ * Finds the registrations of users and tokens of which nothing is left (rule U15): a crashed object tells the home
+ * nothing, and others only where somebody wants to know. Once a week, or each hour where a backend is told who is online
+ * (rule E11), the home asks each holder about the users that it is registered for, some at a time, and forgets those whom
+ * it doesn't hold. The only row of the table `sweep` says when the next sweep is due and how far one under way has come,
+ * so a home that ends meanwhile goes on.
  */
 export class HolderSweep {
   readonly #sql: Sql;
+  readonly #holders: Holders;
+  readonly #intervalMs: number;
   readonly #open = new Set<HolderQuestion>();
   #dueAtMs = Number.POSITIVE_INFINITY;
   /** The last registration of the slice before; undefined at the beginning. */
   #after: Registration | undefined;
 
-  /** @param hasTables whether the home has tables; if not, it has no registrations either */
-  constructor(sql: Sql, hasTables: boolean) {
+  /**
+   * @param hasTables  whether the home has tables; if not, it has no registrations either
+   * @param intervalMs from the first registration to the first sweep, and from the end of a sweep to the next one
+   */
+  constructor(sql: Sql, hasTables: boolean, holders: Holders, intervalMs: number) {
     this.#sql = sql;
+    this.#holders = holders;
+    this.#intervalMs = intervalMs;
     if (!hasTables) return;
     sql.run(sweepTable);
     const [row] = sql.rows("SELECT due, user, holder FROM sweep");
@@ -34,9 +43,10 @@ export class HolderSweep {
   /** Takes note of a registration: plans a sweep, unless one is planned, and keeps one under way from forgetting it. */
   registered(user: string, holder: string, nowMs: number): void {
     for (const { holder: asked, users } of this.#open) if (asked === holder) users.delete(user);
-    if (this.#dueAtMs !== Number.POSITIVE_INFINITY) return;
+    // It may have been planned with a longer interval.
+    if (this.#dueAtMs <= nowMs + this.#intervalMs) return;
     this.#sql.run(sweepTable);
-    this.#plan(nowMs + limits.sweepIntervalMs, undefined);
+    this.#plan(nowMs + this.#intervalMs, undefined);
   }
 
   /**
@@ -72,15 +82,14 @@ export class HolderSweep {
     if (held === undefined) return new Set();
     const { holder, users } = question;
     for (const user of held) users.delete(user);
-    for (const user of users)
-      this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, holder);
+    for (const user of users) this.#holders.remove(user, holder);
     return users;
   }
 
   #end(nowMs: number): void {
     const [left] = this.#sql.rows("SELECT 1 FROM holder LIMIT 1");
     if (left !== undefined) {
-      this.#plan(nowMs + limits.sweepIntervalMs, undefined);
+      this.#plan(nowMs + this.#intervalMs, undefined);
       return;
     }
     this.#sql.run("DELETE FROM sweep");

@@ -9,6 +9,7 @@ import type {
 import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
+import { Holders, holderTable, type TellOfUser } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
 import { invalidationTable, Standing, standingTables } from "./standing.ts";
 
@@ -20,6 +21,7 @@ import { invalidationTable, Standing, standingTables } from "./standing.ts";
  */
 export class Home {
   readonly #sql: Sql;
+  readonly #holders: Holders;
   readonly #standing: Standing;
   readonly #kept = new Map<number, KeptOrder>();
   readonly #inFlight = new Set<Delivery>();
@@ -31,15 +33,21 @@ export class Home {
   #prunedAtMs = Number.NEGATIVE_INFINITY;
   #pruned: readonly [user: string, holder: string] = ["", ""];
 
-  /** Also restores a home: its orders are to be delivered again, to all that hold connections of their users now. */
-  constructor(sql: Sql) {
+  /**
+   * Also restores a home: its orders are to be delivered again, to all that hold connections of their users now.
+   *
+   * @param tell called when a user gets the first holder, and has lost the last one (rule E11); absent for nobody
+   */
+  constructor(sql: Sql, tell?: TellOfUser) {
     this.#sql = sql;
+    this.#holders = new Holders(sql, tell);
     this.#standing = new Standing(sql);
     this.#hasTables = hasTable(sql, "holder");
     // A release that knew no revocations made the tables.
     if (this.#hasTables && !hasTable(sql, "invalidation"))
       for (const statement of tablesSince) sql.run(statement);
-    this.sweep = new HolderSweep(sql, this.#hasTables);
+    const intervalMs = tell === undefined ? limits.sweepIntervalMs : limits.eventsHoldersCheckMs;
+    this.sweep = new HolderSweep(sql, this.#hasTables, this.#holders, intervalMs);
     if (!this.#hasTables) return;
     for (const row of sql.rows("SELECT number, user, body, since FROM user_order")) {
       const number = Number(row["number"]);
@@ -47,7 +55,7 @@ export class Home {
       if (row["body"] === null) continue;
       const user = columnText(row, "user");
       const order: HolderOrder = JSON.parse(columnText(row, "body"));
-      const waiting = new Set(this.#holders(user));
+      const waiting = new Set(this.#holders.of(user));
       this.#kept.set(number, { user, order, sinceMs: Number(row["since"]), waiting });
     }
     for (const [number, { waiting }] of this.#kept) if (waiting.size === 0) this.#end(number);
@@ -77,7 +85,7 @@ export class Home {
         continue;
       }
       invalidations.push(...this.#standing.invalidations(user, nowMs));
-      this.#sql.run(hold, user, holder, ends[index] ?? 0);
+      this.#holders.add(user, holder, ends[index] ?? 0);
       this.sweep.registered(user, holder, nowMs);
       for (const delivery of this.#inFlight) {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;
@@ -97,7 +105,7 @@ export class Home {
    * @returns a delivery to each holder, to be made at once
    */
   order(user: string, orders: readonly UserOrder[], nowMs: number): TakenOrders {
-    const holders = this.#hasTables ? this.#holders(user) : [];
+    const holders = this.#hasTables ? this.#holders.of(user) : [];
     const isKept = holders.length > 0;
     if (isKept && this.#kept.size + orders.length > limits.ordersKeptMax)
       return { outcome: "full" };
@@ -114,10 +122,14 @@ export class Home {
   /**
    * Questions to the holders of a user's connections. Each is to be asked at once, and {@link answered}, as a delivery
    * without orders.
+   *
+   * @param only the one holder that is to be asked, if it is one; absent for all
    */
-  questions(user: string): readonly Delivery[] {
+  questions(user: string, only?: string): readonly Delivery[] {
     if (!this.#hasTables) return [];
-    return this.#holders(user).map((holder) => {
+    const all = this.#holders.of(user);
+    const holders = only === undefined ? all : all.filter((holder) => holder === only);
+    return holders.map((holder) => {
       const question = { user, holder, orders: [], renewed: false };
       this.#inFlight.add(question);
       return question;
@@ -126,7 +138,7 @@ export class Home {
 
   /** The objects that are registered for a user or a token, whether they still hold something of it or not. */
   holders(user: string): readonly string[] {
-    return this.#hasTables ? this.#holders(user) : [];
+    return this.#hasTables ? this.#holders.of(user) : [];
   }
 
   /** Deliveries of all orders that aren't carried out yet, to be made once more. */
@@ -156,8 +168,7 @@ export class Home {
     this.#inFlight.delete(delivery);
     if (answer === undefined || answer.failed === true) return;
     const { user, holder, orders } = delivery;
-    if (!answer.left && !delivery.renewed)
-      this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, holder);
+    if (!answer.left && !delivery.renewed) this.#holders.remove(user, holder);
     for (const { number } of orders) {
       const kept = this.#kept.get(number);
       kept?.waiting.delete(holder);
@@ -265,11 +276,6 @@ export class Home {
     return delivery;
   }
 
-  #holders(user: string): readonly string[] {
-    const rows = this.#sql.rows("SELECT holder FROM holder WHERE user = ?", user);
-    return rows.map((row) => columnText(row, "holder"));
-  }
-
   #createTables(): void {
     if (this.#hasTables) return;
     for (const table of [...tables, ...standingTables]) this.#sql.run(table);
@@ -308,10 +314,8 @@ interface KeptOrder {
   readonly waiting: Set<string>;
 }
 
-/** Without a rowid, the primary key is the table's only index, and a row costs one row written. */
 const tables = [
-  // Until when the holder may hold what was made with a token, in seconds since 1970; 0 for a user, and for no end.
-  `CREATE TABLE holder (user TEXT, holder TEXT, until INTEGER NOT NULL, PRIMARY KEY (user, holder)) WITHOUT ROWID`,
+  holderTable,
   // The body of an order that has been carried out is NULL.
   `CREATE TABLE user_order (number INTEGER PRIMARY KEY, user TEXT NOT NULL, body TEXT, since INTEGER NOT NULL)`,
 ] as const;
@@ -325,7 +329,3 @@ const tablesSince = [
 const pruneEnd = `SELECT user, holder FROM holder WHERE (user, holder) > (?, ?) ORDER BY user, holder LIMIT 1 OFFSET ?`;
 const pruneRest = `DELETE FROM holder WHERE until <> 0 AND until <= ? AND (user, holder) > (?, ?)`;
 const prune = `${pruneRest} AND (user, holder) <= (?, ?)`;
-
-/** A registration that says no more than the one before writes no row. */
-const hold = `INSERT INTO holder VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until
-  WHERE until <> 0 AND (excluded.until = 0 OR excluded.until > until)`;

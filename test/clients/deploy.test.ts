@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { WorkerFolder } from "../support/worker-folder.ts";
+import { tomlOf, WorkerFolder } from "../support/worker-folder.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const misspelt = JSON.stringify({ client: { ping_intervall: "4s" } });
@@ -133,6 +133,22 @@ describe("npm run deploy", () => {
       expect(printed).toMatch(bound);
     expect(printed).toContain("--dry-run: exiting now");
     expect(code).toBe(0);
+  });
+
+  it("[M1] [M5] deploys the queues that docs/queue.md shows, and names what a queue lacks", async () => {
+    const block = tomlOf("queue.md");
+    const queues = new WorkerFolder(block, {});
+    const whole = await deploy(["-c", queues.configFile]);
+    queues.remove();
+    expect(whole.printed).toMatch(/env\.REFUSED \(dormouse-refused\) +Queue/);
+    expect(whole.printed).toContain("--dry-run: exiting now");
+    expect(whole.code).toBe(0);
+    const lossy = new WorkerFolder(block.replace(/^dead_letter_queue = .*$/m, ""), {});
+    const refused = await deploy(["-c", lossy.configFile]);
+    lossy.remove();
+    expect(refused.printed).toContain("has no dead_letter_queue");
+    expect(refused.printed).not.toContain("--dry-run: exiting now");
+    expect(refused.code).toBe(1);
   });
 
   it("[A8] exits as wrangler does", async () => {

@@ -9,7 +9,7 @@ import { freePort } from "../support/listen.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { refusedServe, ServedServer } from "../support/served-server.ts";
 import { signToken, testSecrets } from "../support/test-tokens.ts";
-import { WorkerFolder } from "../support/worker-folder.ts";
+import { tomlOf, WorkerFolder } from "../support/worker-folder.ts";
 
 const channel = "news";
 const token = signToken({ sub: "listener" });
@@ -124,6 +124,16 @@ describe.concurrent("what npm run serve refuses", () => {
     expect(weak.code).toBe(1);
     expect(weak.printed).toContain("secret API_KEY_BILLING has fewer than 16 characters");
     expect(weak.printed).not.toContain("hunter2");
+  });
+
+  it("[M1] consumers of queues, which it doesn't have", async () => {
+    const worker = new WorkerFolder(tomlOf("queue.md"), {});
+    const { code, printed } = await refusedFresh(["-c", worker.configFile]);
+    worker.remove();
+    expect(code).toBe(1);
+    expect(printed).toContain(
+      "consumers take messages of queues, which only Cloudflare and npm start have",
+    );
   });
 
   it("an option that it doesn't know", async () => {

@@ -66,7 +66,11 @@ export class HookServer {
 }
 
 /** As docs/hooks.md shows it to those who build a backend. */
-function isSigned(headers: IncomingMessage["headers"], body: string, secret: string): boolean {
+export function isSigned(
+  headers: IncomingMessage["headers"],
+  body: string,
+  secret: string,
+): boolean {
   const [id, time] = [String(headers["webhook-id"]), String(headers["webhook-timestamp"])];
   const isFresh = Math.abs(Date.now() / 1_000 - Number(time)) < 300;
   const expected = createHmac("sha256", secret).update(`${id}.${time}.${body}`).digest();

@@ -35,4 +35,12 @@ export class WorkerFolder {
   }
 }
 
+/** The first block of TOML of a page in docs, as an operator adds it to wrangler.toml. */
+export function tomlOf(page: string): string {
+  const text = readFileSync(join(root, "docs", page), "utf8");
+  const [, block] = /```toml\n(.*?)```/s.exec(text) ?? [];
+  if (block === undefined) throw new Error(`docs/${page} has no block of TOML`);
+  return block;
+}
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

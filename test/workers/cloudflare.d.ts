@@ -2,7 +2,7 @@ import type * as edge from "../../workers/edge.ts";
 import type { Env as WorkerEnv } from "../../workers/platform/env.ts";
 
 /** The Worker knows its objects by their calls alone; tests look into them. */
-type CallsOnly = "CHANNELS" | "GATEWAYS" | "USERS";
+type CallsOnly = "CHANNELS" | "GATEWAYS" | "USERS" | "METRICS";
 
 /** The bindings and exports of the Worker under test, for the types of `cloudflare:workers`. */
 declare global {
@@ -11,12 +11,20 @@ declare global {
       readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject>;
       readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject>;
       readonly USERS: DurableObjectNamespace<edge.UsersObject>;
+      readonly METRICS: DurableObjectNamespace<edge.MetricsObject>;
+      /** The receiver of events: vitest.config.ts. */
+      readonly RECEIVER: Fetcher;
+      readonly EVENTS: Queue;
       /** The backend of hooks: test/workers/hook-backend.js. */
       readonly BACKEND: Fetcher;
+      /** The queue of orders, the one for refused messages, and its consumer: test/workers/dead-letters.js. */
+      readonly ORDERS: Queue;
+      readonly REFUSED: Queue;
+      readonly DEAD_LETTERS: Fetcher;
     }
     interface GlobalProps {
       mainModule: typeof edge;
-      durableNamespaces: "ChannelObject" | "GatewayObject" | "UsersObject";
+      durableNamespaces: "ChannelObject" | "GatewayObject" | "MetricsObject" | "UsersObject";
     }
   }
 }

@@ -69,7 +69,7 @@ export const protections: readonly Protection[] = [
     rule: "I1",
     noticedBy: ["prove"],
     file: "src/channel/channel.ts",
-    code: `if (first !== undefined) return { outcome: "suppressed", ...first };`,
+    code: `if (first !== undefined) return this.#suppressed("repeated", first);`,
     weakened: "void first;",
   },
   {

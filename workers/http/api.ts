@@ -49,6 +49,7 @@ import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
+import type { Configured } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
@@ -200,6 +201,12 @@ function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string 
   context.set("refusal", { rule, reason: answer.detail ?? message, code, ...named });
 }
 
+/** What calls need: a handler's context has it, and so has the consumer of a queue. */
+export interface Calling {
+  readonly env: Env;
+  readonly var: { readonly configured: Pick<Configured, "config"> };
+}
+
 /** The collected answers to a request's calls, or the reason why no call was made. */
 type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers } | Refused;
 
@@ -213,8 +220,8 @@ type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers
  * @param entries of the whole request
  * @param method of the request, for the log
  */
-async function callObjects(
-  context: Context<AppEnv>,
+export async function callObjects(
+  context: Calling,
   entries: readonly Entry[],
   method: string,
 ): Promise<Called> {
@@ -244,7 +251,7 @@ async function callObjects(
 }
 
 function callObject(
-  context: Context<AppEnv>,
+  context: Calling,
   call: ObjectCall,
   method: string,
   waitMs: number,
@@ -257,7 +264,7 @@ function callObject(
 
 /** Finds the answer to a question, within so many ms. */
 async function callFor(
-  { env, var: { configured } }: Context<AppEnv>,
+  { env, var: { configured } }: Calling,
   question: Question,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
@@ -278,7 +285,7 @@ async function callFor(
 
 /** Gives a user's home its orders, once; or the object that holds an anonymous connection, which its ID names. */
 async function callUser(
-  context: Context<AppEnv>,
+  context: Calling,
   { user, orders }: UserCall,
   method: string,
   waitMs: number = limits.objectAnswerMs,

@@ -18,8 +18,11 @@ import {
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
+import { description } from "./description.ts";
 import { emulation } from "./emulation.ts";
+import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
+import { measure, showMetrics } from "./metrics.ts";
 import { poll } from "./poll.ts";
 import { missingMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
@@ -31,6 +34,7 @@ export function createApp(): HonoBase<AppEnv> {
   // Hono's usual class would bring a second router, which refuses these routes, and take this one.
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configure);
+  app.use(measure);
   app.use(logRefusal);
   app.use(enoughDescriptors);
   const onlyPost = onlyMethods("POST");
@@ -58,6 +62,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/update_user_status", onlyPost, jsonBody, single("update_user_status"));
   app.all("/api/get_user_status", onlyPost, jsonBody, single("get_user_status"));
   app.all("/api/delete_user_status", onlyPost, jsonBody, single("delete_user_status"));
+  app.all("/api/events", onlyPost, jsonBody, events);
   app.all("/api/why", onlyPost, jsonBody, single("why"));
   app.all("/api/inspect", onlyPost, jsonBody, single("inspect"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
@@ -72,8 +77,12 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
   app.get("/health", respondHealthy);
+  app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);
+  app.get("/openapi.json", description("/openapi.json"));
+  app.get("/swagger", description("/swagger.html"));
+  app.get("/swagger.css", description("/swagger.css"));
 
   app.notFound(respondNotFound);
   app.onError((error) => {

@@ -86,20 +86,21 @@ function readable(name: string): string {
  * problems, so that the operator learns of them at the first request.
  */
 export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const unbound = unboundObjects(context.env);
   const configuration = configurationOf(context.env);
-  if (configuration.outcome === "unconfigured")
-    return respondUnconfigured([...unbound, ...configuration.problems]);
+  const isConfigured = configuration.outcome === "configured";
+  const collects = isConfigured && configuration.config.prometheus.enabled;
+  const unbound = unboundObjects(context.env, collects);
+  if (!isConfigured) return respondUnconfigured([...unbound, ...configuration.problems]);
   if (unbound.length > 0) return respondUnconfigured(unbound);
   context.set("configured", configuration);
   return next();
 };
 
 /** The problems of missing bindings, found once: the runtime passes the same environment object to every request. */
-function unboundObjects(env: Env): readonly string[] {
+function unboundObjects(env: Env, collectsMetrics: boolean): readonly string[] {
   const known = unboundByEnv.get(env);
   if (known !== undefined) return known;
-  const unbound = missingBindings((name) => name in env);
+  const unbound = missingBindings((name) => name in env, collectsMetrics);
   unboundByEnv.set(env, unbound);
   return unbound;
 }
@@ -149,6 +150,21 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
   });
   return respondUnauthorized();
 };
+
+/** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */
+export async function mayReadMetrics(context: Context<AppEnv>): Promise<boolean> {
+  const { configured } = context.var;
+  if (configured.config.httpApi.insecure) return true;
+  const key = await keyAmong(offeredKeys(context), configured);
+  if (key !== undefined) return key.rights === undefined;
+  const [scheme, offered] = splitOnce(context.req.header("Authorization") ?? "");
+  if (scheme.toLowerCase() !== "bearer" || offered === "") return false;
+  const sent = await digest(offered);
+  let isRight = false;
+  for (const value of configured.secrets.metricsKeys)
+    if (crypto.subtle.timingSafeEqual(sent, await digest(value))) isRight = true;
+  return isRight;
+}
 
 /** The first right key among those that a request offers. */
 async function keyAmong(

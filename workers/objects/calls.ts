@@ -23,7 +23,7 @@ import type {
 } from "../../src/contract/user-order.ts";
 import type { SessionCalls } from "../../src/contract/object-calls.ts";
 import type { HeldConnections } from "../../src/contract/connection-state.ts";
-import type { OnlineUsers } from "../../src/contract/user-status.ts";
+import type { LeftUsers, OnlineUsers } from "../../src/contract/user-status.ts";
 import { parseNodeName, shardOf } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
@@ -282,16 +282,19 @@ export function askConnections(
 }
 
 /**
- * Tells a home that the last connections of these users on an object have ended, once (rule U26). What the home doesn't
- * hear is lost: it knows an earlier time then.
+ * Tells a home that the last connections of these users on an object have ended, once (rules U26 and E11). If the home
+ * doesn't hear it, it knows an earlier time, and takes the users for online until its next sweep.
+ *
+ * @param left the users whom the home has to ask the object about; absent if it has to ask about none
  */
 export async function tellEnded(
   homes: Env["USERS"],
   home: string,
   users: readonly string[],
+  left?: LeftUsers,
 ): Promise<void> {
   try {
-    await homes.getByName(home).ended(users);
+    await homes.getByName(home).ended(users, left);
   } catch (error) {
     console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
   }

@@ -7,8 +7,6 @@ import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
-import type { StateQuery } from "../../src/contract/object-state.ts";
-import type { TrailQuery } from "../../src/contract/trail.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
@@ -35,12 +33,14 @@ import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
-import { ObjectTrail } from "./object-trail.ts";
+import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
 /**
  * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
@@ -67,6 +67,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
   protected override readonly remembered = new ObjectTrail(limits.trailFramesMax);
+  protected override readonly kind = "channel";
+  protected override readonly events: EventDelivery | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -91,6 +93,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const tables = storedTables(this.sql);
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
+    this.events = this.#known ? this.deliveryOf(this.node, name) : undefined;
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -101,19 +104,18 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       nowMs,
       instance: nowMs,
       frames: this.remembered.frames,
+      ...this.metrics?.ofChannel(name),
+      ...this.events?.ofChannel(name),
     });
+    this.events?.watch(channel);
     this.#channel = channel;
     this.#presence = new SharedPresence({
       later: this.later,
       gather: (done) => void this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     });
-    const channels = new SingleChannel(
-      channel,
-      config.channel,
-      this.#presence,
-      this.remembered.clients,
-    );
+    const { clients } = this.remembered;
+    const channels = new SingleChannel(channel, config.channel, this.#presence, clients);
     const sessions = {
       config,
       channels,
@@ -122,12 +124,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       version,
       ...this.users,
       ...this.hooks,
+      ...this.metrics?.ofSessions,
       node: channelNode(name),
       channel: name,
+      ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
-      trail: this.remembered.clients,
-      refused: this.remembered.refusedBy(channelNode(name)),
+      trail: clients,
+      refused: (refusal: Refusal) => this.refused(refusal),
     };
     this.sockets = new ClientSockets({
       context,
@@ -139,10 +143,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       nearlyFull: () => false,
       listed: this.isListed,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
-      commit: async (bytes, carryOut) => {
-        const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
-        if (carriedOut.outcome === "overloaded") carryOut(true);
-      },
+      commit: (bytes, carryOut) => this.#carryOutFrame(bytes, carryOut),
       endEvent: this.endEvent,
     });
   }
@@ -217,6 +218,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     await this.endEvent(Date.now());
   }
 
+  /** Carries out a frame of a client that publishes, as a job. */
+  async #carryOutFrame(bytes: number, carryOut: (isBusy: boolean) => void): Promise<void> {
+    const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
+    if (carriedOut.outcome === "overloaded") carryOut(true);
+  }
+
   /** The job of {@link execute}. */
   #carryOut(
     commands: readonly ChannelCommand[],
@@ -282,21 +289,18 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#channel.noteHolders(nowMs);
   };
 
-  protected override readonly toldOf = (query: TrailQuery, nowMs: number) =>
-    toldByChannel(this.#channel, query.offset, nowMs);
-
-  protected override readonly toldOfItself = (_query: StateQuery, nowMs: number) => {
-    const { committing: isCommitting, waitingBytes } = this.#queue;
-    return {
-      channel: {
-        ...channelState(this.#channel, nowMs),
-        isKnown: this.#known,
-        isCommitting,
-        waitingBytes,
-      },
-      subscribers: ownSubscribers(this.#channel, this.sockets.clients),
-    };
+  protected override readonly told: KindTold = {
+    trail: (query, nowMs) => toldByChannel(this.#channel, query.offset, nowMs),
+    state: (_query, nowMs) => {
+      const { committing: isCommitting, waitingBytes } = this.#queue;
+      const state = channelState(this.#channel, nowMs);
+      return {
+        channel: { ...state, isKnown: this.#known, isCommitting, waitingBytes },
+        subscribers: ownSubscribers(this.#channel, this.sockets.clients),
+      };
+    },
   };
+  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 
@@ -307,7 +311,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
-    if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
+    if (this.#storesNothing) await this.#deleteLeftovers(nowMs);
   };
 
   /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
@@ -323,7 +327,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   async #afterLastSocket(): Promise<void> {
     const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
-    if (isLeft && this.#channel.storesNothing) await this.#deleteLeftovers(Date.now());
+    if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
@@ -334,8 +338,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     await this.endEvent(nowMs);
   }
 
+  get #storesNothing(): boolean {
+    return this.#channel.storesNothing && this.events?.outbox.storesNothing !== false;
+  }
+
   protected override readonly dueAtMs = (nowMs: number): number => {
-    this.#hadStorage ||= !this.#channel.storesNothing;
+    this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
   };

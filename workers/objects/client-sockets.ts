@@ -2,8 +2,7 @@ import { type ConnectionClaims, withoutSubscriptions } from "../../src/access/cl
 import type { Config } from "../../src/config/config.ts";
 import type { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
-import type { CodecName } from "../../src/protocol/codec.ts";
-import { disconnectCodes } from "../../src/protocol/codes.ts";
+import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
 import { TokenBucket } from "../../src/session/token-bucket.ts";
 import { fitsAttachment, parseAttachment } from "../../src/contract/attachment.ts";
@@ -12,12 +11,14 @@ import type { Connection } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import {
+  type AskedAtUpgrade,
   fullHeader,
   type Handover,
   handoverHeader,
   parseHandover,
 } from "../../src/contract/handover.ts";
 import type { SessionRows } from "../platform/session-rows.ts";
+import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
 import { UnconnectedSockets } from "./unconnected-sockets.ts";
@@ -193,18 +194,18 @@ export class ClientSockets {
   /** The client closed the socket: answers its close frame, and ends the session. */
   async closed(socket: WebSocket, code: number, reason: string): Promise<void> {
     answerClose(socket, code, reason);
-    await this.failed(socket, code);
+    await this.failed(socket, { code, reason });
   }
 
   /** The socket is gone: ends the session. */
-  async failed(socket: WebSocket, code?: number): Promise<void> {
+  async failed(socket: WebSocket, code?: DisconnectCode): Promise<void> {
     // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment names the session
     // that ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
-    const client = this.#clients.get(socket);
+    // It is still among the clients while it ends: what is told of them is compared with them.
+    this.#clients.get(socket)?.session.ended(code);
     this.#clients.delete(socket);
     this.#unconnected.delete(socket);
-    client?.session.ended(code);
     this.#changed.delete(socket);
     this.#oneLeft = true;
     await this.#setup.endEvent(Date.now());
@@ -347,14 +348,14 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param listed whether the directory lists the object (rule U22)
  */
 function newSession(
-  { keepalive, codec, emulated, events, passing, headers }: Handover,
+  { keepalive, codec, emulated, events, passing, headers, asked }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
 ): SessionSnapshot {
   return {
     phase: "new",
-    client: crypto.randomUUID(),
+    client: asked?.client ?? crypto.randomUUID(),
     openedAtMs: nowMs,
     keepalive,
     ...(codec === undefined ? {} : { codec }),
@@ -364,7 +365,19 @@ function newSession(
     ...(listed ? { listed } : {}),
     ...(headers === undefined ? {} : { headers: { http: headers } }),
     ...(claims === undefined ? {} : { claims }),
+    ...(asked === undefined ? {} : atUpgrade(asked, claims)),
     subscriptions: [],
+  };
+}
+
+/** What a session keeps of a backend's answer at the upgrade (rule Q10). */
+function atUpgrade(
+  { data }: AskedAtUpgrade,
+  claims: ConnectionClaims | undefined,
+): Pick<SessionSnapshot, "atUpgrade" | "byHook"> {
+  return {
+    atUpgrade: data === undefined ? {} : { data },
+    ...(claims === undefined ? {} : { byHook: true }),
   };
 }
 
@@ -428,16 +441,6 @@ function mayBeUnconnected({ phase, claims, secret }: SessionSnapshot): boolean {
 
 /** Why a socket is refused. */
 type Refusal = "full" | "too-fast" | "too-many-of-address";
-
-/**
- * The header that agrees on a protocol: browsers fail a connection whose handshake agrees on none that they offered.
- */
-function agreedProtocol(request: Request, codec: CodecName): Record<string, string> {
-  const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
-  const ours = `centrifuge-${codec}`;
-  const agreed = offered.some((protocol) => protocol.trim() === ours);
-  return agreed ? { "Sec-WebSocket-Protocol": ours } : {};
-}
 
 /**
  * Refuses a socket with 503. If the object is full, the edge tries another one (rules G3, G4). A socket that comes too

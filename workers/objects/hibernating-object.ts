@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { partsOf } from "../../src/channel/channel-name.ts";
 import type { Config } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
@@ -6,6 +7,7 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
+import type { WebhookSigner } from "../platform/webhook-signature.ts";
 import { userKey, userOfKey } from "../../src/contract/identity-key.ts";
 import type {
   CarriedOut,
@@ -14,8 +16,10 @@ import type {
   SlotAnswer,
   UserConnection,
 } from "../../src/contract/user-order.ts";
-import type { ConnectionState, HeldConnections } from "../../src/contract/connection-state.ts";
-import { connectionState } from "../../src/session/connection-state.ts";
+import type { HeldConnections } from "../../src/contract/connection-state.ts";
+import { connectionStates } from "../../src/session/connection-state.ts";
+import { eventObject } from "../../src/contract/object-names.ts";
+import { isTold } from "../../src/events/event.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
@@ -24,15 +28,18 @@ import type { Session } from "../../src/session/session.ts";
 import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
 import type { ObjectTrail as ToldTrail, TrailQuery } from "../../src/contract/trail.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
-import type { Tags } from "../../src/protocol/publication.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
 import { EndedUsers } from "../../src/users/ended-users.ts";
+import { ObjectMetrics } from "./object-metrics.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
+import { EventDelivery } from "./event-delivery.ts";
 import type { EventKind } from "./event-counts.ts";
-import type { ObjectTrail } from "./object-trail.ts";
+import type { KindTold, ObjectTrail } from "./object-trail.ts";
 
 /**
  * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
@@ -49,8 +56,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
+  /** Absent without `prometheus.enabled`. */
+  protected readonly metrics: ObjectMetrics | undefined;
   protected readonly config: Config;
   protected readonly verifier: TokenVerifier;
+  /** Signs requests to backends. */
+  readonly #signer: WebhookSigner;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
@@ -66,14 +77,6 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       void this.#admit(home, connections, done);
     },
   );
-  readonly #endedUsers = new EndedUsers({
-    later: (waitMs, work) => this.later(waitMs, work),
-    sessions: () => this.sockets.sessions(),
-    tell: (home, users) => {
-      this.callsMade++;
-      void tellEnded(this.env.USERS, home, users);
-    },
-  });
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,
@@ -85,6 +88,13 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly users: Pick<SessionContext, "users" | "userEnded" | "userRates">;
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs = Date.now();
+  /** Logs a refusal, and counts it (rule A13). */
+  protected readonly refused = (refusal: Refusal): void => {
+    const { refused, rule } = refusal;
+    this.metrics?.counts.add("dormouse_refusals_total", { refused, rule });
+    this.remembered.refused(refusal);
+    noteRefusal(refusal, this.node);
+  };
   /** Whether the directory lists the object. */
   protected readonly isListed = (): boolean => this.#listing.listed;
   readonly #listing = new Listing({
@@ -94,7 +104,17 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   });
   /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
   #mayBeUnlisted = true;
+  /** What a backend is told of the object; undefined where it isn't told of anything (section E). */
+  protected abstract readonly events: EventDelivery | undefined;
   #awaitsTurn = false;
+  /** Since when frames are on their way, ms since 1970; undefined while none is, and without metrics. */
+  #sendingSinceMs: number | undefined;
+
+  /** The kind of object, as metrics call it. */
+  protected abstract readonly kind: "channel" | "gateway";
+
+  /** Whether the object is that of a channel which has subscribers. */
+  protected abstract readonly isOccupied: () => boolean;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
   protected abstract readonly settle: (nowMs: number) => void;
@@ -105,11 +125,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract readonly dueAtMs: (nowMs: number) => number;
 
-  /** What the object tells of the way of a publication, as far as its kind knows. */
-  protected abstract readonly toldOf: (query: TrailQuery, nowMs: number) => KindTrail;
-
-  /** What it tells of itself, as far as its kind knows. */
-  protected abstract readonly toldOfItself: (query: StateQuery, nowMs: number) => KindState;
+  /** What the kind of object knows of the way of a publication, and of itself. */
+  protected abstract readonly told: KindTold;
 
   /** Does what is due when the alarm rings, apart from the sockets' part, and settles. */
   protected abstract readonly onAlarm: (nowMs: number) => Promise<void>;
@@ -122,19 +139,55 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     this.config = configuration.config;
     this.verifier = configuration.verifier;
-    const { users, userRateLimit } = configuration.config.client;
+    const { client, events } = configuration.config;
     this.users = {
-      ...(users.enabled && { users: this.#users }),
-      ...(users.enabled &&
-        users.status && { userEnded: (user: string) => this.#endedUsers.ended(user) }),
-      ...(userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
+      ...(client.users.enabled && { users: this.#users, ...this.#tellOfEnds() }),
+      ...(client.userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
     };
+    this.#signer = configuration.hookSigner;
     const asksBackends = configuration.config.hooks.targets.size > 0;
     this.hooks = asksBackends
       ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) }
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
+    this.metrics = configuration.config.prometheus.enabled
+      ? new ObjectMetrics(this.#measured(), this.awakeSinceMs)
+      : undefined;
+    // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
+    if (events !== undefined) void context.blockConcurrencyWhile(() => this.alarms.read());
+  }
+
+  #measured(): ConstructorParameters<typeof ObjectMetrics>[0] {
+    return {
+      channels: this.config.channel,
+      kind: () => this.kind,
+      node: () => this.node,
+      collectors: () => this.env.METRICS,
+      billed: () => ({ rowsWritten: this.sql.rowsWritten, callsMade: this.callsMade }),
+      sessions: () => this.sockets.sessions(),
+      isOccupied: () => this.isOccupied(),
+      later: this.later,
+    };
+  }
+
+  /** Has the users' homes told when their connections have ended, where anybody wants to know. */
+  #tellOfEnds(): Pick<SessionContext, "userEnded"> {
+    const { client, events } = this.config;
+    const tellsWhoIsOnline = isTold(events, "user_offline");
+    if (!client.users.status && !tellsWhoIsOnline) return {};
+    const ended = new EndedUsers({
+      keepsStatus: client.users.status,
+      tellsWhoIsOnline,
+      later: this.later,
+      sessions: () => this.sockets.sessions(),
+      tell: (home, wereOnline, left) => {
+        this.callsMade++;
+        const asked = left.length === 0 ? undefined : { holder: this.node, users: left };
+        void tellEnded(this.env.USERS, home, wereOnline, asked);
+      },
+    });
+    return { userEnded: (one) => ended.ended(one) };
   }
 
   /** Takes over a socket that the edge let through. */
@@ -179,7 +232,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const { sessions, left } = this.#users.find(userOfKey(key), this.sockets.sessions());
     const list = new ConnectionList();
     const connected = sessions.filter(({ hasConnected, held }) => hasConnected && !held);
-    list.add(statesOf(connected));
+    list.add(connectionStates(connected));
     await this.endEvent(nowMs);
     return { ...list.result, left };
   }
@@ -194,23 +247,26 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async trail(query: TrailQuery): Promise<ToldTrail> {
-    this.happened("question");
-    const nowMs = Date.now();
-    this.sockets.sweep(nowMs, true);
-    await this.endEvent(nowMs);
-    const { tags, ...told } = this.toldOf(query, nowMs);
-    return { ...this.remembered.trail(this.node, query, tags, this.sockets.clients), ...told };
+    const told = this.told.trail(query, await this.#looked());
+    return this.remembered.trail(this.node, query, told, this.sockets.clients);
   }
 
   async inspect(query: StateQuery): Promise<ObjectState> {
+    const told = this.told.state(query, await this.#looked());
+    return this.remembered.state(this.node, query, told, this.sockets.clients, this.ctx.storage);
+  }
+
+  /** Somebody asks how the object is: closes silent connections first. @returns the time, ms since 1970 */
+  async #looked(): Promise<number> {
     this.happened("question");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
-    const alarmAtMs = await this.ctx.storage.getAlarm();
-    const storage = { alarmAtMs, storedBytes: this.ctx.storage.sql.databaseSize };
-    const state = this.remembered.state(this.node, query, this.sockets.clients, storage);
-    return { ...state, ...this.toldOfItself(query, nowMs) };
+    return nowMs;
+  }
+
+  async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
+    return this.events?.outbox.after(since, limit, Date.now()) ?? [];
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -231,10 +287,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.alarms.rang();
     this.happened("alarm");
+    this.metrics?.alarmRang();
     const nowMs = Date.now();
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
     this.sockets.tick(nowMs);
+    this.events?.outbox.deleteExpired(nowMs);
     await this.onAlarm(nowMs);
     await this.schedule(nowMs);
     if (abandoned) await this.#drop();
@@ -254,7 +312,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   async #register(
     home: string,
     users: readonly string[],
-    done: RegisterDone,
+    done: (registered: Registered | undefined) => void,
     ends: readonly number[],
   ): Promise<void> {
     done(await register(this.env.USERS, home, this.node, users, ends));
@@ -274,8 +332,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   /** Notes an event, for those who ask what the object wakes for. */
-  protected readonly happened = (kind: EventKind): void =>
-    this.remembered.events.note(kind, Date.now());
+  protected readonly happened = (kind: EventKind): void => this.remembered.happened(kind);
 
   /** Whether something is true of an open session. */
   #someSession(isSo: (session: Session) => boolean): boolean {
@@ -314,10 +371,53 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return left;
   };
 
+  /**
+   * The delivery of the object's events; undefined if the backend isn't told of any here.
+   *
+   * @param node    of the object
+   * @param channel whose object it is; absent for a gateway
+   */
+  protected readonly deliveryOf = (node: string, channel?: string): EventDelivery | undefined => {
+    const { events } = this.config;
+    if (events === undefined) return undefined;
+    const namespaceOf = (name: string): string =>
+      partsOf(name, this.config.channel).namespace ?? "";
+    const isConcerned =
+      connectionTypes.some((type) => isTold(events, type)) ||
+      (channel !== undefined &&
+        channelTypes.some((type) => isTold(events, type, namespaceOf(channel))));
+    if (!isConcerned) return undefined;
+    return new EventDelivery({
+      events,
+      sql: this.sql,
+      object: eventObject(node),
+      env: this.env,
+      signer: this.#signer,
+      sessions: () => this.sockets.clients.flatMap(({ session }) => session.told ?? []),
+      namespaceOf,
+      called: () => {
+        this.callsMade++;
+      },
+      ended: this.schedule,
+    });
+  };
+
+  #checkMetrics(metrics: ObjectMetrics, nowMs: number): void {
+    if (this.#sendingSinceMs !== undefined && !this.#awaitsTurn) {
+      metrics.counts.observe("dormouse_fan_out_seconds", (nowMs - this.#sendingSinceMs) / 1_000, {
+        kind: this.kind,
+      });
+      this.#sendingSinceMs = undefined;
+    }
+    metrics.check(nowMs);
+  }
+
   async #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): Promise<void> {
     this.callsMade++;
     const { HookEntrypoint } = this.ctx.exports;
+    const askedMs = Date.now();
     const reply = await askBackend(HookEntrypoint, question, timeoutMs);
+    this.metrics?.backendAnswered(question, reply, (Date.now() - askedMs) / 1_000);
     const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
     try {
       await this.carryOutAnswer(question.hook, bytes, (isBusy) => {
@@ -347,6 +447,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly sendInTurns = (): void => {
     if (this.#awaitsTurn) return;
     this.#awaitsTurn = true;
+    if (this.metrics !== undefined) this.#sendingSinceMs ??= Date.now();
     this.later(0, () => {
       this.#awaitsTurn = false;
       this.sendSlice();
@@ -381,21 +482,19 @@ export abstract class HibernatingObject extends DurableObject<Env> {
    */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
     if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
-    const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
+    if (this.metrics !== undefined) this.#checkMetrics(this.metrics, nowMs);
+    this.events?.proceed(nowMs);
+    const dueMs = Math.min(
+      this.dueAtMs(nowMs),
+      this.sockets.takeDueAtMs(nowMs),
+      this.events?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
+    );
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }
 
-/** What a kind of object adds to what it tells, with the tags of the publication if they are known. */
-type KindTrail = Pick<ToldTrail, "subscribers" | "isSending" | "position" | "taken" | "channel"> & {
-  readonly tags?: Tags;
-};
-type KindState = Pick<ObjectState, "channel" | "gateway" | "subscribers">;
+/** The types of events that any object with connections may have. */
+const connectionTypes = ["connected", "subscribed"] as const;
 
-/** Takes the answer of a home; undefined for none in time. */
-type RegisterDone = (registered: Registered | undefined) => void;
-
-/** The sessions as backends are shown them, as far as somebody asks for them. */
-function* statesOf(sessions: readonly Session[]): Generator<ConnectionState> {
-  for (const session of sessions) yield connectionState(session);
-}
+/** Those that only the object of a channel has. */
+const channelTypes = ["publication", "channel_occupied"] as const;

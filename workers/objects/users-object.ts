@@ -14,9 +14,12 @@ import type {
   UserOrder,
 } from "../../src/contract/user-order.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
+import { homeObject } from "../../src/contract/object-names.ts";
+import { isTold } from "../../src/events/event.ts";
 import { limits } from "../../src/limits.ts";
 import { type Delivery, Home } from "../../src/users/home.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
+import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
@@ -25,9 +28,10 @@ import { ConnectionSlots } from "../../src/users/connection-slots.ts";
 import type { UserConnections } from "../../src/contract/connection-state.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { Directory } from "../../src/users/directory.ts";
-import type { UserStatuses as AllStatuses } from "../../src/contract/user-status.ts";
+import type { LeftUsers, UserStatuses as AllStatuses } from "../../src/contract/user-status.ts";
 import { UserStatuses } from "../../src/users/user-statuses.ts";
 import { askConnections, askOnline, carryOut, clientsOf } from "./calls.ts";
+import { EventDelivery } from "./event-delivery.ts";
 import { ListedObjects } from "./listed-objects.ts";
 
 /**
@@ -47,16 +51,57 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
   readonly #statuses: UserStatuses;
   readonly #directory: Directory;
   readonly #listed: ListedObjects;
+  /** Tells a backend which users are online; undefined where no backend wants to know (rule E11). */
+  readonly #events: EventDelivery | undefined;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.sql = new ObjectSql(context.storage);
     this.#alarms = new AlarmSchedule(context.storage);
-    this.#home = new Home(this.sql);
+    const events = this.#newEvents(context.id.name ?? "");
+    this.#events = events;
+    // As in the other objects: an event and the alarm for it are in one commit.
+    if (events !== undefined) void context.blockConcurrencyWhile(() => this.#alarms.read());
+    const tell = (user: string, isOnline: boolean): void =>
+      events?.outbox.add({ type: isOnline ? "user_online" : "user_offline", user }, Date.now());
+    this.#home = events === undefined ? new Home(this.sql) : new Home(this.sql, tell);
     this.#slots = new ConnectionSlots(this.sql);
     this.#statuses = new UserStatuses(this.sql);
     this.#directory = new Directory(this.sql);
     this.#listed = new ListedObjects(this.#directory, env);
+  }
+
+  #newEvents(home: string): EventDelivery | undefined {
+    const configuration = configurationOf(this.env);
+    if (configuration.outcome === "unconfigured") return undefined;
+    const { events } = configuration.config;
+    if (events === undefined || !isTold(events, "user_online")) return undefined;
+    return new EventDelivery({
+      events,
+      sql: this.sql,
+      object: homeObject(home),
+      env: this.env,
+      signer: configuration.hookSigner,
+      sessions: () => [],
+      namespaceOf: () => "",
+      called: () => undefined,
+      ended: this.#endEvent,
+    });
+  }
+
+  /** Sends the events that are due, and sets the alarm for what is due next, of the home or of the events. */
+  readonly #endEvent = async (
+    nowMs: number,
+    homeAtMs = this.#home.dueAtMs(nowMs),
+  ): Promise<void> => {
+    this.#events?.proceed(nowMs);
+    const eventsAtMs = this.#events?.outbox.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    await this.#alarms.atMost(Math.min(homeAtMs, eventsAtMs));
+  };
+
+  /** Ends an event in which holders have answered, so that users may be offline now. */
+  async #endQuestions(): Promise<void> {
+    if (this.#events !== undefined) await this.#endEvent(Date.now());
   }
 
   // The calls' contract is in src/contract/object-calls.ts. The output gate lets an answer out only once the rows that
@@ -69,8 +114,8 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     this.callsTaken++;
     const nowMs = Date.now();
     const registered = this.#home.register(holder, users, nowMs, ends);
-    // Writes only if no alarm is set yet: for the sweep of the first registration.
-    await this.#alarms.atMost(this.#home.dueAtMs(nowMs));
+    // Without events it writes only if no alarm is set yet: for the sweep of the first registration.
+    await this.#endEvent(nowMs);
     return registered;
   }
 
@@ -151,6 +196,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
         if (answer === undefined || answer.incomplete === true) list.miss();
       }),
     );
+    await this.#endQuestions();
     return list.result;
   }
 
@@ -158,8 +204,17 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     return this.#home.holders(key);
   }
 
-  async ended(users: readonly string[]): Promise<void> {
-    this.#statuses.ended(users, nowSeconds());
+  async ended(users: readonly string[], left?: LeftUsers): Promise<void> {
+    if (users.length > 0) this.#statuses.ended(users, nowSeconds());
+    if (left === undefined || this.#events === undefined) return;
+    const { holder } = left;
+    const questions = left.users.flatMap((user) => this.#home.questions(userKey(user), holder));
+    await this.#askOnline(holder, questions);
+    await this.#endQuestions();
+  }
+
+  async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
+    return this.#events?.outbox.after(since, limit, Date.now()) ?? [];
   }
 
   async updateStatus(users: readonly string[], state: string): Promise<void> {
@@ -177,18 +232,34 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     let complete = true;
     await Promise.all(
       holders.map(async ([holder, asked], index) => {
-        const names = asked.map(({ user }) => user);
-        const isAsked = index < limits.holdersAskedMax;
-        const answer = isAsked ? await askOnline(this.env, holder, names) : undefined;
-        complete &&= answer !== undefined;
-        const left = new Set(answer?.users);
-        for (const key of left) online.add(userOfKey(key));
-        for (const question of asked)
-          this.#home.answered(question, answer && { left: left.has(question.user) });
+        const here = await this.#askOnline(holder, asked, index < limits.holdersAskedMax);
+        complete &&= here !== undefined;
+        for (const key of here ?? []) online.add(userOfKey(key));
       }),
     );
+    await this.#endQuestions();
     const statuses = this.#statuses.read(users, online, nowSeconds());
     return complete ? { statuses } : { statuses, incomplete: true };
+  }
+
+  /**
+   * Asks a holder which of these users have connections there, and forgets it for the others.
+   *
+   * @param isAsked whether the call is made at all
+   * @returns their keys; undefined without an answer in time
+   */
+  async #askOnline(
+    holder: string,
+    questions: readonly Delivery[],
+    isAsked = true,
+  ): Promise<ReadonlySet<string> | undefined> {
+    if (questions.length === 0) return new Set();
+    const keys = questions.map(({ user }) => user);
+    const answer = isAsked ? await askOnline(this.env, holder, keys) : undefined;
+    const online = new Set(answer?.users);
+    for (const question of questions)
+      this.#home.answered(question, answer && { left: online.has(question.user) });
+    return answer && online;
   }
 
   async list(node: string): Promise<void> {
@@ -218,8 +289,9 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     await Promise.all(this.#home.deliveries().map((delivery) => this.#deliver(delivery)));
     const isSwept = await this.#sweep();
     const nowMs = Date.now();
+    this.#events?.outbox.deleteExpired(nowMs);
     // A sweep goes on in an event of its own, because the platform bounds the calls of one.
-    await this.#alarms.atMost(isSwept ? this.#home.dueAtMs(nowMs) : nowMs + limits.sweepPauseMs);
+    await this.#endEvent(nowMs, isSwept ? this.#home.dueAtMs(nowMs) : nowMs + limits.sweepPauseMs);
   }
 
   /** Asks holders whom they still hold, for some slices of the sweep. @returns whether it has ended, or wasn't due */
@@ -245,7 +317,9 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     let pauseMs: number = limits.orderRetryMs;
     let delivery: Delivery | undefined = first;
     while (delivery !== undefined) {
-      if (!(await this.#deliver(delivery))) {
+      const isCarriedOut = await this.#deliver(delivery);
+      await this.#endQuestions();
+      if (!isCarriedOut) {
         if (Date.now() + pauseMs >= endsAtMs) return;
         await pause(pauseMs);
         pauseMs *= 2;

@@ -9,7 +9,8 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
-import { missingServices } from "./services.ts";
+import { targetsOf } from "../../src/config/targets.ts";
+import { missingTargets } from "./services.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 import { WebhookSigner } from "./webhook-signature.ts";
@@ -24,7 +25,11 @@ export type Configuration = Configured | Unconfigured;
 export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;
-  readonly secrets: { readonly apiKeys: readonly SecretApiKey[] };
+  readonly secrets: {
+    readonly apiKeys: readonly SecretApiKey[];
+    /** Those that admit to metrics, beside the API's. */
+    readonly metricsKeys: readonly string[];
+  };
   /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
   /** Signs questions to backends. */
@@ -104,13 +109,13 @@ function readConfiguration(env: Settings): Configuration {
     problems.push(...parsed.problems);
     logProblems(env);
   }
-  if (config !== undefined) problems.push(...missingServices(config.hooks.targets, env));
+  if (config !== undefined) problems.push(...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   if (!development) noteUnused(secrets.token, parsed.config);
   return {
     outcome: "configured",
     config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
-    secrets: { apiKeys: apiKeys(parsed.config, given) },
+    secrets: { apiKeys: apiKeys(parsed.config, given), metricsKeys: metricsKeys(given) },
     verifier: new TokenVerifier(parsed.config.client, secrets, parsed.config.hooks.keepsMeta),
     hookSigner: new WebhookSigner(hookSecrets(env)),
   };
@@ -143,6 +148,11 @@ function apiKeys({ httpApi }: Config, secrets: Secrets): readonly SecretApiKey[]
       return [{ key, value }];
     }),
   );
+}
+
+function metricsKeys(secrets: Secrets): readonly string[] {
+  const name = "METRICS_KEY" satisfies SecretName;
+  return [name, previousName(name)].flatMap((each) => secrets[each] ?? []);
 }
 
 function verifierSecrets(env: Settings, issuers: Secrets): VerifierSecrets {

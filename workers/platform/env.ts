@@ -3,6 +3,7 @@ import type {
   DirectoryCalls,
   GatewayCalls,
   HomeCalls,
+  MetricsCalls,
 } from "../../src/contract/object-calls.ts";
 import type { DescriptorSettings } from "./descriptors.ts";
 import type { Settings } from "./configuration.ts";
@@ -12,6 +13,10 @@ export interface Env extends Settings, DescriptorSettings {
   readonly CHANNELS: DurableObjectNamespace<ChannelStub>;
   readonly GATEWAYS: DurableObjectNamespace<GatewayStub>;
   readonly USERS: DurableObjectNamespace<HomeStub>;
+  /** A dataset of Analytics Engine, which gets the counters that the metrics are made of, too. */
+  readonly METRICS_DATASET?: AnalyticsEngineDataset;
+  /** Needed with `prometheus.enabled`. */
+  readonly METRICS?: DurableObjectNamespace<MetricsStub>;
   /** The files in `public`. */
   readonly ASSETS?: Fetcher;
 }
@@ -19,4 +24,5 @@ export interface Env extends Settings, DescriptorSettings {
 /** The brand is how the platform's types know a class of objects. Naming the classes themselves would close a cycle. */
 type ChannelStub = Rpc.DurableObjectBranded & ChannelCalls;
 type GatewayStub = Rpc.DurableObjectBranded & GatewayCalls;
+type MetricsStub = Rpc.DurableObjectBranded & MetricsCalls;
 type HomeStub = Rpc.DurableObjectBranded & HomeCalls & DirectoryCalls;

@@ -21,22 +21,27 @@ export class HookEntrypoint extends WorkerEntrypoint<Env> implements HookCalls {
     const target = configuration.config.hooks.targets.get(question.target);
     // During a deploy, objects of another release may have another configuration.
     if (target === undefined) return failed("the configuration doesn't have the backend any more");
-    return request(question, target, configuration, this.env);
+    return sendQuestion(question, target, configuration, this.env);
   }
 }
 
-async function request(
+/**
+ * Sends a question to a backend, once (rules Q5 and Q8). Never throws.
+ *
+ * @param target of the question, by its name in the configuration
+ */
+export async function sendQuestion(
   { hook, body, headers = [] }: HookQuestion,
   target: HookTarget,
-  { hookSigner }: Configured,
+  { hookSigner }: Pick<Configured, "hookSigner">,
   env: Env,
 ): Promise<HookReply> {
   const fetcher = fetcherOf(target, hook, env);
   if (fetcher === undefined) return failed("the binding of the backend's Worker is missing");
+  const signed = await hookSigner.headers(crypto.randomUUID(), body, Date.now());
   const abortion = new AbortController();
   const timer = setTimeout(() => abortion.abort(), target.timeoutMs);
   try {
-    const signed = await hookSigner.headers(crypto.randomUUID(), body, Date.now());
     const response = await fetcher({
       method: "POST",
       headers: new Headers([

@@ -65,7 +65,7 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
     ["uni_grpc", { enabled: true, port: 11_000 }, yet],
     ["uni_grpc", { enabled: "false", port: 11_000 }, yet],
     ["grpc_api", { enabled: true }, yet],
-    ["prometheus", { enabled: true }, yet],
+    ["prometheus.handler_prefix", "/numbers", not],
     ["debug", { enabled: true }, not],
     ["admin", { enabled: true, password: "hunter2" }, yet],
     ["client.insecure_skip_token_signature_verify", true, `${not}: tokens are always verified`],

@@ -9,6 +9,7 @@ import {
   fitsInside,
   fitsCursors,
   fitsRow,
+  fitsUntilConnect,
   parseAttachment,
   writeSession,
 } from "../../../src/contract/attachment.ts";
@@ -97,6 +98,26 @@ describe("a stored session", () => {
       }),
       { seed: 20_261_122, numRuns: 400 },
     );
+  });
+
+  it.each([
+    ["a small user", { user: "42", expireAtSeconds: 0 }, "x"],
+    ["large claims", { user: "42", expireAtSeconds: 0, info: json(`"${"x".repeat(8_000)}"`) }, "x"],
+    ["text that isn't Latin", { user: "42", expireAtSeconds: 0 }, "😀"],
+  ])("[Q10] holds what a backend gave until the connect, up to a bound: %s", (_, claims, unit) => {
+    const http = [["cookie", "c".repeat(limits.hookHeadersLengthMax - 6)]] as const;
+    const withData = (count: number) => ({
+      ...identity,
+      claims,
+      headers: { http },
+      atUpgrade: { data: json(`"${unit.repeat(count)}"`) },
+    });
+    let most = 0;
+    while (fitsUntilConnect(withData(most + 1))) most++;
+    const snapshot = { ...withData(most), phase: "new", byHook: true, subscriptions: [] } as const;
+    expect(most).toBeGreaterThan(1_000);
+    expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
+    expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
   });
 
   it.each([[0], [1], [2], [3], [20], [100], [128], [129], [1_000], [limits.channelLimitMax]])(

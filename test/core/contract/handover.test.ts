@@ -12,7 +12,8 @@ describe("a handover", () => {
   it("[V1] survives its header", () => {
     expect(parseHandover(encodeHandover(handover))).toStrictEqual(handover);
     const bare: Handover = { v: 1, keepalive: "server" };
-    expect(parseHandover(encodeHandover(bare))).toStrictEqual(bare);
+    const asked: Handover = { ...bare, asked: { client: "c1", data: json('{"hi":"é"}') } };
+    for (const one of [bare, asked]) expect(parseHandover(encodeHandover(one))).toStrictEqual(one);
   });
 
   it("[V1] is a header's value whatever the claims say", () => {

@@ -93,7 +93,7 @@ describe("the reading of citations", () => {
       ["1: L1", "1: L3", "1: L6"],
     ],
     ["src/a.ts", "(rules C1, H7 to H8)", ["1: C1", "1: H7", "1: H8"]],
-    ["src/a.ts", "Rule B6's queue. The rule is A. rules[X1]. (O3, R2)", ["1: B6"]],
+    ["src/a.ts", "Rule B6's queue. The rule is A. rules[J1]. (O3, R2)", ["1: B6"]],
     ["test/a.test.ts", 'it("[O1] [F1] hears", () => rows[A1]);', ["1: O1", "1: F1"]],
     [
       "test/a.test.ts",

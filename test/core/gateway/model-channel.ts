@@ -229,6 +229,7 @@ export class ModelChannel implements ChannelClientPort {
         return { outcome: "recovered", publications, position };
       }
       case "announce":
+      case "check":
       case "history":
       case "publish":
       case "publish_request":

@@ -30,7 +30,7 @@ describe("a ring of rows", () => {
 function opened(framesMax = 8) {
   let nowMs = 1_000;
   const trail = new FrameTrail({ nowMs: () => nowMs++ }, framesMax);
-  const hub = new Hub("room", 1_000, undefined, trail);
+  const hub = new Hub("room", 1_000, { frames: trail });
   const publish = (offset: number, tags?: Tags) =>
     hub.publish({ data: publishing(offset).data, offset, ...(tags && { tags }) });
   return { hub, trail, publish };

@@ -15,7 +15,7 @@ it("[F1] [F2] [F5] sends each subscriber all that happens while it is one, once 
         batchesWaitingMax: 1,
         batchesWaitingBytesMax: 100,
       };
-      const world = new World(new Hub("room", 1_000, fanOut));
+      const world = new World(new Hub("room", 1_000, { fanOut }));
       for (const one of steps) world.carryOut(one);
       sendAll(world.hub);
       for (const { subscriber, wanted } of world.everybody)

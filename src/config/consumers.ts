@@ -1,0 +1,92 @@
+import { changingMethods } from "../access/api-keys.ts";
+import { limits } from "../limits.ts";
+import type { ConsumerConfig, QueueTarget } from "./config.ts";
+import { readBoolean, readText } from "./fields.ts";
+import { channelGlob, methodName, readAdmitted } from "./http-api.ts";
+import type { Section } from "./section.ts";
+import { parseQueueTarget } from "./targets.ts";
+
+/**
+ * Reads `consumers`: the queues whose messages are carried out. The array, `name`, `type`, `enabled` and
+ * `publication_data_mode` are Centrifugo's; the only type is Dormouse's own.
+ *
+ * @param root the section of the whole configuration; receives the problems
+ * @returns those that are enabled
+ */
+export function readConsumers(root: Section): readonly ConsumerConfig[] {
+  const sections = root.sections("consumers", "name");
+  if (sections.length > limits.consumersMax)
+    root.problem("consumers", `has more than ${limits.consumersMax} entries`);
+  const [names, queues] = [new Map<string, string>(), new Map<string, string>()];
+  return sections.flatMap((section) => {
+    const name = readText(section, "name", consumerName);
+    section.demand("name");
+    section.demandUnique("name", names);
+    const enabled = readBoolean(section, "enabled");
+    const type = readText(section, "type", { default: "" });
+    section.demand("type");
+    if (type !== queueType) {
+      // As for other sections of Centrifugo's, one that is switched off asks for nothing.
+      if (enabled && type !== "")
+        section.wrongValue("type", type, `is not supported by Dormouse: write "${queueType}"`);
+      return [];
+    }
+    const consumer = readConsumer(section.section(queueType), name, enabled ? queues : new Map());
+    section.refuseOthers({});
+    return enabled ? [consumer] : [];
+  });
+}
+
+const queueType = "cloudflare_queue";
+
+/** @param queues the sections of the enabled consumers before, by their queues */
+function readConsumer(section: Section, name: string, queues: Map<string, string>): ConsumerConfig {
+  const mode = section.section("publication_data_mode");
+  const publicationDataMode = readBoolean(mode, "enabled");
+  mode.refuseOthers({});
+  const deadLetter = readDeadLetter(section);
+  const consumer = {
+    name,
+    queue: readText(section, "queue", queueName),
+    rights: {
+      methods: publicationDataMode
+        ? refuseMethods(section)
+        : readAdmitted(section, "methods", methodName(changingMethods)),
+      channels: readAdmitted(section, "channels", channelGlob),
+    },
+    publicationDataMode,
+    ...(deadLetter === undefined ? {} : { deadLetter }),
+  };
+  section.demand("queue");
+  section.demandUnique("queue", queues);
+  section.refuseOthers({});
+  return consumer;
+}
+
+function readDeadLetter(section: Section): QueueTarget | undefined {
+  const text = readText(section, "dead_letter", { default: "" });
+  const target = parseQueueTarget(text);
+  if (target === undefined && text !== "")
+    section.wrongValue("dead_letter", text, `is not "queue:" and the name of a binding`);
+  return target;
+}
+
+/** A publication for one channel or many is a broadcast, and there is no choice. */
+function refuseMethods(section: Section): readonly string[] {
+  if (section.take("methods") !== undefined)
+    section.problem("methods", "can't be set with publication_data_mode: messages only publish");
+  return ["broadcast"];
+}
+
+/** Centrifugo's rule for names of consumers, with a bound. */
+const consumerName = {
+  default: "",
+  shape: /^(?:[a-zA-Z0-9_]{2,64})?$/,
+  meaning: "2 to 64 of A-Z, a-z, 0-9 and _",
+};
+
+const queueName = {
+  default: "",
+  shape: /^(?:[a-zA-Z0-9](?:[-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)?$/,
+  meaning: "the name of a queue",
+};

@@ -1,0 +1,110 @@
+import { limits } from "../limits.ts";
+import type { Config, EventsConfig, EventTarget, EventType } from "./config.ts";
+import { readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
+import type { Section } from "./section.ts";
+import { parseEventTarget } from "./targets.ts";
+
+/**
+ * Reads `events`, Dormouse's own: where a backend is told what happens, and of what.
+ *
+ * @param section receives the problems
+ * @returns undefined if the backend isn't told of anything
+ */
+export function readEventsSection(section: Section): EventsConfig | undefined {
+  const target = readTarget(section);
+  const types = new Set<EventType>();
+  for (const name of readTexts(section, "types", typeRule())) {
+    const type = eventTypes.find((one) => one === name);
+    if (type !== undefined) types.add(type);
+  }
+  const namespaces = section.take("namespaces") === undefined ? undefined : readNamespaces(section);
+  const config = {
+    types,
+    batchMax: readWholeNumber(section, "batch_max", {
+      default: limits.eventsBatchDefault,
+      min: 1,
+      max: limits.eventsBatchMax,
+    }),
+    keepMs: readDurationMs(section, "keep", {
+      defaultMs: limits.eventsKeepMsDefault,
+      minMs: limits.eventsKeepMsMin,
+      maxMs: limits.eventsKeepMsMax,
+    }),
+    keepMax: readWholeNumber(section, "keep_max", {
+      default: limits.eventsKeepDefault,
+      min: limits.eventsKeepMin,
+      max: limits.eventsKeepMax,
+    }),
+    ...(namespaces === undefined ? {} : { namespaces: new Set(namespaces) }),
+  };
+  for (const [one, other] of pairs) {
+    if (types.has(one) === types.has(other)) continue;
+    const [has, lacks] = types.has(one) ? [one, other] : [other, one];
+    section.problem("types", `has "${has}" without "${lacks}": the two belong together`);
+  }
+  if (target === undefined && types.size > 0) section.problem("types", "requires target");
+  if (target !== undefined && types.size === 0 && section.isValid("types[0]"))
+    section.problem("types", "is missing: list what the target is told of");
+  section.refuseOthers({});
+  return target === undefined ? undefined : { target, ...config };
+}
+
+/** The types of events that a configuration may list. */
+const eventTypes = [
+  "connected",
+  "disconnected",
+  "subscribed",
+  "unsubscribed",
+  "user_online",
+  "user_offline",
+  "channel_occupied",
+  "channel_vacated",
+  "publication",
+] as const satisfies readonly EventType[];
+
+/** Types of which one undoes the other: a receiver that is told of one of them alone can't know what holds. */
+const pairs: readonly (readonly [EventType, EventType])[] = [
+  ["connected", "disconnected"],
+  ["subscribed", "unsubscribed"],
+  ["user_online", "user_offline"],
+  ["channel_occupied", "channel_vacated"],
+];
+
+/** Made when it is needed, because an isolate starts for every object that wakes. */
+function typeRule() {
+  return {
+    shape: new RegExp(`^(?:${eventTypes.join("|")})$`),
+    meaning: `one of ${eventTypes.join(", ")}`,
+  };
+}
+
+function readNamespaces(section: Section): readonly string[] {
+  return readTexts(section, "namespaces", { shape: /(?:)/, meaning: "the name of a namespace" });
+}
+
+/** Reads the target. An invalid one isn't quoted, because it may contain a password by mistake. */
+function readTarget(section: Section): EventTarget | undefined {
+  const text = readText(section, "target", { default: "" });
+  if (text === "") return undefined;
+  const target = parseEventTarget(text);
+  if (target !== undefined) return target;
+  section.problem(
+    "target",
+    'is neither "queue:BINDING" nor "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
+  );
+  // After a problem the result is discarded.
+  return { kind: "url", url: text };
+}
+
+/**
+ * Reports what would never be sent: events of namespaces that don't exist, and of users without homes.
+ *
+ * @param root the section of the whole configuration; receives the problems
+ */
+export function checkEvents({ events, channel, client }: Config, root: Section): void {
+  for (const name of events?.namespaces ?? [])
+    if (name !== "" && !channel.namespaces.has(name))
+      root.wrongValue("events.namespaces", name, "is not the name of a namespace");
+  if (events?.types.has("user_online") === true && !client.users.enabled)
+    root.problem("events.types", "requires client.users.enabled for user_online and user_offline");
+}

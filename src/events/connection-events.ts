@@ -1,0 +1,250 @@
+import type { EventsConfig, EventType } from "../config/config.ts";
+import { limits } from "../limits.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import { isTold, type ObjectEvent } from "./event.ts";
+import type { Outbox } from "./outbox.ts";
+import type { ToldConnection, ToldTable } from "./told-table.ts";
+
+/**
+ * The events of one object's connections and their subscriptions (rules E8 and E9). Each event's row has a digest of what
+ * the backend has been told to be there. A fresh instance compares it with the connections that it finds: if they differ,
+ * because connections died with the object, it reads what was told and writes the events that are missing.
+ */
+export class ConnectionEvents {
+  readonly #setup: ConnectionEventsSetup;
+  readonly #tellsConnections: boolean;
+  #digest: Digest;
+  #compared = false;
+
+  constructor(setup: ConnectionEventsSetup) {
+    this.#setup = setup;
+    this.#tellsConnections = isTold(setup.config, "connected");
+    this.#digest = parseDigest(setup.outbox.mark(markName));
+  }
+
+  connected(one: ToldConnection, details: ClientDetails): void {
+    if (!this.#tellsConnections) return;
+    this.#write({ type: "connected", ...whoIs(one), ...details }, hashOf(one.client), 1);
+  }
+
+  /** @param code how it ended, from either side */
+  disconnected(one: ToldConnection, code: EndCode): void {
+    if (!this.#tellsConnections) return;
+    this.#write({ type: "disconnected", ...whoIs(one), ...code }, hashOf(one.client), -1);
+  }
+
+  subscribed(one: ToldConnection, channel: string, details: ClientDetails): void {
+    if (!this.#tellsOf(channel)) return;
+    const event: ObjectEvent = { type: "subscribed", channel, ...whoIs(one), ...details };
+    this.#write(event, subscriptionHash(hashOf(one.client), channel), 1);
+  }
+
+  /** @param code why the server ended it; undefined if the client did, or its connection has ended */
+  unsubscribed(one: ToldConnection, channel: string, code: EndCode | undefined): void {
+    if (!this.#tellsOf(channel)) return;
+    const event: ObjectEvent = { type: "unsubscribed", channel, ...whoIs(one), ...code };
+    this.#write(event, subscriptionHash(hashOf(one.client), channel), -1);
+  }
+
+  /**
+   * Compares, in a fresh instance and once, what the backend was told with what is there, and tells it of the difference.
+   * To be called before the end of every event.
+   */
+  compare(): void {
+    if (this.#compared) return;
+    this.#compared = true;
+    if (sameDigest(this.#digestOf(this.#setup.sessions()), this.#digest)) return;
+    const here = new Map([...this.#setup.sessions()].map((one) => [one.client, one]));
+    const told = this.#told();
+    this.#digest = this.#digestOf(told.values());
+    for (const one of told.values()) this.#tellWhatEnded(one, here.get(one.client));
+    for (const one of here.values()) this.#tellWhatBegan(one, told.get(one.client));
+  }
+
+  /**
+   * When an alarm has to wake the object so that it finds connections that died with it, ms since 1970; Infinity for
+   * never (rule E9).
+   */
+  alarmAtMs(nowMs: number): number {
+    return this.#digest.count === 0
+      ? Number.POSITIVE_INFINITY
+      : nowMs + limits.eventsConnectionsCheckMs;
+  }
+
+  #tellWhatEnded(one: ToldConnection, here: ToldConnection | undefined): void {
+    for (const channel of one.channels)
+      if (here?.channels.has(channel) !== true) this.unsubscribed(one, channel, undefined);
+    if (one.connected && here?.connected !== true) this.disconnected(one, connectionLost);
+  }
+
+  /** Of connections that began while the backend wasn't told of such. */
+  #tellWhatBegan(one: ToldConnection, told: ToldConnection | undefined): void {
+    if (one.connected && told?.connected !== true) this.connected(one, {});
+    for (const channel of one.channels)
+      if (told?.channels.has(channel) !== true) this.subscribed(one, channel, {});
+  }
+
+  /** Who is connected as far as the backend has been told: the last checkpoint, and the events since. */
+  #told(): Map<string, ToldConnection> {
+    const { outbox, table } = this.#setup;
+    const number = this.#checkpoint;
+    const before = number === table.number ? table.read() : [];
+    const told = new Map(before.map((one) => [one.client, one]));
+    for (const { body } of outbox.stored(number, sessionTypes)) applyEvent(told, parseBody(body));
+    return told;
+  }
+
+  /** The number of the last event before the checkpoint; without one, of the event before the object's first. */
+  get #checkpoint(): number {
+    const { outbox, table } = this.#setup;
+    return Math.max(table.number ?? 0, outbox.first - 1);
+  }
+
+  #tellsOf(channel: string): boolean {
+    const { config, namespaceOf } = this.#setup;
+    return isTold(config, "subscribed") && isTold(config, "subscribed", namespaceOf(channel));
+  }
+
+  /** @param hash of what begins or ends */
+  #write(event: ObjectEvent, hash: number, change: 1 | -1): void {
+    this.compare();
+    const { outbox, table, config, sessions, nowMs } = this.#setup;
+    const every = Math.min(limits.eventsCheckpointEvery, Math.floor(config.keepMax / 2));
+    // Before the event: until its row is written, the sessions are as the rows before it say.
+    if (outbox.last > 0 && outbox.last - this.#checkpoint >= every)
+      table.write(outbox.last, sessions());
+    this.#digest = changedDigest(this.#digest, hash, change);
+    outbox.setMark(markName, digestText(this.#digest));
+    outbox.add(event, nowMs());
+  }
+
+  /** A waking object makes it of all of its connections, so a channel's namespace is looked up once. */
+  #digestOf(connections: Iterable<ToldConnection>): Digest {
+    const listed = new Map<string, boolean>();
+    let count = 0;
+    let hash = 0;
+    for (const { client, connected, channels } of connections) {
+      const clientHash = hashOf(client);
+      if (connected && this.#tellsConnections) {
+        count++;
+        hash ^= clientHash;
+      }
+      for (const channel of channels) {
+        const isListed = listed.get(channel) ?? this.#tellsOf(channel);
+        listed.set(channel, isListed);
+        if (!isListed) continue;
+        count++;
+        hash ^= subscriptionHash(clientHash, channel);
+      }
+    }
+    return { count, hash: hash >>> 0 };
+  }
+}
+
+/** The object whose connections these are. */
+export interface ConnectionEventsSetup {
+  readonly config: EventsConfig;
+  readonly outbox: Outbox;
+  readonly table: ToldTable;
+  /**
+   * The connections of which the backend has been told; in a fresh instance, those that were open when the instance
+   * before it ended.
+   */
+  readonly sessions: () => Iterable<ToldConnection>;
+  readonly namespaceOf: (channel: string) => string;
+  /** The time, ms since 1970: a session may end without being given one. */
+  readonly nowMs: () => number;
+}
+
+/** What else an event says of a client. */
+export interface ClientDetails {
+  readonly transport?: string;
+  readonly info?: JsonText;
+  readonly chanInfo?: JsonText;
+}
+
+/** The code and the reason of a disconnect or an unsubscribe. */
+export interface EndCode {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** As WebSocket has it: the connection ended without a close frame. */
+export const connectionLost: EndCode = { code: 1006, reason: "connection lost" };
+
+/** What the backend was told to be there: how much of it, and the sum of a hash of each part. */
+interface Digest {
+  readonly count: number;
+  readonly hash: number;
+}
+
+const emptyDigest: Digest = { count: 0, hash: 0 };
+const markName = "told";
+
+function changedDigest({ count, hash }: Digest, changed: number, change: 1 | -1): Digest {
+  return { count: count + change, hash: (hash ^ changed) >>> 0 };
+}
+
+function sameDigest(one: Digest, other: Digest): boolean {
+  return one.count === other.count && one.hash === other.hash;
+}
+
+function digestText({ count, hash }: Digest): string | undefined {
+  return count === 0 ? undefined : `${count} ${hash}`;
+}
+
+function parseDigest(text: string | undefined): Digest {
+  if (text === undefined) return emptyDigest;
+  const [count = 0, hash = 0] = text.split(" ").map(Number);
+  return { count, hash };
+}
+
+/** FNV-1a. @param start the hash of what comes before the text */
+function hashOf(text: string, start = 0x81_1c_9d_c5): number {
+  let hash = start;
+  for (let index = 0; index < text.length; index++)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
+  return hash >>> 0;
+}
+
+/** The hash of a connection's ID, a space and the name of a channel. */
+function subscriptionHash(clientHash: number, channel: string): number {
+  return hashOf(channel, hashOf(" ", clientHash));
+}
+
+function whoIs({ client, user }: ToldConnection): Pick<ObjectEvent, "client" | "user"> {
+  return { client, user };
+}
+
+const sessionTypes: readonly EventType[] = [
+  "connected",
+  "disconnected",
+  "subscribed",
+  "unsubscribed",
+];
+
+/** A stored event of a session, as far as it changes what the backend knows. */
+interface StoredSessionEvent {
+  readonly type: string;
+  readonly client: string;
+  readonly user: string;
+  readonly channel?: string;
+}
+
+function parseBody(body: string): StoredSessionEvent {
+  const event: StoredSessionEvent = JSON.parse(`{${body}}`);
+  return event;
+}
+
+function applyEvent(told: Map<string, ToldConnection>, event: StoredSessionEvent): void {
+  const { type, client, user, channel = "" } = event;
+  const before = told.get(client) ?? { client, user, connected: false, channels: new Set() };
+  const channels = new Set(before.channels);
+  let { connected } = before;
+  if (type === "connected") connected = true;
+  else if (type === "disconnected") connected = false;
+  else if (type === "subscribed") channels.add(channel);
+  else channels.delete(channel);
+  if (connected || channels.size > 0) told.set(client, { ...before, connected, channels });
+  else told.delete(client);
+}

@@ -1,0 +1,96 @@
+import type { EventsConfig, EventType } from "../config/config.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import { base64, type Payload, payloadLength, payloadText } from "../protocol/payload.ts";
+import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
+
+/** What happened in an object, as a backend is told it. Fields that don't apply are absent. */
+export interface ObjectEvent {
+  readonly type: EventType;
+  readonly channel?: string;
+  readonly user?: string;
+  readonly client?: string;
+  readonly transport?: string;
+  /** Why a connection or a subscription ended. */
+  readonly code?: number;
+  readonly reason?: string;
+  readonly offset?: number;
+  readonly epoch?: string;
+  readonly data?: Payload;
+  readonly tags?: Tags;
+  /** The `info` of the client's connection token. */
+  readonly info?: JsonText;
+  /** The `info` of the client's subscription token. */
+  readonly chanInfo?: JsonText;
+}
+
+/**
+ * The fields of an event as they are stored, without the braces: what every event of the object has is added when it is
+ * sent.
+ *
+ * @param dataBytesMax the most bytes of `data` that the receiver can take; data beyond it is left out
+ */
+export function encodeEvent(event: ObjectEvent, dataBytesMax: number): string {
+  const { data, tags, info, chanInfo, type, ...plain } = event;
+  let json = `"type":"${type}"`;
+  for (const [name, value] of Object.entries(plain)) json += `,"${name}":${JSON.stringify(value)}`;
+  if (tags !== undefined) json += `,"tags":${JSON.stringify(tags)}`;
+  if (info !== undefined) json += `,"info":${info}`;
+  if (chanInfo !== undefined) json += `,"chan_info":${chanInfo}`;
+  return data === undefined ? json : `${json},${dataField(data, dataBytesMax)}`;
+}
+
+/** JSON stays as its publisher wrote it; other bytes are in base64. */
+function dataField(data: Payload, bytesMax: number): string {
+  const fits =
+    typeof data === "string" ? utf8Fits(data, bytesMax) : payloadLength(data) <= bytesMax;
+  if (!fits) return `"data_bytes":${payloadLength(data)}`;
+  const text = payloadText(data);
+  return text === undefined ? `"b64data":"${base64(data)}"` : `"data":${text}`;
+}
+
+/**
+ * Whether a backend is told of events of a type.
+ *
+ * @param events    undefined if no backend is told of anything
+ * @param namespace of the channel that the events are about; "" for a channel without one, absent if they are about none
+ */
+export function isTold(
+  events: EventsConfig | undefined,
+  type: EventType,
+  namespace?: string,
+): boolean {
+  if (events === undefined || !events.types.has(type)) return false;
+  return namespace === undefined || events.namespaces?.has(namespace) !== false;
+}
+
+/** The event of a publication that a channel has accepted. */
+export function publicationEvent(
+  channel: string,
+  { data, tags, info }: Pick<Publication, "data" | "tags" | "info">,
+  position: StreamPosition | undefined,
+): ObjectEvent {
+  return {
+    type: "publication",
+    channel,
+    ...(info === undefined ? {} : clientFields(info)),
+    ...(position === undefined ? {} : { offset: position.offset, epoch: position.epoch }),
+    data,
+    ...(tags === undefined ? {} : { tags }),
+  };
+}
+
+/** The client that an event is about. */
+function clientFields({
+  user,
+  client,
+  connInfo,
+  chanInfo,
+}: ClientInfo): Pick<ObjectEvent, "user" | "client" | "info" | "chanInfo"> {
+  return {
+    user,
+    client,
+    ...(connInfo === undefined ? {} : { info: connInfo }),
+    ...(chanInfo === undefined ? {} : { chanInfo }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { Outbox } from "./outbox.ts";
+
+/**
+ * Tells a backend when a channel gets its first subscriber, and when it has lost its last one (rule E10). What was told
+ * last is noted in the rows of the outbox, so the two alternate, through crashes.
+ */
+export class Occupancy {
+  readonly #outbox: Outbox;
+  readonly #channel: string;
+
+  constructor(outbox: Outbox, channel: string) {
+    this.#outbox = outbox;
+    this.#channel = channel;
+  }
+
+  /** To be called at the end of each event. @param isHeld whether the channel has subscribers, here or on gateways */
+  note(isHeld: boolean, nowMs: number): void {
+    if (isHeld === (this.#outbox.mark(markName) !== undefined)) return;
+    this.#outbox.setMark(markName, isHeld ? "1" : undefined);
+    const type = isHeld ? "channel_occupied" : "channel_vacated";
+    this.#outbox.add({ type, channel: this.#channel }, nowMs);
+  }
+}
+
+const markName = "occupied";

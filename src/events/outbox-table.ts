@@ -1,0 +1,213 @@
+import type { EventType } from "../config/config.ts";
+import { newestRow, type Ring, slotRuns } from "../ring.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
+
+/**
+ * The two SQLite tables of an outbox: `outbox`, with one row, and `event`, a ring of rows in which an event lies at slot
+ * number % size. `Outbox` decides what is stored and what is sent.
+ */
+export class OutboxTable {
+  readonly #sql: Sql;
+  #size: number;
+  #first = 0;
+  #exists = false;
+
+  /** @param size of the ring, from now on */
+  constructor(sql: Sql, size: number) {
+    this.#sql = sql;
+    this.#size = size;
+  }
+
+  get exists(): boolean {
+    return this.#exists;
+  }
+
+  /** The number of the object's first event; 0 if there is none. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The number of the oldest event that the ring still has. */
+  oldest(last: number): number {
+    return Math.max(this.#first, last - this.#size + 1);
+  }
+
+  /**
+   * Reads what a former instance stored: the row of `outbox`, and the rows that {@link newestRow} reads. A ring of another
+   * size is moved once.
+   *
+   * @returns undefined if nothing is stored
+   */
+  load(): StoredOutbox | undefined {
+    const sql = this.#sql;
+    if (!hasTable(sql, "outbox")) return undefined;
+    const [row] = sql.rows("SELECT size, first, delivered, failures, retry FROM outbox");
+    const newest = row && newestRow(sql, ring, Number(row["size"]));
+    if (row === undefined || newest === undefined) return undefined;
+    this.#exists = true;
+    this.#first = Number(row["first"]);
+    const last = Number(newest["number"]);
+    if (Number(row["size"]) !== this.#size) this.#resize(last);
+    // The newer of the two knows better.
+    const isNoted = Number(row["delivered"]) >= Number(newest["delivered"]);
+    const marks = newest["marks"];
+    return {
+      last,
+      lastMs: Number(newest["time"]),
+      delivered: Number((isNoted ? row : newest)["delivered"]),
+      failures: isNoted ? Number(row["failures"]) : 0,
+      retryAtMs: isNoted ? Number(row["retry"]) : 0,
+      marks: new Map(typeof marks === "string" ? parseMarks(marks) : []),
+    };
+  }
+
+  /** Makes both tables, for a first event with this number. */
+  create(first: number): void {
+    for (const statement of statements.create) this.#sql.run(statement);
+    this.#sql.run("INSERT INTO outbox VALUES (1, 1, ?, ?, ?, 0, 0)", this.#size, first, first - 1);
+    this.#first = first;
+    this.#exists = true;
+  }
+
+  /** Deletes both tables, and the checkpoint of what was told. */
+  drop(): void {
+    for (const statement of statements.drop) this.#sql.run(statement);
+    this.#exists = false;
+    this.#first = 0;
+  }
+
+  /** Writes the newest event into its slot: one row written. */
+  append(event: EventRow): void {
+    const { number, timeMs, delivered, marks, type, body } = event;
+    const marked = marks.size === 0 ? null : JSON.stringify([...marks]);
+    const slot = number % this.#size;
+    this.#sql.run(statements.upsert, slot, number, timeMs, delivered, marked, type, body);
+  }
+
+  /** Writes the row of the outbox: one row written. */
+  note({ delivered, failures, retryAtMs }: Progress): void {
+    this.#sql.run(
+      "UPDATE outbox SET delivered = ?, failures = ?, retry = ?",
+      delivered,
+      failures,
+      retryAtMs,
+    );
+  }
+
+  /** The times and sizes of the events with these numbers, oldest first, read in portions. */
+  *sizes(first: number, last: number): Generator<EventSize> {
+    for (let from = first; from <= last; from += measuredAtOnce) {
+      const to = Math.min(last, from + measuredAtOnce - 1);
+      for (const { low, high } of slotRuns(from, to, this.#size)) {
+        for (const row of this.#sql.rows(statements.sizes, low, high, from, to)) {
+          yield {
+            number: Number(row["number"]),
+            timeMs: Number(row["time"]),
+            bytes: Number(row["bytes"]),
+          };
+        }
+      }
+    }
+  }
+
+  /** Reads the events with these numbers, oldest first. @param types absent for all */
+  read(first: number, last: number, types?: readonly EventType[]): readonly StoredEvent[] {
+    const wanted = types === undefined ? "" : `AND type IN (${types.map(() => "?").join(",")})`;
+    const query = `SELECT number, time, body FROM event
+      WHERE slot BETWEEN ? AND ? AND number BETWEEN ? AND ? ${wanted} ORDER BY slot`;
+    return slotRuns(first, last, this.#size)
+      .flatMap(({ low, high }) => this.#sql.rows(query, low, high, first, last, ...(types ?? [])))
+      .map((row) => ({
+        number: Number(row["number"]),
+        timeMs: Number(row["time"]),
+        body: columnText(row, "body"),
+      }));
+  }
+
+  /** Moves the newest events to a ring of the size that is set now: a row written for each, once. */
+  #resize(last: number): void {
+    const size = this.#size;
+    this.#sql.transaction(() => {
+      this.#sql.run("ALTER TABLE event RENAME TO event_before");
+      this.#sql.run(`CREATE TABLE event (${eventColumns})`);
+      this.#sql.run(
+        `INSERT INTO event SELECT number % ?, number, time, delivered, marks, type, body FROM event_before
+          WHERE number > ?`,
+        size,
+        last - size,
+      );
+      this.#sql.run("DROP TABLE event_before");
+      this.#sql.run("UPDATE outbox SET size = ?", size);
+    });
+  }
+}
+
+/** An outbox as a former instance stored it. */
+interface StoredOutbox extends Progress {
+  /** The number of the newest event, and when it happened. */
+  readonly last: number;
+  readonly lastMs: number;
+  readonly marks: ReadonlyMap<string, string>;
+}
+
+/** How far the target is. */
+interface Progress {
+  /** The number of the last event that it has taken. */
+  readonly delivered: number;
+  /** Batches in a row that it hasn't taken, and when to send the next one, ms since 1970; 0 for at once. */
+  readonly failures: number;
+  readonly retryAtMs: number;
+}
+
+/** An event as it is stored. */
+export interface StoredEvent {
+  readonly number: number;
+  readonly timeMs: number;
+  /** Its other fields as JSON, without the braces. */
+  readonly body: string;
+}
+
+interface EventRow extends StoredEvent {
+  readonly delivered: number;
+  readonly marks: ReadonlyMap<string, string>;
+  readonly type: EventType;
+}
+
+interface EventSize {
+  readonly number: number;
+  readonly timeMs: number;
+  readonly bytes: number;
+}
+
+function parseMarks(text: string): readonly (readonly [string, string])[] {
+  const marks: readonly (readonly [string, string])[] = JSON.parse(text);
+  return marks;
+}
+
+const ring: Ring = {
+  table: "event",
+  number: "number",
+  columns: "number, time, delivered, marks",
+};
+
+const eventColumns = `
+  slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL, delivered INTEGER NOT NULL, marks TEXT,
+  type TEXT NOT NULL, body TEXT NOT NULL`;
+
+/** The bulky column comes last, because a scan that doesn't need it skips it. */
+const statements = {
+  create: [
+    `CREATE TABLE outbox (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL, size INTEGER NOT NULL,
+      first INTEGER NOT NULL, delivered INTEGER NOT NULL, failures INTEGER NOT NULL, retry INTEGER NOT NULL)`,
+    `CREATE TABLE event (${eventColumns})`,
+  ],
+  drop: ["DROP TABLE IF EXISTS event", "DROP TABLE IF EXISTS outbox", "DROP TABLE IF EXISTS told"],
+  upsert: `INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
+    number = excluded.number, time = excluded.time, delivered = excluded.delivered, marks = excluded.marks,
+    type = excluded.type, body = excluded.body`,
+  sizes: `SELECT number, time, octet_length(body) AS bytes FROM event
+    WHERE slot BETWEEN ? AND ? AND number BETWEEN ? AND ? ORDER BY slot`,
+} as const;
+
+/** A batch holds at most so many small events, or a handful of large ones. */
+const measuredAtOnce = 256;

@@ -1,0 +1,282 @@
+import type { EventsConfig, EventType } from "../config/config.ts";
+import { limits } from "../limits.ts";
+import type { Sql } from "../sql.ts";
+import { encodeEvent, type ObjectEvent } from "./event.ts";
+import { OutboxTable, type StoredEvent } from "./outbox-table.ts";
+
+/**
+ * The events of one object, from when they happen until the backend has taken them (rules E1 to E6). An event is a row of
+ * a ring, written in the stretch in which it happens, and numbered. Batches go to the target one after the other, in
+ * order, and each is repeated until it is taken. Which number the target has taken is stored in the rows of later
+ * events; a row of its own stores it only when nothing waits any more. `workers/objects` makes the calls.
+ */
+export class Outbox {
+  /** The object's name in its events, such as `channel/news`. */
+  readonly object: string;
+  readonly #config: EventsConfig;
+  readonly #table: OutboxTable;
+  readonly #queue: boolean;
+  /** The number of the newest event, and when it happened. Both are 0 before the first. */
+  #last = 0;
+  #lastMs = 0;
+  /** The number of the last event that the target has taken, or of the last one before the object's first. */
+  #delivered = 0;
+  /** The same as it is stored. */
+  #storedDelivered = 0;
+  #failures = 0;
+  /** When the next batch may go, ms since 1970. */
+  #nextAtMs = 0;
+  #inFlight: EventBatch | undefined;
+  #marks: ReadonlyMap<string, string> = new Map();
+
+  /** Also restores an outbox: what the target hasn't been seen to take is sent again. */
+  constructor({ sql, object, config }: OutboxSetup) {
+    this.object = object;
+    this.#config = config;
+    this.#queue = config.target.kind === "queue";
+    this.#table = new OutboxTable(sql, config.keepMax);
+    const stored = this.#table.load();
+    if (stored === undefined) return;
+    this.#last = stored.last;
+    this.#lastMs = stored.lastMs;
+    this.#delivered = stored.delivered;
+    this.#storedDelivered = stored.delivered;
+    this.#failures = stored.failures;
+    this.#nextAtMs = stored.retryAtMs;
+    this.#marks = stored.marks;
+  }
+
+  /** The number of the newest event; 0 before the first. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The number of the object's first event; 0 before it. */
+  get first(): number {
+    return this.#table.first;
+  }
+
+  /** Whether nothing is stored. */
+  get storesNothing(): boolean {
+    return !this.#table.exists;
+  }
+
+  /** What was noted with the newest event by this name; undefined if nothing was. */
+  mark(name: string): string | undefined {
+    return this.#marks.get(name);
+  }
+
+  /** Notes a short text with the events from here on, in the rows that they cost anyway; undefined for nothing. */
+  setMark(name: string, value: string | undefined): void {
+    const marks = new Map(this.#marks);
+    if (value === undefined) marks.delete(name);
+    else marks.set(name, value);
+    this.#marks = marks;
+  }
+
+  /** Adds an event: one row written (rule E1). The owner calls {@link begin} before it ends its own event. */
+  add(event: ObjectEvent, nowMs: number): void {
+    if (!this.#table.exists) this.#create(nowMs);
+    const isIdle = this.#last === this.#delivered;
+    this.#last++;
+    // The clock may have been set back, and events expire in order.
+    this.#lastMs = Math.max(nowMs, this.#lastMs);
+    const dataBytesMax = this.#queue ? limits.eventsQueueDataBytesMax : Number.POSITIVE_INFINITY;
+    this.#table.append({
+      number: this.#last,
+      timeMs: this.#lastMs,
+      delivered: this.#delivered,
+      marks: this.#marks,
+      type: event.type,
+      body: encodeEvent(event, dataBytesMax),
+    });
+    this.#storedDelivered = this.#delivered;
+    if (isIdle) this.#nextAtMs = Math.max(this.#nextAtMs, nowMs + limits.eventsFirstWaitMs);
+  }
+
+  /**
+   * Begins the next batch, if one is due. Report the answer to {@link answered}, once: until then no other one begins.
+   */
+  begin(nowMs: number): EventBatch | undefined {
+    const dueAtMs = this.dueAtMs();
+    if (dueAtMs === undefined || dueAtMs > nowMs) return undefined;
+    const bytesMax = this.#queue ? limits.eventsQueueBytesMax : limits.eventsBatchBytesMax;
+    const page = this.#page(this.#delivered + 1, this.#config.batchMax, bytesMax, nowMs);
+    const texts = this.#texts(page);
+    if (page.first > this.#delivered + 1)
+      texts.unshift(this.#gap(this.#delivered + 1, page.first - 1, nowMs));
+    const batch = { last: page.last, body: `{"events":[${texts.join(",")}]}` };
+    this.#inFlight = batch;
+    return batch;
+  }
+
+  /** Takes the answer to a batch. @param taken whether the target has taken all of its events */
+  answered(batch: EventBatch, taken: boolean, nowMs: number): void {
+    if (this.#inFlight !== batch) return;
+    this.#inFlight = undefined;
+    if (taken) {
+      this.#delivered = batch.last;
+      this.#failures = 0;
+      this.#nextAtMs = nowMs + limits.eventsPauseMs;
+      // The rows of the events that wait don't say it, but the next one does.
+      if (this.#last === this.#delivered) this.#note();
+      return;
+    }
+    this.#failures++;
+    const pauseMs = Math.min(
+      limits.eventsRetryMs * 2 ** (this.#failures - 1),
+      limits.eventsRetryMsMax,
+    );
+    this.#nextAtMs = nowMs + pauseMs;
+    // The object may hibernate in a long pause, and has to go on with the next longer one.
+    if (pauseMs >= limits.eventsAlarmMs) this.#note();
+  }
+
+  /**
+   * When {@link begin} is to be called next, ms since 1970; undefined while a batch is in flight, and if nothing waits.
+   */
+  dueAtMs(): number | undefined {
+    const waiting = this.#last - this.#delivered;
+    if (this.#inFlight !== undefined || waiting === 0) return undefined;
+    return this.#failures === 0 && waiting >= this.#config.batchMax ? 0 : this.#nextAtMs;
+  }
+
+  /** In how many ms a timer has to call {@link begin}; undefined if none has to, because that is done by the alarm. */
+  beginInMs(nowMs: number): number | undefined {
+    const dueAtMs = this.dueAtMs();
+    if (dueAtMs === undefined || dueAtMs - nowMs >= limits.eventsAlarmMs) return undefined;
+    return Math.max(0, dueAtMs - nowMs);
+  }
+
+  /**
+   * When an alarm has to wake the object, ms since 1970; Infinity for never. What the timer is to do, it only does after
+   * a crash (rule E4).
+   */
+  alarmAtMs(nowMs: number): number {
+    if (this.#last === this.#delivered) return this.#endsAtMs;
+    return Math.max(this.dueAtMs() ?? 0, nowMs + limits.eventsAlarmMs);
+  }
+
+  /** Deletes everything once it is of no use any more (rule E6). */
+  deleteExpired(nowMs: number): void {
+    if (nowMs < this.#endsAtMs) return;
+    this.#table.drop();
+    this.#inFlight = undefined;
+    this.#last = 0;
+    this.#delivered = 0;
+    this.#failures = 0;
+    this.#nextAtMs = 0;
+    this.#marks = new Map();
+  }
+
+  /**
+   * The events after a number, oldest first, as many as the limits allow (rule E5).
+   *
+   * @param since 0 for all that are kept
+   */
+  after(since: number, limit: number, nowMs: number): readonly string[] {
+    const { first } = this.#table;
+    if (since >= this.#last) return [];
+    const page = this.#page(since + 1, limit, limits.answerBytesMax, nowMs);
+    // Who has nothing yet, or what came before the object's first number, misses what there was from the first one on.
+    const missedFrom = since === 0 ? page.first : Math.max(since + 1, first);
+    const texts = this.#texts(page);
+    return missedFrom < page.first
+      ? [this.#gap(missedFrom, page.first - 1, nowMs), ...texts]
+      : texts;
+  }
+
+  /** The stored events of some types after a number, oldest first. */
+  stored(after: number, types: readonly EventType[]): readonly StoredEvent[] {
+    if (after >= this.#last) return [];
+    return this.#table.read(Math.max(after + 1, this.#table.oldest(this.#last)), this.#last, types);
+  }
+
+  /** The first number has to be beyond all numbers that a receiver may remember of the object (rule E2). */
+  #create(nowMs: number): void {
+    this.#table.create(nowMs);
+    this.#last = nowMs - 1;
+    this.#lastMs = nowMs;
+    this.#delivered = this.#last;
+    this.#storedDelivered = this.#last;
+  }
+
+  /**
+   * When the rows are of no use, ms since 1970; Infinity for never. Nothing waits, and whoever asks for older events has
+   * had the time; or the target is away for so long that nothing is left for it to take.
+   */
+  get #endsAtMs(): number {
+    if (!this.#table.exists || this.#marks.size > 0) return Number.POSITIVE_INFINITY;
+    const isTaken = this.#last === this.#delivered;
+    return this.#lastMs + this.#config.keepMs * (isTaken ? 1 : 2);
+  }
+
+  /** Stores how far the target is: one row written. */
+  #note(): void {
+    const delivered = this.#delivered;
+    if (this.#failures === 0 && delivered === this.#storedDelivered) return;
+    this.#table.note({ delivered, failures: this.#failures, retryAtMs: this.#nextAtMs });
+    this.#storedDelivered = delivered;
+  }
+
+  /** The numbers of as many events as fit, from a number on, without those that have expired. */
+  #page(from: number, countMax: number, bytesMax: number, nowMs: number): EventRange {
+    const { keepMs } = this.#config;
+    const eachBytes = this.object.length * 3 + commonBytes;
+    let first = Math.max(from, this.#table.oldest(this.#last));
+    let bytes = 0;
+    for (const { number, timeMs, bytes: bodyBytes } of this.#table.sizes(first, this.#last)) {
+      if (timeMs < nowMs - keepMs) {
+        first = number + 1;
+        continue;
+      }
+      // A ring that has grown lacks the rows that it dropped before.
+      if (bytes === 0) first = number;
+      bytes += bodyBytes + eachBytes;
+      const isFull = bytes > bytesMax || number - first >= countMax;
+      if (number > first && isFull) return { first, last: number - 1 };
+    }
+    return { first, last: this.#last };
+  }
+
+  #texts({ first, last }: EventRange): string[] {
+    if (first > last) return [];
+    return this.#table.read(first, last).map(({ number, timeMs, body }) => {
+      const isFirst = number === this.#table.first ? `"first":true,` : "";
+      return `${this.#head(number, timeMs)}${isFirst}${body}}`;
+    });
+  }
+
+  /** Stands for events that are gone. Its number is that of the last of them, so that its repetition is dropped, too. */
+  #gap(from: number, to: number, nowMs: number): string {
+    return `${this.#head(to, nowMs)}"type":"gap","from":${from},"to":${to}}`;
+  }
+
+  #head(number: number, timeMs: number): string {
+    return `{"object":${JSON.stringify(this.object)},"number":${number},"time":${timeMs},`;
+  }
+}
+
+/** The parts of an outbox. */
+export interface OutboxSetup {
+  readonly sql: Sql;
+  readonly object: string;
+  readonly config: EventsConfig;
+}
+
+/** A batch that is to be sent. */
+export interface EventBatch {
+  /** The number of its last event. */
+  readonly last: number;
+  /** The JSON that the target is sent. */
+  readonly body: string;
+}
+
+/** Consecutive numbers, both ends included; none if the last is less than the first. */
+interface EventRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The fields that every event has, without the object's name. */
+const commonBytes = 80;

@@ -1,0 +1,30 @@
+/** The bounds of metrics; a part of `limits` (rule B1). */
+export const metricsLimits = {
+  /**
+   * How often an object, or an isolate of the edge, reports what it has counted. Each report is a call, which wakes an
+   * object that collects.
+   */
+  metricsReportMs: 10_000,
+  /** How long the first thing that is counted waits for others before it is reported. */
+  metricsCollectMs: 1_000,
+  /** How often a collecting object stores its totals: a row, and another one for 500 objects with gauges. */
+  metricsStoreMs: 10_000,
+  /** Objects that collect, each a share of all reports: an object answers about a thousand calls a second. */
+  metricsCollectors: 4,
+  /**
+   * Series that one collecting object keeps, about 100 bytes each. The configuration bounds them; further ones, of which
+   * only another release knows, aren't kept.
+   */
+  metricsSeriesMax: 20_000,
+  /** Objects whose gauges one collecting object keeps, about 300 bytes each. Further ones are missing from gauges. */
+  metricsNodesMax: 20_000,
+  /** For how long the gauges of an object count that doesn't report: it may have crashed with its connections. */
+  metricsGaugeMs: 86_400_000,
+  /**
+   * Counters of one report that go to Analytics Engine, which takes 250 points of an event. Further ones are missing
+   * there.
+   */
+  metricsPointsMax: 250,
+  /** How long a scrape waits for the objects that collect. */
+  metricsAnswerMs: 3_000,
+} as const;

@@ -1,0 +1,56 @@
+import type { GaugeValue, MetricsReport } from "../contract/metrics-report.ts";
+import { limits } from "../limits.ts";
+import type { Counts } from "./counts.ts";
+
+/**
+ * Hands what an object has counted on to an object that collects it: a second after the first that is counted, so that
+ * what comes together shares a report, and then once in `limits.metricsReportMs` while there is something new. The
+ * object can't hibernate while a report is due, so nothing is lost when it sleeps; an idle object reports nothing. Whatever
+ * changes a gauge is counted, too, so a report says how all gauges are.
+ */
+export class MetricsReporter {
+  readonly #counts: Counts;
+  readonly #port: ReporterPort;
+  #isDue = false;
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(counts: Counts, port: ReporterPort) {
+    this.#counts = counts;
+    this.#port = port;
+  }
+
+  /** To be called at the end of every event. */
+  check(nowMs: number): void {
+    if (this.#isDue || !this.#counts.any) return;
+    this.#isDue = true;
+    const waitMs = Math.max(this.#lastMs + limits.metricsReportMs - nowMs, limits.metricsCollectMs);
+    this.#port.later(waitMs, (dueMs) => this.#report(dueMs));
+  }
+
+  #report(nowMs: number): void {
+    this.#port.countOwn(nowMs);
+    const gauges = this.#port.gauges();
+    this.#lastMs = nowMs;
+    this.#port.send({ ...this.#counts.take(), gauges }, (isTaken, answeredMs) => {
+      this.#isDue = false;
+      // A report that failed may have been taken, so it isn't repeated. The next event makes another one, so that a
+      // collecting object that is away keeps nobody awake.
+      if (isTaken) this.check(answeredMs);
+    });
+  }
+}
+
+interface ReporterPort {
+  /** Counts what the object needn't count while it happens. This alone is no reason for a report. */
+  countOwn(nowMs: number): void;
+  /** The gauges that aren't 0, in an order that stays the same. */
+  gauges(): readonly GaugeValue[];
+  /** Does the work after so many ms; the object can't hibernate before. */
+  later(waitMs: number, work: (nowMs: number) => void): void;
+  /**
+   * Makes the call.
+   *
+   * @param done takes whether the collecting object has answered
+   */
+  send(report: Omit<MetricsReport, "node">, done: (isTaken: boolean, nowMs: number) => void): void;
+}

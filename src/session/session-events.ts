@@ -1,0 +1,94 @@
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
+import type { ConnectionEvents, EndCode } from "../events/connection-events.ts";
+import type { ToldConnection } from "../events/told-table.ts";
+import type { ClientInfo } from "../protocol/publication.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+import { transportOf } from "./connection-state.ts";
+
+/** What a backend is told of a session; undefined if it isn't told of connections, or not of this one. */
+export function sessionEvents(
+  session: EventfulSession,
+  events: ConnectionEvents | undefined,
+): SessionEvents | undefined {
+  if (events === undefined || session.identity.passing === true) return undefined;
+  return new SessionEvents(session, events);
+}
+
+/**
+ * What a backend is told of one session (rule E8), and what it has been told, which is that the client is connected, and
+ * to which channels it is subscribed. A session of a transient client, which polls, has none of this.
+ */
+export class SessionEvents implements ToldConnection {
+  readonly #session: EventfulSession;
+  readonly #events: ConnectionEvents;
+  #connected: boolean;
+  readonly #channels: Set<string>;
+
+  /** Also restores: of a session that hibernated, everything has been told. */
+  constructor(session: EventfulSession, events: ConnectionEvents) {
+    this.#session = session;
+    this.#events = events;
+    this.#connected = session.hasConnected;
+    this.#channels = new Set(session.subscriptions.all.map(({ channel }) => channel));
+  }
+
+  get client(): string {
+    return this.#session.client;
+  }
+
+  get user(): string {
+    return this.#session.user;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  get channels(): ReadonlySet<string> {
+    return this.#channels;
+  }
+
+  /** The connect is accepted, and the user's home has answered: tells it, unless it has been told. */
+  accepted(): void {
+    if (this.#connected) return;
+    const { identity } = this.#session;
+    const info = identity.claims?.info;
+    this.#events.connected(this, {
+      transport: transportOf(identity),
+      ...(info === undefined ? {} : { info }),
+    });
+    this.#connected = true;
+  }
+
+  /** A subscription has begun, and its client has been told. */
+  subscribed(channel: string, { chanInfo }: ClientInfo): void {
+    this.accepted();
+    if (this.#channels.has(channel)) return;
+    this.#events.subscribed(this, channel, chanInfo === undefined ? {} : { chanInfo });
+    this.#channels.add(channel);
+  }
+
+  /** @param code why the server ended it; undefined if the client did */
+  unsubscribed(channel: string, code: EndCode | undefined): void {
+    if (!this.#channels.has(channel)) return;
+    this.#events.unsubscribed(this, channel, code);
+    this.#channels.delete(channel);
+  }
+
+  /** The connection ends, with all its subscriptions. */
+  ended(code: EndCode): void {
+    for (const channel of this.#channels) this.unsubscribed(channel, undefined);
+    if (!this.#connected) return;
+    this.#events.disconnected(this, code);
+    this.#connected = false;
+  }
+}
+
+/** A session as its events need it. */
+interface EventfulSession {
+  readonly identity: SessionIdentity;
+  readonly client: string;
+  readonly user: string;
+  readonly hasConnected: boolean;
+  readonly subscriptions: Pick<Subscriptions, "all">;
+}

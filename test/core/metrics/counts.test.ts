@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { seriesOf } from "../../../src/metrics/catalogue.ts";
+import { Counts } from "../../../src/metrics/counts.ts";
+
+describe("counts", () => {
+  it("[J2] are handed on once", () => {
+    const counts = new Counts();
+    const deliveries = counts.counter("dormouse_deliveries_total", { channel_namespace: "chat" });
+    deliveries.value += 3;
+    counts.add("dormouse_deliveries_total", { channel_namespace: "chat" }, 2);
+    counts.add("centrifugo_client_connections_accepted");
+    expect(counts.any).toBe(true);
+    expect(counts.take().counters).toStrictEqual([
+      { series: 'dormouse_deliveries_total{channel_namespace="chat"}', added: 5 },
+      { series: "centrifugo_client_connections_accepted", added: 1 },
+    ]);
+    expect(counts.any).toBe(false);
+    expect(counts.take()).toStrictEqual({ counters: [], histograms: [] });
+    deliveries.value++;
+    expect(counts.take().counters).toMatchObject([{ added: 1 }]);
+  });
+
+  it("puts each observed time into its bucket", () => {
+    const counts = new Counts();
+    const name = "centrifugo_api_command_duration_seconds_histogram";
+    for (const seconds of [0.005, 0.006, 11]) counts.observe(name, seconds, { method: "publish" });
+    expect(counts.take().histograms).toStrictEqual([
+      {
+        series: `${name}{method="publish"}`,
+        sum: 0.005 + 0.006 + 11,
+        counts: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+      },
+    ]);
+    expect(counts.any).toBe(false);
+  });
+});
+
+describe("a series", () => {
+  it("[J4] escapes the values of its labels", () => {
+    expect(seriesOf("dormouse_deliveries_total", { channel_namespace: 'a"b\\c\nd' })).toBe(
+      String.raw`dormouse_deliveries_total{channel_namespace="a\"b\\c\nd"}`,
+    );
+  });
+});

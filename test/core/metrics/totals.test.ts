@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
+import { limits } from "../../../src/limits.ts";
+import { Totals } from "../../../src/metrics/totals.ts";
+import { CountingSql } from "../../support/counting-sql.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+
+const nowMs = 1_700_000_000_000;
+
+function report(node: string, more: Partial<MetricsReport> = {}): MetricsReport {
+  return { node, counters: [], histograms: [], gauges: [], ...more };
+}
+
+const clients = (value: number) => [{ series: "centrifugo_node_num_clients", value }];
+const publications = (added: number) => [{ series: "publications", added }];
+
+describe("the totals of reports", () => {
+  it("add up counters and histograms, and take the gauges of each object as they were last", () => {
+    const totals = new Totals(new NodeSql());
+    const times = { series: "times", sum: 0.5, counts: [1, 0] };
+    totals.add(report("a", { counters: publications(2), histograms: [times] }), nowMs);
+    totals.add(report("a", { gauges: clients(3), histograms: [times] }), nowMs);
+    totals.add(report("b", { counters: publications(5), gauges: clients(4) }), nowMs);
+    totals.add(report("a", { gauges: clients(1) }), nowMs);
+    expect(totals.collected(nowMs)).toStrictEqual({
+      counters: publications(7),
+      histograms: [{ series: "times", sum: 1, counts: [2, 0] }],
+      gauges: clients(5),
+    });
+  });
+
+  it("forget an object without gauges, and one that has been silent for a day", () => {
+    const totals = new Totals(new NodeSql());
+    totals.add(report("a", { gauges: clients(3) }), nowMs);
+    totals.add(report("b", { gauges: clients(4) }), nowMs + 1);
+    totals.add(report("b"), nowMs + 2);
+    expect(totals.collected(nowMs + limits.metricsGaugeMs).gauges).toStrictEqual(clients(3));
+    expect(totals.collected(nowMs + limits.metricsGaugeMs + 1).gauges).toStrictEqual([]);
+  });
+
+  it("survive the collecting object's sleep, in a few rows", () => {
+    const sql = new CountingSql(new NodeSql());
+    const totals = new Totals(sql);
+    const times = { series: "times", sum: 0.5, counts: [1, 0] };
+    totals.add(report("edge", { counters: publications(2), histograms: [times] }), nowMs);
+    for (let number = 0; number < 1_200; number++)
+      totals.add(report(`node ${number}`, { gauges: clients(1) }), nowMs);
+    totals.store();
+    const before = totals.collected(nowMs);
+    const woken = new Totals(sql);
+    expect(woken.collected(nowMs)).toStrictEqual(before);
+    expect(before.gauges).toStrictEqual(clients(1_200));
+    expect(sql.rows("SELECT count(*) AS count FROM metrics")).toMatchObject([{ count: 4 }]);
+    expect(woken.unstored).toBe(false);
+    woken.add(report("node 7", { gauges: clients(9) }), nowMs);
+    expect(woken.unstored).toBe(true);
+    woken.store();
+    expect(new Totals(sql).collected(nowMs).gauges).toStrictEqual(clients(1_208));
+  });
+
+  it("[B1] keep a bounded number of series and of objects", () => {
+    const totals = new Totals(new NodeSql());
+    const many = Array.from({ length: limits.metricsSeriesMax + 1 }, (_, number) => ({
+      series: `series ${number}`,
+      added: 1,
+    }));
+    totals.add(report("", { counters: many }), nowMs);
+    totals.add(report("", { histograms: [{ series: "times", sum: 1, counts: [1] }] }), nowMs);
+    expect(totals.collected(nowMs).counters).toHaveLength(limits.metricsSeriesMax);
+    expect(totals.collected(nowMs).histograms).toStrictEqual([]);
+    for (let number = 0; number <= limits.metricsNodesMax; number++)
+      totals.add(report(`node ${number}`, { gauges: clients(1) }), nowMs);
+    expect(totals.collected(nowMs).gauges).toStrictEqual(clients(limits.metricsNodesMax));
+  });
+
+  it("[V1] take a histogram with other buckets, of another release", () => {
+    const totals = new Totals(new NodeSql());
+    totals.add(report("a", { histograms: [{ series: "times", sum: 1, counts: [1, 1] }] }), nowMs);
+    const other = { series: "times", sum: 2, counts: [1, 0, 0] };
+    totals.add(report("b", { histograms: [other] }), nowMs);
+    expect(totals.collected(nowMs).histograms).toStrictEqual([other]);
+  });
+});

@@ -1,0 +1,52 @@
+import type { Context } from "hono";
+import { parseEventsRequest } from "../../src/api/events.ts";
+import { errorCodes } from "../../src/protocol/codes.ts";
+import { limits } from "../../src/limits.ts";
+import { inTime, overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
+import { objectOf } from "./emulation.ts";
+import type { AppEnv } from "./middleware.ts";
+import { errorModeOf, respondAnswer, respondMalformed } from "./respond.ts";
+import { overloadedAnswer } from "../../src/api/answers.ts";
+
+/** `POST /api/events`: the events that an object keeps, after a number (rule E5). */
+export async function events(context: Context<AppEnv>): Promise<Response> {
+  const { apiKey, configured, request } = context.var;
+  const { channel, events: config } = configured.config;
+  const mode = errorModeOf(context);
+  const parsed = parseEventsRequest(request, { key: apiKey, channels: channel }, config);
+  switch (parsed.outcome) {
+    case "malformed":
+      return respondMalformed(parsed.detail);
+    case "refused": {
+      const { error, detail, channel: named } = parsed;
+      const rule = error.code === errorCodes.permissionDenied.code ? "A14" : "W1";
+      const where = named === undefined ? {} : { channel: named };
+      context.set("refusal", { rule, reason: detail, code: error.code, ...where });
+      return respondAnswer(parsed, mode);
+    }
+    case "events":
+      break;
+  }
+  const { kind, name } = parsed.object;
+  const object =
+    kind === "home" ? context.env.USERS.getByName(name) : objectOf(name, context.env, channel);
+  if (object === undefined) return respondAnswer(empty, mode);
+  try {
+    const call = object.eventsAfter(parsed.since, parsed.limit);
+    const found = await inTime<readonly string[] | undefined>(
+      call,
+      limits.objectAnswerMs,
+      undefined,
+    );
+    if (found === undefined) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
+    return respondAnswer({ result: `{"events":[${found.join(",")}]}` }, mode);
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    if (failure.overloaded) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
+    console.error(`call for events failed: ${failure.summary}`);
+    return respondAnswer({ error: errorCodes.internal }, mode);
+  }
+}
+
+/** No object has that name, so none has events. */
+const empty = { result: '{"events":[]}' };

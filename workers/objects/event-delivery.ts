@@ -1,0 +1,114 @@
+import type { Channel } from "../../src/channel/channel.ts";
+import type { ChannelSetup } from "../../src/channel/channel-setup.ts";
+import type { Config, EventType } from "../../src/config/config.ts";
+import { ConnectionEvents } from "../../src/events/connection-events.ts";
+import { isTold } from "../../src/events/event.ts";
+import { Occupancy } from "../../src/events/occupancy.ts";
+import { type EventBatch, Outbox } from "../../src/events/outbox.ts";
+import { type ToldConnection, ToldTable } from "../../src/events/told-table.ts";
+import { limits } from "../../src/limits.ts";
+import type { SessionContext } from "../../src/session/ports.ts";
+import type { Sql } from "../../src/sql.ts";
+import { NextTimer } from "../platform/alarm-schedule.ts";
+import { sendEvents } from "../platform/event-target.ts";
+import type { WebhookSigner } from "../platform/webhook-signature.ts";
+
+/**
+ * Sends the events of one object to the target of the configuration: one batch at a time, and nothing else of the object
+ * waits for it (rule E3). `Outbox` decides what is sent and when. The output gate lets a batch out only once its rows are
+ * durable.
+ */
+export class EventDelivery {
+  readonly outbox: Outbox;
+  /** Tells of the object's connections; undefined where the backend isn't told of any. */
+  readonly connections: ConnectionEvents | undefined;
+  readonly #setup: EventDeliverySetup;
+  /** Adds events at the end of every event, before the batch begins. */
+  #note: ((nowMs: number) => void) | undefined;
+  readonly #timer = new NextTimer(() => this.proceed(Date.now()));
+
+  constructor(setup: EventDeliverySetup) {
+    this.#setup = setup;
+    const { sql, object, events, sessions, namespaceOf } = setup;
+    const outbox = new Outbox({ sql, object, config: events });
+    this.outbox = outbox;
+    const isConcerned = isTold(events, "connected") || isTold(events, "subscribed");
+    this.connections = isConcerned
+      ? new ConnectionEvents({
+          config: events,
+          outbox,
+          table: new ToldTable(sql),
+          sessions,
+          namespaceOf,
+          nowMs: () => Date.now(),
+        })
+      : undefined;
+  }
+
+  /** What a channel needs to tell of its publications, and to find out that it has no subscriber any more. */
+  ofChannel(name: string): Pick<ChannelSetup, "events" | "followersCheckMs"> {
+    const followersCheckMs = limits.eventsFollowersCheckMs;
+    return {
+      ...(this.#tellsOf("publication", name) ? { events: this.outbox } : {}),
+      ...(this.#tellsOf("channel_occupied", name) ? { followersCheckMs } : {}),
+    };
+  }
+
+  /** Tells, from now on, whether a channel has subscribers (rule E10). */
+  watch(channel: Pick<Channel, "name" | "isHeld">): void {
+    if (!this.#tellsOf("channel_occupied", channel.name)) return;
+    const occupancy = new Occupancy(this.outbox, channel.name);
+    this.#note = (nowMs) => occupancy.note(channel.isHeld, nowMs);
+  }
+
+  /** What sessions need to tell of themselves. */
+  get ofSessions(): Pick<SessionContext, "events"> {
+    return this.connections === undefined ? {} : { events: this.connections };
+  }
+
+  #tellsOf(type: EventType, channel: string): boolean {
+    const { events, namespaceOf } = this.#setup;
+    return isTold(events, type, namespaceOf(channel));
+  }
+
+  /** When the object's alarm has to ring, ms since 1970; Infinity for never. */
+  alarmAtMs(nowMs: number): number {
+    const connectionsAtMs = this.connections?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.outbox.alarmAtMs(nowMs), connectionsAtMs);
+  }
+
+  /** Sends the batch that is due, and sets the timer for the next one. To be called at the end of every event. */
+  proceed(nowMs: number): void {
+    this.connections?.compare();
+    this.#note?.(nowMs);
+    const batch = this.outbox.begin(nowMs);
+    if (batch !== undefined) void this.#send(batch);
+    this.#timer.set(this.outbox.beginInMs(nowMs), nowMs);
+  }
+
+  async #send(batch: EventBatch): Promise<void> {
+    const { events, env, signer, called, ended } = this.#setup;
+    called();
+    const taken = await sendEvents(events.target, env, signer, batch.body);
+    const nowMs = Date.now();
+    this.outbox.answered(batch, taken, nowMs);
+    await ended(nowMs);
+  }
+}
+
+/** The object whose events are sent. */
+export interface EventDeliverySetup {
+  readonly events: NonNullable<Config["events"]>;
+  readonly sql: Sql;
+  /** The object's name in its events. */
+  readonly object: string;
+  readonly env: object;
+  readonly signer: WebhookSigner;
+  /** What was told of the object's open connections. */
+  readonly sessions: () => Iterable<ToldConnection>;
+  readonly namespaceOf: (channel: string) => string;
+  /** Called before each call. */
+  readonly called: () => void;
+  /** Ends the event that an answer is: it has to call {@link EventDelivery.proceed}, and to set the alarm. */
+  readonly ended: (nowMs: number) => Promise<void>;
+}

@@ -1,0 +1,62 @@
+import { DurableObject } from "cloudflare:workers";
+import type { CollectedMetrics, MetricsReport } from "../../src/contract/metrics-report.ts";
+import type { MetricsCalls } from "../../src/contract/object-calls.ts";
+import { limits } from "../../src/limits.ts";
+import { Totals } from "../../src/metrics/totals.ts";
+import type { Env } from "../platform/env.ts";
+import { ObjectSql } from "../platform/object-sql.ts";
+
+/**
+ * One of the objects that collect what others have counted; `Totals` adds it up. It exists only where
+ * `prometheus.enabled` is on, and sleeps while nothing is counted anywhere.
+ */
+export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
+  /** Counts the rows written since the object woke; tests read the count. */
+  readonly sql: ObjectSql;
+  readonly #totals: Totals;
+  #storesSoon = false;
+
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    this.sql = new ObjectSql(context.storage);
+    this.#totals = new Totals(this.sql);
+  }
+
+  // The calls' contract is in src/contract/object-calls.ts.
+  async report(report: MetricsReport): Promise<void> {
+    this.#totals.add(report, Date.now());
+    this.#analyse(report);
+    this.#storeSoon();
+  }
+
+  async collected(): Promise<CollectedMetrics> {
+    const collected = this.#totals.collected(Date.now());
+    this.#storeSoon();
+    return collected;
+  }
+
+  /** Whether everything is stored; tests wait for it. */
+  get isStored(): boolean {
+    return !this.#totals.unstored;
+  }
+
+  /** Hands counters on to Analytics Engine, where the Worker has a dataset: a point for each, within the platform's bound. */
+  #analyse({ counters }: MetricsReport): void {
+    const { METRICS_DATASET: dataset } = this.env;
+    if (dataset === undefined) return;
+    for (const { series, added } of counters.slice(0, limits.metricsPointsMax)) {
+      const [name = ""] = series.split("{", 1);
+      dataset.writeDataPoint({ indexes: [name], blobs: [series], doubles: [added] });
+    }
+  }
+
+  /** Stores what has changed, a little later: what comes until then is in the same rows. */
+  #storeSoon(): void {
+    if (this.#storesSoon || !this.#totals.unstored) return;
+    this.#storesSoon = true;
+    setTimeout(() => {
+      this.#storesSoon = false;
+      this.#totals.store();
+    }, limits.metricsStoreMs);
+  }
+}
