@@ -145,7 +145,7 @@ export function fitsUntilConnect(identity: LargeParts): boolean {
 }
 
 /** The parts of an identity that may be large. */
-type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "atUpgrade">;
+type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "atUpgrade">;
 
 /**
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
@@ -320,13 +320,17 @@ const flagNames = [
   "serverRefresh",
 ] as const;
 
-function roomBytes({ claims, headers, atUpgrade }: LargeParts): number {
+function roomBytes({ claims, headers, traceparent, atUpgrade }: LargeParts): number {
   const rest = claims === undefined ? 0 : claimsBytes(claims);
   // Few connections have headers, and these change once.
   const kept = headers === undefined ? 0 : storedBytes(JSON.stringify(headers));
+  const trace = traceparent === undefined ? 0 : traceBytes;
   const { data = "" } = atUpgrade ?? {};
-  return limits.attachmentBytesMax - identityBytes - rest - kept - storedBytes(data);
+  return limits.attachmentBytesMax - identityBytes - rest - kept - trace - storedBytes(data);
 }
+
+/** A traceparent of version 00, with the name of its field. */
+const traceBytes = 80;
 
 /**
  * The size of large claims is cached. Claims with a user only are counted quickly, and as in {@link pack} not cached.

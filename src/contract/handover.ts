@@ -27,6 +27,8 @@ export interface Handover {
   readonly passing?: true;
   /** The headers of the client's request that hooks get (rule Q8); absent: none. */
   readonly headers?: readonly HookHeader[];
+  /** The trace that the client's request belongs to (rule X1); absent without one, and from a release that knew none. */
+  readonly traceparent?: string;
   /**
    * The claims of the token at the upgrade, verified (rule A3), or with `asked` those that a backend gave; absent if there
    * are none.

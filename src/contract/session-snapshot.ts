@@ -66,6 +66,8 @@ export interface SessionIdentity {
   readonly atUpgrade?: { readonly data?: JsonText };
   /** The headers that hooks get; absent: none. */
   readonly headers?: KeptHeaders;
+  /** The trace that the handshake belongs to (rule X1); absent: none. */
+  readonly traceparent?: string;
   /**
    * A backend is asked for a command, whose reply would be lost with the object's memory: restored with this, the
    * connection ends (rule Q4). Absent: none is asked.

@@ -90,6 +90,16 @@ beforeEach(async () => {
 });
 
 describe.each(variants)("a backend that is asked at the upgrade, on $name", (variant) => {
+  it("[Q10] [X1] is told the trace of the handshake, and so is the object", async () => {
+    const channel = newChannel("room");
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    await variant.open(channel, "", { ...giving({ user: newUser() }), traceparent });
+    const response = await env.BACKEND.fetch("https://backend/asked");
+    const [asked] = await response.json<{ readonly headers: Record<string, string> }[]>();
+    expect(asked?.headers).toMatchObject({ traceparent });
+    expect(await attachmentsOf(variant.place.holder(channel))).toMatchObject([{ traceparent }]);
+  });
+
   it("[Q10] [U1] admits a client, which is its user's connection like any other", async () => {
     const channel = newChannel("room");
     const user = newUser();

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import { parseTraceparent } from "../../src/contract/traceparent.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 import { noTokenReason, tokenReason } from "../../src/access/refusal.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
@@ -46,10 +47,12 @@ function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined
   const headers =
     targets.size === 0 ? undefined : handshakeHeaders(targets, (name) => request.get(name));
   if (headers !== undefined && !fitHeaders({ http: headers })) return refused(respondTooLarge());
+  const traceparent = parseTraceparent(request.get("traceparent"));
   return {
     outcome: "admitted",
     ...(claims !== undefined && { claims }),
     ...(headers !== undefined && { headers }),
+    ...(traceparent !== undefined && { traceparent }),
   };
 }
 

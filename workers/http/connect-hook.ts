@@ -3,7 +3,13 @@ import type { Config, HookRefusal, HookTarget } from "../../src/config/config.ts
 import { fitsUntilConnect } from "../../src/contract/attachment.ts";
 import { encodeHandover, type Handover } from "../../src/contract/handover.ts";
 import type { KeptHeaders } from "../../src/contract/session-snapshot.ts";
-import { afterConnect, fitHeaders, headersFor, withEmulated } from "../../src/hooks/headers.ts";
+import {
+  afterConnect,
+  fitHeaders,
+  headersFor,
+  withEmulated,
+  withTrace,
+} from "../../src/hooks/headers.ts";
 import { hookRequest } from "../../src/hooks/request.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
@@ -75,7 +81,8 @@ export async function askAboutClient(
     return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
   }
   const id = crypto.randomUUID();
-  const asked = await ask(context, target, { id, headers, client, request });
+  const { traceparent } = admitted;
+  const asked = await ask(context, target, { id, headers, traceparent, client, request });
   switch (asked.outcome) {
     case "admitted":
     case "no-credentials":
@@ -100,6 +107,8 @@ interface AskedAbout {
   /** The connection's ID. */
   readonly id: string;
   readonly headers: KeptHeaders;
+  /** The trace of the request (rule X1). */
+  readonly traceparent: string | undefined;
   readonly client: ClientTransport;
   readonly request: ConnectRequest | undefined;
 }
@@ -107,7 +116,7 @@ interface AskedAbout {
 async function ask(
   context: Context<AppEnv>,
   target: HookTarget,
-  { id, headers, client, request }: AskedAbout,
+  { id, headers, traceparent, client, request }: AskedAbout,
 ): Promise<ConnectAnswer> {
   const { configured } = context.var;
   const about = {
@@ -119,7 +128,7 @@ async function ask(
   const question = {
     hook: "connect",
     body: hookRequest(about, connectSubject(request), target.binaryEncoding),
-    headers: headersFor(target, headers),
+    headers: withTrace(headersFor(target, headers), traceparent),
   } as const;
   const answer = await edgeOf(configured).hooks.ask(target, question, (one) =>
     sendQuestion(one, target, configured, context.env),
@@ -147,19 +156,22 @@ const edges = new WeakMap<Configured, Edge>();
 /** What the object is told: the headers of further hooks only, and what the backend gave. */
 function handedOver(
   { hooks }: Config,
-  { headers: http }: Admitted,
+  { headers: http, traceparent }: Admitted,
   client: string,
   answer: Exclude<ConnectAnswer, HookRefused>,
 ): Admitted {
   const headers = http === undefined ? undefined : afterConnect(hooks.targets, { http })?.http;
-  const rest = headers === undefined ? {} : { headers };
+  const rest = {
+    ...(headers === undefined ? {} : { headers }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
   if (answer.outcome === "no-credentials") return { ...rest, asked: { client } };
   const { claims, data } = answer;
   return { ...rest, claims, asked: { client, ...(data === undefined ? {} : { data }) } };
 }
 
 /** Whether the object can be told, and keep it until the client's connect (rule B2). */
-function fits({ claims, headers: http, asked }: Admitted): boolean {
+function fits({ claims, headers: http, traceparent, asked }: Admitted): boolean {
   const { data } = asked ?? {};
   const handover: Handover = {
     v: 1,
@@ -172,6 +184,7 @@ function fits({ claims, headers: http, asked }: Admitted): boolean {
     fitsUntilConnect({
       ...(claims === undefined ? {} : { claims }),
       ...(http === undefined ? {} : { headers: { http } }),
+      ...(traceparent === undefined ? {} : { traceparent }),
       atUpgrade: data === undefined ? {} : { data },
     })
   );

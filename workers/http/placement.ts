@@ -103,7 +103,7 @@ type OpenedSocket =
 export async function openSocket(
   pool: Pool,
   codec: CodecName,
-  { claims, headers, asked }: Admitted,
+  { claims, headers, traceparent, asked }: Admitted,
   client: "stream" | "events" | "poll",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
@@ -113,6 +113,7 @@ export async function openSocket(
       keepalive: "client",
       ...emulatedTransport(codec, client),
       ...(headers !== undefined && { headers }),
+      ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),
       ...(asked !== undefined && { asked }),
     },
@@ -156,6 +157,8 @@ export interface Admitted {
   readonly claims?: ConnectionClaims;
   /** The headers that hooks get; absent if there are none. */
   readonly headers?: readonly HookHeader[];
+  /** The trace that the request belongs to; absent without one. */
+  readonly traceparent?: string;
   /** A backend was asked at the upgrade (rule Q10); absent if none was. */
   readonly asked?: AskedAtUpgrade;
 }

@@ -39,12 +39,13 @@ export function webSocket(
     const asked = await askAboutClient(context, admission, client);
     if (asked.outcome === "answered") return asked.response;
     if (asked.outcome === "refused") return respondRefused(context, codec, asked.refusal);
-    const { claims, headers, asked: atUpgrade } = asked;
+    const { claims, headers, traceparent, asked: atUpgrade } = asked;
     const handover = handoverRequest(context.req.raw, {
       v: 1,
       keepalive: context.req.query("keepalive") === "client" ? "client" : "server",
       ...client,
       ...(headers !== undefined && { headers }),
+      ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),
       ...(atUpgrade !== undefined && { asked: atUpgrade }),
       ...(address !== undefined && { address }),

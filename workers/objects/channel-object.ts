@@ -35,6 +35,7 @@ import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
 import type { Env } from "../platform/env.ts";
+import { inSpan } from "../platform/spans.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
@@ -69,6 +70,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly remembered = new ObjectTrail(limits.trailFramesMax);
   protected override readonly kind = "channel";
   protected override readonly events: EventDelivery | undefined;
+  /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
+  #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -82,8 +85,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     // one commit, and a crash can't come between them (rule L4).
     void context.blockConcurrencyWhile(() => this.alarms.read());
     this.#queue = new CommitQueue({
-      settle: () => this.settle(Date.now()),
-      committed: () => context.storage.sync(),
+      settle: () => this.#afterCommit(Date.now()),
+      committed: () => this.#commit(),
       full: () => channel.hub.full,
     });
     const name = context.id.name ?? "";
@@ -105,7 +108,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       instance: nowMs,
       frames: this.remembered.frames,
       ...this.metrics?.ofChannel(name),
-      ...this.events?.ofChannel(name),
+      ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
     });
     this.events?.watch(channel);
     this.#channel = channel;
@@ -153,9 +156,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.happened("api");
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const present = await this.#presenceFor(commands);
-    const carriedOut = await this.#queue.add(kindOf(commands), bytes, () =>
-      this.#carryOut(commands, present),
-    );
+    const traceparent = traceOf(commands);
+    const kind = kindOf(commands);
+    const job = (): ChannelAnswers => this.#carryOut(commands, present);
+    const carriedOut = await (traceparent === undefined
+      ? this.#queue.add(kind, bytes, job)
+      : inSpan("publish", { traceparent, channel: this.#channel.name }, () =>
+          this.#queue.add(kind, bytes, job),
+        ));
     await this.schedule(Date.now());
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
@@ -234,11 +242,26 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       const unknown = { error: errorCodes.unknownChannel };
       return { outcome: "answers", answers: commands.map(() => unknown) };
     }
+    this.#traceparent = traceOf(commands) ?? this.#traceparent;
     this.sockets.sweep(nowMs, false);
     if (kindOf(commands) === "publish" && this.#channel.hub.overloaded(nowMs)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
     return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, present) };
+  }
+
+  /** Makes what was written durable; in a span if a publication of the round belongs to a trace. */
+  #commit(): Promise<void> {
+    const traceparent = this.#traceparent;
+    if (traceparent === undefined) return this.ctx.storage.sync();
+    this.#traceparent = undefined;
+    const channel = this.#channel.name;
+    return inSpan("commit", { traceparent, channel }, () => this.ctx.storage.sync());
+  }
+
+  #afterCommit(nowMs: number): void {
+    this.events?.committed(nowMs);
+    this.settle(nowMs);
   }
 
   /** The present clients, once for all commands of a call (rule P3); undefined if no command asks, or none may know. */
@@ -375,6 +398,13 @@ function publishes({ method }: { readonly method: string }): boolean {
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
 function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
   return commands.some(publishes) ? "publish" : "other";
+}
+
+/** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
+function traceOf(commands: readonly ChannelCommand[]): string | undefined {
+  for (const command of commands)
+    if (command.method === "publish") return command.request.traceparent;
+  return undefined;
 }
 
 /**

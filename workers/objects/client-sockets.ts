@@ -348,7 +348,7 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param listed whether the directory lists the object (rule U22)
  */
 function newSession(
-  { keepalive, codec, emulated, events, passing, headers, asked }: Handover,
+  { keepalive, codec, emulated, events, passing, headers, traceparent, asked }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
@@ -364,6 +364,7 @@ function newSession(
     ...(passing === true ? { passing } : {}),
     ...(listed ? { listed } : {}),
     ...(headers === undefined ? {} : { headers: { http: headers } }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(claims === undefined ? {} : { claims }),
     ...(asked === undefined ? {} : atUpgrade(asked, claims)),
     subscriptions: [],

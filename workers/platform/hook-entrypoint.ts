@@ -7,6 +7,7 @@ import { boundedBytes } from "./bounded-bytes.ts";
 import { type Configured, configurationOf } from "./configuration.ts";
 import type { Env } from "./env.ts";
 import { serviceOf } from "./services.ts";
+import { inSpan } from "./spans.ts";
 
 /**
  * Asks backends for the objects. It is stateless: the platform lets one object wait for six connections at a time, and
@@ -31,6 +32,19 @@ export class HookEntrypoint extends WorkerEntrypoint<Env> implements HookCalls {
  * @param target of the question, by its name in the configuration
  */
 export async function sendQuestion(
+  question: HookQuestion,
+  target: HookTarget,
+  configured: Pick<Configured, "hookSigner">,
+  env: Env,
+): Promise<HookReply> {
+  const [, traceparent] = question.headers?.find(([name]) => name === "traceparent") ?? [];
+  if (traceparent === undefined) return request(question, target, configured, env);
+  return inSpan(question.hook, { traceparent, target: question.target }, () =>
+    request(question, target, configured, env),
+  );
+}
+
+async function request(
   { hook, body, headers = [] }: HookQuestion,
   target: HookTarget,
   { hookSigner }: Pick<Configured, "hookSigner">,

@@ -131,6 +131,18 @@ describe("a stored session", () => {
     },
   );
 
+  it("[S1] [X1] has room for the trace of its handshake, and less for the rest", () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const counts = Array.from({ length: 1_000 }, (_, index) => index);
+    const mostWith = (more: Partial<SessionSnapshot>): number =>
+      counts.filter((count) => fitsCursors({ ...identity, ...more }, count)).length;
+    const most = mostWith({});
+    expect(mostWith({ traceparent })).toBeLessThan(most);
+    expect(
+      bytesOf({ v: 1, ...identity, traceparent }) - bytesOf({ v: 1, ...identity }),
+    ).toBeLessThan(80);
+  });
+
   it("[G2] lies in a row, all of it, when it has 1,000 subscriptions", () => {
     const snapshot = sessionWith(1_000);
     const { attachment, row } = writeSession(snapshot);

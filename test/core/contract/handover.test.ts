@@ -6,6 +6,7 @@ describe("a handover", () => {
   const handover: Handover = {
     v: 1,
     keepalive: "client",
+    traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     claims: { user: "Zoë\r\n😀\ud83d", expireAtSeconds: 5, info: json(`{"n":1.00}`) },
   };
 
