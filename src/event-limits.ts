@@ -53,6 +53,11 @@ export const eventLimits = {
    * (rule E11).
    */
   eventsHoldersCheckMs: 3_600_000,
+  /**
+   * Commits of which an object remembers when they ended, the newest ones, for events that are sent later (rule E12). An
+   * event of an older one is sent without that time.
+   */
+  eventsCommitTimesMax: 1_000,
   /** Events in one answer of the API, by default and at most. Together they have at most `answerBytesMax` characters. */
   eventsAnswerDefault: 100,
   eventsAnswerMax: 1_000,

@@ -469,6 +469,6 @@ export const limits = {
   ...eventLimits,
   ...hookLimits,
   ...metricsLimits,
-  ...trailLimits,
   ...queueLimits,
+  ...trailLimits,
 } as const;

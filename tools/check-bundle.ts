@@ -41,7 +41,7 @@ async function startupCalls(file: string): Promise<number> {
     resolve: (specifier, context, next) =>
       specifier === "cloudflare:workers"
         ? {
-            url: "data:text/javascript,export class DurableObject {} export class WorkerEntrypoint {}",
+            url: "data:text/javascript,export const tracing = {}; export class DurableObject {} export class WorkerEntrypoint {}",
             shortCircuit: true,
           }
         : next(specifier, context),

@@ -10,12 +10,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import type { Config } from "../src/config/config.ts";
 import { buildConsole } from "./build-console.ts";
+import { trialToken } from "../cli/token-signer.ts";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { secretsFileOf } from "./secrets.ts";
 import { takesToken } from "./takes-token.ts";
-import { trialToken } from "./trial-token.ts";
 import { takeWranglerState } from "./wrangler-state.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 

@@ -1,11 +1,18 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { unstable_readConfig as readWranglerConfig } from "wrangler";
 import type { Target } from "./command-line.ts";
-import { root } from "./wrangler.ts";
+import { root, wranglerFiles } from "./wrangler.ts";
 
-/** The path of wrangler's configuration file. */
-export function configurationFile({ file = "wrangler.toml" }: Target): string {
-  return resolve(root, file);
+/**
+ * The path of wrangler's configuration file: the named one, or the one that wrangler finds. What is checked has to be
+ * what wrangler deploys.
+ *
+ * @param folder the folder in which wrangler runs
+ */
+export function configurationFile({ file }: Target, folder: string = root): string {
+  const found = wranglerFiles.find((name) => existsSync(resolve(folder, name)));
+  return resolve(folder, file ?? found ?? "wrangler.toml");
 }
 
 /** The configuration in that file for an environment, as wrangler reads it. */

@@ -130,4 +130,5 @@ const publicValues: ReadonlySet<string> = new Set([
   "development-api-key",
   "development-console-password",
   "development-token-hmac-secret-key",
+  "whsec_ZGV2ZWxvcG1lbnQtaG9vay1zaWduaW5nLXNlY3JldA==",
 ]);

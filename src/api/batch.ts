@@ -62,9 +62,11 @@ function parseElement(text: string, caller: ApiCaller): ParsedCommand {
   return command.outcome === "malformed" ? malformedAt(method, command) : command;
 }
 
-// `parallel` is accepted and has no effect: calls to different channels always run in parallel, and the commands for
-// one channel never do (rule W3).
-const batchShape = shape(() => ({
+/**
+ * A `batch` request. `parallel` is accepted and has no effect: calls to different channels always run in parallel, and the
+ * commands for one channel never do (rule W3).
+ */
+export const batchShape = shape(() => ({
   commands: v.nullish(v.array(v.unknown(), "an array")),
   parallel: flagField(),
 }));

@@ -64,7 +64,8 @@ function parseLine(text: string, caller: ApiCaller): ParsedLine {
   return { outcome: "line", value: { id, command: command.command } };
 }
 
-const lineShape = shape(() => ({
+/** One line of the legacy form. */
+export const lineShape = shape(() => ({
   id: uint32Field(),
   method: textField(),
   params: objectField(),

@@ -253,7 +253,8 @@ function checkCode({ code, reason }: DisconnectCode): CheckedCode {
   return { outcome: "code", code: { code, reason } };
 }
 
-const disconnectShape = shape(() => ({
+/** A `disconnect` request. */
+export const disconnectShape = shape(() => ({
   user: textField(),
   client: textField(),
   session: textField(),
@@ -272,7 +273,8 @@ const overrideShape = () =>
     force_recovery: flagOverride(),
   });
 
-const subscribeShape = shape(() => ({
+/** A `subscribe` request, without `info`, `data` and `server_tags_filter`, which are read from the text. */
+export const subscribeShape = shape(() => ({
   channel: textField(),
   user: textField(),
   client: textField(),
@@ -284,18 +286,22 @@ const subscribeShape = shape(() => ({
   override: v.nullish(overrideShape()),
 }));
 
-const blockShape = shape(() => ({ user: textField(), expire_at: offsetField() }));
+/** A `block_user` request; an `unblock_user` request has no `expire_at`. */
+export const blockShape = shape(() => ({ user: textField(), expire_at: offsetField() }));
 
-const revokeShape = shape(() => ({ uid: textField(), expire_at: offsetField() }));
+/** A `revoke_token` request. */
+export const revokeShape = shape(() => ({ uid: textField(), expire_at: offsetField() }));
 
-const invalidateShape = shape(() => ({
+/** An `invalidate_user_tokens` request. */
+export const invalidateShape = shape(() => ({
   user: textField(),
   channel: textField(),
   issued_before: offsetField(),
   expire_at: offsetField(),
 }));
 
-const refreshShape = shape(() => ({
+/** A `refresh` request, without `info`, which is read from the text. */
+export const refreshShape = shape(() => ({
   user: textField(),
   client: textField(),
   session: textField(),
@@ -304,7 +310,8 @@ const refreshShape = shape(() => ({
   b64info: textField(),
 }));
 
-const unsubscribeShape = shape(() => ({
+/** An `unsubscribe` request. */
+export const unsubscribeShape = shape(() => ({
   channel: textField(),
   user: textField(),
   client: textField(),

@@ -49,7 +49,8 @@ function publishEntry(
   return publishCall(fields.channel, publication.request, checked.options, caller);
 }
 
-const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));
+/** A `publish` request, without `data` and `version`, which are read from the text. */
+export const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));
 
 /**
  * Parses a `broadcast` request (docs/protocol.md 6.2). A fault of the publication or of the list refuses the whole
@@ -84,7 +85,8 @@ function broadcastEntry(channel: string, request: PublicationRequest, caller: Ap
   return publishCall(channel, request, checked.options, caller);
 }
 
-const broadcastShape = shape(() => ({ channels: textListField(), ...publicationFields() }));
+/** A `broadcast` request, likewise. */
+export const broadcastShape = shape(() => ({ channels: textListField(), ...publicationFields() }));
 
 /** The fields that publish and broadcast share, except `data` and `version`, which are read from the text. */
 export const publicationFields = () => ({

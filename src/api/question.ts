@@ -79,9 +79,10 @@ function questionEntry(question: Question, { key }: ApiCaller, users: readonly s
   return { outcome: "question", question };
 }
 
-const connectionsShape = shape(() => ({ user: textField(), expression: textField() }));
-/** `info` has no pattern. */
-const pageShape = shape(() => ({
+/** A `connections` request. */
+export const connectionsShape = shape(() => ({ user: textField(), expression: textField() }));
+/** A `channels` request; an `info` request has no pattern. */
+export const pageShape = shape(() => ({
   pattern: textField(),
   cursor: textField(),
   limit: uint32Field(),

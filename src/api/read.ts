@@ -33,7 +33,8 @@ function historyEntry(request: Shaped<typeof historyShape>, caller: ApiCaller): 
   return { outcome: "call", channel, command: { method: "history", request: query } };
 }
 
-const historyShape = shape(() => ({
+/** A `history` request. */
+export const historyShape = shape(() => ({
   channel: textField(),
   limit: int32Field(),
   since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
@@ -54,4 +55,5 @@ export function parseChannelRequest(
   return { outcome: "call", channel, command: { method } };
 }
 
-const channelShape = shape(() => ({ channel: textField() }));
+/** A request of a method whose only parameter is a channel. */
+export const channelShape = shape(() => ({ channel: textField() }));

@@ -49,8 +49,8 @@ function refusal(
     : undefined;
 }
 
-/** Only an update has a state. */
-const statusShape = shape(() => ({ users: textListField(), state: textField() }));
+/** A request of a method for users' status; only an update has a state. */
+export const statusShape = shape(() => ({ users: textListField(), state: textField() }));
 
 /** Users by the names of their homes. */
 export function usersByHome(users: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -51,29 +51,33 @@ export function parseInspect(params: string, caller: ApiCaller): ParsedEntry {
   if (object === "" || node?.kind === "channel") {
     const checked = checkChannel(channel, "inspect", caller);
     if (checked.outcome === "refused") return checked;
-    if (object !== "" && parsed.value.channel !== "") return twoSubjects;
-    return asked({ method: "inspect", channel, object: "", refusals });
+    const isOther = parsed.value.channel !== "" && parsed.value.channel !== channel;
+    return isOther ? twoSubjects() : asked({ method: "inspect", channel, object: "", refusals });
   }
   const refused = checkAllChannels("inspect", caller.key);
   if (refused !== undefined) return refused;
-  if (channel !== "") return twoSubjects;
+  if (channel !== "") return twoSubjects();
   return asked({ method: "inspect", channel: "", object, refusals });
 }
 
-const twoSubjects = refusedRequest("either channel or object is to be given");
+function twoSubjects(): Entry {
+  return refusedRequest("channel and object name different objects");
+}
 
 function asked(question: Question): Entry {
   return { outcome: "question", question };
 }
 
-const whyShape = shape(() => ({
+/** The shape of a `why` request. */
+export const whyShape = shape(() => ({
   channel: textField(),
   offset: offsetField(),
   user: textField(),
   client: textField(),
 }));
 
-const inspectShape = shape(() => ({
+/** The shape of an `inspect` request. */
+export const inspectShape = shape(() => ({
   channel: textField(),
   object: textField(),
   refusals: uint32Field(),

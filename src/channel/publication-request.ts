@@ -22,8 +22,8 @@ export function clientPublication(data: Payload): PublicationRequest {
 
 /** Whether a publication has data and nothing else, as one of {@link clientPublication}. */
 export function isPlain(request: PublicationRequest): boolean {
-  const { tags, skipHistory, idempotencyKey, version, versionEpoch, delta } = request;
-  const isBare = tags === undefined && !skipHistory && !delta;
+  const { tags, skipHistory, idempotencyKey, version, versionEpoch, delta, traceparent } = request;
+  const isBare = tags === undefined && !skipHistory && !delta && traceparent === undefined;
   return isBare && idempotencyKey === "" && version === 0n && versionEpoch === "";
 }
 

@@ -14,6 +14,7 @@ export interface Config {
   readonly transports: TransportsConfig;
   /** Dormouse's own; absent if no backend is told of events. */
   readonly events?: EventsConfig;
+  readonly swagger: SwaggerConfig;
   readonly hooks: HooksConfig;
   readonly prometheus: PrometheusConfig;
   /** Dormouse's own; absent where the configuration doesn't say whether the console is on. */
@@ -99,6 +100,11 @@ export type EventType =
  */
 export interface HooksConfig {
   readonly connect?: HookTarget;
+  /**
+   * Dormouse's own: when `connect` is asked about. "upgrade": by the edge, before any object is called (rule Q10);
+   * "connect": by the object, for the client's connect.
+   */
+  readonly connectAt: "connect" | "upgrade";
   /** The server refreshes connections; clients don't (rule Q9). */
   readonly refresh?: HookTarget;
   /** Dormouse's own: takes what clients send with `send`. */
@@ -337,6 +343,12 @@ export interface HttpApiConfig {
   readonly insecure: boolean;
   /** Dormouse's own: keys beside `API_KEY`, which admit less (rule A14). */
   readonly keys: readonly ApiKeyConfig[];
+}
+
+/** The section `swagger`. */
+interface SwaggerConfig {
+  /** The description of the HTTP API and the page that shows it are served (rule W8). */
+  readonly enabled: boolean;
 }
 
 /** One of `http_api.keys`. */

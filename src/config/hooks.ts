@@ -13,7 +13,14 @@ import type {
   HookTarget,
   RpcConfig,
 } from "./config.ts";
-import { readBoolean, readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
+import {
+  readBoolean,
+  readChoice,
+  readDurationMs,
+  readText,
+  readTexts,
+  readWholeNumber,
+} from "./fields.ts";
 import type { Section } from "./section.ts";
 import { parseEndpoint } from "./targets.ts";
 import {
@@ -64,11 +71,15 @@ const defaultName = "default";
  * @param section receives the problems
  */
 export function readClientHooks(section: Section): ClientHooks {
-  const [connect, refresh, message] = (["connect", "refresh", "message"] as const).map((name) =>
+  const ofConnect = section.section("connect");
+  const connectAt = readChoice(ofConnect, "at", { choices: ["connect", "upgrade"] });
+  const connect = readSwitched(ofConnect, "client.proxy.connect");
+  const [refresh, message] = (["refresh", "message"] as const).map((name) =>
     readSwitched(section.section(name), `client.proxy.${name}`),
   );
   section.refuseOthers({});
   return {
+    connectAt,
     ...(connect === undefined ? {} : { connect }),
     ...(refresh === undefined ? {} : { refresh }),
     ...(message === undefined ? {} : { message }),
@@ -117,7 +128,7 @@ export function readChannelHooks(
   { subscribe, publish, subRefresh, named }: ChannelTargets,
 ): Pick<ChannelConfig["withoutNamespace"], "subscribeHook" | "publishHook" | "subRefreshHook"> {
   const read = (option: string, target: HookTarget | undefined): HookTarget | undefined =>
-    readChoice(
+    readNamed(
       section,
       `${option}_`,
       { target, path: `channel.proxy.${option.replace("_proxy", "")}` },
@@ -169,7 +180,7 @@ function readMethods(
   own: OwnTarget,
   named: NamedTargets,
 ): HookTarget | undefined {
-  const target = readChoice(section, "proxy_", own, named);
+  const target = readNamed(section, "proxy_", own, named);
   section.refuseOthers({});
   return target;
 }
@@ -181,7 +192,7 @@ interface OwnTarget {
 }
 
 /** Reads the two options that switch a hook on and name its backend; undefined if it is off. */
-function readChoice(
+function readNamed(
   section: Section,
   option: string,
   own: OwnTarget,
@@ -212,7 +223,7 @@ export function allHooks(hooks: ClientHooks, channel: ChannelConfig, rpc: RpcCon
 }
 
 /** The hooks of connections. */
-type ClientHooks = Pick<HooksConfig, "connect" | "refresh" | "message">;
+type ClientHooks = Pick<HooksConfig, "connect" | "connectAt" | "refresh" | "message">;
 
 /** Reads a backend; undefined if it has no endpoint. */
 function readTarget(section: Section, name: string): HookTarget | undefined {

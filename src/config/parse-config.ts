@@ -14,6 +14,7 @@ import {
   unsupportedTopLevelKeys,
   unsupportedPrometheusKeys,
   unsupportedStreamKeys,
+  unsupportedSwaggerKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
 } from "./unsupported.ts";
@@ -66,6 +67,7 @@ export function parseConfig(
     rpc,
     transports: readTransports(root),
     ...(events === undefined ? {} : { events }),
+    swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
     hooks: allHooks(hooks, channel, rpc),
     prometheus: { enabled: metrics, counts: metrics || consoleSection?.enabled === true },
     ...(consoleSection === undefined ? {} : { console: consoleSection }),

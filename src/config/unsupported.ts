@@ -136,7 +136,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
     accepted: { enabled: [true], handler_prefix: ["/health"] },
     because: "/health is always there",
   },
-  swagger: { ...not, switched: true },
   debug: { ...not, switched: true },
   init: {
     refusal: "is not supported by Dormouse: the only address is /connection/init",
@@ -313,6 +312,11 @@ export const unsupportedHttpApiKeys: UnsupportedKeys = {
   external: not,
   handler_prefix: { ...not, accepted: ["/api"] },
   disabled: not,
+};
+
+/** `swagger.*`. */
+export const unsupportedSwaggerKeys: UnsupportedKeys = {
+  handler_prefix: { ...not, accepted: ["/swagger"] },
 };
 
 /** Each of `http_api.keys`, which are Dormouse's own. */

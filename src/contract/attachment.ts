@@ -1,4 +1,8 @@
-import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
+import {
+  type ConnectionClaims,
+  type ServerSubscription,
+  withoutSubscriptions,
+} from "../access/claims.ts";
 import { limits } from "../limits.ts";
 import { isCodecName } from "../protocol/codecs.ts";
 import type { FilterNode } from "../protocol/command.ts";
@@ -126,8 +130,22 @@ export function fitsCursors(identity: LargeParts, count: number): boolean {
   return keptBytesMax * count <= roomBytes(identity);
 }
 
+/**
+ * Whether what a backend gave at the upgrade fits into the attachment until the client's connect comes (rule Q10). The
+ * subscriptions in the claims may be stored in a row.
+ */
+export function fitsUntilConnect(identity: LargeParts): boolean {
+  const { claims } = identity;
+  const isLarge = claims?.subscriptions !== undefined && !fitsAttachment(claims);
+  // Larger claims are stored without their subscriptions, or refused.
+  const left = roomBytes(
+    isLarge ? { ...identity, claims: withoutSubscriptions(claims) } : identity,
+  );
+  return left >= 0;
+}
+
 /** The parts of an identity that may be large. */
-type LargeParts = Pick<SessionIdentity, "claims" | "headers">;
+type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "atUpgrade">;
 
 /**
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
@@ -302,12 +320,17 @@ const flagNames = [
   "serverRefresh",
 ] as const;
 
-function roomBytes({ claims, headers }: LargeParts): number {
+function roomBytes({ claims, headers, traceparent, atUpgrade }: LargeParts): number {
   const rest = claims === undefined ? 0 : claimsBytes(claims);
   // Few connections have headers, and these change once.
   const kept = headers === undefined ? 0 : storedBytes(JSON.stringify(headers));
-  return limits.attachmentBytesMax - identityBytes - rest - kept;
+  const trace = traceparent === undefined ? 0 : traceBytes;
+  const { data = "" } = atUpgrade ?? {};
+  return limits.attachmentBytesMax - identityBytes - rest - kept - trace - storedBytes(data);
 }
+
+/** A traceparent of version 00, with the name of its field. */
+const traceBytes = 80;
 
 /**
  * The size of large claims is cached. Claims with a user only are counted quickly, and as in {@link pack} not cached.

@@ -33,6 +33,8 @@ export interface PublicationRequest {
   readonly versionEpoch: string;
   /** Whether delta subscribers may get the publication as a delta (docs/protocol.md 3.1). */
   readonly delta: boolean;
+  /** The trace that the publish belongs to (rule X1), see `traceparent.ts`; absent without one. */
+  readonly traceparent?: string;
 }
 
 /** Which publications of the history are read (rule H2). */

@@ -1,5 +1,6 @@
 import type { ConnectionClaims } from "../access/claims.ts";
 import type { CodecName } from "../protocol/codec.ts";
+import type { JsonText } from "../protocol/json/text.ts";
 import type { HookHeader } from "./hook-call.ts";
 
 /**
@@ -26,13 +27,28 @@ export interface Handover {
   readonly passing?: true;
   /** The headers of the client's request that hooks get (rule Q8); absent: none. */
   readonly headers?: readonly HookHeader[];
-  /** The claims of the token at the upgrade, verified (rule A3); absent if there was none. */
+  /** The trace that the client's request belongs to (rule X1); absent without one, and from a release that knew none. */
+  readonly traceparent?: string;
+  /**
+   * The claims of the token at the upgrade, verified (rule A3), or with `asked` those that a backend gave; absent if there
+   * are none.
+   */
   readonly claims?: ConnectionClaims;
+  /** A backend was asked at the upgrade (rule Q10), so the object doesn't ask about the connect. Absent: none was. */
+  readonly asked?: AskedAtUpgrade;
   /**
    * The address of a client without a token at the upgrade, or its network (rule B13); absent if it isn't known, and
    * from the release before.
    */
   readonly address?: string;
+}
+
+/** What the edge's question to a backend leaves for the object. */
+export interface AskedAtUpgrade {
+  /** The connection's ID, which the backend was told: a UUID. */
+  readonly client: string;
+  /** For the connect reply; absent if the backend gave none. */
+  readonly data?: JsonText;
 }
 
 /**

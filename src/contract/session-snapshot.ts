@@ -35,7 +35,8 @@ export interface SessionIdentity {
   /** The client is transient: it polls, so it isn't present, and its joins and leaves aren't announced (rule T9). */
   readonly passing?: boolean;
   /**
-   * Until connect: the claims of a token that the edge verified. Then: the connection's claims without subscriptions.
+   * Until connect: the claims of a token that the edge verified, or those that a backend gave it (rule Q10). Then: the
+   * connection's claims without subscriptions.
    */
   readonly claims?: ConnectionClaims;
   /**
@@ -58,8 +59,15 @@ export interface SessionIdentity {
    * (rules U10 and U11). Absent or false: a token gave them, or nobody did.
    */
   readonly byHook?: boolean;
+  /**
+   * Until connect: the edge has asked a backend about it (rule Q10), which gave the claims, if there are any, and this
+   * `data` for the connect reply. Absent: the edge hasn't, or another release made the session.
+   */
+  readonly atUpgrade?: { readonly data?: JsonText };
   /** The headers that hooks get; absent: none. */
   readonly headers?: KeptHeaders;
+  /** The trace that the handshake belongs to (rule X1); absent: none. */
+  readonly traceparent?: string;
   /**
    * A backend is asked for a command, whose reply would be lost with the object's memory: restored with this, the
    * connection ends (rule Q4). Absent: none is asked.

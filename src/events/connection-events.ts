@@ -212,8 +212,12 @@ function subscriptionHash(clientHash: number, channel: string): number {
   return hashOf(channel, hashOf(" ", clientHash));
 }
 
-function whoIs({ client, user }: ToldConnection): Pick<ObjectEvent, "client" | "user"> {
-  return { client, user };
+function whoIs({
+  client,
+  user,
+  traceparent,
+}: ToldConnection): Pick<ObjectEvent, "client" | "user" | "traceparent"> {
+  return traceparent === undefined ? { client, user } : { client, user, traceparent };
 }
 
 const sessionTypes: readonly EventType[] = [

@@ -22,6 +22,10 @@ export interface ObjectEvent {
   readonly info?: JsonText;
   /** The `info` of the client's subscription token. */
   readonly chanInfo?: JsonText;
+  /** The trace that it belongs to (rule X1). */
+  readonly traceparent?: string;
+  /** When the object got the publication, ms since 1970 (rule E12). */
+  readonly publishedAtMs?: number;
 }
 
 /**
@@ -31,9 +35,10 @@ export interface ObjectEvent {
  * @param dataBytesMax the most bytes of `data` that the receiver can take; data beyond it is left out
  */
 export function encodeEvent(event: ObjectEvent, dataBytesMax: number): string {
-  const { data, tags, info, chanInfo, type, ...plain } = event;
+  const { data, tags, info, chanInfo, publishedAtMs, type, ...plain } = event;
   let json = `"type":"${type}"`;
   for (const [name, value] of Object.entries(plain)) json += `,"${name}":${JSON.stringify(value)}`;
+  if (publishedAtMs !== undefined) json += `,"published_at":${publishedAtMs}`;
   if (tags !== undefined) json += `,"tags":${JSON.stringify(tags)}`;
   if (info !== undefined) json += `,"info":${info}`;
   if (chanInfo !== undefined) json += `,"chan_info":${chanInfo}`;
@@ -67,7 +72,7 @@ export function isTold(
 /** The event of a publication that a channel has accepted. */
 export function publicationEvent(
   channel: string,
-  { data, tags, info }: Pick<Publication, "data" | "tags" | "info">,
+  { data, tags, info, traceparent }: PublishedEntry,
   position: StreamPosition | undefined,
 ): ObjectEvent {
   return {
@@ -77,7 +82,13 @@ export function publicationEvent(
     ...(position === undefined ? {} : { offset: position.offset, epoch: position.epoch }),
     data,
     ...(tags === undefined ? {} : { tags }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
+}
+
+/** A publication as it was requested, with the client that published it, if one did. */
+interface PublishedEntry extends Pick<Publication, "data" | "tags" | "info"> {
+  readonly traceparent?: string;
 }
 
 /** The client that an event is about. */

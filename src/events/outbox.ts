@@ -1,6 +1,7 @@
 import type { EventsConfig, EventType } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import type { Sql } from "../sql.ts";
+import { CommitTimes } from "./commit-times.ts";
 import { encodeEvent, type ObjectEvent } from "./event.ts";
 import { OutboxTable, type StoredEvent } from "./outbox-table.ts";
 
@@ -28,6 +29,7 @@ export class Outbox {
   #nextAtMs = 0;
   #inFlight: EventBatch | undefined;
   #marks: ReadonlyMap<string, string> = new Map();
+  readonly #commits = new CommitTimes();
 
   /** Also restores an outbox: what the target hasn't been seen to take is sent again. */
   constructor({ sql, object, config }: OutboxSetup) {
@@ -95,14 +97,29 @@ export class Outbox {
   }
 
   /**
+   * Adds an event of a publication whose row waits for a commit: {@link committed} has to follow. It isn't sent before
+   * that, so that it can say when it was durable (rule E12).
+   */
+  addInCommit(event: ObjectEvent, nowMs: number): void {
+    this.add(event, nowMs);
+    this.#commits.written(this.#last);
+  }
+
+  /** The publications that were added are durable. */
+  committed(nowMs: number): void {
+    this.#commits.committed(nowMs);
+  }
+
+  /**
    * Begins the next batch, if one is due. Report the answer to {@link answered}, once: until then no other one begins.
    */
   begin(nowMs: number): EventBatch | undefined {
     const dueAtMs = this.dueAtMs();
     if (dueAtMs === undefined || dueAtMs > nowMs) return undefined;
     const bytesMax = this.#queue ? limits.eventsQueueBytesMax : limits.eventsBatchBytesMax;
-    const page = this.#page(this.#delivered + 1, this.#config.batchMax, bytesMax, nowMs);
-    const texts = this.#texts(page);
+    const bounds = { countMax: this.#config.batchMax, bytesMax, last: this.#sendable };
+    const page = this.#page(this.#delivered + 1, bounds, nowMs);
+    const texts = this.#texts(page, this.#committedAt);
     if (page.first > this.#delivered + 1)
       texts.unshift(this.#gap(this.#delivered + 1, page.first - 1, nowMs));
     const batch = { last: page.last, body: `{"events":[${texts.join(",")}]}` };
@@ -136,8 +153,8 @@ export class Outbox {
    * When {@link begin} is to be called next, ms since 1970; undefined while a batch is in flight, and if nothing waits.
    */
   dueAtMs(): number | undefined {
-    const waiting = this.#last - this.#delivered;
-    if (this.#inFlight !== undefined || waiting === 0) return undefined;
+    const waiting = this.#sendable - this.#delivered;
+    if (this.#inFlight !== undefined || waiting <= 0) return undefined;
     return this.#failures === 0 && waiting >= this.#config.batchMax ? 0 : this.#nextAtMs;
   }
 
@@ -177,7 +194,8 @@ export class Outbox {
   after(since: number, limit: number, nowMs: number): readonly string[] {
     const { first } = this.#table;
     if (since >= this.#last) return [];
-    const page = this.#page(since + 1, limit, limits.answerBytesMax, nowMs);
+    const bounds = { countMax: limit, bytesMax: limits.answerBytesMax, last: this.#last };
+    const page = this.#page(since + 1, bounds, nowMs);
     // Who has nothing yet, or what came before the object's first number, misses what there was from the first one on.
     const missedFrom = since === 0 ? page.first : Math.max(since + 1, first);
     const texts = this.#texts(page);
@@ -220,12 +238,12 @@ export class Outbox {
   }
 
   /** The numbers of as many events as fit, from a number on, without those that have expired. */
-  #page(from: number, countMax: number, bytesMax: number, nowMs: number): EventRange {
+  #page(from: number, { countMax, bytesMax, last }: PageBounds, nowMs: number): EventRange {
     const { keepMs } = this.#config;
     const eachBytes = this.object.length * 3 + commonBytes;
     let first = Math.max(from, this.#table.oldest(this.#last));
     let bytes = 0;
-    for (const { number, timeMs, bytes: bodyBytes } of this.#table.sizes(first, this.#last)) {
+    for (const { number, timeMs, bytes: bodyBytes } of this.#table.sizes(first, last)) {
       if (timeMs < nowMs - keepMs) {
         first = number + 1;
         continue;
@@ -236,16 +254,31 @@ export class Outbox {
       const isFull = bytes > bytesMax || number - first >= countMax;
       if (number > first && isFull) return { first, last: number - 1 };
     }
-    return { first, last: this.#last };
+    return { first, last };
   }
 
-  #texts({ first, last }: EventRange): string[] {
+  /** The number of the last event that may be sent. */
+  get #sendable(): number {
+    const { firstOpen } = this.#commits;
+    return firstOpen === undefined ? this.#last : firstOpen - 1;
+  }
+
+  /** @param more gives further fields of an event as JSON, each with a comma behind it */
+  #texts({ first, last }: EventRange, more = noFields): string[] {
     if (first > last) return [];
     return this.#table.read(first, last).map(({ number, timeMs, body }) => {
       const isFirst = number === this.#table.first ? `"first":true,` : "";
-      return `${this.#head(number, timeMs)}${isFirst}${body}}`;
+      return `${this.#head(number, timeMs)}${isFirst}${more(number, body)}${body}}`;
     });
   }
+
+  /** When a publication was durable: that isn't stored, so only the target is told (rule E12). */
+  readonly #committedAt = (number: number, body: string): string => {
+    // Other events may lie between the publications of a commit.
+    if (!body.startsWith(publicationType)) return "";
+    const atMs = this.#commits.of(number);
+    return atMs === undefined ? "" : `"committed_at":${atMs},`;
+  };
 
   /** Stands for events that are gone. Its number is that of the last of them, so that its repetition is dropped, too. */
   #gap(from: number, to: number, nowMs: number): string {
@@ -272,11 +305,23 @@ export interface EventBatch {
   readonly body: string;
 }
 
+/** How many events a page may hold, their bytes, and the number of the last one at most. */
+interface PageBounds {
+  readonly countMax: number;
+  readonly bytesMax: number;
+  readonly last: number;
+}
+
 /** Consecutive numbers, both ends included; none if the last is less than the first. */
 interface EventRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** The fields that every event has, without the object's name. */
-const commonBytes = 80;
+/** The fields that every event has, without the object's name, and the time of a commit. */
+const commonBytes = 110;
+
+const noFields = (_number: number, _body: string): string => "";
+
+/** How the stored fields of a publication begin. */
+const publicationType = '"type":"publication"';

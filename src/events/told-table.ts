@@ -49,6 +49,8 @@ export class ToldTable {
 export interface ToldConnection {
   readonly client: string;
   readonly user: string;
+  /** The trace of its handshake (rule X1); undefined without one, and after a crash. */
+  readonly traceparent?: string | undefined;
   /** Whether the backend was told that it is connected, and not only of its subscriptions. */
   readonly connected: boolean;
   /** The channels of whose subscriptions the backend was told. */

@@ -74,6 +74,15 @@ export function headersFor(
   return [...real, ...others];
 }
 
+/** The same headers with the trace of the handshake, as hooks get it in any case (rule X1). */
+export function withTrace(
+  headers: readonly HookHeader[],
+  traceparent: string | undefined,
+): readonly HookHeader[] {
+  if (traceparent === undefined) return headers;
+  return [...headers.filter(([name]) => name !== "traceparent"), ["traceparent", traceparent]];
+}
+
 /** Whether headers fit into a session (rule B2). */
 export function fitHeaders({ http = [], emulated = [] }: KeptHeaders): boolean {
   const lengths = [...http, ...emulated].map(([name, value]) => name.length + value.length);

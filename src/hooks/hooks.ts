@@ -11,12 +11,15 @@ import { parseHookResponse } from "./response.ts";
  */
 export class Hooks {
   readonly #call: HookCall;
-  /** By origin or binding: hooks at the same backend share its bounds. */
-  readonly #backends = new Map<string, Backend>();
+  readonly #backends: Backends;
 
-  /** @param call asks a backend, once */
-  constructor(call: HookCall) {
+  /**
+   * @param call     asks a backend, once
+   * @param backends shared by those whose questions have the bounds in common; the object's own if absent
+   */
+  constructor(call: HookCall, backends: Backends = new Map()) {
     this.#call = call;
+    this.#backends = backends;
   }
 
   /**
@@ -61,8 +64,11 @@ export class Hooks {
   }
 }
 
+/** The backends, by origin or binding: hooks at the same backend share its bounds. */
+export type Backends = Map<string, Backend>;
+
 /** A question as a session has it. */
-interface Question {
+export interface Question {
   readonly hook: HookName;
   readonly body: JsonText;
   /** The headers of the connection that the target names. */
@@ -75,7 +81,7 @@ interface Question {
  * Asks a backend, once.
  *
  * @param done called once, with the time; "busy" if the backend has answered, but the object can't carry out what follows
- *             (rule B6)
+ *             (rule B6), or if nobody waits for the answer any more
  */
 export type HookCall = (
   question: HookQuestion,
@@ -96,7 +102,8 @@ export function failedAnswer(reason: string): HookAnswer & { readonly outcome: "
   return { outcome: "failed", error: errorCodes.internal, reason };
 }
 
-const tooMany: HookAnswer = {
+/** The answer to a question that isn't asked, because too many are (rule Q6). */
+export const tooMany: HookAnswer = {
   outcome: "failed",
   error: errorCodes.tooManyRequests,
   reason: "too many questions to the backend are in flight and wait",

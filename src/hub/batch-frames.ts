@@ -19,8 +19,12 @@ export class BatchFrames {
    */
   readonly #messages = new Map<Codec, Message[]>();
   readonly #firstMessages: Message[] = [];
-  /** To how many subscribers the batch went, for {@link FrameTrail}. */
-  readonly counts = { whole: 0, filtered: 0, leftOut: 0, slow: 0 };
+  /** How many subscribers were sent something of the batch, and how many of them have a filter. */
+  sent = 0;
+  filtered = 0;
+  /** How many got nothing of it because of their filter, and how many were too far behind. */
+  leftOut = 0;
+  slow = 0;
   /** How many publications there are, and the first and the last of their offsets; 0 if none has one. */
   publications = 0;
   firstOffset = 0;
@@ -97,13 +101,6 @@ export class BatchFrames {
       if (filter === undefined || filter.matches(push.publication.tags)) count++;
     }
     return count;
-  }
-
-  /** Counts a subscriber that was sent its frame, or for which there was none. */
-  count(subscriber: Subscriber, wasSent: boolean): void {
-    if (!wasSent) this.counts.leftOut++;
-    else if (subscriber.filter === undefined) this.counts.whole++;
-    else this.counts.filtered++;
   }
 
   #addPublication(offset: number): void {

@@ -29,12 +29,12 @@ export class FrameTrail {
   }
 
   /** A frame has been sent to some subscribers more; `isOver`: to all. */
-  sent(row: number, { counts }: BatchFrames, isOver: boolean): void {
+  sent(row: number, batch: BatchFrames, isOver: boolean): void {
     const rows = this.#rows;
-    rows.set(row, columns.whole, counts.whole);
-    rows.set(row, columns.filtered, counts.filtered);
-    rows.set(row, columns.leftOut, counts.leftOut);
-    rows.set(row, columns.slow, counts.slow);
+    rows.set(row, columns.sent, batch.sent);
+    rows.set(row, columns.filtered, batch.filtered);
+    rows.set(row, columns.leftOut, batch.leftOut);
+    rows.set(row, columns.slow, batch.slow);
     if (isOver) rows.set(row, columns.sentAtMs, this.#clock.nowMs());
   }
 
@@ -45,12 +45,13 @@ export class FrameTrail {
       if (this.#channels[rows.slot(row)] !== channel) continue;
       if (offset < rows.get(row, columns.first) || offset > rows.get(row, columns.last)) continue;
       const sentAtMs = rows.get(row, columns.sentAtMs);
+      const filtered = rows.get(row, columns.filtered);
       return {
         publications: rows.get(row, columns.publications),
         begunAtMs: rows.get(row, columns.begunAtMs),
         ...(sentAtMs === 0 ? {} : { sentAtMs }),
-        subscribers: rows.get(row, columns.whole),
-        filtered: rows.get(row, columns.filtered),
+        subscribers: rows.get(row, columns.sent) - filtered,
+        filtered,
         leftOut: rows.get(row, columns.leftOut),
         slow: rows.get(row, columns.slow),
       };
@@ -77,7 +78,7 @@ const columns = {
   publications: 2,
   begunAtMs: 3,
   sentAtMs: 4,
-  whole: 5,
+  sent: 5,
   filtered: 6,
   leftOut: 7,
   slow: 8,

@@ -23,9 +23,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
   readonly #limits: FanOutLimits;
+  readonly #trail: FrameTrail | undefined;
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
   readonly #deliveries: Counter | undefined;
-  readonly #trail: FrameTrail | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
@@ -116,9 +116,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Sends one subscriber all that it hasn't been sent yet (rule F5). */
   catchUp(subscriber: Local): void {
     if (this.#frame === undefined && this.#batches === undefined) return;
-    if (this.#frame?.take(subscriber) === true) this.#sendTo(subscriber, this.#frame.batch);
+    if (this.#frame?.take(subscriber) === true) this.#sendAlone(subscriber, this.#frame.batch);
     for (const batch of this.#batches ?? []) {
-      this.#sendTo(subscriber, batch);
+      this.#sendAlone(subscriber, batch);
       batch.skipSoFar(subscriber);
     }
     this.#cutSlow();
@@ -238,6 +238,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
       if (sentBytes > 0) sent++;
       bytes += sentBytes;
     }
+    frame.batch.sent += sent;
     this.#note(frame.row, frame.batch, frame.isOver);
     if (frame.isOver) {
       this.#backlogBytes = frame.backlogBytes;
@@ -256,18 +257,26 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const behind = subscriber.backlogBytes();
     if (behind > this.#queueMaxBytes) {
       this.#addSlow(subscriber);
-      batch.counts.slow++;
+      batch.slow++;
       return 0;
     }
     const message = batch.frameFor(subscriber);
-    batch.count(subscriber, message !== undefined);
     const bytes = message?.length ?? 0;
     if (this.#frame === undefined) this.#backlogBytes += bytes;
     else this.#frame.backlogBytes += behind + bytes;
-    if (message === undefined) return bytes;
+    if (message === undefined) {
+      batch.leftOut++;
+      return 0;
+    }
+    if (subscriber.filter !== undefined) batch.filtered++;
     if (this.#deliveries !== undefined) this.#deliveries.value += batch.publicationsFor(subscriber);
     subscriber.send(message);
     return bytes;
+  }
+
+  /** The same, out of turn; {@link #send} counts those in turn. */
+  #sendAlone(subscriber: Local, batch: BatchFrames): void {
+    if (this.#sendTo(subscriber, batch) > 0) batch.sent++;
   }
 
   #addSlow(subscriber: Local): void {

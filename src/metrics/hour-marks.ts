@@ -4,7 +4,7 @@ import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
  * How the counters of one collecting object were during the last hour, so that the console can say what was counted since
- * (rule X6). A mark is a row, and there is one for `limits.metricsMarkMs` in which something is counted.
+ * (rule J6). A mark is a row, and there is one for `limits.metricsMarkMs` in which something is counted.
  */
 export class HourMarks {
   readonly #sql: Sql;

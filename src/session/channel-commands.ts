@@ -66,7 +66,9 @@ function publishTo(
 ): void {
   const subscription = session.subscriptions.get(channel);
   const info = subscription?.info ?? clientInfo(session.identity);
-  session.context.channels.publish(channel, request, info, subscription, nowMs, (reply) => {
+  const { traceparent } = session.identity;
+  const traced = traceparent === undefined ? request : { ...request, traceparent };
+  session.context.channels.publish(channel, traced, info, subscription, nowMs, (reply) => {
     if (reply.outcome === "failed") done(failWith(reply.error));
     else done({ outcome: "reply", reply: { id, method: "publish" } });
   });

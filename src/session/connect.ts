@@ -1,7 +1,6 @@
 import {
   type ConnectionClaims,
   type ConnectionVerdict,
-  withoutMeta,
   withoutSubscriptions,
 } from "../access/claims.ts";
 import { limits } from "../limits.ts";
@@ -29,9 +28,9 @@ import { hasEnded, ttlSeconds } from "./liveness.ts";
 import { asksForPongs, sendsPongs } from "./pongs.ts";
 import type { KeptHeaders, SessionIdentity } from "../contract/session-snapshot.ts";
 import { afterConnect, fitHeaders, withEmulated } from "../hooks/headers.ts";
-import { parseConnectResult } from "../hooks/response.ts";
 import type { JsonText } from "../protocol/json/text.ts";
-import { askHook, refusedByHook, unusableResult } from "./hook.ts";
+import { connectAnswer, connectSubject } from "./connect-answer.ts";
+import { askHook, refusedByHook } from "./hook.ts";
 
 /**
  * Carries out a connect: decides on it, makes the server-side subscriptions, and replies when all of them have begun
@@ -64,8 +63,10 @@ export function carryOutConnect(
     else done(accepted);
   };
   const { connect: target } = config.hooks;
-  if (target !== undefined && token === undefined && session.identity.claims === undefined)
-    askBackend(session, target, request, nowMs, accept);
+  const { claims, atUpgrade } = session.identity;
+  // The edge has asked already, also if its configuration is another one during a deploy (rule Q10).
+  const isDecided = token !== undefined || claims !== undefined || atUpgrade !== undefined;
+  if (target !== undefined && !isDecided) askBackend(session, target, request, nowMs, accept);
   else accept(connect(session.identity, token, config.client, nowMs), nowMs);
 }
 
@@ -86,9 +87,10 @@ function carryOutAccepted(
   }
   // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
-  const { headers } = session.identity;
+  const { byHook: _, atUpgrade: __, ...identity } = session.identity;
+  const { headers } = identity;
   session.identity = {
-    ...session.identity,
+    ...identity,
     ...appOf(request),
     ...(byHook === undefined ? {} : { byHook }),
     claims: kept,
@@ -137,39 +139,24 @@ function askBackend(
   done: (accepted: AcceptedConnect | Decision, nowMs: number) => void,
 ): void {
   const { config } = session.context;
-  const { data, name, version, subscriptions } = request;
-  const subject = {
-    hook: "connect",
-    ...(data === undefined ? {} : { data }),
-    name,
-    version,
-    channels: [...subscriptions.keys()],
-  } as const;
   session.connecting = true;
-  askHook(session, target, subject, nowMs, (answer, answeredMs) => {
+  askHook(session, target, connectSubject(request), nowMs, (answer, answeredMs) => {
     session.connecting = false;
-    if (answer.outcome !== "result") {
-      done(refusing(refusedByHook(answer, target)), answeredMs);
-      return;
-    }
-    if (answer.result === undefined) {
-      done(connect(session.identity, undefined, config.client, answeredMs), answeredMs);
-      return;
-    }
-    const read = parseConnectResult(answer.result);
-    if (read.outcome === "invalid") {
-      done(refusing(unusableResult(read.reason, target)), answeredMs);
-      return;
-    }
-    const { data: told } = read;
-    const claims = config.hooks.keepsMeta ? read.claims : withoutMeta(read.claims);
-    if (hasEnded(claims.expireAtSeconds, answeredMs))
-      done(failWith(errorCodes.expired, refused), answeredMs);
-    else if (!fitsAttachment(withoutSubscriptions(claims)))
-      done(failWith(errorCodes.limitExceeded, refused), answeredMs);
-    else {
-      const accepted = { outcome: "accepted", claims, byHook: true } as const;
-      done(told === undefined ? accepted : { ...accepted, data: told }, answeredMs);
+    const read = connectAnswer(answer, config.hooks, answeredMs);
+    switch (read.outcome) {
+      case "admitted": {
+        const { claims, data } = read;
+        const accepted = { outcome: "accepted", claims, byHook: true } as const;
+        done(data === undefined ? accepted : { ...accepted, data }, answeredMs);
+        return;
+      }
+      case "no-credentials":
+        done(connect(session.identity, undefined, config.client, answeredMs), answeredMs);
+        return;
+      case "error":
+      case "disconnect":
+      case "failed":
+        done(refusing(refusedByHook(read, target)), answeredMs);
     }
   });
 }
@@ -217,9 +204,10 @@ function credentialsOf(
       ? { outcome: "accepted", claims: { user: "", expireAtSeconds: 0 } }
       : disconnectWith(disconnectCodes.badRequest);
   }
-  // Tokens of two users: one of them isn't the client's own.
+  // Credentials of two users: one of them isn't the client's own.
   if (fromEdge !== undefined && fromEdge.user !== claims.user)
     return disconnectWith(disconnectCodes.invalidToken);
+  if (token === undefined && identity.byHook === true) return byBackend(identity, claims, nowMs);
   if (hasEnded(claims.expireAtSeconds, nowMs)) {
     // 109: a token verified at the edge has expired since. 110: a token's own expire_at has passed (rule C3).
     return failWith(token === undefined ? errorCodes.tokenExpired : errorCodes.expired);
@@ -228,6 +216,19 @@ function credentialsOf(
     return disconnectWith(disconnectCodes.permissionDenied);
   }
   return { outcome: "accepted", claims };
+}
+
+/** Credentials that a backend gave at the upgrade (rule Q10). If they have ended since, the client comes back for others. */
+function byBackend(
+  { atUpgrade }: SessionIdentity,
+  claims: ConnectionClaims,
+  nowMs: number,
+): AcceptedConnect | Decision {
+  if (hasEnded(claims.expireAtSeconds, nowMs)) {
+    const why = { rule: "Q10", reason: "what the backend gave at the upgrade has ended since" };
+    return { outcome: "disconnect", code: disconnectCodes.connectionExpired, why };
+  }
+  return { outcome: "accepted", byHook: true, claims, ...atUpgrade };
 }
 
 /** The connect is accepted, with these claims. */

@@ -29,16 +29,33 @@ export function connectionState(session: CommandSession): ConnectionState {
   };
 }
 
+/** The transport of a session, see {@link transportName}. */
+export function transportOf(identity: SessionIdentity): string {
+  const { secret, ...rest } = identity;
+  return transportName(secret === undefined ? rest : { ...rest, emulated: true });
+}
+
+/** Sessions as backends are shown them, as far as somebody asks for them. */
+export function* connectionStates(sessions: readonly CommandSession[]): Generator<ConnectionState> {
+  for (const session of sessions) yield connectionState(session);
+}
+
 /** The transport by Centrifugo's name; a long poll, which Centrifugo doesn't have, by the name of its setting. */
-export function transportOf({ codec, secret, passing, events }: SessionIdentity): string {
+export function transportName({ codec, emulated, passing, events }: Transport): string {
   if (passing === true) return "long_poll";
   const prefix = codec === "one_way" ? "uni_" : "";
-  if (secret === undefined) return `${prefix}websocket`;
+  if (emulated !== true) return `${prefix}websocket`;
   return `${prefix}${events === true ? "sse" : "http_stream"}`;
 }
 
+/** What tells the transports of clients apart. */
+type Transport = Pick<SessionIdentity, "codec" | "passing" | "events"> & {
+  /** The edge holds the client's HTTP stream. */
+  readonly emulated?: true;
+};
+
 /** The name of the client's protocol: a unidirectional client reads JSON. */
-export function protocolOf({ codec }: SessionIdentity): string {
+export function protocolOf({ codec }: Pick<SessionIdentity, "codec">): string {
   switch (codec) {
     case "protobuf":
       return "protobuf";

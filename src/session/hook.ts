@@ -1,5 +1,5 @@
 import type { HookTarget } from "../config/config.ts";
-import { headersFor } from "../hooks/headers.ts";
+import { headersFor, withTrace } from "../hooks/headers.ts";
 import { failedAnswer, type HookAnswer } from "../hooks/hooks.ts";
 import { awaitsReply, type HookClient, type HookSubject, hookRequest } from "../hooks/request.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
@@ -25,7 +25,8 @@ export function askHook(
     return;
   }
   const body = hookRequest(clientOf(session, target), subject, target.binaryEncoding);
-  const headers = headersFor(target, session.identity.headers ?? {});
+  const { headers: kept = {}, traceparent } = session.identity;
+  const headers = withTrace(headersFor(target, kept), traceparent);
   const isMarked = awaitsReply(subject.hook);
   if (isMarked) session.hookAsked();
   const question = { hook: subject.hook, body, headers, isWanted: () => !session.closed };

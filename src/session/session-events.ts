@@ -40,6 +40,10 @@ export class SessionEvents implements ToldConnection {
     return this.#session.user;
   }
 
+  get traceparent(): string | undefined {
+    return this.#session.identity.traceparent;
+  }
+
   get connected(): boolean {
     return this.#connected;
   }

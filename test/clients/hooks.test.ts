@@ -1,3 +1,5 @@
+import type { TransportEndpoint } from "centrifuge";
+import { WebSocket } from "ws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { endpoints } from "../support/endpoint.ts";
 import { type HookAnswer, type HookRequest, HookServer } from "../support/hook-server.ts";
@@ -122,3 +124,103 @@ it("[Q9] the server refreshes a connection in the client's place, until the back
 });
 
 const noToken = new Error("the client isn't asked for a token");
+
+describe("a login by cookie, with the hook at the upgrade", () => {
+  let atUpgrade: TestServer;
+
+  beforeAll(async () => {
+    const connect = { endpoint: backend.url("connect"), timeout: "20s", http_headers: ["Cookie"] };
+    atUpgrade = await TestServer.start({
+      secrets: { ...testSecrets, HOOK_SIGNING_SECRET: secret },
+      config: {
+        client: { proxy: { connect: { enabled: true, at: "upgrade", ...connect } } },
+        channel: {
+          without_namespace: {
+            allow_subscribe_for_client: true,
+            allow_presence_for_subscriber: true,
+            presence: true,
+          },
+        },
+        http_stream: { enabled: true },
+      },
+    });
+  });
+  beforeEach(() => {
+    backend.answer = ({ headers: { cookie } }) => {
+      switch (cookie ?? "") {
+        case "session=ada":
+          return { result: { user: "ada", data: { hello: "Ada" }, channels: ["news"] } };
+        case "session=banned":
+          return { disconnect: { code: 4_500, reason: "banned" } };
+        case "session=old":
+          return { error: { code: 1_000, message: "log in again" } };
+        default:
+          return {};
+      }
+    };
+  });
+  afterAll(() => atUpgrade.close());
+
+  it("[Q10] a client is the user of its cookie, also after its object has hibernated", async () => {
+    client = withCookie(atUpgrade.gatewayAddress(), "session=ada");
+    expect(await client.connected.next()).toMatchObject({ data: { hello: "Ada" } });
+    expect(await client.serverSide.subscribed.next()).toMatchObject({ channel: "news" });
+    await atUpgrade.evictGateway("na/0");
+    const room = await client.subscribed("room");
+    await atUpgrade.backend.publish("room", { n: 1 });
+    await room.publications.count(1);
+    const { clients } = await room.subscription.presence();
+    expect(Object.values(clients)).toMatchObject([{ user: "ada" }]);
+    expect(client.reconnects).toBe(0);
+  });
+
+  it.each(endpoints)(
+    "[Q10] a refused client stays away, with the backend's code: $name",
+    async (endpoint) => {
+      const address = endpoint.address(atUpgrade, "room");
+      for (const [cookie, ending] of [
+        ["session=banned", { code: 4_500, reason: "banned" }],
+        ["session=old", { code: 1_000, reason: "log in again" }],
+      ] as const) {
+        client = withCookie(address, cookie);
+        expect(await client.disconnected.next()).toMatchObject(ending);
+        expect(client.reconnects).toBe(0);
+      }
+    },
+  );
+
+  it("[Q5] [Q10] a client waits for a backend that is away, and gets in when it is back", async () => {
+    const { answer } = backend;
+    backend.answer = () => 500;
+    client = withCookie(atUpgrade.gatewayAddress(), "session=ada");
+    await client.errors.count(2);
+    expect(client.connected.all).toEqual([]);
+    backend.answer = answer;
+    await client.connected.count(1);
+  });
+
+  it("[T1] [Q10] a client of an HTTP stream is admitted by what its connect says", async () => {
+    backend.answer = ({ body: { data } }) =>
+      JSON.stringify(data) === '{"key":"k"}' ? { result: { user: "bob" } } : { error: refused };
+    const endpoint = `${atUpgrade.address}/connection/http_stream`;
+    const options = { emulationEndpoint: `${atUpgrade.address}/emulation` };
+    const transports: TransportEndpoint[] = [{ transport: "http_stream", endpoint }];
+    client = new SdkClient(transports, { ...options, data: { key: "k" } });
+    await client.connected.count(1);
+    client.close();
+    client = new SdkClient(transports, { ...options, data: { key: "wrong" } });
+    expect(await client.disconnected.next()).toMatchObject({ code: 1_000 });
+  });
+});
+
+const refused = { code: 1_000, message: "no" };
+
+/** A client whose handshake has a cookie, as a browser's has. */
+function withCookie(address: string | TransportEndpoint[], cookie: string): SdkClient {
+  class BrowserSocket extends WebSocket {
+    constructor(url: string, protocols?: string | string[]) {
+      super(url, protocols, { headers: { Cookie: cookie }, perMessageDeflate: false });
+    }
+  }
+  return new SdkClient(address, { websocket: BrowserSocket });
+}

@@ -1,4 +1,6 @@
 import { type TestContext, afterAll, beforeAll, expect, it } from "vitest";
+import { cookieSocket, cookiesOf } from "../support/cookie-socket.ts";
+import { freePort } from "../support/listen.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
 import { pythonSubscriber } from "../support/python-subscriber.ts";
 import type { PythonScript } from "../support/python-script.ts";
@@ -15,15 +17,37 @@ const config = {
       history_ttl: "5m",
       force_recovery: true,
     },
-    namespaces: [{ name: "plain", allow_subscribe_for_client: true }],
+    namespaces: [
+      { name: "plain", allow_subscribe_for_client: true },
+      { name: "room", subscribe_proxy_enabled: true, publish_proxy_enabled: true },
+    ],
   },
+  swagger: { enabled: true },
 };
+const djangoPort = await freePort();
+/** Where the Django application answers the questions of a kind. */
+const hook = (name: string) => ({
+  endpoint: `http://127.0.0.1:${djangoPort}/hooks/${name}`,
+  timeout: "20s",
+});
+const hooks = {
+  client: { proxy: { connect: { enabled: true, http_headers: ["Cookie"], ...hook("connect") } } },
+  channel: {
+    ...config.channel,
+    proxy: { subscribe: hook("subscribe"), publish: hook("publish") },
+  },
+  rpc: { proxy: hook("rpc"), without_namespace: { proxy_enabled: true } },
+};
+const signingSecret = "whsec_c2lnbnMtdGhlLXF1ZXN0aW9ucy1mb3ItZGphbmdv";
 
 let python: PythonEnvironment;
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await TestServer.start({ config });
+  server = await TestServer.start({
+    secrets: { ...testSecrets, HOOK_SIGNING_SECRET: signingSecret },
+    config: hooks,
+  });
   python = await PythonEnvironment.open();
 }, 300_000);
 afterAll(() => server.close());
@@ -185,4 +209,54 @@ it("[U7] [U8] cent subscribes a user to a channel and refreshes the connection",
   expect(await serverSide.publications.next()).toMatchObject({ data: "before", offset: 1 });
   expect(client.disconnected.all).toHaveLength(0);
   client.close();
+});
+
+it("[W8] a client that a generator makes of the description publishes, reads and is refused", async (test) => {
+  const channel = "generated";
+  const reached = { address: server.address, key: testSecrets.API_KEY };
+  const options = { ...reached, channel, plain: "plain:x" };
+  const events = await python.run(test, "backend_generated", options).ended();
+  const first = { data: { text: "ä" }, offset: 1, tags: { kind: "first" } };
+  expect(events).toEqual([
+    { event: "published", type: "PublishAnswer", offset: 1 },
+    { event: "history", publications: [first], offset: 1 },
+    { event: "refused", type: "ErrorAnswer", code: 108 },
+    { event: "in transport mode", type: "Error", code: 108 },
+    { event: "batch", offset: 2, num_clients: 0 },
+  ]);
+});
+
+it("[Q2] [Q8] a Django application knows its users by their cookies, and its views decide", async (test) => {
+  const users = { ada: ["staff", "lobby"], bob: ["lobby"] };
+  const options = { port: djangoPort, secret: signingSecret, users };
+  const django = python.run(test, "django_backend", options);
+  await django.next("listening");
+  const address = `http://127.0.0.1:${djangoPort}`;
+  expect((await fetch(`${address}/hooks/connect`, { method: "POST" })).status).toBe(401);
+  /** The connection of a page with this cookie. */
+  const page = (cookie: string): SdkClient => {
+    const client = new SdkClient(server.gatewayAddress(), { websocket: cookieSocket(cookie) });
+    test.onTestFinished(() => client.close());
+    return client;
+  };
+  const stranger = page("");
+  expect(await stranger.disconnected.next()).toEqual({ code: 4501, reason: "log in first" });
+  const [ada, bob] = await Promise.all(
+    ["ada", "bob"].map(async (name) => page(cookiesOf(await fetch(`${address}/login/${name}`)))),
+  );
+  if (ada === undefined || bob === undefined) throw new Error("nobody has logged in");
+  const { publications } = await bob.subscribed("room:lobby");
+  await ada.client.publish("room:lobby", { text: "drat" });
+  expect(await publications.next()).toMatchObject({
+    data: { text: "****" },
+    info: { connInfo: { name: "ada" } },
+  });
+  await expect(ada.client.publish("room:lobby", ["drat"])).rejects.toMatchObject({ code: 400 });
+  const refusal = { code: 403, message: "this room is private" };
+  const { code, reason } = await bob.subscribe("room:staff").unsubscribed.next();
+  expect({ code, message: reason }).toEqual(refusal);
+  await expect(bob.client.publish("room:staff", { text: "?" })).rejects.toMatchObject(refusal);
+  expect(await ada.client.rpc("rooms", {})).toEqual({ data: ["staff", "lobby"] });
+  await expect(ada.client.rpc("other", {})).rejects.toMatchObject({ code: 404 });
+  await django.finish();
 });

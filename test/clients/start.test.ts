@@ -56,8 +56,14 @@ describe("npm start", () => {
   });
 
   it("[W1] is heard by npm run listen, with a token of its own", async (test) => {
-    const script = join(root, "tools", "listen.ts");
-    const listener = spawn(process.execPath, [script, "listened", "--port", String(port)]);
+    const script = join(root, "cli", "dormouse.ts");
+    const listener = spawn(process.execPath, [
+      script,
+      "listen",
+      "listened",
+      "--port",
+      String(port),
+    ]);
     test.onTestFinished(() => void listener.kill());
     const lines = new Inbox<string>();
     createInterface(listener.stdout).on("line", (line) => lines.push(line));

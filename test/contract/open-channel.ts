@@ -1,5 +1,6 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
+import type { FrameTrail } from "../../src/hub/frame-trail.ts";
 import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
 import { type JsonText, parseJsonText } from "../../src/protocol/json/text.ts";
@@ -15,6 +16,8 @@ export interface Opening {
   /** The start of the instance; by default the millisecond after anything stored. */
   readonly instance?: number;
   readonly nowMs?: number;
+  /** Remembers the frames; absent: nothing does. */
+  readonly frames?: FrameTrail;
 }
 
 /** A history of five publications for an hour. */
@@ -31,6 +34,7 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     newEpoch: opening.newEpoch ?? nextEpoch,
     instance: opening.instance ?? 0,
     nowMs: opening.nowMs ?? 0,
+    ...(opening.frames && { frames: opening.frames }),
   });
 }
 

@@ -47,7 +47,7 @@ async function pythonVersion(): Promise<string> {
     return (await run("python3", ["-c", check])).stdout;
   } catch (error) {
     throw new Error(
-      "The tests of Centrifugo's Python packages need a `python3` of version 3.10 or later with `venv` " +
+      "The tests with packages of PyPI need a `python3` of version 3.10 or later with `venv` " +
         "(on Debian and Ubuntu: apt-get install python3 python3-venv).",
       { cause: error },
     );

@@ -6,10 +6,17 @@ import { limits } from "../../src/limits.ts";
 import { call } from "./api-request.ts";
 import { hibernate } from "./attachments.ts";
 import { crashObject } from "./crash-object.ts";
-import { type TakenEvent, takenWhen, withoutRepeats, configureEvents } from "./event-receiver.ts";
+import {
+  configureEvents,
+  type TakenEvent,
+  takenWhen,
+  toldOfUser,
+  withoutRepeats,
+} from "./event-receiver.ts";
+import { ofBothKinds } from "./event-story.ts";
 import { newChannel } from "./new-channel.ts";
-import { type Holder, spillPlace } from "./place.ts";
-import { awakeVariants, type Variant, variants } from "./variant.ts";
+import type { Holder } from "./place.ts";
+import { awakeVariants, variants } from "./variant.ts";
 
 configureEvents({
   types: ["user_online", "user_offline", "channel_occupied", "channel_vacated"],
@@ -20,32 +27,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A gateway that serves a full channel object does the same as any other. */
-const ofBothKinds = (all: readonly Variant[]) => all.filter(({ place }) => place !== spillPlace);
 const newUser = () => `user-${crypto.randomUUID()}`;
 const homeOf = (user: string) => env.USERS.getByName(homeName(user));
 const channelOf = (channel: string) => env.CHANNELS.getByName(channel);
 
 /** The types of so many events of a channel, once they have come. */
 async function toldOfChannel(channel: string, count: number): Promise<readonly string[]> {
-  return told(`channel/${channel}`, (event) => event.channel === channel, count);
-}
-
-/** The types of so many events of a user. */
-async function toldOfUser(user: string, count: number): Promise<readonly string[]> {
-  return told(`home/${homeName(user)}`, (event) => event.user === user, count);
-}
-
-async function told(
-  object: string,
-  concerns: (event: TakenEvent) => boolean,
-  count: number,
-): Promise<readonly string[]> {
-  const typesIn = (events: readonly TakenEvent[]): readonly string[] =>
-    withoutRepeats(events)
-      .filter(concerns)
-      .map(({ type }) => type);
-  return typesIn(await takenWhen(object, (events) => typesIn(events).length >= count));
+  const isEnough = (events: readonly TakenEvent[]) => withoutRepeats(events).length >= count;
+  const events = await takenWhen(`channel/${channel}`, isEnough);
+  return withoutRepeats(events).map(({ type }) => type);
 }
 
 /** Has an object's alarm ring at the time for which it is set. */

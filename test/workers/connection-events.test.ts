@@ -10,9 +10,9 @@ import {
   withoutRepeats,
   configureEvents,
 } from "./event-receiver.ts";
+import { eventObjectOf, ofBothKinds, story } from "./event-story.ts";
 import { newChannel } from "./new-channel.ts";
-import { spillPlace } from "./place.ts";
-import { awakeVariants, type Variant, variants } from "./variant.ts";
+import { awakeVariants, variants } from "./variant.ts";
 import { secondsFromNow } from "./sign-token.ts";
 
 configureEvents({
@@ -22,34 +22,9 @@ configureEvents({
 
 afterEach(() => answerWith(200));
 
-/** A gateway that serves a full channel object does the same as any other. */
-const ofBothKinds = (all: readonly Variant[]) => all.filter(({ place }) => place !== spillPlace);
 /** No pings are due then, which would wake the object anyway. */
 const clientDriven = "?keepalive=client";
 const newUser = () => `user-${crypto.randomUUID()}`;
-
-/** The name of the object that holds a channel's sockets, as its events have it. */
-function objectOf({ place }: Variant, channel: string): string {
-  return place.oneChannel ? `channel/${channel}` : `gateway/${channel}/0`;
-}
-
-/** The events of an object up to the end of a client, in words; its alarm rings first if the object may be asleep. */
-async function story(
-  variant: Variant,
-  channel: string,
-  client: string,
-): Promise<readonly string[]> {
-  await runDurableObjectAlarm(variant.place.holder(channel));
-  const events = withoutRepeats(
-    await takenUntil(
-      objectOf(variant, channel),
-      (event) => event.type === "disconnected" && event.client === client,
-    ),
-  );
-  return events
-    .filter((event) => event.client === client)
-    .map(({ type, code, reason }) => [type, code, reason].filter(Boolean).join(" "));
-}
 
 describe.each(ofBothKinds(variants))("the events of connections on $name", (variant) => {
   it("[E8] tell a connection from its connect to its close by the client", async () => {
@@ -76,7 +51,7 @@ describe.each(ofBothKinds(variants))("the events of connections on $name", (vari
       "unsubscribed",
       "disconnected 4001",
     ]);
-    const object = objectOf(variant, channel);
+    const object = eventObjectOf(variant, channel);
     const events = withoutRepeats(await takenOf(object));
     const [first] = events;
     expect(first).toStrictEqual({
@@ -130,7 +105,7 @@ describe.each(ofBothKinds(variants))("the events of connections on $name", (vari
       "connected",
       "disconnected 1000",
     ]);
-    expect(withoutRepeats(await takenOf(objectOf(variant, channel)))).toHaveLength(2);
+    expect(withoutRepeats(await takenOf(eventObjectOf(variant, channel)))).toHaveLength(2);
   });
 });
 
@@ -143,7 +118,7 @@ describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name"
     ];
     await ada.ask({ id: 2, subscribe: { channel } });
     const holder = variant.place.holder(channel);
-    const object = objectOf(variant, channel);
+    const object = eventObjectOf(variant, channel);
     await takenUntil(object, ({ type }) => type === "subscribed");
     // Those before are for what waits to be sent.
     const dueInMs = await vi.waitUntil(async () => {

@@ -1,11 +1,17 @@
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
+import { userKey } from "../../src/contract/identity-key.ts";
+import { homeName, homeObject } from "../../src/contract/object-names.ts";
 import { configure } from "./configure.ts";
 import { testConfig } from "./test-config.ts";
 
-/** Configures the Worker of one test file so that it tells the receiver of events. See {@link configure}. */
-export function configureEvents(events: object): void {
-  configure({ ...testConfig, events: { target: "service:RECEIVER", ...events } });
+/**
+ * Configures the Worker of one test file so that it tells the receiver of events. See {@link configure}.
+ *
+ * @param others sections that take the place of the tests' own
+ */
+export function configureEvents(events: object, others: object = {}): void {
+  configure({ ...testConfig, ...others, events: { target: "service:RECEIVER", ...events } });
   Object.assign(env, { HOOK_SIGNING_SECRET: "signs-the-events-of-worker-tests" });
 }
 
@@ -22,6 +28,19 @@ export interface TakenEvent {
   readonly code?: number;
   readonly reason?: string;
   readonly data?: number | string | object;
+  readonly traceparent?: string;
+  readonly published_at?: number;
+  readonly committed_at?: number;
+}
+
+/** The types of the events about a user that the user's home has told of, once there are so many. */
+export async function toldOfUser(user: string, count: number): Promise<readonly string[]> {
+  const typesIn = (events: readonly TakenEvent[]): readonly string[] =>
+    withoutRepeats(events)
+      .filter((event) => event.user === user)
+      .map(({ type }) => type);
+  const object = homeObject(homeName(userKey(user)));
+  return typesIn(await takenWhen(object, (events) => typesIn(events).length >= count));
 }
 
 /** What the receiver has taken of an object, in order, also what was repeated. */

@@ -19,6 +19,14 @@ export default {
     asked.push({ path: pathname, headers, text });
     const answer = JSON.parse(headers["x-answer"] ?? "null") ?? JSON.parse(text).data?.answer ?? {};
     const { status = 200, wait = 0, body = answer, retry, size = 0, together = 0 } = answer;
+    // What doesn't fit into a header.
+    const { info = 0, subs = 0, name = "" } = answer.large ?? {};
+    if (info > 0) body.result.info = "x".repeat(info);
+    const own = Array.from({ length: subs }, (_, index) => [
+      `${name}${index}`,
+      { data: "x".repeat(100) },
+    ]);
+    if (subs > 0) body.result.subs = Object.fromEntries(own);
     if (together > 0) come.push(pathname);
     while (come.length < together) await new Promise((resolve) => setTimeout(resolve, 10));
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));

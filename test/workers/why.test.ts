@@ -50,7 +50,11 @@ interface Told {
     readonly object: string;
     readonly state?: string;
     readonly memory?: { readonly since_ms: number };
-    readonly told?: { readonly begun_at_ms: number; readonly ended_at_ms?: number };
+    readonly told?: {
+      readonly begun_at_ms: number;
+      readonly attempts: number;
+      readonly outcome?: string;
+    };
     readonly taken_at_ms?: number;
     readonly frame?: { readonly begun_at_ms: number; readonly sent_at_ms?: number };
   }[];
@@ -80,6 +84,11 @@ async function outcomes(channel: string, offset: number, user: string): Promise<
 function nodeOf({ place }: Variant, channel: string): string {
   const { name = "" } = place.holder(channel);
   return place === channelPlace ? `channel:${name}` : `gateway:${name}`;
+}
+
+/** How many rows an object has written since it woke. */
+function rowsOf(object: Holder): Promise<number> {
+  return runInDurableObject<ChannelObject, number>(object, ({ sql }) => sql.rowsWritten);
 }
 
 /** What an object tells that knows nothing. */
@@ -122,11 +131,14 @@ describe.each(variants)("why, on $name", (variant) => {
       frame: { publications: 1, subscribers: 1, filtered: 0, left_out: 1, slow: 0 },
     });
     expect(object?.frame?.sent_at_ms ?? 0).toBeGreaterThanOrEqual(committed);
-    if (variant.place !== channelPlace) {
-      expect(object?.told).toMatchObject({ attempts: 1, outcome: "taken" });
-      expect(object?.told?.begun_at_ms).toBeGreaterThanOrEqual(committed);
-      expect(object?.taken_at_ms).toBeLessThanOrEqual(object?.frame?.begun_at_ms ?? 0);
-    }
+    const { attempts, outcome } = object?.told ?? {};
+    const isOwn = variant.place === channelPlace;
+    expect({ attempts, outcome }).toStrictEqual(
+      isOwn ? { attempts: undefined, outcome: undefined } : { attempts: 1, outcome: "taken" },
+    );
+    expect(object?.told?.begun_at_ms ?? committed).toBeGreaterThanOrEqual(committed);
+    expect(object?.taken_at_ms === undefined).toBe(isOwn);
+    expect(object?.taken_at_ms ?? 0).toBeLessThanOrEqual(object?.frame?.begun_at_ms ?? 0);
     expect(told.connections).toMatchObject([
       { client: socket.client, user: ada, object: node, outcome: "sent", state: "connected" },
     ]);
@@ -163,8 +175,6 @@ describe.each(variants)("why, on $name", (variant) => {
     const socket = await variant.subscribe(channel, "ada");
     await publish(channel, 1);
     await socket.unread();
-    const rowsOf = (object: Holder) =>
-      runInDurableObject<ChannelObject, number>(object, ({ sql }) => sql.rowsWritten);
     const objects = [env.CHANNELS.getByName(channel), variant.place.holder(channel)];
     const before = await Promise.all(objects.map(rowsOf));
     await why({ channel, offset: 1, user: "ada" });
@@ -363,8 +373,10 @@ describe("why, with several objects", () => {
       const stub = channels(name, options);
       const names = Array.from({ length: followers }, (_, index) => `eu/${index}`);
       const told = names.map((one) => ({ name: one, lag: 0, failures: 0 }));
-      const own = { hasHistory: true, gateways: told };
-      const value = async () => ({ ...emptyTrail(`channel:${name}`), channel: own });
+      const value = async () => ({
+        ...emptyTrail(`channel:${name}`),
+        channel: { hasHistory: true, gateways: told },
+      });
       return Object.defineProperty(stub, "trail", { value });
     };
     const asked: string[] = [];

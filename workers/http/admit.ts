@@ -1,11 +1,13 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import { parseTraceparent } from "../../src/contract/traceparent.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 import { noTokenReason, tokenReason } from "../../src/access/refusal.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { type AppEnv, refusedOrigin } from "./middleware.ts";
-import type { Admitted } from "./placement.ts";
+import type { Admitted, ClientTransport } from "./placement.ts";
+import { askAboutClient, type AskedClient, asksAtUpgrade } from "./connect-hook.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
 import { fitHeaders, handshakeHeaders } from "../../src/hooks/headers.ts";
 import { getCookie } from "hono/cookie";
@@ -45,44 +47,57 @@ function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined
   const headers =
     targets.size === 0 ? undefined : handshakeHeaders(targets, (name) => request.get(name));
   if (headers !== undefined && !fitHeaders({ http: headers })) return refused(respondTooLarge());
+  const traceparent = parseTraceparent(request.get("traceparent"));
   return {
     outcome: "admitted",
     ...(claims !== undefined && { claims }),
     ...(headers !== undefined && { headers }),
+    ...(traceparent !== undefined && { traceparent }),
   };
 }
 
 /**
- * Checks the first frame of a client whose frame came with its request: where a token is required and the frame brings
- * none, or an invalid one, no object is called (rule A12).
+ * Checks the first frame of a client whose frame came with its request, before any object is called: a backend may have
+ * to be asked about it (rule Q10), and where a token is required, the frame has to bring a valid one (rule A12).
  *
- * @param claims of the token that came with the request itself, if there was one
- * @returns the code with which the object would close the connection; undefined if the frame may go on to it
+ * @param admission of the request itself
+ * @param client    how the client is connected
  */
 export async function checkFirstFrame(
   context: Context<AppEnv>,
   codec: Codec,
   frame: Message,
-  claims: ConnectionClaims | undefined,
-): Promise<DisconnectCode | undefined> {
-  if (claims !== undefined || !tokenRequired(context)) return undefined;
+  admission: Admitted,
+  client: ClientTransport,
+): Promise<AskedClient> {
+  const isAsked = asksAtUpgrade(context.var.configured.config);
+  const isChecked = admission.claims === undefined && (isAsked || tokenRequired(context));
+  if (!isChecked) return { outcome: "admitted", ...admission };
   const [first] = codec.decodeFrame(frame).commands;
-  if (first?.method !== "connect" || first.request.token === "") {
-    const code = disconnectCodes.badRequest;
-    context.set("refusal", { rule: "A12", reason: noTokenReason, code: code.code });
-    return code;
-  }
-  const verdict = await context.var.configured.verifier.connection(first.request.token, Date.now());
-  if (verdict.outcome !== "invalid") return undefined;
-  const code = disconnectCodes.invalidToken;
-  context.set("refusal", { rule: "A12", reason: tokenReason(verdict), code: code.code });
-  return code;
+  if (first?.method !== "connect")
+    return closing(context, disconnectCodes.badRequest, noTokenReason);
+  const { request } = first;
+  const asked = await askAboutClient(context, admission, client, request);
+  if (asked.outcome !== "admitted" || asked.claims !== undefined || !tokenRequired(context))
+    return asked;
+  if (request.token === "") return closing(context, disconnectCodes.badRequest, noTokenReason);
+  const verdict = await context.var.configured.verifier.connection(request.token, Date.now());
+  return verdict.outcome === "invalid"
+    ? closing(context, disconnectCodes.invalidToken, tokenReason(verdict))
+    : asked;
 }
 
-/** Whether every client needs a connection token (rule C3). */
+/** Refuses a client with the code with which the object would close the connection (rule A12). */
+function closing(context: Context<AppEnv>, code: DisconnectCode, reason: string): AskedClient {
+  context.set("refusal", { rule: "A12", reason, code: code.code });
+  return { outcome: "refused", refusal: { outcome: "disconnect", code } };
+}
+
+/** Whether a client needs a connection token, if no backend has given it credentials (rules C3 and Q10). */
 export function tokenRequired(context: Context<AppEnv>): boolean {
-  const { client, hooks } = context.var.configured.config;
-  return !client.allowAnonymousConnectWithoutToken && hooks.connect === undefined;
+  const { config } = context.var.configured;
+  const isAskedLater = config.hooks.connect !== undefined && !asksAtUpgrade(config);
+  return !config.client.allowAnonymousConnectWithoutToken && !isAskedLater;
 }
 
 function refused(response: Response): Admission {
@@ -103,7 +118,8 @@ async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken
   const { config, verifier } = context.var.configured;
   const token = offeredToken(context, config.client.tokenCookie);
   if (token === "") {
-    return config.client.requireEdgeToken
+    // A backend that is asked at the upgrade takes the place of the token (rule Q10).
+    return config.client.requireEdgeToken && !asksAtUpgrade(config)
       ? {
           outcome: "refused",
           problem: "token required",

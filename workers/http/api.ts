@@ -44,13 +44,15 @@ import { isHolderOrder } from "../../src/contract/user-order.ts";
 import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
 import { objectOf } from "./emulation.ts";
 import { askQuestion } from "./questions.ts";
-import type { ChannelCommand } from "../../src/contract/channel-call.ts";
+import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
+import { parseTraceparent } from "../../src/contract/traceparent.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Configured } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
+import { inSpan } from "../platform/spans.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
 export function publish(context: Context<AppEnv>): Promise<Response> {
@@ -161,7 +163,7 @@ async function answerEntry(
     }
     case "call": {
       const { channel, command } = entry;
-      const outcome = await callChannel(context.env.CHANNELS, channel, [command], method);
+      const outcome = await callChannel(context, channel, [command], method);
       noteError(context, outcomeAnswer(outcome, 0), channel);
       return respondCall(outcome, mode);
     }
@@ -205,6 +207,8 @@ function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string 
 export interface Calling {
   readonly env: Env;
   readonly var: { readonly configured: Pick<Configured, "config"> };
+  /** The request, which may belong to a trace; absent for messages of a queue. */
+  readonly req?: { readonly raw: { readonly headers: Headers } };
 }
 
 /** The collected answers to a request's calls, or the reason why no call was made. */
@@ -259,7 +263,7 @@ function callObject(
   if ("question" in call) return callFor(context, call.question, waitMs);
   return "orders" in call
     ? callUser(context, call, method, waitMs)
-    : callChannel(context.env.CHANNELS, call.channel, call.commands, method, waitMs);
+    : callChannel(context, call.channel, call.commands, method, waitMs);
 }
 
 /** Finds the answer to a question, within so many ms. */
@@ -323,18 +327,20 @@ async function callUser(
  * @param waitMs the time that the object has
  */
 async function callChannel(
-  channels: Env["CHANNELS"],
+  { env: { CHANNELS }, req }: Calling,
   channel: string,
   commands: readonly ChannelCommand[],
   method: string,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
+  const header = req?.raw.headers.get("traceparent") ?? undefined;
+  const traceparent = header === undefined ? undefined : parseTraceparent(header);
+  const call = (): Promise<ChannelAnswers> =>
+    CHANNELS.getByName(channel).execute(withTrace(commands, traceparent));
   try {
-    return await inTime<CallOutcome>(
-      channels.getByName(channel).execute(commands),
-      waitMs,
-      timeout,
-    );
+    const answers =
+      traceparent === undefined ? call() : inSpan(method, { traceparent, channel }, call);
+    return await inTime<CallOutcome>(answers, waitMs, timeout);
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) {
@@ -343,6 +349,19 @@ async function callChannel(
     console.error(`call to a channel failed: method=${method} ${failure.summary}`);
     return { outcome: "failed" };
   }
+}
+
+/** The commands with the trace of the request in each publish (rule X1). */
+function withTrace(
+  commands: readonly ChannelCommand[],
+  traceparent: string | undefined,
+): readonly ChannelCommand[] {
+  if (traceparent === undefined) return commands;
+  return commands.map((command) =>
+    command.method === "publish"
+      ? { ...command, request: { ...command.request, traceparent } }
+      : command,
+  );
 }
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };

@@ -26,6 +26,7 @@ import {
 } from "./console.ts";
 import { consoleOn, loggedIn, logIn, logOut, ownOrigin } from "./console-login.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
+import { description } from "./description.ts";
 import { emulation } from "./emulation.ts";
 import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
@@ -88,6 +89,9 @@ export function createApp(): HonoBase<AppEnv> {
   app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);
+  app.get("/openapi.json", description("/openapi.json"));
+  app.get("/swagger", description("/swagger.html"));
+  app.get("/swagger.css", description("/swagger.css"));
 
   app.notFound(respondNotFound);
   app.onError((error) => {

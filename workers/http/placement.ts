@@ -4,7 +4,6 @@
  */
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { HookHeader } from "../../src/contract/hook-call.ts";
-import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Pools } from "../../src/gateway/pool.ts";
 import {
@@ -17,6 +16,7 @@ import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import { busyRetrySeconds, respondBusy, respondInternalError } from "./respond.ts";
 import {
+  type AskedAtUpgrade,
   fullHeader,
   type Handover,
   encodeHandover,
@@ -103,7 +103,7 @@ type OpenedSocket =
 export async function openSocket(
   pool: Pool,
   codec: CodecName,
-  { claims, headers }: Admitted,
+  { claims, headers, traceparent, asked }: Admitted,
   client: "stream" | "events" | "poll",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
@@ -111,12 +111,11 @@ export async function openSocket(
     {
       v: 1,
       keepalive: "client",
-      emulated: true,
-      ...(codec !== "json" && { codec }),
-      ...(client === "events" && { events: true }),
-      ...(client === "poll" && { passing: true }),
+      ...emulatedTransport(codec, client),
       ...(headers !== undefined && { headers }),
+      ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),
+      ...(asked !== undefined && { asked }),
     },
   );
   const response = await placeSocket(pool, handover);
@@ -130,20 +129,38 @@ export async function openSocket(
   };
 }
 
-/** A socket that behaves as if an object had accepted it, and closed it at once with this code (rule A12). */
-export function closedSocket({ code, reason }: DisconnectCode): OpenedSocket {
-  const { 0: socket, 1: objectEnd } = new WebSocketPair();
-  objectEnd.accept();
-  objectEnd.close(code, reason);
+/** How a client without a WebSocket is connected, in the words of the handover. */
+export function emulatedTransport(
+  codec: CodecName,
+  client: "stream" | "events" | "poll",
+): ClientTransport {
+  return {
+    emulated: true,
+    ...(codec !== "json" && { codec }),
+    ...(client === "events" && { events: true }),
+    ...(client === "poll" && { passing: true }),
+  };
+}
+
+/** The part of a handover that says how a client is connected. */
+export type ClientTransport = Pick<Handover, "codec" | "emulated" | "events" | "passing">;
+
+/** A socket that behaves as if an object had accepted it, and refuses the client (rules A12 and Q10). */
+export function refusingSocket(socket: WebSocket): OpenedSocket {
+  socket.binaryType = "arraybuffer";
   return { outcome: "opened", socket, keepalive: keepaliveTexts };
 }
 
 /** What the edge knows of a client that it admits. */
 export interface Admitted {
-  /** Of the token that came with the request, if there was one. */
+  /** Of the token that came with the request, or with `asked` of a backend; absent if there are none. */
   readonly claims?: ConnectionClaims;
   /** The headers that hooks get; absent if there are none. */
   readonly headers?: readonly HookHeader[];
+  /** The trace that the request belongs to; absent without one. */
+  readonly traceparent?: string;
+  /** A backend was asked at the upgrade (rule Q10); absent if none was. */
+  readonly asked?: AskedAtUpgrade;
 }
 
 /** The stub of an object that can hold sockets. */

@@ -12,7 +12,9 @@ import { noTokenReason } from "../../src/access/refusal.ts";
 import { admit, tokenRequired } from "./admit.ts";
 import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
-import { openSocket } from "./placement.ts";
+import { emulatedTransport, openSocket } from "./placement.ts";
+import { askAboutClient } from "./connect-hook.ts";
+import { refusedCode } from "./refused-socket.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -38,11 +40,14 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
     if (resolved.outcome !== "resolved") return respondText(404, "unknown channel");
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
-    if (admission.claims === undefined && tokenRequired(context)) {
+    const asked = await askAboutClient(context, admission, emulatedTransport("one_way", "poll"));
+    if (asked.outcome === "answered") return asked.response;
+    if (asked.outcome === "refused") return respondClosed(refusedCode(asked.refusal).code);
+    if (asked.claims === undefined && tokenRequired(context)) {
       context.set("refusal", { rule: "A12", reason: noTokenReason });
       return respondClosed(disconnectCodes.badRequest.code);
     }
-    const opened = await openSocket(destination.pool, "one_way", admission, "poll");
+    const opened = await openSocket(destination.pool, "one_way", asked, "poll");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;
     const ending = await awaitEnding(

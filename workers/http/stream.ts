@@ -5,7 +5,8 @@ import { admit, checkFirstFrame } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
 import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
-import { closedSocket, openSocket } from "./placement.ts";
+import { emulatedTransport, openSocket, refusingSocket } from "./placement.ts";
+import { refusedSocket } from "./refused-socket.ts";
 import { respondStream, respondMalformed, respondTooLarge } from "./respond.ts";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
@@ -26,15 +27,17 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     const first = await readFirstFrame(context, kind);
     if (first.outcome === "refused") return first.response;
     const codec = codecNamed(first.codec);
-    const code = await checkFirstFrame(context, codec, first.frame, admission.claims);
     const reads = kind.events ? "events" : "stream";
+    const transport = emulatedTransport(first.codec, reads);
+    const checked = await checkFirstFrame(context, codec, first.frame, admission, transport);
+    if (checked.outcome === "answered") return checked.response;
+    const { client } = context.var.configured.config;
     const opened =
-      code === undefined
-        ? await openSocket(destination.pool, first.codec, admission, reads)
-        : closedSocket(code);
+      checked.outcome === "admitted"
+        ? await openSocket(destination.pool, first.codec, checked, reads)
+        : refusingSocket(refusedSocket(codec, checked.refusal, client.staleCloseDelayMs));
     if (opened.outcome === "refused") return opened.response;
     const format = kind.events ? eventFormat : responseFormat(first.codec);
-    const { client } = context.var.configured.config;
     const { readable } = new ClientStream({
       socket: opened.socket,
       keepalive: opened.keepalive,

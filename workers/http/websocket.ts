@@ -3,9 +3,14 @@ import { admit } from "./admit.ts";
 import type { AppEnv } from "./middleware.ts";
 import type { AddressRate } from "./client-address.ts";
 import { addressOf, type Endpoint } from "./endpoints.ts";
-import { placeSocket, handoverRequest } from "./placement.ts";
+import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
+import type { HookRefusal } from "../../src/config/config.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
+import { codecNamed } from "../../src/protocol/codecs.ts";
+import { agreedProtocol } from "../platform/agreed-protocol.ts";
+import { askAboutClient } from "./connect-hook.ts";
+import { refusedSocket } from "./refused-socket.ts";
 
 /**
  * `GET …/websocket` and `…/uni_websocket`: hands the client's own socket over to an object.
@@ -25,22 +30,40 @@ export function webSocket(
     const codec = direction === "unidirectional" ? "one_way" : chosen.codec;
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
-    const { claims, headers } = admission;
-    const address = claims === undefined ? addressOf(context) : undefined;
+    const address = admission.claims === undefined ? addressOf(context) : undefined;
     if (!withoutToken.admits(address, Date.now())) {
       context.set("refusal", { rule: "B13", reason: tooManyUpgrades });
       return respondBusy(busyRetrySeconds());
     }
+    const client: ClientTransport = codec === "json" ? {} : { codec };
+    const asked = await askAboutClient(context, admission, client);
+    if (asked.outcome === "answered") return asked.response;
+    if (asked.outcome === "refused") return respondRefused(context, codec, asked.refusal);
+    const { claims, headers, traceparent, asked: atUpgrade } = asked;
     const handover = handoverRequest(context.req.raw, {
       v: 1,
       keepalive: context.req.query("keepalive") === "client" ? "client" : "server",
-      ...(codec !== "json" && { codec }),
+      ...client,
       ...(headers !== undefined && { headers }),
+      ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),
+      ...(atUpgrade !== undefined && { asked: atUpgrade }),
       ...(address !== undefined && { address }),
     });
     return placeSocket(destination.pool, handover);
   };
+}
+
+/** Accepts the socket of a client that a backend has refused, to tell it so. */
+function respondRefused(
+  context: Context<AppEnv>,
+  codec: CodecName,
+  refusal: HookRefusal,
+): Response {
+  const { staleCloseDelayMs } = context.var.configured.config.client;
+  const socket = refusedSocket(codecNamed(codec), refusal, staleCloseDelayMs);
+  const headers = agreedProtocol(context.req.raw, codec);
+  return new Response(null, { status: 101, webSocket: socket, headers });
 }
 
 const tooManyUpgrades = "the client's address opens connections without a token too fast";

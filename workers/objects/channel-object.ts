@@ -7,8 +7,6 @@ import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
-import type { StateQuery } from "../../src/contract/object-state.ts";
-import type { TrailQuery } from "../../src/contract/trail.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
@@ -37,12 +35,13 @@ import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
 import type { Env } from "../platform/env.ts";
+import { inSpan } from "../platform/spans.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
-import { ObjectTrail } from "./object-trail.ts";
+import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
 /**
  * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
@@ -68,9 +67,11 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly remembered = new ObjectTrail(limits.trailFramesMax);
   protected override readonly kind = "channel";
   protected override readonly events: EventDelivery | undefined;
-  protected override readonly remembered = new ObjectTrail(limits.trailFramesMax);
+  /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
+  #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -84,8 +85,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     // one commit, and a crash can't come between them (rule L4).
     void context.blockConcurrencyWhile(() => this.alarms.read());
     this.#queue = new CommitQueue({
-      settle: () => this.settle(Date.now()),
-      committed: () => context.storage.sync(),
+      settle: () => this.#afterCommit(Date.now()),
+      committed: () => this.#commit(),
       full: () => channel.hub.full,
     });
     const name = context.id.name ?? "";
@@ -105,9 +106,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
-      ...this.metrics?.ofChannel(name),
-      ...this.events?.ofChannel(name),
       frames: this.remembered.frames,
+      ...this.metrics?.ofChannel(name),
+      ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
     });
     this.events?.watch(channel);
     this.#channel = channel;
@@ -116,12 +117,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       gather: (done) => void this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     });
-    const channels = new SingleChannel(
-      channel,
-      config.channel,
-      this.#presence,
-      this.remembered.clients,
-    );
+    const { clients } = this.remembered;
+    const channels = new SingleChannel(channel, config.channel, this.#presence, clients);
     const sessions = {
       config,
       channels,
@@ -136,8 +133,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
+      trail: clients,
       refused: (refusal: Refusal) => this.refused(refusal),
-      trail: this.remembered.clients,
     };
     this.sockets = new ClientSockets({
       context,
@@ -149,10 +146,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       nearlyFull: () => false,
       listed: this.isListed,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
-      commit: async (bytes, carryOut) => {
-        const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
-        if (carriedOut.outcome === "overloaded") carryOut(true);
-      },
+      commit: (bytes, carryOut) => this.#carryOutFrame(bytes, carryOut),
       endEvent: this.endEvent,
     });
   }
@@ -162,9 +156,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.happened("api");
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const present = await this.#presenceFor(commands);
-    const carriedOut = await this.#queue.add(kindOf(commands), bytes, () =>
-      this.#carryOut(commands, present),
-    );
+    const traceparent = traceOf(commands);
+    const kind = kindOf(commands);
+    const job = (): ChannelAnswers => this.#carryOut(commands, present);
+    const carriedOut = await (traceparent === undefined
+      ? this.#queue.add(kind, bytes, job)
+      : inSpan("publish", { traceparent, channel: this.#channel.name }, () =>
+          this.#queue.add(kind, bytes, job),
+        ));
     await this.schedule(Date.now());
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
@@ -227,6 +226,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     await this.endEvent(Date.now());
   }
 
+  /** Carries out a frame of a client that publishes, as a job. */
+  async #carryOutFrame(bytes: number, carryOut: (isBusy: boolean) => void): Promise<void> {
+    const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
+    if (carriedOut.outcome === "overloaded") carryOut(true);
+  }
+
   /** The job of {@link execute}. */
   #carryOut(
     commands: readonly ChannelCommand[],
@@ -237,11 +242,26 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       const unknown = { error: errorCodes.unknownChannel };
       return { outcome: "answers", answers: commands.map(() => unknown) };
     }
+    this.#traceparent = traceOf(commands) ?? this.#traceparent;
     this.sockets.sweep(nowMs, false);
     if (kindOf(commands) === "publish" && this.#channel.hub.overloaded(nowMs)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
     return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, present) };
+  }
+
+  /** Makes what was written durable; in a span if a publication of the round belongs to a trace. */
+  #commit(): Promise<void> {
+    const traceparent = this.#traceparent;
+    if (traceparent === undefined) return this.ctx.storage.sync();
+    this.#traceparent = undefined;
+    const channel = this.#channel.name;
+    return inSpan("commit", { traceparent, channel }, () => this.ctx.storage.sync());
+  }
+
+  #afterCommit(nowMs: number): void {
+    this.events?.committed(nowMs);
+    this.settle(nowMs);
   }
 
   /** The present clients, once for all commands of a call (rule P3); undefined if no command asks, or none may know. */
@@ -292,23 +312,18 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#channel.noteHolders(nowMs);
   };
 
-  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
-
-  protected override readonly toldOf = (query: TrailQuery, nowMs: number) =>
-    toldByChannel(this.#channel, query.offset, nowMs);
-
-  protected override readonly toldOfItself = (_query: StateQuery, nowMs: number) => {
-    const { committing: isCommitting, waitingBytes } = this.#queue;
-    return {
-      channel: {
-        ...channelState(this.#channel, nowMs),
-        isKnown: this.#known,
-        isCommitting,
-        waitingBytes,
-      },
-      subscribers: ownSubscribers(this.#channel, this.sockets.clients),
-    };
+  protected override readonly told: KindTold = {
+    trail: (query, nowMs) => toldByChannel(this.#channel, query.offset, nowMs),
+    state: (_query, nowMs) => {
+      const { committing: isCommitting, waitingBytes } = this.#queue;
+      const state = channelState(this.#channel, nowMs);
+      return {
+        channel: { ...state, isKnown: this.#known, isCommitting, waitingBytes },
+        subscribers: ownSubscribers(this.#channel, this.sockets.clients),
+      };
+    },
   };
+  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 
@@ -383,6 +398,13 @@ function publishes({ method }: { readonly method: string }): boolean {
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
 function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
   return commands.some(publishes) ? "publish" : "other";
+}
+
+/** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
+function traceOf(commands: readonly ChannelCommand[]): string | undefined {
+  for (const command of commands)
+    if (command.method === "publish") return command.request.traceparent;
+  return undefined;
 }
 
 /**

@@ -2,7 +2,6 @@ import { type ConnectionClaims, withoutSubscriptions } from "../../src/access/cl
 import type { Config } from "../../src/config/config.ts";
 import type { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
-import type { CodecName } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
 import { TokenBucket } from "../../src/session/token-bucket.ts";
@@ -12,12 +11,14 @@ import type { Connection } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import {
+  type AskedAtUpgrade,
   fullHeader,
   type Handover,
   handoverHeader,
   parseHandover,
 } from "../../src/contract/handover.ts";
 import type { SessionRows } from "../platform/session-rows.ts";
+import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
 import { UnconnectedSockets } from "./unconnected-sockets.ts";
@@ -347,14 +348,14 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param listed whether the directory lists the object (rule U22)
  */
 function newSession(
-  { keepalive, codec, emulated, events, passing, headers }: Handover,
+  { keepalive, codec, emulated, events, passing, headers, traceparent, asked }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
 ): SessionSnapshot {
   return {
     phase: "new",
-    client: crypto.randomUUID(),
+    client: asked?.client ?? crypto.randomUUID(),
     openedAtMs: nowMs,
     keepalive,
     ...(codec === undefined ? {} : { codec }),
@@ -363,8 +364,21 @@ function newSession(
     ...(passing === true ? { passing } : {}),
     ...(listed ? { listed } : {}),
     ...(headers === undefined ? {} : { headers: { http: headers } }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(claims === undefined ? {} : { claims }),
+    ...(asked === undefined ? {} : atUpgrade(asked, claims)),
     subscriptions: [],
+  };
+}
+
+/** What a session keeps of a backend's answer at the upgrade (rule Q10). */
+function atUpgrade(
+  { data }: AskedAtUpgrade,
+  claims: ConnectionClaims | undefined,
+): Pick<SessionSnapshot, "atUpgrade" | "byHook"> {
+  return {
+    atUpgrade: data === undefined ? {} : { data },
+    ...(claims === undefined ? {} : { byHook: true }),
   };
 }
 
@@ -428,16 +442,6 @@ function mayBeUnconnected({ phase, claims, secret }: SessionSnapshot): boolean {
 
 /** Why a socket is refused. */
 type Refusal = "full" | "too-fast" | "too-many-of-address";
-
-/**
- * The header that agrees on a protocol: browsers fail a connection whose handshake agrees on none that they offered.
- */
-function agreedProtocol(request: Request, codec: CodecName): Record<string, string> {
-  const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
-  const ours = `centrifuge-${codec}`;
-  const agreed = offered.some((protocol) => protocol.trim() === ours);
-  return agreed ? { "Sec-WebSocket-Protocol": ours } : {};
-}
 
 /**
  * Refuses a socket with 503. If the object is full, the edge tries another one (rules G3, G4). A socket that comes too

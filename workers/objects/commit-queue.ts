@@ -18,6 +18,7 @@ export class CommitQueue {
   #waitingPublishes = 0;
   #running = false;
   #committing = false;
+  #jobAddedAtMs: number | undefined;
 
   constructor(commits: Commits) {
     this.#commits = commits;
@@ -46,7 +47,7 @@ export class CommitQueue {
         reject(error);
       }
     };
-    this.#waiting.push({ kind, bytes: bytes + jobBytes, carryOut });
+    this.#waiting.push({ kind, bytes: bytes + jobBytes, addedAtMs: Date.now(), carryOut });
     if (kind === "publish") this.#waitingPublishes++;
     this.resume();
     return promise;
@@ -70,11 +71,20 @@ export class CommitQueue {
     return this.#waitingBytes;
   }
 
+  /** When the job that is being carried out was added, ms since 1970; undefined outside of a job. */
+  get jobAddedAtMs(): number | undefined {
+    return this.#jobAddedAtMs;
+  }
+
   async #carryOut(): Promise<void> {
     this.#running = true;
     try {
       for (let jobs = this.#take(); jobs.length > 0; jobs = this.#take()) {
-        for (const { carryOut } of jobs) carryOut();
+        for (const { addedAtMs, carryOut } of jobs) {
+          this.#jobAddedAtMs = addedAtMs;
+          carryOut();
+        }
+        this.#jobAddedAtMs = undefined;
         this.#committing = true;
         await this.#commits.committed();
         this.#committing = false;
@@ -101,6 +111,7 @@ export class CommitQueue {
 interface Job {
   readonly kind: "publish" | "other";
   readonly bytes: number;
+  readonly addedAtMs: number;
   readonly carryOut: () => void;
 }
 

@@ -1,4 +1,5 @@
-import type { Channel, ChannelSetup } from "../../src/channel/channel.ts";
+import type { Channel } from "../../src/channel/channel.ts";
+import type { ChannelSetup } from "../../src/channel/channel-setup.ts";
 import type { Config, EventType } from "../../src/config/config.ts";
 import { ConnectionEvents } from "../../src/events/connection-events.ts";
 import { isTold } from "../../src/events/event.ts";
@@ -44,11 +45,26 @@ export class EventDelivery {
       : undefined;
   }
 
-  /** What a channel needs to tell of its publications, and to find out that it has no subscriber any more. */
-  ofChannel(name: string): Pick<ChannelSetup, "events" | "followersCheckMs"> {
+  /**
+   * What a channel needs to tell of its publications, and to find out that it has no subscriber any more.
+   *
+   * @param jobAddedAtMs says when the job came that is being carried out, ms since 1970; undefined outside of a job: then
+   *                     {@link committed} isn't called for it
+   */
+  ofChannel(
+    name: string,
+    jobAddedAtMs: () => number | undefined,
+  ): Pick<ChannelSetup, "events" | "followersCheckMs"> {
     const followersCheckMs = limits.eventsFollowersCheckMs;
+    const events: ChannelSetup["events"] = {
+      add: (event, nowMs) => {
+        const publishedAtMs = jobAddedAtMs();
+        if (publishedAtMs === undefined) this.outbox.add({ ...event, publishedAtMs: nowMs }, nowMs);
+        else this.outbox.addInCommit({ ...event, publishedAtMs }, nowMs);
+      },
+    };
     return {
-      ...(this.#tellsOf("publication", name) ? { events: this.outbox } : {}),
+      ...(this.#tellsOf("publication", name) ? { events } : {}),
       ...(this.#tellsOf("channel_occupied", name) ? { followersCheckMs } : {}),
     };
   }
@@ -68,6 +84,12 @@ export class EventDelivery {
   #tellsOf(type: EventType, channel: string): boolean {
     const { events, namespaceOf } = this.#setup;
     return isTold(events, type, namespaceOf(channel));
+  }
+
+  /** The publications that were added are durable, and may be sent (rule E12). */
+  committed(nowMs: number): void {
+    this.outbox.committed(nowMs);
+    this.proceed(nowMs);
   }
 
   /** When the object's alarm has to ring, ms since 1970; Infinity for never. */

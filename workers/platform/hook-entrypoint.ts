@@ -7,6 +7,7 @@ import { boundedBytes } from "./bounded-bytes.ts";
 import { type Configured, configurationOf } from "./configuration.ts";
 import type { Env } from "./env.ts";
 import { serviceOf } from "./services.ts";
+import { inSpan } from "./spans.ts";
 
 /**
  * Asks backends for the objects. It is stateless: the platform lets one object wait for six connections at a time, and
@@ -21,22 +22,40 @@ export class HookEntrypoint extends WorkerEntrypoint<Env> implements HookCalls {
     const target = configuration.config.hooks.targets.get(question.target);
     // During a deploy, objects of another release may have another configuration.
     if (target === undefined) return failed("the configuration doesn't have the backend any more");
-    return request(question, target, configuration, this.env);
+    return sendQuestion(question, target, configuration, this.env);
   }
+}
+
+/**
+ * Sends a question to a backend, once (rules Q5 and Q8). Never throws.
+ *
+ * @param target of the question, by its name in the configuration
+ */
+export async function sendQuestion(
+  question: HookQuestion,
+  target: HookTarget,
+  configured: Pick<Configured, "hookSigner">,
+  env: Env,
+): Promise<HookReply> {
+  const [, traceparent] = question.headers?.find(([name]) => name === "traceparent") ?? [];
+  if (traceparent === undefined) return request(question, target, configured, env);
+  return inSpan(question.hook, { traceparent, target: question.target }, () =>
+    request(question, target, configured, env),
+  );
 }
 
 async function request(
   { hook, body, headers = [] }: HookQuestion,
   target: HookTarget,
-  { hookSigner }: Configured,
+  { hookSigner }: Pick<Configured, "hookSigner">,
   env: Env,
 ): Promise<HookReply> {
   const fetcher = fetcherOf(target, hook, env);
   if (fetcher === undefined) return failed("the binding of the backend's Worker is missing");
+  const signed = await hookSigner.headers(crypto.randomUUID(), body, Date.now());
   const abortion = new AbortController();
   const timer = setTimeout(() => abortion.abort(), target.timeoutMs);
   try {
-    const signed = await hookSigner.headers(crypto.randomUUID(), body, Date.now());
     const response = await fetcher({
       method: "POST",
       headers: new Headers([

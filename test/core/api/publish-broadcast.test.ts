@@ -27,7 +27,7 @@ describe("a broadcast request", () => {
       versionEpoch: "",
       delta: false,
     };
-    const command = { method: "publish", request };
+    const command = { method: "publish", request, key: "API_KEY" };
     expect(
       entries(
         `{"channels":["b","a","b"],"data":{"n":1.0},"idempotency_key":"k","version":18446744073709551615}`,

@@ -33,6 +33,7 @@ describe("a publish request", () => {
       channel: "news",
       command: {
         method: "publish",
+        key: "API_KEY",
         request: {
           data: '{"a":1}',
           tags: { k: "v" },

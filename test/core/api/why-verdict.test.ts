@@ -77,6 +77,16 @@ function closed(afterMs: number, more: Partial<ClosedConnection> = {}): ClosedCo
   };
 }
 
+/** The outcome for a connection whose only subscription began so. */
+function outcomeAfter(note: SubscriptionNote): string {
+  return verdictOn(connection({ subscribed: note }), passing({ notes: [note] })).outcome;
+}
+
+/** The outcome for a connection without a subscription. */
+function outcomeWithout(more: Partial<TracedConnection>): string {
+  return verdictOn(connection({ subscription: "none", ...more }), passing()).outcome;
+}
+
 describe("the verdict on an open connection", () => {
   it("[Y3] is that the publication was sent, and what the client hasn't taken", () => {
     const notes = [began(4_000)];
@@ -137,15 +147,15 @@ describe("the verdict on an open connection", () => {
   });
 
   it("[Y3] is how the subscription began after it", () => {
-    const verdict = (note: SubscriptionNote) =>
-      verdictOn(connection({ subscribed: note }), passing({ notes: [note] })).outcome;
-    expect(verdict(began(-100, 5))).toBe("subscribed_later");
-    expect(verdict(began(-100, 5, { sinceOffset: 4, recovered: true }))).toBe("recovered");
-    expect(verdict(began(-100, 5, { sinceOffset: 5, recovered: true }))).toBe("had_it");
-    expect(verdict(began(-100, 5, { sinceOffset: 4, recovered: false }))).toBe("not_recovered");
+    expect(outcomeAfter(began(-100, 5))).toBe("subscribed_later");
+    expect(outcomeAfter(began(-100, 5, { sinceOffset: 4, recovered: true }))).toBe("recovered");
+    expect(outcomeAfter(began(-100, 5, { sinceOffset: 5, recovered: true }))).toBe("had_it");
+    expect(outcomeAfter(began(-100, 5, { sinceOffset: 4, recovered: false }))).toBe(
+      "not_recovered",
+    );
     const { position: _, ...unpositioned } = began(-100);
-    expect(verdict(unpositioned)).toBe("subscribed_later");
-    expect(verdict({ ...unpositioned, atMs: publishedAtMs - 1 })).toBe("sent");
+    expect(outcomeAfter(unpositioned)).toBe("subscribed_later");
+    expect(outcomeAfter({ ...unpositioned, atMs: publishedAtMs - 1 })).toBe("sent");
   });
 
   it("[Y3] is about the subscription of then, whatever came later", () => {
@@ -168,12 +178,10 @@ describe("the verdict on an open connection", () => {
   });
 
   it("[Y3] is what the connection waited for", () => {
-    const verdict = (more: Partial<TracedConnection>) =>
-      verdictOn(connection({ subscription: "none", ...more }), passing()).outcome;
-    expect(verdict({ state: "connecting" })).toBe("connecting");
-    expect(verdict({ subscription: "pending" })).toBe("subscribing");
-    expect(verdict({ openedAtMs: publishedAtMs + 1 })).toBe("connected_later");
-    expect(verdict({})).toBe("not_subscribed");
+    expect(outcomeWithout({ state: "connecting" })).toBe("connecting");
+    expect(outcomeWithout({ subscription: "pending" })).toBe("subscribing");
+    expect(outcomeWithout({ openedAtMs: publishedAtMs + 1 })).toBe("connected_later");
+    expect(outcomeWithout({})).toBe("not_subscribed");
   });
 });
 

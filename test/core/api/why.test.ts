@@ -8,6 +8,8 @@ import { caller } from "./channel-config.ts";
 const why = (request: object, from = caller()) => parseEntry("why", JSON.stringify(request), from);
 const inspect = (request: object, from = caller()) =>
   parseEntry("inspect", JSON.stringify(request), from);
+const key = (methods: readonly string[], channels: readonly string[]) =>
+  caller({ methods, channels });
 const refused = (code: number, detail: string) => ({ outcome: "refused", error: { code }, detail });
 const asked = { channel: "news", offset: 3, user: "ada" };
 
@@ -35,7 +37,6 @@ describe("a why request", () => {
   });
 
   it("[A14] is admitted by a key for the method and the channel", () => {
-    const key = (methods: string[], channels: string[]) => caller({ methods, channels });
     expect(why(asked, key(["why"], ["news"]))).toMatchObject({ outcome: "question" });
     expect(why(asked, key(["why"], ["other"]))).toMatchObject({ error: { code: 103 } });
     expect(why(asked, key(["inspect"], ["*"]))).toMatchObject({ error: { code: 103 } });
@@ -59,7 +60,7 @@ describe("an inspect request", () => {
     expect(inspect({ object: "channel:news" })).toStrictEqual({ outcome: "question", question });
     const gateway = { ...question, channel: "", object: "gateway:eu/0", refusals: 5 };
     expect(inspect({ object: "gateway:eu/0", refusals: 5 })).toMatchObject({ question: gateway });
-    const both = "either channel or object is to be given";
+    const both = "channel and object name different objects";
     for (const object of ["gateway:eu/0", "channel:other"])
       expect(inspect({ channel: "news", object })).toMatchObject(refused(107, both));
     expect(inspect({})).toMatchObject(refused(107, "channel is required"));

@@ -50,16 +50,16 @@ describe("the trail of a channel's publications", () => {
   });
 });
 
-describe("the trail of the calls to a gateway", () => {
-  const batch = (first: number, count: number): RelayBatch => ({
-    v: 1,
-    channel: "room",
-    instance: 1,
-    first,
-    entries: Array.from({ length: count }, () => ({ type: "removed" as const })),
-    certain: true,
-  });
+const batch = (first: number, count: number): RelayBatch => ({
+  v: 1,
+  channel: "room",
+  instance: 1,
+  first,
+  entries: Array.from({ length: count }, () => ({ type: "removed" as const })),
+  certain: true,
+});
 
+describe("the trail of the calls to a gateway", () => {
   it("[Y1] tells with which calls the gateway was told of an entry", () => {
     const trail = new CallTrail();
     expect([trail.find(1), trail.last]).toEqual([undefined, undefined]);

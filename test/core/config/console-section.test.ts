@@ -19,7 +19,7 @@ describe("the section console", () => {
     expect(parsed({ enabled: false }).console).toEqual({ enabled: false });
   });
 
-  it("[N1] [X1] needs a password unless there is Cloudflare Access, and counts", () => {
+  it("[N1] [J1] needs a password unless there is Cloudflare Access, and counts", () => {
     const config = parsed({ enabled: true });
     expect(namedSecretNames(config)).toContain("CONSOLE_PASSWORD");
     expect(config.prometheus).toEqual({ enabled: false, counts: true });

@@ -132,7 +132,16 @@ describe("[A8] the proxies of a configuration of Centrifugo", () => {
       channel: { proxy: { publish: { endpoint: "https://example.com/publish" } } },
       proxies: [{ name: "unused", endpoint: "https://example.com" }],
     });
-    expect(hooks).toStrictEqual({ keepsMeta: false, targets: new Map() });
+    expect(hooks).toStrictEqual({ connectAt: "connect", keepsMeta: false, targets: new Map() });
+  });
+
+  it("[Q10] may be asked about connects at the upgrade", () => {
+    const connect = { enabled: true, endpoint: "https://example.com/connect" };
+    const at = (more: object) =>
+      configOf({ client: { proxy: { connect: { ...connect, ...more } } } }).hooks.connectAt;
+    expect(at({})).toBe("connect");
+    expect(at({ at: "connect" })).toBe("connect");
+    expect(at({ at: "upgrade" })).toBe("upgrade");
   });
 
   it("may have a hook of Dormouse's own for messages", () => {
@@ -216,6 +225,8 @@ describe("[A8] a backend", () => {
     ],
     [{ grpc_metadata: ["a"] }, "grpc_metadata is not supported by Dormouse"],
     [{ endpoints: "x" }, "endpoints is unknown; did you mean endpoint?"],
+    [{ at: "Upgrade" }, 'at: "Upgrade" is not one of "connect", "upgrade"'],
+    [{ at: true }, 'at must be one of "connect", "upgrade", found a boolean'],
   ])("refuses %j", (keys, problem) => {
     expect(connectProblems(keys)).toStrictEqual([`client.proxy.connect.${problem}`]);
   });
@@ -288,6 +299,7 @@ describe("[A8] a hook", () => {
       "client.proxy.connect.enabled requires endpoint",
     ],
     [{ client: { proxy: { publish: {} } } }, "client.proxy.publish is unknown"],
+    [{ client: { proxy: { refresh: { at: "upgrade" } } } }, "client.proxy.refresh.at is unknown"],
     [
       { channel: { without_namespace: { subscribe_proxy_enabled: true } } },
       "channel.without_namespace.subscribe_proxy_enabled requires channel.proxy.subscribe.endpoint",

@@ -82,9 +82,10 @@ describe("[A8] parseConfig", () => {
       },
       httpApi: { errorMode: "", insecure: false, keys: [] },
       rpc: { pingEnabled: false, namespaceBoundary: ":", namespaces: new Map() },
-      hooks: { keepsMeta: false, targets: new Map() },
+      hooks: { connectAt: "connect", keepsMeta: false, targets: new Map() },
       prometheus: { enabled: false, counts: false },
       consumers: [],
+      swagger: { enabled: false },
       transports: {
         sse: false,
         httpStream: false,

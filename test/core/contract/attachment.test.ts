@@ -9,6 +9,7 @@ import {
   fitsInside,
   fitsCursors,
   fitsRow,
+  fitsUntilConnect,
   parseAttachment,
   writeSession,
 } from "../../../src/contract/attachment.ts";
@@ -99,6 +100,26 @@ describe("a stored session", () => {
     );
   });
 
+  it.each([
+    ["a small user", { user: "42", expireAtSeconds: 0 }, "x"],
+    ["large claims", { user: "42", expireAtSeconds: 0, info: json(`"${"x".repeat(8_000)}"`) }, "x"],
+    ["text that isn't Latin", { user: "42", expireAtSeconds: 0 }, "😀"],
+  ])("[Q10] holds what a backend gave until the connect, up to a bound: %s", (_, claims, unit) => {
+    const http = [["cookie", "c".repeat(limits.hookHeadersLengthMax - 6)]] as const;
+    const withData = (count: number) => ({
+      ...identity,
+      claims,
+      headers: { http },
+      atUpgrade: { data: json(`"${unit.repeat(count)}"`) },
+    });
+    let most = 0;
+    while (fitsUntilConnect(withData(most + 1))) most++;
+    const snapshot = { ...withData(most), phase: "new", byHook: true, subscriptions: [] } as const;
+    expect(most).toBeGreaterThan(1_000);
+    expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
+    expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
+  });
+
   it.each([[0], [1], [2], [3], [20], [100], [128], [129], [1_000], [limits.channelLimitMax]])(
     "[G2] is read as it was with %i subscriptions, each with a position",
     (count) => {
@@ -109,6 +130,18 @@ describe("a stored session", () => {
       expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
     },
   );
+
+  it("[S1] [X1] has room for the trace of its handshake, and less for the rest", () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const counts = Array.from({ length: 1_000 }, (_, index) => index);
+    const mostWith = (more: Partial<SessionSnapshot>): number =>
+      counts.filter((count) => fitsCursors({ ...identity, ...more }, count)).length;
+    const most = mostWith({});
+    expect(mostWith({ traceparent })).toBeLessThan(most);
+    expect(
+      bytesOf({ v: 1, ...identity, traceparent }) - bytesOf({ v: 1, ...identity }),
+    ).toBeLessThan(80);
+  });
 
   it("[G2] lies in a row, all of it, when it has 1,000 subscriptions", () => {
     const snapshot = sessionWith(1_000);

@@ -20,7 +20,9 @@ export function sourceFiles(): readonly SourceFile[] {
   const folders = [
     ".ci",
     ".github",
+    "cli",
     "docs",
+    "examples",
     "public",
     "src",
     "test",
@@ -35,11 +37,12 @@ export function sourceFiles(): readonly SourceFile[] {
     .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 }
 
-/** All files below a folder but those of installed packages. */
+/** All files below a folder but those of installed packages, and those that tools keep in folders such as .wrangler. */
 function filesIn(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : filesIn(path);
+    const isOurs = entry.name !== "node_modules" && !entry.name.startsWith(".");
+    if (entry.isDirectory()) return isOurs ? filesIn(path) : [];
     return [path];
   });
 }

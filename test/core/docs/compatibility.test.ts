@@ -11,6 +11,7 @@ import {
   unsupportedHookKeys,
   unsupportedHttpApiKeys,
   unsupportedRpcPingKeys,
+  unsupportedSwaggerKeys,
   unsupportedTokenKeys,
   type UnsupportedKeys,
   unsupportedTopLevelKeys,
@@ -273,6 +274,7 @@ describe("the configuration in docs/compatibility.md", () => {
       { ...unsupportedChannelProxyKeys, ...unsupportedHookKeys, ...unsupportedHookHttpKeys },
     ],
     ["`http_api`", unsupportedHttpApiKeys],
+    ["`swagger`", unsupportedSwaggerKeys],
   ];
   it.each(refused)(
     "[W1] has in %s a row for each key that is refused or ignored",

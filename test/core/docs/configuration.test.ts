@@ -4,13 +4,14 @@ import { configured } from "../../support/configured.ts";
 
 /** The documentation is held against the parsed configuration, in which every option there is has a field. */
 const documentation = readFileSync("docs/configuration.md", "utf8");
-const { client, channel, httpApi, rpc, transports } = configured();
+const { client, channel, httpApi, rpc, swagger, transports } = configured();
 const fields = [
   client,
   channel,
   channel.withoutNamespace,
   httpApi,
   rpc,
+  swagger,
   transports,
   client.personalChannel,
   client.token,

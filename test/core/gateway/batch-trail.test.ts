@@ -20,15 +20,17 @@ function opened(): BatchTrail {
 describe("the trail of a gateway's batches", () => {
   it("[Y1] tells when the gateway first took a publication, and whether it read it", () => {
     const trail = opened();
-    trail.took(batch("news", 1, 0, 2));
+    trail.took(batch("news", 1, 0, 2, 0));
     trail.took(batch("room", 1));
     trail.took(batch("news", 1, 2, 3));
     trail.read("news", 4, 9);
     trail.read("news", 10, 9);
+    trail.took(batch("news", 11));
     expect(trail.find("news", 2)).toEqual({ atMs: 1_000 });
     expect(trail.find("room", 1)).toEqual({ atMs: 1_001 });
     expect(trail.find("news", 3)).toEqual({ atMs: 1_002 });
     expect(trail.find("news", 9)).toEqual({ atMs: 1_003, read: true });
+    expect(trail.find("news", 11)).toEqual({ atMs: 1_004 });
     expect([trail.find("news", 10), trail.find("room", 2)]).toEqual([undefined, undefined]);
   });
 

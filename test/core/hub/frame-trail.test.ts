@@ -12,6 +12,7 @@ describe("a ring of rows", () => {
     const ring = new RowRing(2, 40);
     for (let row = 0; row < 40; row++) {
       expect(ring.add()).toBe(row);
+      ring.set(row, 0, 7);
       ring.set(row, 1, row + 100);
     }
     expect([ring.first, ring.next, ring.get(0, 1), ring.get(39, 1)]).toEqual([0, 40, 100, 139]);

@@ -20,7 +20,7 @@ function publicationsHourAgo(totals: Totals, nowMs: number): number {
 }
 
 describe("the counters of an hour ago", () => {
-  it("[X6] are those of ten minutes around it, as long as something is counted", () => {
+  it("[J6] are those of ten minutes around it, as long as something is counted", () => {
     const totals = new Totals(new NodeSql());
     // One a minute, for three hours.
     for (let minute = 0; minute < 180; minute++) counted(totals, 1, beganMs + minute * minuteMs);
@@ -29,7 +29,7 @@ describe("the counters of an hour ago", () => {
     expect(before).toBeLessThanOrEqual(120);
   });
 
-  it("[X6] are the first ones in the first hour, with the time at which they began", () => {
+  it("[J6] are the first ones in the first hour, with the time at which they began", () => {
     const totals = new Totals(new NodeSql());
     counted(totals, 5, beganMs);
     counted(totals, 5, beganMs + minuteMs);
@@ -37,7 +37,7 @@ describe("the counters of an hour ago", () => {
     expect(mark).toEqual({ atMs: beganMs, counters: [] });
   });
 
-  it("[X6] don't contain what was counted before a pause of hours, also after a sleep", () => {
+  it("[J6] don't contain what was counted before a pause of hours, also after a sleep", () => {
     const sql = new NodeSql();
     const totals = new Totals(sql);
     for (let minute = 0; minute < 9; minute++) counted(totals, 1, beganMs + minute * minuteMs);
@@ -49,7 +49,7 @@ describe("the counters of an hour ago", () => {
     expect(publicationsHourAgo(awake, laterMs)).toBe(9);
   });
 
-  it("[X6] cost a row in ten minutes, and those of older hours are deleted", () => {
+  it("[J6] cost a row in ten minutes, and those of older hours are deleted", () => {
     const sql = new NodeSql();
     const counting = new CountingSql(sql);
     const totals = new Totals(counting);
@@ -59,7 +59,7 @@ describe("the counters of an hour ago", () => {
     expect(rows.length).toBeGreaterThanOrEqual(3_600_000 / limits.metricsMarkMs);
   });
 
-  it("[X6] aren't told if an object of an older release collects, too", () => {
+  it("[J6] aren't told if an object of an older release collects, too", () => {
     const totals = new Totals(new NodeSql());
     counted(totals, 1, beganMs);
     const part = totals.collected(beganMs);

@@ -52,6 +52,7 @@ const anyIdentity: fc.Arbitrary<SessionIdentity> = fc.record(
     invalidated: fc.constant(true as const),
     awaitingPong: fc.boolean(),
     events: fc.constant(true as const),
+    traceparent: fc.constant("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
     appName: fc.string({ unit: "binary", maxLength: 64 }),
     appVersion: fc.string({ unit: "binary", maxLength: 64 }),
   },

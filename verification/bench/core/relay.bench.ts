@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
+import { BatchTrail } from "../../../src/gateway/batch-trail.ts";
 import { Follower } from "../../../src/gateway/follower.ts";
 import { SubscriptionMemory } from "../../../src/gateway/memory.ts";
+import { FrameTrail } from "../../../src/hub/frame-trail.ts";
+import { limits } from "../../../src/limits.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { ClientTrail } from "../../../src/session/client-trail.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { configured } from "../../../test/support/configured.ts";
 import { payload } from "./payload.ts";
@@ -26,6 +30,8 @@ const session = {
   hasRoomForCursor: () => true,
 };
 
+const clock = { nowMs: () => Date.now() };
+
 /** A follower with so many subscribers. */
 function followed(subscriberCount: number): Follower {
   const follower = new Follower("news", {
@@ -38,6 +44,11 @@ function followed(subscriberCount: number): Follower {
       }
     },
     changed: () => undefined,
+    trail: {
+      batches: new BatchTrail(clock),
+      frames: new FrameTrail(clock, limits.trailGatewayFramesMax),
+      clients: new ClientTrail(clock),
+    },
   });
   const flags = { present: false, announced: false, hearsJoinLeave: false };
   const granted = { channel: "news", expireAtSeconds: 0, ...flags };

@@ -119,7 +119,7 @@ export class Churn implements SubscriberOwner {
   }
 
   /** Resolves also when something failed, because that client may then wait for ever. */
-  async #orFailure(work: Promise<void>): Promise<void> {
+  async #orFailure(work: Promise<unknown>): Promise<void> {
     await this.failure.during(work).catch(() => undefined);
   }
 }

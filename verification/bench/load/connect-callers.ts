@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Subscribers } from "./subscribers.ts";
 import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
@@ -6,7 +7,13 @@ import { Subscriber } from "./subscriber.ts";
 
 /** Connects callers in their order, so many at a time. */
 export async function connectCallers(
-  { callers, concurrency, missed, sendsReceipts = false }: Extract<Order, { order: "connect" }>,
+  {
+    callers,
+    concurrency,
+    missed,
+    sendsReceipts = false,
+    comesBack = false,
+  }: Extract<Order, { order: "connect" }>,
   { wire, server, subscribers }: Connected,
 ): Promise<Extract<Report, { order: "connect" }>> {
   const cpu = new CpuShare();
@@ -15,21 +22,21 @@ export async function connectCallers(
   const receipts = sendsReceipts ? subscribers.receipts : undefined;
   const first = subscribers.all.length;
   const waiting = callers.values();
+  let refusals = 0;
   const oneAfterTheOther = async (): Promise<void> => {
     for (const caller of waiting) {
       // A failure ends the order, so the other callers need not connect.
       if (subscribers.failure.isRaised) return;
       const calledAtMs = performance.now();
-      const subscriber = new Subscriber(
-        wire,
-        server.sockets,
-        caller,
-        missed,
-        subscribers,
-        receipts,
-      );
+      const call = (): Subscriber =>
+        new Subscriber(wire, server.sockets, caller, missed, subscribers, { receipts, comesBack });
+      let subscriber = call();
+      for (let tries = 1; (await subscriber.there) === "refused"; tries++) {
+        refusals++;
+        await setTimeout(backoffMs(tries));
+        subscriber = call();
+      }
       subscribers.all.push(subscriber);
-      await subscriber.there;
       latenciesMs.push(performance.now() - calledAtMs);
     }
   };
@@ -40,9 +47,18 @@ export async function connectCallers(
     seconds: (performance.now() - beganMs) / 1000,
     busy: cpu.share,
     latenciesMs: latenciesMs.sort((one, other) => one - other),
+    refusals,
     ...firstPosition(subscribers, first),
   };
 }
+
+/** How long the SDKs of Centrifugo wait after so many tries: full jitter, from half a second to 20 s. */
+function backoffMs(tries: number): number {
+  return minMs + Math.random() * (Math.min(maxMs, minMs * 2 ** tries) - minMs);
+}
+
+const minMs = 500;
+const maxMs = 20_000;
 
 function firstPosition(
   { all: subscribers }: Subscribers,

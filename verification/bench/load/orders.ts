@@ -17,6 +17,8 @@ export type Order =
       readonly missed: number;
       /** Whether each publication that arrives is answered by a frame. */
       readonly sendsReceipts?: boolean;
+      /** Whether a caller who is refused for now comes back, as the SDKs do. Otherwise that is a failure. */
+      readonly comesBack?: boolean;
     }
   /**
    * Publishers that each post the next publication when the last one is answered, for so long; then waits for all
@@ -85,6 +87,8 @@ export type Report =
         readonly seconds: number;
         /** For each caller, from its first byte until it is subscribed, ms: sorted. */
         readonly latenciesMs: readonly number[];
+        /** How often callers were refused for now, all together. */
+        readonly refusals: number;
         /** The position in the first frame with an epoch; "" and 0 if no frame had one. */
         readonly epoch: string;
         readonly offset: number;

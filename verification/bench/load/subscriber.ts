@@ -33,11 +33,11 @@ export class Subscriber implements FrameEvents {
   #payloads: FramePayloads | undefined = new FramePayloads();
   #look: ((payload: Buffer) => void) | undefined;
   #cut = false;
-  readonly #there = Promise.withResolvers<void>();
+  readonly #there = Promise.withResolvers<"there" | "refused">();
+  readonly #comesBack: boolean;
 
   /**
-   * @param missed   how many publications the socket must receive besides the answers to its steps
-   * @param receipts if each publication is to be answered by a frame, the receipts of all sockets
+   * @param missed how many publications the socket must receive besides the answers to its steps
    */
   constructor(
     wire: Wire,
@@ -45,12 +45,13 @@ export class Subscriber implements FrameEvents {
     caller: Caller,
     missed: number,
     subscribers: SubscriberOwner,
-    receipts?: Receipts,
+    { receipts, comesBack = false }: SubscriberOptions = {},
   ) {
     this.#wire = wire;
     this.#subscribers = subscribers;
     this.#channel = subscribers.channel(caller.channel);
     this.#missed = missed;
+    this.#comesBack = comesBack;
     if (receipts !== undefined) this.#receipts = receiptsOf(wire, receipts);
     const countsLines = receipts !== undefined || wire.ping?.sharesFrames === true;
     this.#counter = new FrameCounter(wire.ping?.sent, this, countsLines);
@@ -69,8 +70,11 @@ export class Subscriber implements FrameEvents {
     this.#socket.once("close", () => this.#fail("a socket ended without a close frame"));
   }
 
-  /** Resolves when the socket is subscribed and has received the missed publications. */
-  get there(): Promise<void> {
+  /**
+   * Resolves when the socket is subscribed and has received the missed publications, or was refused for now, by a 503 or
+   * a temporary error, and its caller may come back.
+   */
+  get there(): Promise<"there" | "refused"> {
     return this.#there.promise;
   }
 
@@ -162,7 +166,9 @@ export class Subscriber implements FrameEvents {
       this.#advance("");
       return start;
     } catch (error) {
-      this.#fail(String(error));
+      const problem = String(error);
+      if (this.#comesBack && problem.includes("HTTP/1.1 503")) this.#refused();
+      else this.#fail(problem);
       return undefined;
     }
   }
@@ -175,6 +181,10 @@ export class Subscriber implements FrameEvents {
   }
 
   #advance(text: string): void {
+    if (this.#comesBack && text.includes('"temporary":true')) {
+      this.#refused();
+      return;
+    }
     this.position ??= streamPosition(text);
     for (const step of this.#connectSteps?.take(text) ?? []) this.#socket.write(textFrame(step));
   }
@@ -185,12 +195,26 @@ export class Subscriber implements FrameEvents {
     this.#payloads = undefined;
     this.#channel.subscribers++;
     this.#publishedBefore = this.#channel.published;
-    this.#there.resolve();
+    this.#there.resolve("there");
+  }
+
+  #refused(): void {
+    this.#cut = true;
+    this.#socket.destroy();
+    this.#there.resolve("refused");
   }
 
   #fail(problem: string): void {
     if (!this.#cut) this.#subscribers.failure.raise(problem);
   }
+}
+
+/** What not every subscriber does. */
+interface SubscriberOptions {
+  /** If each publication is to be answered by a frame, the receipts of all sockets. */
+  readonly receipts?: Receipts | undefined;
+  /** Whether its caller comes back if it is refused for now; otherwise that is a failure. */
+  readonly comesBack?: boolean;
 }
 
 function receiptsOf({ receipt }: Wire, all: Receipts): SocketReceipts {

@@ -135,6 +135,14 @@ describe("the targets of the bench", () => {
     expect(target?.figures[0]?.name).toBe("gateway from 1,000 to 8,000");
   });
 
+  it.each([
+    { ratio: 0.6, outcome: "reached" },
+    { ratio: 0.59, outcome: "missed" },
+  ])("rate $ratio of the connects with tokens, with a hook, as $outcome", ({ ratio, outcome }) => {
+    const measure = { measure: "connects a second by those with tokens" };
+    expect(judged("connects", [finding("gateway", [ratio], measure)])).toMatchObject([{ outcome }]);
+  });
+
   it("allow one row and nothing else on a channel socket", () => {
     const rows = count("rows written per publication", 1);
     const good = judged("counts", [rows, count("alarms set per publication", 0)]);

@@ -1,6 +1,7 @@
 import { callersWithTokens } from "./caller-tokens.ts";
 import { comparedSystems, objectSystems } from "./compared-systems.ts";
 import { Figures, percentile } from "./figures.ts";
+import { addHookConnects } from "./hook-connects.ts";
 import { addMassReconnect } from "./mass-reconnect.ts";
 import { measureEach, type MeasuredRun, subscribersOf } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
@@ -33,6 +34,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
       { during, detail: withoutTokens },
       (measured) => addConnects(measured, "no tokens", callers, figures),
     );
+    await addHookConnects(bench, during, figures);
     await addMassReconnect(bench, during, figures);
   }
   return figures.findings;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { productionBundle } from "../../../tools/production-bundle.ts";
 import { apiKey } from "./dormouse-wire.ts";
 import { bundled, withChangedCopy } from "../../weakened/changed-copy.ts";
+import { HookBackend } from "./hook-backend.ts";
 import { type Homes, type SystemOptions, type System, usualHistorySize } from "./system.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
@@ -10,23 +11,48 @@ import { startOnWorkerd } from "./workerd-system.ts";
 export function dormouse(name: SystemName, stream: "history" | "no-history"): System {
   return {
     name,
-    start: (options) => {
+    start: async (options) => {
       const served = { "edge.js": bundleWith(options.homes) };
-      return startOnWorkerd(options, {
+      const backend = options.connectHook === undefined ? undefined : await HookBackend.start();
+      const running = await startOnWorkerd(options, {
         modules: options.counted === true ? { "counting.js": counting(), ...served } : served,
         classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject", USERS: "UsersObject" },
-        variables: { config: JSON.stringify(configuration(options, stream)) },
-        secrets: { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret },
+        variables: { config: JSON.stringify(configuration(options, stream, backend?.url)) },
+        secrets: {
+          API_KEY: apiKey,
+          TOKEN_HMAC_SECRET_KEY: tokenSecret,
+          HOOK_SIGNING_SECRET: hookSecret,
+        },
         countsPath: "/bench/counts",
       });
+      const stop = async (): Promise<void> => {
+        await running.stop();
+        await backend?.stop();
+      };
+      return { ...running, stop };
     },
   };
 }
 
-function configuration(options: SystemOptions, stream: "history" | "no-history"): object {
-  const { historySize = usualHistorySize, tokens = false, socketsPerObject, homes } = options;
+/** @param backend the address that is asked about connects, if one is */
+function configuration(
+  options: SystemOptions,
+  stream: "history" | "no-history",
+  backend: string | undefined,
+): object {
+  const {
+    historySize = usualHistorySize,
+    tokens = false,
+    socketsPerObject,
+    homes,
+    connectHook,
+  } = options;
   return {
     client: {
+      ...(connectHook !== undefined && {
+        // The backend is never down. How long clients wait is what is measured.
+        proxy: { connect: { enabled: true, at: connectHook, endpoint: backend, timeout: "20s" } },
+      }),
       ...(homes === "none" && { users: { enabled: false } }),
       allow_anonymous_connect_without_token: !tokens,
       ...(socketsPerObject !== undefined && { connection_limit: socketsPerObject }),
@@ -45,6 +71,8 @@ function configuration(options: SystemOptions, stream: "history" | "no-history")
     },
   };
 }
+
+const hookSecret = "the bench's secret that signs questions";
 
 function counting(): string {
   return readFileSync(new URL("./counting.js", import.meta.url), "utf8");

@@ -10,6 +10,8 @@ export interface SystemOptions {
   readonly historySize?: number;
   /** Whether callers have tokens that must be verified; otherwise every caller may connect and subscribe. */
   readonly tokens?: boolean;
+  /** Whether a backend is asked about connects, and when (rule Q10); it isn't if absent. */
+  readonly connectHook?: "connect" | "upgrade";
   /** The homes of users; those of the product if absent. */
   readonly homes?: Homes;
   /** The sockets that one object may hold; the product's default if absent. */

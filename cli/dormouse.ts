@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+/** `dormouse`: runs one command of the command line (docs/command-line.md). */
+import { text } from "node:stream/consumers";
+import { run } from "./program.ts";
+import type { Shell } from "./shell.ts";
+
+const shell: Shell = {
+  environment: process.env,
+  folder: process.cwd(),
+  isTerminal: process.stdout.isTTY,
+  print: (line) => void process.stdout.write(`${line}\n`),
+  note: (line) => void process.stderr.write(`${line}\n`),
+  input: () => text(process.stdin),
+  nowMs: () => Date.now(),
+};
+
+// The SDK looks for a debug flag in the storage of a browser, and Node.js prints a warning when it is asked for one.
+Object.defineProperty(globalThis, "localStorage", { value: undefined, configurable: true });
+
+// A reader such as `head` may close the pipe; there is nobody left to write to.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
+
+process.exitCode = await run(process.argv.slice(2), shell);

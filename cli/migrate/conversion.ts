@@ -1,0 +1,264 @@
+/**
+ * Converts a configuration of Centrifugo 4, 5 or 6 into one that Dormouse takes, and says of every key what became of
+ * it. Whether Dormouse has an option is asked of its own parser, so that both always agree.
+ */
+import { secretUses } from "../../src/config/secret-uses.ts";
+import { parseConfig } from "../../src/config/parse-config.ts";
+import { effectOf, unsupportedTopLevelKeys } from "../../src/config/unsupported.ts";
+import { secretProblems } from "../../src/access/secrets.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../src/protocol/wire-value.ts";
+import { neededSecrets } from "../needed-secrets.ts";
+import { nested } from "./flat-config.ts";
+import { parsePath, type Path, pathText, Tree } from "./tree.ts";
+
+/** What became of a key. */
+export interface Row {
+  /** The name in the source. */
+  readonly key: string;
+  /**
+   * kept: it is in the configuration. secret: its value is a secret of the Worker. platform: the platform or Dormouse
+   * itself does it. absent: Dormouse doesn't have it. decide: Dormouse doesn't have it, and without it clients might be
+   * allowed more than before, so it stays, and the configuration is invalid until it is changed.
+   */
+  readonly outcome: "kept" | "secret" | "platform" | "absent" | "decide";
+  /** The place in the configuration or the name of the secret; "" if there is none. */
+  readonly becomes: string;
+  /** Why, as the rest of a sentence whose subject is the key; "" if it needs no reason. No value is quoted. */
+  readonly reason: string;
+}
+
+export interface Conversion {
+  readonly config: JsonObject;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly rows: readonly Row[];
+  /** Sentences about what is to be done, such as secrets that are missing or too short. */
+  readonly todo: readonly string[];
+}
+
+/**
+ * Converts a configuration.
+ *
+ * @param document    the configuration, with the environment's variables in it
+ * @param freshSecret makes a secret for what Centrifugo didn't sign
+ */
+export function convert(document: JsonObject, freshSecret: () => string): Conversion {
+  const conversion = new Converter(document);
+  conversion.takeSecrets();
+  conversion.takeSections();
+  conversion.takeRefusals();
+  return conversion.finish(freshSecret);
+}
+
+class Converter {
+  readonly #tree: Tree;
+  readonly #origins: ReadonlyMap<string, string>;
+  readonly #rows: Row[] = [];
+  readonly #secrets: Record<string, string> = {};
+  /** The paths of keys that stay although the configuration is invalid with them. */
+  readonly #undecided = new Set<string>();
+
+  constructor(document: JsonObject) {
+    const { tree, origins, spent } = nested(document);
+    for (const key of spent)
+      this.#rows.push({ key, outcome: "platform", becomes: "", reason: "has no effect any more" });
+    this.#tree = tree;
+    this.#origins = origins;
+  }
+
+  /** Takes secrets out of the configuration. */
+  takeSecrets(): void {
+    for (const [place, secret] of secretPlaces) {
+      const path = parsePath(place);
+      const value = this.#tree.get(path);
+      if (value === undefined) continue;
+      this.#tree.remove(path);
+      if (typeof value !== "string" || value === "") continue;
+      this.#secrets[secret] = value;
+      this.#add(path, "secret", { becomes: secret });
+    }
+  }
+
+  /** Takes out the sections for which Dormouse has nothing, whatever is in them, because they may hold passwords. */
+  takeSections(): void {
+    for (const [name, value] of Object.entries(this.#tree.root)) {
+      const path = [name];
+      const renamed = renamedSections.get(name);
+      const own = alwaysThere.get(name);
+      if (renamed !== undefined) this.#move(path, renamed);
+      else if (own !== undefined) this.#drop(path, "platform", own);
+      else if (Object.hasOwn(unsupportedTopLevelKeys, name)) this.#takeSection(name, value);
+    }
+    this.#takeConsumers();
+  }
+
+  /** Takes out consumers of queues that Dormouse doesn't read, also those that are off: they may hold passwords. */
+  #takeConsumers(): void {
+    const consumers = this.#tree.get(["consumers"]) ?? [];
+    if (!isJsonArray(consumers)) return;
+    for (const [index, consumer] of [...consumers.entries()].toReversed()) {
+      if (isJsonObject(consumer) && consumer["type"] === "cloudflare_queue") continue;
+      this.#drop(["consumers", index], "absent", "isn't a queue of Cloudflare, see docs/queue.md");
+    }
+    if (this.#tree.get(["consumers", 0]) === undefined) this.#tree.remove(["consumers"]);
+  }
+
+  #takeSection(name: string, value: JsonValue): void {
+    const key = unsupportedTopLevelKeys[name];
+    if (key === undefined) return;
+    if (effectOf(value, key) === "none") this.#drop([name], "platform", "is off, or a default");
+    else if (storages.has(name)) this.#drop([name], "platform", storages.get(name) ?? "");
+    else if (key.because !== undefined) this.#drop([name], "platform", key.because);
+    else this.#drop([name], "absent", key.refusal);
+  }
+
+  #move(from: Path, to: string): void {
+    const value = this.#tree.get([...from, "enabled"]);
+    this.#tree.remove(from);
+    this.#tree.set(parsePath(to), value === true);
+    this.#rows.push({ key: pathText(from), outcome: "kept", becomes: to, reason: "" });
+  }
+
+  /** Takes out what the parser refuses, until it refuses nothing that may be left out. */
+  takeRefusals(): void {
+    for (let round = 0; round < roundsMax; round++) {
+      const parsed = parseConfig(this.#decided(), { showsValues: false });
+      if (parsed.outcome === "config") {
+        for (const note of parsed.notes) this.#takeNote(note);
+        return;
+      }
+      // The last elements of a list first, so that the indices of the others stay true.
+      for (const problem of parsed.problems.toReversed()) this.#takeProblem(problem);
+    }
+  }
+
+  /** The configuration without the keys that are to be decided. */
+  #decided(): JsonObject {
+    const tree = new Tree(this.#tree.root);
+    for (const place of [...this.#undecided].toReversed()) tree.remove(parsePath(place));
+    return tree.root;
+  }
+
+  #takeProblem(problem: string): void {
+    const [, place = "", reason = ""] = /^(\S+) (.+)$/s.exec(problem) ?? [];
+    const path = parsePath(place);
+    if (restricting.test(place.replaceAll(/\[\d+\]/g, ""))) {
+      this.#undecided.add(place);
+      this.#add(path, "decide", { reason });
+    } else this.#drop(path, "absent", reason);
+  }
+
+  #takeNote(note: string): void {
+    const [, place = "", reason = ""] = /^(\S+) is ignored: (.+)$/s.exec(note) ?? [];
+    if (place !== "") this.#drop(parsePath(place), "platform", reason);
+  }
+
+  #drop(path: Path, outcome: Row["outcome"], reason: string): void {
+    const found = this.#tree.remove(path);
+    if (found !== undefined) this.#add(found, outcome, { reason });
+  }
+
+  #add(path: Path, outcome: Row["outcome"], more: Partial<Row>): void {
+    const place = pathText(path);
+    const key = this.#originOf(place);
+    this.#rows.push({ key, outcome, becomes: "", reason: "", ...more });
+  }
+
+  /** The name in the source, or the names of which a section was made. */
+  #originOf(place: string): string {
+    for (let end = place.length; end > 0; end = Math.max(...ends(place, end))) {
+      const own = this.#origins.get(place.slice(0, end));
+      if (own !== undefined) return `${own}${place.slice(end)}`;
+    }
+    const within = [...this.#origins].filter(([path]) => path.startsWith(`${place}.`));
+    return within.length === 0 ? place : [...new Set(within.map(([, name]) => name))].join(", ");
+  }
+
+  finish(freshSecret: () => string): Conversion {
+    const kept = this.#tree
+      .leaves()
+      .filter(([path]) => !this.#undecided.has(pathText(path)))
+      .map(([path]): Row => {
+        const becomes = pathText(path);
+        return { key: this.#originOf(becomes), outcome: "kept", becomes, reason: "" };
+      });
+    const known = new Set(this.#rows.map(({ becomes }) => becomes));
+    const rows = [...this.#rows, ...kept.filter(({ becomes }) => !known.has(becomes))];
+    const todo = this.#todo(freshSecret);
+    return { config: this.#tree.root, secrets: this.#secrets, rows, todo };
+  }
+
+  /** Makes the secrets that Centrifugo didn't have, and lists what remains to be done. */
+  #todo(freshSecret: () => string): readonly string[] {
+    const decide =
+      this.#undecided.size === 0
+        ? []
+        : ["change or delete what is to be decided; the configuration is invalid until then"];
+    const parsed = parseConfig(this.#decided(), { showsValues: false });
+    if (parsed.outcome === "bad") return decide;
+    const hasHooks = this.#tree.leaves().some(([path]) => path.at(-1) === "endpoint");
+    if (hasHooks) this.#secrets[hookSecret] = freshSecret();
+    const needed = neededSecrets(parsed.config);
+    const missing = needed
+      .filter((name) => this.#secrets[name] === undefined)
+      .map((name) => `add the secret ${name}, which the source doesn't have`);
+    const weak = secretProblems(this.#secrets, secretUses(parsed.config), false).map(
+      (problem) => `choose another one: ${problem}, and npm run deploy refuses it`,
+    );
+    const made = hasHooks
+      ? [`let the backends verify the signature of hooks: ${hookSecret} is new`]
+      : [];
+    const headers = this.#tree.leaves().some(([path]) => path.includes("static_headers"))
+      ? ["look at static_headers: they are in the configuration, which is no place for a secret"]
+      : [];
+    return [...decide, ...missing, ...weak, ...made, ...headers];
+  }
+}
+
+/** Where the sections above a place end. */
+function ends(place: string, before: number): readonly number[] {
+  return [place.lastIndexOf(".", before - 1), place.lastIndexOf("[", before - 1), 0];
+}
+
+const hookSecret = "HOOK_SIGNING_SECRET";
+
+const secretPlaces = [
+  ["http_api.key", "API_KEY"],
+  ["client.token.hmac_secret_key", "TOKEN_HMAC_SECRET_KEY"],
+  ["client.token.hmac_previous_secret_key", "TOKEN_HMAC_PREVIOUS_SECRET_KEY"],
+  ["client.subscription_token.hmac_secret_key", "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY"],
+  [
+    "client.subscription_token.hmac_previous_secret_key",
+    "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY",
+  ],
+] as const;
+
+/** Sections of Centrifugo PRO that have another place here. */
+const renamedSections: ReadonlyMap<string, string> = new Map([
+  ["user_status", "client.users.status.enabled"],
+]);
+
+/** Sections of Centrifugo PRO for what Dormouse always does. */
+const alwaysThere: ReadonlyMap<string, string> = new Map([
+  ["user_block", "is always on: block_user and unblock_user"],
+  ["token_revoke", "is always on: revoke_token"],
+  ["user_tokens_invalidate", "is always on: invalidate_user_tokens"],
+]);
+
+/** Sections that choose where Centrifugo stores something. */
+const storages: ReadonlyMap<string, string> = new Map([
+  ["engine", "isn't needed: each channel's object stores the channel's history"],
+  ["broker", "isn't needed: each channel's object stores the channel's history"],
+  ["presence_manager", "isn't needed: presence is derived from the open connections"],
+]);
+
+/** Keys without which clients may be allowed more. Indices are left out. */
+const restricting =
+  /^client\.(?:token|subscription_token|proxy\.connect|user_connection_limit)\b|^(?:channel\.proxy|proxies)\b|\.(?:channel_regex|publication_data_format|(?:subscribe|publish|sub_refresh|subscribe_stream)_proxy_(?:enabled|name))$/;
+
+/** Each round takes out at least one key; a key that depends on another one is refused in the next round. */
+const roundsMax = 20;

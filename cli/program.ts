@@ -1,0 +1,100 @@
+import { Command, CommanderError } from "commander";
+import { version } from "../src/version.ts";
+import { checkCommand } from "./check.ts";
+import { completionCommand } from "./completion.ts";
+import { costCommand } from "./cost.ts";
+import { disconnectCommand } from "./disconnect.ts";
+import { historyCommand } from "./history.ts";
+import { initCommand } from "./init.ts";
+import { listenCommand } from "./listen.ts";
+import { migrateCommand } from "./migrate.ts";
+import { presenceCommand } from "./presence.ts";
+import { proveCommand } from "./prove.ts";
+import { publishCommand } from "./publish.ts";
+import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
+import { tokenCommand } from "./token.ts";
+import { usersCommand } from "./users.ts";
+
+/** All commands of `dormouse`. */
+export function programOf(shell: Shell): Command {
+  const program = new Command("dormouse")
+    .description("The command line of Dormouse, a real-time messaging server.")
+    .version(version.split(" ")[0] ?? version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "show the help, which has examples")
+    .helpCommand(false)
+    .showHelpAfterError("(add --help for the options and examples)")
+    .addHelpText(
+      "after",
+      `
+Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 the server can't be reached.`,
+    );
+  const commands = [
+    tokenCommand(shell),
+    checkCommand(shell),
+    publishCommand(shell),
+    listenCommand(shell),
+    historyCommand(shell),
+    presenceCommand(shell),
+    usersCommand(shell),
+    disconnectCommand(shell),
+    costCommand(shell),
+    migrateCommand(shell),
+    initCommand(shell),
+    proveCommand(shell),
+    completionCommand(shell, program),
+  ];
+  for (const command of commands) program.addCommand(command);
+  for (const command of [program, ...program.commands]) configure(command, shell);
+  return program;
+}
+
+/** Lets a command print through the shell, and throw where it would end the process. */
+function configure(command: Command, shell: Shell): void {
+  command
+    .exitOverride()
+    .helpOption("-h, --help", "show this help")
+    .showHelpAfterError("(add --help for the options and examples)")
+    .configureOutput({
+      writeOut: (text) => shell.print(text.trimEnd()),
+      writeErr: (text) => shell.note(text.trimEnd()),
+      // The value of an option may be a payload.
+      outputError: (text, write) =>
+        write(
+          paintOf(shell).bad(
+            text.trimEnd().replace(/ argument '[^]*' is invalid\./, " is invalid."),
+          ),
+        ),
+    });
+}
+
+/**
+ * Runs a command line.
+ *
+ * @param args without the names of node and of the script
+ * @returns the exit code
+ */
+export async function run(args: readonly string[], shell: Shell): Promise<number> {
+  try {
+    const program = programOf(shell);
+    if (args.length === 0) {
+      shell.print(program.helpInformation().trimEnd());
+      return exitCodes.usage;
+    }
+    await program.parseAsync([...args], { from: "user" });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+    const failure = error instanceof Failure ? error : fileFailure(error);
+    if (failure === undefined) throw error;
+    if (args.includes("--json")) shell.note(JSON.stringify({ error: failure.message }));
+    else shell.note(paintOf(shell).bad(failure.message));
+    return failure.exitCode;
+  }
+}
+
+/** The failure of a file that can't be read or written; undefined for any other error. */
+function fileFailure(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || !("code" in error) || !("path" in error)) return undefined;
+  const cause = error.code === "ENOENT" ? "it doesn't exist" : String(error.code);
+  return usageFailure(`${String(error.path)} can't be used: ${cause}`);
+}

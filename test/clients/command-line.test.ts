@@ -1,0 +1,237 @@
+import {
+  type ChildProcessWithoutNullStreams,
+  execFile,
+  execFileSync,
+  spawn,
+} from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { text as textOf } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { Inbox } from "../support/inbox.ts";
+import { TestServer } from "../support/test-server.ts";
+import { testSecrets } from "../support/test-tokens.ts";
+
+const execute = promisify(execFile);
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+const config = {
+  client: { users: { enabled: true } },
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      presence: true,
+      history_size: 300,
+      history_ttl: "1m",
+      force_recovery: true,
+      allowed_delta_types: ["fossil"],
+    },
+  },
+};
+
+/** The package as npm packs it, in a folder of an application with nothing else. */
+class InstalledPackage {
+  readonly folder: string;
+
+  static async install(): Promise<InstalledPackage> {
+    const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+    await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root });
+    const [archive = ""] = readdirSync(folder);
+    const modules = join(folder, "node_modules");
+    mkdirSync(join(modules, ".bin"), { recursive: true });
+    await execute("tar", ["xzf", join(folder, archive), "-C", modules]);
+    renameSync(join(modules, "package"), join(modules, "dormouse"));
+    symlinkSync("../dormouse/dist/dormouse.js", join(modules, ".bin", "dormouse"));
+    const lines = Object.entries(testSecrets).map(([name, value]) => `${name}="${value}"\n`);
+    writeFileSync(join(folder, ".dev.vars"), lines.join(""));
+    return new InstalledPackage(folder);
+  }
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Starts a command. */
+  start(args: readonly string[]): ChildProcessWithoutNullStreams {
+    return spawn(join(this.folder, "node_modules", ".bin", "dormouse"), args, {
+      cwd: this.folder,
+      env: { ...process.env, DORMOUSE_URL: server.address },
+    });
+  }
+
+  /** Runs a command to its end. */
+  async run(
+    args: readonly string[],
+    input = "",
+  ): Promise<{ readonly code: number; readonly printed: string; readonly noted: string }> {
+    const running = this.start(args);
+    const code = new Promise<number>((resolve) => {
+      running.once("close", (status) => resolve(status ?? -1));
+    });
+    running.stdin.end(input);
+    const [printed, noted] = await Promise.all([textOf(running.stdout), textOf(running.stderr)]);
+    return { code: await code, printed: printed.trimEnd(), noted: noted.trimEnd() };
+  }
+
+  /** Runs a command that must succeed, and gives what it prints. */
+  async printed(args: readonly string[], input = ""): Promise<string> {
+    const { code, printed, noted } = await this.run(args, input);
+    if (code !== 0 || noted !== "") throw new Error(`it ended with ${code}, and printed: ${noted}`);
+    return printed;
+  }
+}
+
+/** `dormouse listen` while it runs. */
+class Listening {
+  readonly lines = new Inbox<string>();
+  readonly ended: Promise<number>;
+
+  constructor(test: TestContext, args: readonly string[]) {
+    const running = installed.start(["listen", ...args]);
+    test.onTestFinished(() => void running.kill());
+    for (const stream of [running.stdout, running.stderr])
+      createInterface(stream).on("line", (line) => this.lines.push(line));
+    this.ended = new Promise((resolve) => {
+      running.once("close", (code) => resolve(code ?? -1));
+    });
+  }
+}
+
+let server: TestServer;
+let installed: InstalledPackage;
+
+beforeAll(async () => {
+  [server, installed] = await Promise.all([
+    TestServer.start({ config }),
+    InstalledPackage.install(),
+  ]);
+});
+afterAll(async () => {
+  rmSync(installed.folder, { recursive: true });
+  await server.close();
+});
+
+function npx(...args: readonly string[]): string {
+  return execFileSync("npx", ["dormouse", ...args], { cwd: installed.folder, encoding: "utf8" });
+}
+
+/** A payload of which a delta changes little. */
+function payload(text: string): string {
+  return JSON.stringify({ text, rest: "x".repeat(200) });
+}
+
+describe("the installed package", () => {
+  it("[A8] runs by npx without any other package", () => {
+    expect(npx("--help")).toContain("Usage: dormouse");
+    const file = join("node_modules", "dormouse", "wrangler.toml");
+    expect(npx("check", file)).toContain("the configuration is valid");
+  });
+
+  it("[A7] migrates a configuration into files of which one is for its owner alone", async () => {
+    const source = { api_key: "hunter2hunter2hunter2", history_size: 1, history_ttl: "1m" };
+    writeFileSync(join(installed.folder, "config.json"), JSON.stringify(source));
+    const printed = await installed.printed(["migrate", "config.json"]);
+    expect(printed).not.toContain("hunter2");
+    expect(statSync(join(installed.folder, ".dev.vars.migrated")).mode & 0o777).toBe(0o600);
+    expect(await installed.printed(["check"])).toContain(
+      "wrangler.jsonc: the configuration is valid",
+    );
+    const again = await installed.run(["migrate", "config.json"]);
+    expect([again.code, again.noted]).toEqual([
+      2,
+      "wrangler.jsonc exists: use --force to replace it, or --out",
+    ]);
+    rmSync(join(installed.folder, "wrangler.jsonc"));
+  });
+});
+
+describe("dormouse", () => {
+  it("[H1] publishes, and reads the history", async () => {
+    const first = await installed.printed(["publish", "log", '{"a":1}', "--tag", "kind=x"]);
+    const [, epoch = ""] = /^log 1:(\S+)$/.exec(first) ?? [];
+    const lines = Array.from({ length: 250 }, (_, index) => `{"n":${index}}`).join("\n");
+    const { printed, noted } = await installed.run(["publish", "log", "--lines"], lines);
+    expect([printed, noted]).toEqual([`log 251:${epoch}`, "250 of 250 published"]);
+    const all = (await installed.printed(["history", "log", "--limit", "-1"])).split("\n");
+    expect([all.length, all[0], all.at(-1)]).toEqual([
+      252,
+      '1 {"a":1} {"kind":"x"}',
+      `top 251:${epoch}`,
+    ]);
+    const since = ["history", "log", "--since", `250:${epoch}`, "--json"];
+    expect(JSON.parse(await installed.printed(since))).toMatchObject({
+      publications: [{ offset: 251, data: { n: 249 } }],
+    });
+    const spread = await installed.run(["publish", "a", "1", "--also-to", "unknown:b", "c"]);
+    expect(spread.code).toBe(1);
+    expect(spread.printed).toMatch(/^a 1:\S+\nunknown:b refused: 102 unknown channel\nc 1:\S+$/);
+  });
+
+  it("[D1] listens, with offsets, deltas and what was missed", async (test) => {
+    const [, epoch = ""] =
+      /:(\S+)$/.exec(await installed.printed(["publish", "news", payload("missed"), "--delta"])) ??
+      [];
+    const { lines, ended } = new Listening(test, [
+      "news",
+      "--delta",
+      "--since",
+      `0:${epoch}`,
+      "--count",
+      "2",
+    ]);
+    await lines.first((line) => line === "subscribed to news, and recovered");
+    expect(await lines.first((line) => line.startsWith("news 1"))).toBe(
+      `news 1 ${payload("missed")}`,
+    );
+    await installed.printed(["publish", "news", payload("changed"), "--delta"]);
+    const second = await lines.first((line) => line.startsWith("news 2"));
+    expect(second).toMatch(/^news 2 \{"text":"changed".* \(delta: \d\d of 22\d bytes\)$/);
+    expect(await ended).toBe(0);
+  });
+
+  it("[U2] shows where a user is, and ends the user's connections", async (test) => {
+    const token = await installed.printed(["token", "ada", "--info", '{"name":"Ada"}']);
+    expect(await installed.printed(["token", "--check", "-"], token)).toContain(
+      "The server accepts",
+    );
+    const { lines, ended } = new Listening(test, ["seen", "--token", token]);
+    await lines.first((line) => line === "subscribed to seen");
+    const [present, stats, connections, gateways] = await Promise.all(
+      [["presence", "seen"], ["presence", "seen", "--stats"], ["users", "ada"], ["users"]].map(
+        (args) => installed.printed(args),
+      ),
+    );
+    expect(present).toMatch(/^ada +\S+ +\{"name":"Ada"\}/m);
+    expect(stats).toBe("connections: 1, users: 1");
+    expect(connections).toMatch(/^ada: 1 connection\n[^]*\n {4}seen/);
+    expect(gateways).toMatch(/^gateway[^]+ 1 +1 +1$/m);
+    expect(await installed.printed(["disconnect", "ada"])).toBe("ada is disconnected");
+    expect(await lines.first((line) => line.startsWith("disconnected: 3503"))).toContain("3503");
+    expect(await ended).toBe(1);
+  });
+
+  it("[A14] exits with 1 when the server refuses, and says why", async () => {
+    const unknown = await installed.run(["publish", "unknown:news", "1"]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.noted).toMatch(/^the server answers 102: unknown channel/);
+    writeFileSync(join(installed.folder, "other"), "API_KEY=hunter2\n");
+    const refused = await installed.run(["presence", "news", "--secrets", "other", "--json"]);
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.noted)).toEqual({
+      error: "the server refuses the key: API_KEY is another one there (status 401)",
+    });
+  });
+});

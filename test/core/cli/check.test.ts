@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { recordedShell } from "./recorded-shell.ts";
+
+const wranglerToml = readFileSync("wrangler.toml", "utf8");
+
+describe("[A8] dormouse check", () => {
+  it("accepts the committed wrangler.toml, and names the secrets", async () => {
+    const { code, printed } = await recordedShell({ "wrangler.toml": wranglerToml })(["check"]);
+    expect([code, printed]).toEqual([
+      0,
+      "wrangler.toml: the configuration is valid\nThe Worker needs these secrets: API_KEY, TOKEN_HMAC_SECRET_KEY",
+    ]);
+  });
+
+  it.each([
+    ["a.json", '{"client":{"ping_intervall":"4s"}}'],
+    ["a.jsonc", '{\n  // comment "x"\n  "client": { "ping_intervall": "4s", /* y */ },\n}'],
+    ["a.yaml", "client:\n  ping_intervall: 4s\n"],
+    ["a.toml", '[client]\nping_intervall = "4s"\n'],
+    ["wrangler.toml", `${wranglerToml}\n[vars.config.client]\nping_intervall = "4s"\n`],
+  ])("names a mistake in %s", async (name, text) => {
+    const { code, printed } = await recordedShell({ [name]: text })(["check", name, "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(printed)).toMatchObject({
+      valid: false,
+      problems: ["client.ping_intervall is unknown; did you mean ping_interval?"],
+    });
+  });
+
+  it("checks the environment that is named, with its bindings", async () => {
+    const text = `${wranglerToml}\n[env.staging.vars.config.client]\nchannel_limit = 5\n`;
+    const { code, printed } = await recordedShell({ "wrangler.toml": text })([
+      "check",
+      "--env",
+      "staging",
+      "--json",
+    ]);
+    expect(code).toBe(1);
+    expect(JSON.parse(printed).problems).toHaveLength(3);
+    expect(printed).toContain("binding CHANNELS");
+    const metrics = `${text}\n[env.staging.vars.config.prometheus]\nenabled = true\n`;
+    const run = recordedShell({ "wrangler.toml": metrics });
+    expect((await run(["check", "--env", "staging"])).printed).toContain("binding METRICS");
+  });
+
+  it("[A10] checks secrets without printing them", async () => {
+    const run = recordedShell({
+      "wrangler.toml": wranglerToml,
+      production: "API_KEY=hunter2\n",
+    });
+    const { code, printed } = await run(["check", "--secrets", "production"]);
+    expect(code).toBe(1);
+    expect(printed).toContain("secret TOKEN_HMAC_SECRET_KEY is missing");
+    expect(printed).toContain("secret API_KEY has fewer than 16 characters");
+    expect(printed).not.toContain("hunter2");
+  });
+
+  it("[A11] allows insecure modes for development only", async () => {
+    const run = recordedShell({ "a.json": '{"client":{"insecure":true}}' });
+    expect((await run(["check", "a.json"])).code).toBe(1);
+    expect((await run(["check", "a.json", "--secrets", "none", "--development"])).code).toBe(2);
+    const { code, printed } = await run(["check", "a.json", "--development"]);
+    expect(code).toBe(1);
+    expect(printed).not.toContain("npm start only");
+  });
+
+  it("leads from a configuration of Centrifugo 5 to dormouse migrate", async () => {
+    const { printed } = await recordedShell({ "c.json": '{"api_key":"hunter2"}' })([
+      "check",
+      "c.json",
+    ]);
+    expect(printed).toContain("dormouse migrate c.json");
+    expect(printed).not.toContain("hunter2");
+  });
+
+  it.each([
+    ["a.json", '{\n"a" 1}', "a.json: not JSON: see line 2, column 5"],
+    ["a.yaml", "a: [\nb", "a.yaml: not YAML: see line 2"],
+    ["a.toml", "a = hunter2", "a.toml: not TOML: see line 1, column"],
+    ["b.yaml", "- 1", "b.yaml isn't an object of sections and keys"],
+  ])("[A7] says where %s stops being what it is", async (name, text, problem) => {
+    const { code, noted } = await recordedShell({ [name]: text })(["check", name]);
+    expect(code).toBe(2);
+    expect(noted).toContain(problem);
+    expect(noted).not.toContain("hunter2");
+  });
+});

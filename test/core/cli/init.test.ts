@@ -1,0 +1,36 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { describe, expect, it } from "vitest";
+import { recordedShell, temporaryFolder } from "./recorded-shell.ts";
+
+describe("dormouse init", () => {
+  it("[A10] lays out a project with a valid configuration and strong secrets", async () => {
+    const folder = temporaryFolder();
+    const { code, printed } = await recordedShell({}, folder)(["init", "my-chat"]);
+    expect(code).toBe(0);
+    const project = join(folder, "my-chat");
+    const run = recordedShell({}, project);
+    const checked = await run(["check", "--secrets", ".dev.vars"]);
+    expect([checked.code, checked.printed]).toEqual([
+      0,
+      "wrangler.jsonc: the configuration is valid\nThe Worker needs these secrets: API_KEY, TOKEN_HMAC_SECRET_KEY",
+    ]);
+    const secrets = parseEnv(readFileSync(join(project, ".dev.vars"), "utf8"));
+    for (const secret of Object.values(secrets)) expect(printed).not.toContain(secret);
+    expect(statSync(join(project, ".dev.vars")).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(project, ".gitignore"), "utf8")).toContain(".dev.vars*");
+    expect(JSON.parse(readFileSync(join(project, "package.json"), "utf8"))).toMatchObject({
+      name: "my-chat",
+      scripts: { deploy: "dormouse check && wrangler deploy" },
+      dependencies: { dormouse: expect.stringMatching(/^file:/) },
+    });
+  });
+
+  it("replaces nothing", async () => {
+    const run = recordedShell({ "wrangler.jsonc": "mine" });
+    const { code, noted } = await run(["init"]);
+    expect([code, noted]).toEqual([2, "wrangler.jsonc exists: init needs a folder without it"]);
+    expect((await run(["init", "x", "--name", "A b"])).code).toBe(2);
+  });
+});

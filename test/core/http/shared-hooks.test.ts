@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { HookReply } from "../../../src/contract/hook-call.ts";
+import type { HookAnswer } from "../../../src/hooks/hooks.ts";
+import { limits } from "../../../src/limits.ts";
+import { SharedHooks } from "../../../workers/http/shared-hooks.ts";
+import { target } from "../hooks/targets.ts";
+import { valid } from "../protocol/valid-json-text.ts";
+
+const good: HookReply = { outcome: "answered", status: 200, body: '{"result":{"user":"ada"}}' };
+const failed: HookReply = { outcome: "failed", reason: "the backend can't be reached" };
+const busy = { outcome: "failed", error: { code: 111 } };
+const question = { hook: "connect", body: valid('{"client":"c1"}'), headers: [] } as const;
+
+/** Requests that ask by the hooks of one isolate. A test says when each of them has its reply. */
+class Requests {
+  readonly #hooks = new SharedHooks();
+  /** The replies to the questions that were sent, in the order in which they were. */
+  readonly sent: PromiseWithResolvers<HookReply>[] = [];
+
+  ask(): Promise<HookAnswer> {
+    return this.#hooks.ask(target(), question, () => {
+      const reply = Promise.withResolvers<HookReply>();
+      this.sent.push(reply);
+      return reply.promise;
+    });
+  }
+
+  askMany(count: number): readonly Promise<HookAnswer>[] {
+    return Array.from({ length: count }, () => this.ask());
+  }
+
+  reply(index: number, reply: HookReply): void {
+    this.sent[index]?.resolve(reply);
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the hooks of an isolate of the edge", () => {
+  it("[Q10] send a question at once, and have its answer", async () => {
+    const requests = new Requests();
+    const answer = requests.ask();
+    expect(requests.sent).toHaveLength(1);
+    requests.reply(0, good);
+    expect(await answer).toStrictEqual({ outcome: "result", result: '{"user":"ada"}' });
+  });
+
+  it("[Q6] [Q10] bound the questions of all requests, and each is sent in its turn", async () => {
+    const requests = new Requests();
+    void requests.askMany(limits.hooksInFlightMax);
+    const next = requests.ask();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
+    requests.reply(0, good);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 1);
+    requests.reply(limits.hooksInFlightMax, good);
+    expect(await next).toMatchObject({ outcome: "result" });
+  });
+
+  it("[Q6] [Q10] refuse a question that has waited for its turn too long, and skip that turn", async () => {
+    const requests = new Requests();
+    const [first] = requests.askMany(limits.hooksInFlightMax);
+    const waiting = requests.ask();
+    // The backend is slow, and its timeout is long: no turn is taken back.
+    await vi.advanceTimersByTimeAsync(0);
+    vi.advanceTimersByTime(limits.hookWaitMs);
+    expect(await waiting).toMatchObject(busy);
+    requests.reply(0, good);
+    await first;
+    expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
+    // The turn that was skipped is free.
+    void requests.ask();
+    expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 1);
+  });
+
+  it("[Q7] [Q10] don't ask a backend that has failed other requests", async () => {
+    const requests = new Requests();
+    for (let index = 0; index < limits.hookFailuresMax; index++) {
+      const answer = requests.ask();
+      requests.reply(index, failed);
+      expect(await answer).toMatchObject({ outcome: "failed", error: { code: 100 } });
+    }
+    expect(await requests.ask()).toMatchObject({ reason: expect.stringContaining("for a while") });
+    expect(requests.sent).toHaveLength(limits.hookFailuresMax);
+  });
+
+  it("[B1] [Q10] take back the turns of requests that ended without their answer", async () => {
+    const requests = new Requests();
+    // Their clients go, and the platform ends them: none of them goes on.
+    void requests.askMany(limits.hooksInFlightMax);
+    const { timeoutMs } = target();
+    await vi.advanceTimersByTimeAsync(timeoutMs + limits.hookMarginMs);
+    const waiting = requests.ask();
+    expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
+    await vi.advanceTimersByTimeAsync(1);
+    const next = requests.ask();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 2);
+    // That a client has gone says nothing of the backend, which isn't down.
+    for (const index of [0, 1]) requests.reply(limits.hooksInFlightMax + index, good);
+    for (const answer of [waiting, next]) expect(await answer).toMatchObject({ outcome: "result" });
+  });
+});

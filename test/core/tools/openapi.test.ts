@@ -1,0 +1,284 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { Validator } from "@cfworker/json-schema";
+import { Validator as OpenApiValidator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, it } from "vitest";
+import { parseBatch } from "../../../src/api/batch.ts";
+import { entriesOf } from "../../../src/api/command.ts";
+import { parseLegacy } from "../../../src/api/legacy.ts";
+import { parseCommand } from "../../../src/api/methods.ts";
+import { apiMethods } from "../../../src/access/api-keys.ts";
+import { limits } from "../../../src/limits.ts";
+import { methodNotes, openApiDocument } from "../../../tools/openapi/document.ts";
+import { schemaName } from "../../../tools/openapi/operation.ts";
+import { openApiPage } from "../../../tools/openapi/page.ts";
+import type { Schema } from "../../../tools/openapi/schema.ts";
+import { caller } from "../api/channel-config.ts";
+
+type Method = (typeof apiMethods)[number];
+
+const document = openApiDocument();
+const backend = caller();
+
+function validator(schema: Schema): Validator {
+  const whole = { ...schema, components: document.components };
+  const plain: ConstructorParameters<typeof Validator>[0] = JSON.parse(JSON.stringify(whole));
+  return new Validator(plain, "2020-12");
+}
+
+/** Why the parser doesn't accept a request; undefined if it does. */
+function refusal(method: Method, request: object): string | undefined {
+  const parsed = parseCommand(method, JSON.stringify(request), backend);
+  if (parsed.outcome === "malformed") return parsed.detail;
+  return entriesOf(parsed.command).find((entry) => entry.outcome === "refused")?.detail;
+}
+
+describe("the description of the HTTP API", () => {
+  it("[W8] is in public/openapi.json as npm run openapi writes it", () => {
+    const kept: unknown = JSON.parse(readFileSync("public/openapi.json", "utf8"));
+    expect(kept).toStrictEqual(structuredClone(document));
+  });
+
+  it("[W8] is on the page as npm run openapi writes it", () => {
+    expect(readFileSync("public/swagger.html", "utf8")).toBe(openApiPage(document));
+  });
+
+  it("[W8] is valid OpenAPI 3.1", async () => {
+    const { valid, errors } = await new OpenApiValidator().validate(
+      structuredClone({ ...document }),
+    );
+    expect(errors ?? []).toStrictEqual([]);
+    expect(valid).toBe(true);
+  });
+
+  it("[W8] refers only to schemas that it has, and has none that nothing refers to", () => {
+    const text = JSON.stringify(document);
+    const referred = new Set(
+      Array.from(text.matchAll(/"#\/components\/schemas\/(\w+)"/g), ([, name = ""]) => name),
+    );
+    expect([...referred].toSorted()).toStrictEqual(
+      Object.keys(document.components.schemas).toSorted(),
+    );
+  });
+
+  it.each(Object.entries(document.paths))(
+    "[W8] has examples that its schemas allow: %s",
+    (_, { post }) => {
+      for (const { content = {} } of [post.requestBody, post.responses["200"] ?? {}]) {
+        const { schema, example } = content["application/json"] ?? { schema: {} };
+        expect(validator(schema).validate(example)).toMatchObject({ errors: [] });
+      }
+    },
+  );
+
+  it.each(apiMethods)("[W8] has an example of %s that is carried out", (method) => {
+    expect(refusal(method, methodNotes[method].example.request)).toBeUndefined();
+  });
+
+  it("[W8] has examples of a batch and of the legacy form that are carried out", () => {
+    const [batch, legacy] = ["/api/batch", "/api"].map((path) =>
+      JSON.stringify(document.paths[path]?.post.requestBody.content["application/json"]?.example),
+    );
+    expect(parseBatch(batch ?? "", backend)).toMatchObject({ commands: [{}, {}] });
+    expect(parseLegacy(legacy ?? "", backend)).toMatchObject({ lines: [{ id: 1 }] });
+  });
+});
+
+/** A value of each kind, and at the bounds that fields have. */
+const values = [
+  "text",
+  "",
+  "InRleHQi", // A JSON text in base64.
+  "x".repeat(limits.idempotencyKeyBytesMax + 1),
+  "x".repeat(limits.channelPatternCharactersMax + 1),
+  "x".repeat(limits.userCharactersMax + 1),
+  0,
+  1,
+  -1,
+  -2,
+  1.5,
+  4_000,
+  5_000,
+  2 ** 31,
+  2 ** 32,
+  true,
+  [],
+  ["a"],
+  [""],
+  [1],
+  Array.from({ length: limits.requestChannelsMax + 1 }, () => "a"),
+  {},
+  { a: "b" },
+  { a: 1 },
+];
+
+/** What only the parser knows: the schema of such a field allows more than the parser. */
+const beyondSchemas: ReadonlySet<string> = new Set([
+  "the channel name is over 255 bytes",
+  "b64data is not valid base64",
+  "b64info and b64data must be base64 of JSON, and info and data at most 8192 bytes",
+  "disconnect.code must be 3000 to 4999",
+  "disconnect.reason must not be valid JSON",
+  "since.offset must be above 0 when reverse is set",
+  "server_tags_filter is no valid filter",
+  "without a user, client or session has to name one anonymous connection",
+  "all values of tags must be strings",
+  "channel and object name different objects",
+]);
+
+/** A request of each method with all its fields, which is accepted. */
+const full: Record<Method, object> = {
+  publish: publication({ channel: "a" }),
+  broadcast: publication({ channels: ["a"] }),
+  history: { channel: "a", limit: 1, since: { offset: 1, epoch: "e" }, reverse: true },
+  history_remove: { channel: "a" },
+  presence: { channel: "a" },
+  presence_stats: { channel: "a" },
+  disconnect: {
+    ...target(),
+    whitelist: ["c2"],
+    disconnect: { code: 4_001, reason: "bye" },
+  },
+  unsubscribe: { channel: "a", ...target() },
+  subscribe: {
+    channel: "a",
+    ...target(),
+    expire_at: 1,
+    info: 1,
+    b64info: "InRleHQi",
+    data: 1,
+    b64data: "InRleHQi",
+    recover_since: { offset: 1, epoch: "e" },
+    override: Object.fromEntries(
+      [
+        "presence",
+        "join_leave",
+        "force_push_join_leave",
+        "force_positioning",
+        "force_recovery",
+      ].map((name) => [name, { value: true }]),
+    ),
+    server_tags_filter: { key: "k", cmp: "eq", val: "v" },
+  },
+  refresh: { ...target(), expired: true, expire_at: 1, info: 1, b64info: "InRleHQi" },
+  block_user: { user: "u", expire_at: 1 },
+  unblock_user: { user: "u" },
+  revoke_token: { uid: "t", expire_at: 1 },
+  invalidate_user_tokens: { user: "u", issued_before: 1, expire_at: 1, channel: "a" },
+  connections: { user: "u" },
+  info: { cursor: "c", limit: 1 },
+  channels: { pattern: "*", cursor: "c", limit: 1 },
+  update_user_status: { users: ["u"], state: "busy" },
+  get_user_status: { users: ["u"] },
+  delete_user_status: { users: ["u"] },
+  why: { channel: "a", offset: 1, user: "u", client: "c" },
+  inspect: { channel: "a", object: "channel:a", refusals: 1 },
+};
+
+function target(): object {
+  return { user: "u", client: "c", session: "s" };
+}
+
+function publication(where: object): object {
+  return {
+    ...where,
+    data: 1,
+    b64data: "AAEC",
+    tags: { a: "b" },
+    skip_history: true,
+    idempotency_key: "k",
+    delta: true,
+    version: 1,
+    version_epoch: "e",
+  };
+}
+
+/** The paths of all fields of a schema. Those of a filter are checked elsewhere, because a filter is a tree. */
+function fieldsOf({ properties = {} }: Schema, above = ""): readonly string[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${above}${name}`;
+    return [path, fieldsOf(field, `${path}.`)].flat();
+  });
+}
+
+/** The object with another value of one field, or without the field. */
+function changed(object: object, [name = "", ...rest]: readonly string[], value: unknown): object {
+  const inner: unknown = Object.entries(object).find(([key]) => key === name)?.[1];
+  const isBelow = rest.length > 0 && typeof inner === "object" && inner !== null;
+  return { ...object, [name]: isBelow ? changed(inner, rest, value) : value };
+}
+
+describe.each(apiMethods)("the schema of the request %s", (method) => {
+  const schema = document.components.schemas[`${schemaName(method)}Request`] ?? {};
+  const fields = fieldsOf(schema);
+  const described = validator(schema);
+
+  it("[W8] has all fields that the method reads", () => {
+    expect(described.validate(full[method])).toMatchObject({ errors: [] });
+    expect(refusal(method, full[method])).toBeUndefined();
+    const given = fieldsOf({ properties: shapeOf(full[method]) });
+    expect(given.filter((path) => !/^(?:tags|server_tags_filter)\./.test(path)).toSorted()).toEqual(
+      fields.toSorted(),
+    );
+  });
+
+  it("[W8] [W4] allows of each field what the parser accepts, and refuses what it refuses", () => {
+    const faults: string[] = [];
+    for (const path of fields) {
+      for (const value of [undefined, ...values]) {
+        const request: object = JSON.parse(
+          JSON.stringify(changed(full[method], path.split("."), value)),
+        );
+        const refused = refusal(method, request);
+        const { valid } = described.validate(request);
+        const isAccepted = refused === undefined || (valid && beyondSchemas.has(refused));
+        const shown = JSON.stringify(value)?.slice(0, 40) ?? "absent";
+        if (valid !== isAccepted)
+          faults.push(`${path} ${shown}: ${valid}, ${refused ?? "accepted"}`);
+      }
+    }
+    expect(faults).toStrictEqual([]);
+  });
+});
+
+/** A value's fields as a schema has them. */
+function shapeOf(object: object): Record<string, Schema> {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? { properties: shapeOf(value) }
+        : {},
+    ]),
+  );
+}
+
+it("[W8] has the fields that parsers read from the text of a request, past its shape", () => {
+  // The messages of queues aren't requests of the HTTP API.
+  const names = readdirSync("src/api").filter((name) => name !== "queue-message.ts");
+  const sources = names.map((name) => readFileSync(`src/api/${name}`, "utf8"));
+  const read = new Set(
+    sources.flatMap((source) =>
+      Array.from(
+        source.matchAll(/\b(?:memberText|rawField)\(\w+, "(\w+)"/g),
+        ([, name = ""]) => name,
+      ),
+    ),
+  );
+  expect([...read]).toContain("version");
+  const schemas = Object.values(document.components.schemas);
+  const described = new Set(schemas.flatMap((schema) => fieldsOf(schema)));
+  expect([...read].filter((name) => !described.has(name))).toStrictEqual([]);
+});
+
+it("[W8] describes methods in the order of the API, and a batch and the legacy form", () => {
+  const methods = apiMethods.map((method) => `/api/${method}`);
+  expect(Object.keys(document.paths)).toStrictEqual([...methods, "/api/batch", "/api"]);
+});
+
+it("[W8] has no script, style or address of another server on its page", () => {
+  const page = openApiPage(document);
+  expect(page).not.toMatch(/<script|<style|style=|\son\w+=|src=|https?:/);
+  const links = Array.from(page.matchAll(/href="#([^"]+)"/g), ([, id = ""]) => id);
+  const ids = new Set(Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id = ""]) => id));
+  expect(links.filter((link) => !ids.has(link))).toStrictEqual([]);
+});

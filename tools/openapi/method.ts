@@ -1,0 +1,36 @@
+import type { Schema } from "./schema.ts";
+
+/** What the description says of one method of the API. */
+export interface MethodNote {
+  readonly tag: Tag;
+  /** In a few words, without a full stop. */
+  readonly summary: string;
+  /** Paragraphs of plain text, in which backticks stand around names. */
+  readonly description: string;
+  readonly request: Schema;
+  /** Absent for methods whose result is always `{}`. */
+  readonly result?: Schema;
+  readonly example: {
+    readonly request: object;
+    readonly result?: object;
+  };
+  /** The statuses of its application errors in transport mode, besides 400 and 500; by default 403, 404 and 429. */
+  readonly statuses?: readonly TransportStatus[];
+}
+
+/** A status that only application errors in transport mode have. */
+export type TransportStatus = "403" | "404" | "416" | "429";
+
+/** The groups of methods. */
+export type Tag = keyof typeof tags;
+
+/** The groups of methods with what they are about, in the order in which they are shown. */
+export const tags = {
+  publications: "Publishing to channels, and what channels keep.",
+  channels: "Who is subscribed to channels, and which channels and gateways there are.",
+  connections: "The connections of users: where they are, ending them, and subscribing them.",
+  users: "Keeping users out, and when users were last active and online.",
+  tokens: "Taking tokens back.",
+  operation: "Why something didn't arrive, and how channels and objects are.",
+  batches: "Many commands in one request.",
+} as const;

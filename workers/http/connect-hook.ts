@@ -1,0 +1,209 @@
+import type { Context } from "hono";
+import type { Config, HookRefusal, HookTarget } from "../../src/config/config.ts";
+import { fitsUntilConnect } from "../../src/contract/attachment.ts";
+import { encodeHandover, type Handover } from "../../src/contract/handover.ts";
+import type { KeptHeaders } from "../../src/contract/session-snapshot.ts";
+import {
+  afterConnect,
+  fitHeaders,
+  headersFor,
+  withEmulated,
+  withTrace,
+} from "../../src/hooks/headers.ts";
+import { hookRequest } from "../../src/hooks/request.ts";
+import { limits } from "../../src/limits.ts";
+import { errorCodes } from "../../src/protocol/codes.ts";
+import type { ConnectRequest } from "../../src/protocol/command.ts";
+import {
+  type ConnectAnswer,
+  connectAnswer,
+  connectSubject,
+  type HookRefused,
+  tooLarge,
+} from "../../src/session/connect-answer.ts";
+import { protocolOf, transportName } from "../../src/session/connection-state.ts";
+import { reasonOf } from "../../src/session/hook.ts";
+import type { Configured } from "../platform/configuration.ts";
+import { sendQuestion } from "../platform/hook-entrypoint.ts";
+import { AddressRate, upgradeRate } from "./client-address.ts";
+import { addressOf } from "./endpoints.ts";
+import type { AppEnv } from "./middleware.ts";
+import type { Admitted, ClientTransport } from "./placement.ts";
+import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
+import { SharedHooks } from "./shared-hooks.ts";
+
+/** What the edge knows of a client, after a backend was asked about it. */
+export type AskedClient =
+  | ({ readonly outcome: "admitted" } & Admitted)
+  /** The client is to be told so as an object would tell it. */
+  | { readonly outcome: "refused"; readonly refusal: HookRefusal }
+  /** The request is answered before there is a connection. */
+  | { readonly outcome: "answered"; readonly response: Response };
+
+/** Whether the edge asks a backend about clients without a token (rule Q10). */
+export function asksAtUpgrade({ hooks }: Config): boolean {
+  return hooks.connect !== undefined && hooks.connectAt === "upgrade";
+}
+
+/**
+ * Asks a backend about a client, if the configuration says that this is done at the upgrade, and the client brings no
+ * token (rule Q10). No object is called before.
+ *
+ * @param admitted what is known of the client, whose origin was checked
+ * @param client   what is known of its connection
+ * @param request  its connect request, where that comes with the upgrade
+ */
+export async function askAboutClient(
+  context: Context<AppEnv>,
+  admitted: Admitted,
+  client: ClientTransport,
+  request?: ConnectRequest,
+): Promise<AskedClient> {
+  const { configured } = context.var;
+  const { hooks } = configured.config;
+  const { connect: target } = hooks;
+  const hasToken = admitted.claims !== undefined || (request?.token ?? "") !== "";
+  if (target === undefined || hooks.connectAt !== "upgrade" || hasToken)
+    return { outcome: "admitted", ...admitted };
+  const http = admitted.headers === undefined ? {} : { http: admitted.headers };
+  const headers = withEmulated(hooks.targets, http, request?.headers ?? new Map());
+  if (!fitHeaders(headers)) {
+    const error = errorCodes.limitExceeded;
+    const reason = "the headers that hooks get are too large";
+    context.set("refusal", { rule: "B2", reason, code: error.code });
+    return { outcome: "refused", refusal: { outcome: "error", error } };
+  }
+  if (!edgeOf(configured).perAddress.admits(addressOf(context), Date.now())) {
+    context.set("refusal", {
+      rule: "B13",
+      reason: "the client's address causes questions too fast",
+    });
+    return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
+  }
+  const id = crypto.randomUUID();
+  const { traceparent } = admitted;
+  const asked = await ask(context, target, { id, headers, traceparent, client, request });
+  switch (asked.outcome) {
+    case "admitted":
+    case "no-credentials":
+      break;
+    case "error":
+    case "disconnect":
+    case "failed":
+      return refusedBy(context, target, asked);
+  }
+  if (asked.outcome === "no-credentials" && configured.config.client.requireEdgeToken) {
+    const reason = "the backend gave no credentials, and client.require_edge_token is on";
+    context.set("refusal", { rule: "Q10", reason });
+    return { outcome: "answered", response: respondText(401, "token required") };
+  }
+  const known = handedOver(configured.config, admitted, id, asked);
+  if (!fits(known)) return refusedBy(context, target, tooLarge);
+  return { outcome: "admitted", ...known };
+}
+
+/** The client of a question. */
+interface AskedAbout {
+  /** The connection's ID. */
+  readonly id: string;
+  readonly headers: KeptHeaders;
+  /** The trace of the request (rule X1). */
+  readonly traceparent: string | undefined;
+  readonly client: ClientTransport;
+  readonly request: ConnectRequest | undefined;
+}
+
+async function ask(
+  context: Context<AppEnv>,
+  target: HookTarget,
+  { id, headers, traceparent, client, request }: AskedAbout,
+): Promise<ConnectAnswer> {
+  const { configured } = context.var;
+  const about = {
+    client: id,
+    transport: transportName(client),
+    protocol: protocolOf(client),
+    user: "",
+  };
+  const question = {
+    hook: "connect",
+    body: hookRequest(about, connectSubject(request), target.binaryEncoding),
+    headers: withTrace(headersFor(target, headers), traceparent),
+  } as const;
+  const answer = await edgeOf(configured).hooks.ask(target, question, (one) =>
+    sendQuestion(one, target, configured, context.env),
+  );
+  return connectAnswer(answer, configured.config.hooks, Date.now());
+}
+
+/** What the requests of this isolate share. */
+interface Edge {
+  readonly hooks: SharedHooks;
+  /** Bounds the questions about clients of one address, so that it doesn't take the turns of all others (rule B13). */
+  readonly perAddress: AddressRate;
+}
+
+function edgeOf(configured: Configured): Edge {
+  const known = edges.get(configured);
+  if (known !== undefined) return known;
+  const edge = { hooks: new SharedHooks(), perAddress: new AddressRate(upgradeRate) };
+  edges.set(configured, edge);
+  return edge;
+}
+
+const edges = new WeakMap<Configured, Edge>();
+
+/** What the object is told: the headers of further hooks only, and what the backend gave. */
+function handedOver(
+  { hooks }: Config,
+  { headers: http, traceparent }: Admitted,
+  client: string,
+  answer: Exclude<ConnectAnswer, HookRefused>,
+): Admitted {
+  const headers = http === undefined ? undefined : afterConnect(hooks.targets, { http })?.http;
+  const rest = {
+    ...(headers === undefined ? {} : { headers }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+  if (answer.outcome === "no-credentials") return { ...rest, asked: { client } };
+  const { claims, data } = answer;
+  return { ...rest, claims, asked: { client, ...(data === undefined ? {} : { data }) } };
+}
+
+/** Whether the object can be told, and keep it until the client's connect (rule B2). */
+function fits({ claims, headers: http, traceparent, asked }: Admitted): boolean {
+  const { data } = asked ?? {};
+  const handover: Handover = {
+    v: 1,
+    keepalive: "server",
+    ...(claims === undefined ? {} : { claims }),
+    ...(asked === undefined ? {} : { asked }),
+  };
+  return (
+    encodeHandover(handover).length <= limits.hookHandoverLengthMax &&
+    fitsUntilConnect({
+      ...(claims === undefined ? {} : { claims }),
+      ...(http === undefined ? {} : { headers: { http } }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      atUpgrade: data === undefined ? {} : { data },
+    })
+  );
+}
+
+/** A client that a backend refuses, or that comes back later because the backend can't be asked now (rule Q5). */
+function refusedBy(
+  context: Context<AppEnv>,
+  target: HookTarget,
+  refused: HookRefused,
+): AskedClient {
+  const why = { rule: "Q5", reason: reasonOf(refused, target) };
+  if (refused.outcome === "failed" && refused.error.temporary) {
+    context.set("refusal", why);
+    return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
+  }
+  const refusal =
+    refused.outcome === "failed" ? ({ outcome: "error", error: refused.error } as const) : refused;
+  const { code } = refusal.outcome === "disconnect" ? refusal.code : refusal.error;
+  context.set("refusal", { ...why, code });
+  return { outcome: "refused", refusal };
+}

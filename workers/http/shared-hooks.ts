@@ -1,0 +1,111 @@
+import type { HookTarget } from "../../src/config/config.ts";
+import type { HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
+import {
+  type Backends,
+  type HookAnswer,
+  type HookCall,
+  Hooks,
+  type Question,
+  tooMany,
+} from "../../src/hooks/hooks.ts";
+import { limits } from "../../src/limits.ts";
+import { inTime } from "../platform/object-call.ts";
+
+/**
+ * The hooks of one isolate of the edge (rule Q10): its requests share the bounds of asking a backend, and what they know
+ * of it, as the sessions of an object do (rules Q6 and Q7). Isolates share nothing.
+ *
+ * The platform ties I/O to the request that began it, and ends both when the client goes, without any notice. So a
+ * request sends its own question, and only learns from another one that its turn has come. A turn that isn't used, or
+ * whose answer isn't reported in time, belongs to a request that has ended, and is taken back.
+ */
+export class SharedHooks {
+  readonly #backends: Backends = new Map();
+  readonly #turns = new Set<Turn>();
+
+  /**
+   * Asks a backend for one request.
+   *
+   * @param send sends the question, once; never rejects
+   */
+  async ask(
+    target: HookTarget,
+    question: Omit<Question, "isWanted">,
+    send: (question: HookQuestion) => Promise<HookReply>,
+  ): Promise<HookAnswer> {
+    const nowMs = Date.now();
+    this.#takeBack(nowMs);
+    const asked: Asked = { isWanted: true };
+    const decided = Promise.withResolvers<undefined>();
+    const call: HookCall = (one, timeoutMs, done) => {
+      asked.turn = new Turn(one, timeoutMs, done);
+      this.#turns.add(asked.turn);
+      decided.resolve(undefined);
+    };
+    const isWanted = () => asked.isWanted;
+    new Hooks(call, this.#backends).ask(target, { ...question, isWanted }, nowMs, (answer) => {
+      asked.answer = answer;
+      decided.resolve(undefined);
+    });
+    // Few questions have to wait.
+    if (asked.turn === undefined && asked.answer === undefined)
+      await inTime(decided.promise, limits.hookWaitMs, undefined);
+    const { turn } = asked;
+    if (turn !== undefined && !turn.ended) {
+      turn.used(Date.now());
+      turn.end(await send(turn.question));
+      this.#turns.delete(turn);
+    }
+    asked.isWanted = false;
+    return asked.answer ?? tooMany;
+  }
+
+  /** Ends the turns of requests that have ended, which makes room for others. */
+  #takeBack(nowMs: number): void {
+    for (const turn of this.#turns) {
+      if (nowMs <= turn.endsAtMs) continue;
+      this.#turns.delete(turn);
+      // Nothing is known of the backend: the client has gone before the answer.
+      turn.end({ outcome: "busy" });
+    }
+  }
+}
+
+/** What has come of a request's question so far. */
+interface Asked {
+  isWanted: boolean;
+  turn?: Turn;
+  answer?: HookAnswer;
+}
+
+/** The turn of one question, which counts as in flight until it ends. */
+class Turn {
+  readonly question: HookQuestion;
+  /** When the turn belongs to a request that has ended, ms since 1970. */
+  endsAtMs: number;
+  readonly #timeoutMs: number;
+  #done: Parameters<HookCall>[2] | undefined;
+
+  constructor(question: HookQuestion, timeoutMs: number, done: Parameters<HookCall>[2]) {
+    this.question = question;
+    this.endsAtMs = Date.now() + limits.hookMarginMs;
+    this.#timeoutMs = timeoutMs;
+    this.#done = done;
+  }
+
+  /** Whether what has come of the question was reported, or the turn was taken back. */
+  get ended(): boolean {
+    return this.#done === undefined;
+  }
+
+  /** The question is sent now, so its answer may take its time. */
+  used(nowMs: number): void {
+    this.endsAtMs = nowMs + this.#timeoutMs + limits.hookMarginMs;
+  }
+
+  /** Reports what has come of the question. Does nothing if the turn was taken back. */
+  end(reply: Parameters<Parameters<HookCall>[2]>[0]): void {
+    this.#done?.(reply, Date.now());
+    this.#done = undefined;
+  }
+}
