@@ -25,13 +25,14 @@ export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (!context.var.configured.config.prometheus.counts) return next();
   const beganMs = Date.now();
   await next();
-  count(context, (Date.now() - beganMs) / 1_000);
+  isolateCounts ??= new Counts();
+  count(isolateCounts, context, (Date.now() - beganMs) / 1_000);
   if (isReportDue) return;
   isReportDue = true;
-  context.executionCtx.waitUntil(reportLater(context));
+  context.executionCtx.waitUntil(reportLater(isolateCounts, context));
 };
 
-function count(context: Context<AppEnv>, seconds: number): void {
+function count(counts: Counts, context: Context<AppEnv>, seconds: number): void {
   const { req, res } = context;
   const route = routeOf(context);
   const { status } = res;
@@ -58,11 +59,11 @@ function routeOf(context: Context<AppEnv>): string {
   return route.endsWith("*") ? "other" : route.replaceAll(/\{[^}]*\}+/g, "");
 }
 
-/** What this isolate has counted since its last report. */
-const counts = new Counts();
+/** What this isolate has counted since its last report; made at the first request that is counted. */
+let isolateCounts: Counts | undefined;
 let isReportDue = false;
 
-async function reportLater(context: Context<AppEnv>): Promise<void> {
+async function reportLater(counts: Counts, context: Context<AppEnv>): Promise<void> {
   await scheduler.wait(limits.metricsReportMs);
   isReportDue = false;
   await reportMetrics(context.env.METRICS, { node: "", ...counts.take(), gauges: [] });
