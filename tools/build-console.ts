@@ -15,7 +15,7 @@ import { root } from "./wrangler.ts";
 export async function buildConsole(folder = join(root, "public", "console")): Promise<void> {
   const source = join(root, "console");
   mkdirSync(folder, { recursive: true });
-  for (const file of ["index.html", "icon.svg"]) cpSync(join(source, file), join(folder, file));
+  cpSync(join(source, "icon.svg"), join(folder, "icon.svg"));
   await build({
     entryPoints: [join(source, "console.tsx"), join(source, "console.css")],
     outdir: folder,

@@ -22,6 +22,7 @@ import {
   consoleFile,
   consoleLive,
   consoleMetrics,
+  consolePage,
   consoleSettings,
 } from "./console.ts";
 import { consoleOn, loggedIn, logIn, logOut, ownOrigin } from "./console-login.ts";
@@ -112,7 +113,7 @@ function addConsole(app: HonoBase<AppEnv>): void {
   app.all("/console/api/settings", ...call, consoleSettings);
   app.all("/console/api/:method", ...call, consoleCall);
   app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
-  app.all("/console/", consoleOn, onlyGet, consoleFile);
+  app.all("/console/", consoleOn, onlyGet, consolePage);
   app.all("/console/:file", consoleOn, onlyGet, consoleFile);
 }
 

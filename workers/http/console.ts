@@ -102,29 +102,59 @@ export function consoleLive(): Handler<AppEnv> {
   };
 }
 
-/** The page, its script and its styles, which anybody may read: they show nothing without a login. */
-export async function consoleFile(context: Context<AppEnv>): Promise<Response> {
-  const url = new URL(context.req.url);
-  const name = context.req.param("file") ?? "index.html";
-  const type = fileTypes.get(name);
-  const { ASSETS: assets } = context.env;
-  if (type === undefined || assets === undefined) return respondNotFound();
-  const asset = await assets.fetch(new Request(new URL(`/console/${name}`, url)));
-  if (!asset.ok)
-    return respondText(404, "The console isn't built: run node tools/build-console.ts");
-  const headers = { "Content-Type": type, "Cache-Control": "no-cache", ...securityHeaders };
-  return new Response(asset.body, { headers });
+/** The page, which anybody may read, as its script and its styles: they show nothing without a login. */
+export async function consolePage(context: Context<AppEnv>): Promise<Response> {
+  const script = await fileOf(context, "console.js");
+  await script?.body?.cancel();
+  if (script?.ok !== true) return respondText(404, notBuilt);
+  return new Response(page, {
+    headers: { "Content-Type": "text/html; charset=utf-8", ...fileHeaders },
+  });
 }
 
+/** A file of the page. */
+export async function consoleFile(context: Context<AppEnv>): Promise<Response> {
+  const name = context.req.param("file") ?? "";
+  const type = fileTypes.get(name);
+  const asset = type === undefined ? undefined : await fileOf(context, name);
+  if (type === undefined || asset === undefined) return respondNotFound();
+  if (!asset.ok) return respondText(404, notBuilt);
+  return new Response(asset.body, { headers: { "Content-Type": type, ...fileHeaders } });
+}
+
+async function fileOf({ env, req }: Context<AppEnv>, name: string): Promise<Response | undefined> {
+  return env.ASSETS?.fetch(new Request(new URL(`/console/${name}`, req.url)));
+}
+
+const notBuilt = "The console isn't built: run node tools/build-console.ts";
+
 const fileTypes: ReadonlyMap<string, string> = new Map([
-  ["index.html", "text/html; charset=utf-8"],
   ["console.js", "text/javascript; charset=utf-8"],
   ["console.css", "text/css; charset=utf-8"],
   ["icon.svg", "image/svg+xml"],
 ]);
 
+/** It isn't a file, because the platform gives HTML files other addresses than their names. */
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Dormouse console</title>
+    <link rel="icon" href="/console/icon.svg" type="image/svg+xml" />
+    <link rel="stylesheet" href="/console/console.css" />
+    <script type="module" src="/console/console.js"></script>
+  </head>
+  <body>
+    <div id="console"></div>
+    <noscript>The console needs JavaScript.</noscript>
+  </body>
+</html>
+`;
+
 /** Only the console's own script and styles run, nobody frames the page, and no address leaves it (rule N5). */
-const securityHeaders = {
+const fileHeaders = {
+  "Cache-Control": "no-cache",
   "Content-Security-Policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
