@@ -1,4 +1,5 @@
-/** What the last hour costs on Cloudflare, by the counts. */
+/** What the last hour costs on Cloudflare, by the counts; docs/performance.md has the formula. */
+import { prices } from "../verification/bench/results/prices.ts";
 import type { SeriesValues } from "./answers.ts";
 import { labelsOf, sumOf } from "./rates.ts";
 
@@ -24,34 +25,21 @@ export interface Bill {
   readonly namespaces: readonly NamespaceShare[];
 }
 
-/**
- * Cloudflare's prices beyond what a plan includes, in dollars: of Workers Paid, without the 128 MB objects' memory that
- * isn't used. See docs/performance.md.
- */
-const prices = {
-  workerRequest: 0.3e-6,
-  objectRequest: 0.15e-6,
-  gigabyteSecond: 12.5e-6,
-  rowWritten: 1e-6,
-};
-
-/** An object is billed for 128 MB while it is awake, and a frame of a client for a twentieth of a request. */
-const objectGigabytes = 0.128;
-const framesPerRequest = 20;
-
 /** The bill for what was counted between two states. */
 export function billBetween(before: SeriesValues, now: SeriesValues): Bill {
   const added = (name: string): number => Math.max(0, sumOf(now, name) - sumOf(before, name));
   const requests = added("centrifugo_node_incoming_http_requests_total");
   const commands = added("dormouse_client_commands_total");
-  const calls = added("dormouse_object_calls_total") + added("dormouse_object_alarms_total");
-  const toObjects = requests + calls + commands / framesPerRequest;
+  const alarms = added("dormouse_object_alarms_total");
+  const calls = added("dormouse_object_calls_total") + alarms;
+  const toObjects = requests + calls + commands / prices.incomingMessagesPerRequest;
   const awakeSeconds = added("dormouse_object_awake_seconds_total");
-  const rows = added("dormouse_object_rows_written_total");
+  // Each alarm that rang was set, which counts as a row.
+  const rows = added("dormouse_object_rows_written_total") + alarms;
   const lines = [
     line("Requests to the Worker", requests, "requests", prices.workerRequest),
     line("Requests to objects", toObjects, "requests", prices.objectRequest),
-    line("Objects awake", awakeSeconds * objectGigabytes, "GB-s", prices.gigabyteSecond),
+    line("Objects awake", awakeSeconds * prices.objectGigabytes, "GB-s", prices.gigabyteSecond),
     line("Rows written", rows, "rows", prices.rowWritten),
   ];
   const dollars = lines.reduce((sum, one) => sum + one.dollars, 0);

@@ -50,7 +50,7 @@ function Console() {
     case "unknown":
       return login.problem === "" ? null : <Unreachable problem={login.problem} />;
     case "out":
-      return <LoginForm loggedIn={() => void check()} />;
+      return <LoginForm loggedIn={check} />;
     case "in":
       return <Pages settings={login.settings} loggedOut={() => setLogin({ state: "out" })} />;
   }
@@ -65,13 +65,16 @@ function Unreachable({ problem }: { readonly problem: string }) {
   );
 }
 
-function LoginForm({ loggedIn }: { readonly loggedIn: () => void }) {
+function LoginForm({ loggedIn }: { readonly loggedIn: () => Promise<void> }) {
   const [problem, setProblem] = useState("");
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const why = await logIn(fieldOf(event, "password"));
     setProblem(why ?? "");
-    if (why === undefined) loggedIn();
+    if (why !== undefined) return;
+    await loggedIn();
+    // This form is still there only if the next request came without the cookie.
+    setProblem("The browser didn't keep the login. Open the console over HTTPS, or on localhost.");
   };
   return (
     <main class="login">

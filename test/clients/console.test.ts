@@ -98,6 +98,21 @@ function inBrowser(browser: string): void {
     expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
   });
 
+  it("[N5] comes with headers that let nothing else run, be loaded or frame it", async () => {
+    for (const path of ["/console/", "/console/console.js", "/console/console.css"]) {
+      const { status, headers } = await fetch(`${server.address}${path}`);
+      const policy = headers.get("Content-Security-Policy") ?? "";
+      expect({ path, status }).toEqual({ path, status: 200 });
+      for (const part of ["default-src 'none'", "script-src 'self';", "frame-ancestors 'none'"])
+        expect(policy).toContain(part);
+      expect(policy).not.toContain("unsafe");
+      expect(headers.get("X-Frame-Options")).toBe("DENY");
+      expect(headers.get("Referrer-Policy")).toBe("no-referrer");
+    }
+    const unknown = await fetch(`${server.address}/console/other.js`);
+    expect(unknown.status).toBe(404);
+  });
+
   it("[N5] is small enough to load on a phone", () => {
     const files = ["console.js", "console.css", "icon.svg"];
     const sizes = files.map((file) => gzipSync(readFileSync(`public/console/${file}`)).byteLength);

@@ -12,9 +12,9 @@ describe("the bill", () => {
     };
     const { lines, dollars } = billBetween(before, now);
     const costs = lines.map((line) => Math.round(line.dollars * 1_000) / 1_000);
-    // One million requests to the Worker; those and a twentieth of the commands to objects; 128 MB; two million rows.
-    expect(costs).toEqual([0.3, 0.3, 1.6, 2]);
-    expect(dollars).toBeCloseTo(4.2);
+    // One million requests to the Worker; those and a twentieth of the commands to objects; an eighth of a GB; two million rows.
+    expect(costs).toEqual([0.3, 0.3, 1.563, 2]);
+    expect(dollars).toBeCloseTo(4.1625);
   });
 
   it("[N4] is shared among namespaces by their publications and deliveries", () => {
