@@ -54,8 +54,8 @@ export function BillPage({ loggedOut, reportMs }: PageProps & { readonly reportM
       <p class="quiet">
         An estimate from the counts of channels' objects and gateways, at Cloudflare's prices beyond
         what a plan includes. Users' homes, the directory, the objects that collect these counts,
-        and storage aren't in it, and objects count the seconds in which they could hibernate, too. A
-        namespace's share is the mean of its shares of publications and deliveries.
+        and storage aren't in it, and objects count the seconds in which they could hibernate, too.
+        A namespace's share is the mean of its shares of publications and deliveries.
       </p>
     </>
   );
