@@ -88,7 +88,7 @@ function optionsFor(
     cursor: { show: false },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.15, 1)] } },
     axes: [
-      { ...axis, space: 80, values: (_plot, ticks) => ticks.map(clock) },
+      { ...axis, space: 80, size: 30, values: (_plot, ticks) => ticks.map(clock) },
       { ...axis, size: 52, values: (_plot, ticks) => ticks.map(format) },
     ],
     series: [
