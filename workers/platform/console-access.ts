@@ -98,6 +98,7 @@ function headerOf(token: string): { readonly alg?: string; readonly kid?: string
   }
 }
 
+/** When a token ends; undefined if it isn't valid, or has no end. */
 async function endOfToken(
   token: string,
   key: CryptoKey | Uint8Array,
@@ -105,7 +106,7 @@ async function endOfToken(
   rules: { readonly algorithms: string[]; readonly audience: string; readonly issuer?: string },
 ): Promise<number | undefined> {
   try {
-    const options = { ...rules, currentDate: new Date(nowMs), requiredClaims: ["exp"] };
+    const options = { ...rules, currentDate: new Date(nowMs) };
     const { payload }: { readonly payload: JWTPayload } = await jwtVerify(token, key, options);
     return payload.exp;
   } catch (error) {
