@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { createTestHarness, type TestHarness } from "wrangler";
+import { unsetSecrets } from "./unset-secrets.ts";
 import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "./test-tokens.ts";
 import { streamProbeMs } from "../../tools/local-server.ts";
@@ -43,7 +44,7 @@ export class TestServer {
       workers: [
         {
           configPath: "wrangler.toml",
-          secrets: { ...secrets },
+          secrets: { ...unsetSecrets, ...secrets },
           vars: {
             // The runtime has no proxy before it that would report a client's disconnect.
             STREAM_PROBE_MS: String(streamProbeMs),
