@@ -40,7 +40,7 @@ export function parseWhy(params: string, caller: ApiCaller): ParsedEntry {
 
 /** Parses an `inspect` request. */
 export function parseInspect(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(inspectShape, params);
+  const parsed = parseShape(whyShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const { object, refusals } = parsed.value;
   if (refusals > limits.trailRefusalsMax)
@@ -68,17 +68,12 @@ function asked(question: Question): Entry {
   return { outcome: "question", question };
 }
 
-/** The shape of a `why` request. */
+/** The fields of both requests; neither has all of them. */
 export const whyShape = shape(() => ({
   channel: textField(),
   offset: offsetField(),
   user: textField(),
   client: textField(),
-}));
-
-/** The shape of an `inspect` request. */
-export const inspectShape = shape(() => ({
-  channel: textField(),
   object: textField(),
   refusals: uint32Field(),
 }));

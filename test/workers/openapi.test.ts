@@ -233,6 +233,8 @@ function commandsOf(channel: string, user: string): readonly object[] {
     { update_user_status: { users: [user] } },
     { get_user_status: { users: [user] } },
     { delete_user_status: { users: ["nobody"] } },
+    { why: { channel, offset: 1, user } },
+    { inspect: { channel } },
   ];
 }
 

@@ -1,5 +1,5 @@
 /** The methods that ask why a publication didn't arrive, and how a channel or an object is (docs/why.md). */
-import { inspectShape, whyShape } from "../../src/api/why.ts";
+import { whyShape } from "../../src/api/why.ts";
 import { limits } from "../../src/limits.ts";
 import { channelNote } from "./fields.ts";
 import type { MethodNote } from "./method.ts";
@@ -38,6 +38,8 @@ export const whyMethods = {
         description: "The ID of the connection that is meant.",
         maxLength: limits.trailClientCharactersMax,
       },
+      object: "not shown",
+      refusals: "not shown",
     }),
     result: object(
       "The way of the publication.",
@@ -73,13 +75,16 @@ export const whyMethods = {
     summary: "How a channel or an object is",
     description:
       "Tells the live state of a channel with its gateways, or of an object. It names a channel, or an object. Dormouse's own.",
-    request: requestOf(inspectShape, {
+    request: requestOf(whyShape, {
       channel: { description: "The channel's name." },
       object: { description: "An object by its name, such as `gateway:eu/0`." },
       refusals: {
         description: "How many of the object's last refusals are told.",
         maximum: limits.trailRefusalsMax,
       },
+      offset: "not shown",
+      user: "not shown",
+      client: "not shown",
     }),
     result: object(
       "The state of an object.",
