@@ -2,6 +2,7 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/support/closing-line-reporter.ts";
 import { instrumented } from "./test/support/instrumented.ts";
+import { unsetSecrets } from "./test/support/unset-secrets.ts";
 import { testConfig, testSecrets } from "./test/workers/test-config.ts";
 
 const workerd = () =>
@@ -9,7 +10,7 @@ const workerd = () =>
     wrangler: { configPath: "./wrangler.toml" },
     // These win over .dev.vars and over [vars], so that the tests know what they test.
     miniflare: {
-      bindings: { HOOK_SIGNING_SECRET: "", ...testSecrets, config: testConfig },
+      bindings: { ...unsetSecrets, ...testSecrets, config: testConfig },
       // Other Workers of the account: one that hooks ask, one that takes events, and one that takes refused messages.
       serviceBindings: {
         BACKEND: "hook-backend",

@@ -63,7 +63,7 @@ function reportOn(file: string | undefined, options: CheckOptions, shell: Shell)
   const parsed = parseConfig(found.input, { development });
   const config = parsed.outcome === "config" ? parsed.config : undefined;
   const problems = [
-    ...found.problems(config?.prometheus.enabled === true),
+    ...found.problems(config?.prometheus.counts === true),
     ...(parsed.outcome === "bad" ? parsed.problems : []),
     ...(config === undefined ? [] : problemsOfSecrets(config, options, shell)),
   ];

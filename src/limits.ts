@@ -1,4 +1,5 @@
 import { accessLimits } from "./access-limits.ts";
+import { consoleLimits } from "./console-limits.ts";
 import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { metricsLimits } from "./metrics-limits.ts";
@@ -464,6 +465,7 @@ export const limits = {
   descriptorsReadMs: 250,
   ...accessLimits,
   ...userLimits,
+  ...consoleLimits,
   ...eventLimits,
   ...hookLimits,
   ...metricsLimits,

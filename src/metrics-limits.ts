@@ -25,6 +25,8 @@ export const metricsLimits = {
    * there.
    */
   metricsPointsMax: 250,
+  /** How often a collecting object keeps how its counters are, for the console's last hour: a row of some 10 KB each. */
+  metricsMarkMs: 600_000,
   /** How long a scrape waits for the objects that collect. */
   metricsAnswerMs: 3_000,
 } as const;

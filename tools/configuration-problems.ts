@@ -22,7 +22,7 @@ export function checkConfiguration(
   const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"], {
     development: use === "development",
   });
-  const collectsMetrics = parsed.outcome === "config" && parsed.config.prometheus.enabled;
+  const collectsMetrics = parsed.outcome === "config" && parsed.config.prometheus.counts;
   const problems = [
     ...unboundObjects(wranglerConfig, collectsMetrics),
     ...(use === "deployment"

@@ -6,13 +6,14 @@
 import { spawnSync } from "node:child_process";
 import { secretProblems } from "../src/access/secrets.ts";
 import { namedSecretNames, secretUses } from "../src/config/secret-uses.ts";
+import { buildConsole } from "./build-console.ts";
 import { targetOf } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deployedSecrets } from "./secrets.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
-function deploy(options: readonly string[]): number {
+async function deploy(options: readonly string[]): Promise<number> {
   const config = checkConfiguration(options, "deployment");
   if (config === undefined) return 1;
   // Secrets that were uploaded before can't be read. The Worker itself refuses those (rule A10).
@@ -29,6 +30,7 @@ function deploy(options: readonly string[]): number {
     console.log(
       `Note: until the Worker has these secrets, it answers every request with 503: ${needed.join(", ")}`,
     );
+  await buildConsole();
   const { status } = spawnSync(process.execPath, [wranglerScript, "deploy", ...options], {
     cwd: root,
     stdio: "inherit",
@@ -37,4 +39,4 @@ function deploy(options: readonly string[]): number {
   return status ?? 1;
 }
 
-process.exitCode = deploy(process.argv.slice(2));
+process.exitCode = await deploy(process.argv.slice(2));

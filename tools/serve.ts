@@ -10,6 +10,7 @@ import { secretProblems } from "../src/access/secrets.ts";
 import type { Config } from "../src/config/config.ts";
 import { targetsOf } from "../src/config/targets.ts";
 import { secretUses } from "../src/config/secret-uses.ts";
+import { buildConsole } from "./build-console.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
@@ -51,6 +52,7 @@ async function serve(args: readonly string[]): Promise<number> {
   const folder = takeStateFolder(options.state);
   if (folder.outcome === "refused") return refuse(folder.problem);
   deleteEmptyDatabases(join(options.state, "storage"));
+  await buildConsole();
   const { target } = options;
   const environment = target.environment === undefined ? [] : ["--env", target.environment];
   const bundling = ["--config", configurationFile(target), ...environment];

@@ -8,6 +8,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
+import type { Config } from "../src/config/config.ts";
+import { buildConsole } from "./build-console.ts";
 import { trialToken } from "../cli/token-signer.ts";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
@@ -40,6 +42,7 @@ async function start(options: readonly string[]): Promise<number> {
     console.error(`The server did not start: ${problem}`);
     return 1;
   }
+  await buildConsole();
   const server = serve(port, options);
   const stopped = new Promise<number>((resolve) => {
     server.once("exit", (code, signal) => resolve(code ?? (signal === null ? 1 : 0)));
@@ -54,7 +57,7 @@ async function start(options: readonly string[]): Promise<number> {
   const health = await healthOf(address, server);
   switch (health.outcome) {
     case "healthy":
-      console.log(await welcome(address, secrets, config.client.token.userIdClaim));
+      console.log(await welcome(address, secrets, config));
       return stopped;
     case "unconfigured":
       console.error(
@@ -156,10 +159,13 @@ async function healthOf(address: string, server: ChildProcess): Promise<Health> 
   return { outcome: "ended" };
 }
 
-async function welcome(address: string, file: string, userIdClaim: string): Promise<string> {
+async function welcome(address: string, file: string, config: Config): Promise<string> {
   const secrets = parseEnv(readFileSync(file, "utf8"));
   const socketAddress = `${address.replace("http", "ws")}/connection/websocket`;
-  const token = await trialToken(secrets["TOKEN_HMAC_SECRET_KEY"] ?? "", userIdClaim);
+  const token = await trialToken(
+    secrets["TOKEN_HMAC_SECRET_KEY"] ?? "",
+    config.client.token.userIdClaim,
+  );
   return `
 Dormouse serves ${address}
 
@@ -170,6 +176,16 @@ ${await credentials(socketAddress, token)}
 
 Publish to it:
   curl -X POST ${address}/api/publish -H "X-API-Key: ${secrets["API_KEY"] ?? ""}" -d '{"channel":"news","data":{"text":"hello"}}'
+${consoleLine(address, secrets["CONSOLE_PASSWORD"], config)}`;
+}
+
+/** Where the console is; "" if it is off (rule N1). */
+function consoleLine(address: string, password: string | undefined, config: Config): string {
+  const { enabled = true, access } = config.console ?? {};
+  if (!enabled || access !== undefined || password === undefined) return "";
+  return `
+Look at it in the console, whose password is ${password}:
+  ${address}/console/
 `;
 }
 

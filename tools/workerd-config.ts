@@ -127,6 +127,7 @@ export const assetsSource = `const types = {
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   json: "application/json",
+  svg: "image/svg+xml",
   ts: "text/plain; charset=utf-8",
 };
 

@@ -11,7 +11,8 @@ export type SecretName =
   | "HOOK_SIGNING_SECRET"
   | "HOOK_SIGNING_PREVIOUS_SECRET"
   | "METRICS_KEY"
-  | "METRICS_KEY_PREVIOUS";
+  | "METRICS_KEY_PREVIOUS"
+  | "CONSOLE_PASSWORD";
 
 /** Secrets by their names; a secret that is absent or empty is missing. */
 export type Secrets = { readonly [name: string]: string | undefined };
@@ -21,9 +22,9 @@ export interface SecretUse {
   readonly name: string;
   /**
    * api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. hook: signs questions.
-   * metrics: reads metrics.
+   * metrics: reads metrics. console: lets an operator into the console.
    */
-  readonly kind: "api" | "token" | "issuer" | "hook" | "metrics";
+  readonly kind: "api" | "token" | "issuer" | "hook" | "metrics" | "console";
   /** The secret of which this one is a value: itself, or the one that it preceded. */
   readonly of: string;
 }
@@ -127,6 +128,7 @@ function mustDiffer(one: SecretUse, other: SecretUse): boolean {
 /** The values in .dev.vars.example. */
 const publicValues: ReadonlySet<string> = new Set([
   "development-api-key",
+  "development-console-password",
   "development-token-hmac-secret-key",
   "whsec_ZGV2ZWxvcG1lbnQtaG9vay1zaWduaW5nLXNlY3JldA==",
 ]);

@@ -1,11 +1,12 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import type { ChannelOptions, ClientConfig } from "../config/config.ts";
-import { Hub, type HubSetup } from "../hub/hub.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import { Hub } from "../hub/hub.ts";
 import type { ChannelCounts } from "./channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
-import { type ObjectEvent, publicationEvent } from "../events/event.ts";
+import { publicationEvent } from "../events/event.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { ChannelSetup } from "./channel-setup.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
@@ -14,8 +15,8 @@ import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "../sql.ts";
-import { storedTables, type StoredTable } from "./stored-tables.ts";
-import type { HistoryEntry, StoredPublication } from "./history-table.ts";
+import { storedTables } from "./stored-tables.ts";
+import type { HistoryEntry } from "./history-table.ts";
 
 /**
  * One channel: the aggregate that puts its publications in order and collects them (rules O1 to O3). A publish assigns
@@ -41,9 +42,9 @@ export class Channel {
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
-  readonly #counts: ChannelCounts | undefined;
   /** The last publications with offsets. */
   readonly trail = new PublicationTrail();
+  readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
@@ -113,14 +114,9 @@ export class Channel {
     return this.#history.newestMs;
   }
 
-  /** The publications that can be read, in offsets; undefined if none can. */
-  readable(nowMs: number): { readonly first: number; readonly last: number } | undefined {
-    return this.#history.readable(nowMs);
-  }
-
-  /** A publication that can be read, and when it came, ms since 1970; undefined if it can't. Never makes a stream. */
-  stored(offset: number, nowMs: number): StoredPublication | undefined {
-    return this.#history.find(offset, nowMs);
+  /** The publications that can be read, for those who ask for one. Never makes a stream. */
+  get stored(): Pick<History, "readable" | "find"> {
+    return this.#history;
   }
 
   /** The top; a channel with history that has no stream gets one. Undefined on a channel without history. */
@@ -399,8 +395,8 @@ export class Channel {
       this.#idempotency.addRingKey(request.idempotencyKey, position.offset, nowMs);
     }
     this.#collect(livePublication(request, info, position, this.options));
-    this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
     this.trail.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
+    this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
     return { outcome: "published", position };
   }
 
@@ -419,26 +415,6 @@ export class Channel {
 
 function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
   return info === undefined ? request : { ...request, info };
-}
-
-/** The ports and the configuration of a channel. */
-export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
-  readonly name: string;
-  readonly options: ChannelOptions;
-  readonly client: ClientConfig;
-  readonly sql: Sql;
-  /** The tables that exist, if they were read already. */
-  readonly tables?: ReadonlySet<StoredTable>;
-  readonly newEpoch: () => string;
-  /** When this instance of the channel object began, ms since 1970. */
-  readonly instance: number;
-  readonly nowMs: number;
-  /** Absent without `prometheus.enabled`. */
-  readonly counts?: ChannelCounts;
-  /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */
-  readonly events?: { add(event: ObjectEvent, nowMs: number): void };
-  /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
-  readonly followersCheckMs?: number;
 }
 
 /** The outcome of {@link Channel.publish}. */

@@ -17,14 +17,33 @@ export interface Config {
   readonly swagger: SwaggerConfig;
   readonly hooks: HooksConfig;
   readonly prometheus: PrometheusConfig;
+  /** Dormouse's own; absent where the configuration doesn't say whether the console is on. */
+  readonly console?: ConsoleConfig;
   /** Those that are enabled. */
   readonly consumers: readonly ConsumerConfig[];
 }
 
+/** The section `console`: the operator's page. */
+export interface ConsoleConfig {
+  readonly enabled: boolean;
+  /** Who gets in by Cloudflare Access; absent if the password decides. */
+  readonly access?: ConsoleAccessConfig;
+}
+
+/** An application of Cloudflare Access. */
+export interface ConsoleAccessConfig {
+  /** The domain of the team, such as `example.cloudflareaccess.com`. */
+  readonly team: string;
+  /** The application's audience tag. */
+  readonly audience: string;
+}
+
 /** The section `prometheus`: metrics. */
 interface PrometheusConfig {
-  /** Objects count, and `/metrics` is served. */
+  /** `/metrics` is served. */
   readonly enabled: boolean;
+  /** Objects count: `/metrics` is served, or the console is, which shows the counts. */
+  readonly counts: boolean;
 }
 
 /** One of `consumers`: a queue whose messages are carried out (rules M1 to M5). */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
+import { readConsoleSection } from "./console.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
@@ -57,6 +58,8 @@ export function parseConfig(
   const channel = readChannelSection(channelSection, proxies);
   const httpApi = readHttpApiSection(root.section("http_api"));
   const rpc = readRpcSection(root.section("rpc"), proxies);
+  const consoleSection = readConsoleSection(root.section("console"));
+  const metrics = readEnabled(root, "prometheus", unsupportedPrometheusKeys);
   const config: Config = {
     client,
     channel,
@@ -66,7 +69,8 @@ export function parseConfig(
     ...(events === undefined ? {} : { events }),
     swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
     hooks: allHooks(hooks, channel, rpc),
-    prometheus: { enabled: readEnabled(root, "prometheus", unsupportedPrometheusKeys) },
+    prometheus: { enabled: metrics, counts: metrics || consoleSection?.enabled === true },
+    ...(consoleSection === undefined ? {} : { console: consoleSection }),
     consumers: readConsumers(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");

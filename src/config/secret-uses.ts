@@ -14,6 +14,7 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
     ...secretPair("API_KEY", "api"),
     ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
     ...secretPair("METRICS_KEY", "metrics"),
+    { name: consolePassword, kind: "console", of: consolePassword },
     ...tokenSecrets("TOKEN", token),
     ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
     ...(config === undefined ? [] : namedSecrets(config)),
@@ -29,8 +30,13 @@ export function namedSecretNames(config: Config): readonly string[] {
     .filter(({ name, of }) => name === of)
     .map(({ name }) => name);
   const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");
-  return isSigning ? [...named, hookSecret] : named;
+  const { enabled = false, access } = config.console ?? {};
+  const hasPassword = enabled && access === undefined;
+  return [...named, ...(isSigning ? [hookSecret] : []), ...(hasPassword ? [consolePassword] : [])];
 }
+
+/** Lets an operator into the console (rule N2). */
+const consolePassword = "CONSOLE_PASSWORD";
 
 /** Signs the requests to backends (rules E4 and Q8). */
 const hookSecret = "HOOK_SIGNING_SECRET";

@@ -39,4 +39,12 @@ export interface CollectedMetrics {
   readonly histograms: readonly HistogramAddition[];
   /** Added up over the objects that reported them. */
   readonly gauges: readonly GaugeValue[];
+  /** The counters an hour ago; absent from a release that doesn't keep them. */
+  readonly hourAgo?: CounterMark;
+}
+
+/** Counters as they were at a time, in ms since 1970. */
+export interface CounterMark {
+  readonly atMs: number;
+  readonly counters: readonly CounterAddition[];
 }

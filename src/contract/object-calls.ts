@@ -26,9 +26,9 @@ import type {
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
 import type { CollectedMetrics, MetricsReport } from "./metrics-report.ts";
-import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
 import type { ObjectState, StateQuery } from "./object-state.ts";
 import type { ObjectTrail, TrailQuery } from "./trail.ts";
+import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -70,18 +70,18 @@ export interface SessionCalls {
    */
   online(users: readonly string[]): Promise<OnlineUsers>;
   /**
-   * Reads the object's events after a number, oldest first, for the edge (rule E5).
-   *
-   * @returns each as JSON text
-   */
-  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
-  /**
    * Tells what the object knows of the way of a publication (rules Y1 and Y2). A release before has no such call, which
    * fails then.
    */
   trail(query: TrailQuery): Promise<ObjectTrail>;
   /** Tells the object's live state (rule Y4). A release before has no such call, which fails then. */
   inspect(query: StateQuery): Promise<ObjectState>;
+  /**
+   * Reads the object's events after a number, oldest first, for the edge (rule E5).
+   *
+   * @returns each as JSON text
+   */
+  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */
@@ -158,6 +158,11 @@ export interface HomeCalls {
    */
   connections(key: string): Promise<UserConnections>;
   /**
+   * Names the objects that are registered for a user or a token, whether they still hold something of it or not (rule
+   * Y3). None of them is asked, and none is forgotten.
+   */
+  holders(key: string): Promise<readonly string[]>;
+  /**
    * The last connections of these users on an object have ended: notes that they were online until now (rule U26).
    *
    * @param left the users whom the home has to ask the object about, where a backend is told who is online (rule E11);
@@ -166,11 +171,6 @@ export interface HomeCalls {
   ended(users: readonly string[], left?: LeftUsers): Promise<void>;
   /** As for the other objects. */
   eventsAfter(since: number, limit: number): Promise<readonly string[]>;
-  /**
-   * Names the objects that are registered for a user or a token, whether they still hold something of it or not (rule
-   * Y3). None of them is asked, and none is forgotten.
-   */
-  holders(key: string): Promise<readonly string[]>;
   /** Notes that these users are active, and what their state is (rule U25). */
   updateStatus(users: readonly string[], state: string): Promise<void>;
   /** Tells when these users were active and online. */

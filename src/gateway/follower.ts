@@ -1,5 +1,4 @@
 import type { SubscribeOptions } from "../channel/channel.ts";
-import type { FrameTrail } from "../hub/frame-trail.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -10,6 +9,7 @@ import type { Subscription } from "../session/subscription.ts";
 import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";
 import { BatchBuffer, sortBatch } from "./batch-order.ts";
 import type { BatchTrail } from "./batch-trail.ts";
+import type { FrameTrail } from "../hub/frame-trail.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { PendingSubscribes } from "./pending-subscribes.ts";
 import type { RelayReply } from "../contract/relay-request.ts";

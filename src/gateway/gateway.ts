@@ -47,10 +47,10 @@ export interface GatewaySetup {
   readonly only?: string;
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
-  /** Absent without `prometheus.enabled`. */
-  readonly counts?: Counts;
   /** Remembers what the gateway took and sent; absent where nobody asks for it. */
   readonly trail?: GatewayTrail;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: Counts;
 }
 
 /**
@@ -327,10 +327,10 @@ export class Gateway implements Channels {
   }
 
   #hubSetup(channel: string): HubSetup {
-    const { fanOut, counts, trail, config } = this.#setup;
+    const { fanOut, counts, config, trail } = this.#setup;
     return {
-      ...(fanOut !== undefined && { fanOut }),
       ...(trail !== undefined && { frames: trail.frames }),
+      ...(fanOut !== undefined && { fanOut }),
       ...(counts !== undefined && {
         deliveries: counts.counter("dormouse_deliveries_total", {
           channel_namespace: namespaceLabel(channel, config.channel),

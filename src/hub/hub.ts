@@ -23,9 +23,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
   readonly #limits: FanOutLimits;
+  readonly #trail: FrameTrail | undefined;
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
   readonly #deliveries: Counter | undefined;
-  readonly #trail: FrameTrail | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;

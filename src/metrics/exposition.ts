@@ -1,9 +1,6 @@
-import type {
-  CollectedMetrics,
-  GaugeValue,
-  HistogramAddition,
-} from "../contract/metrics-report.ts";
+import type { CollectedMetrics } from "../contract/metrics-report.ts";
 import { buckets, type Metric, metricNamed } from "./catalogue.ts";
+import { sumsOf } from "./sums.ts";
 
 /** The formats in which metrics are read: Prometheus' text format 0.0.4, and OpenMetrics 1.0. */
 export type ExpositionFormat = "prometheus" | "openmetrics";
@@ -27,6 +24,7 @@ export function formatFor(accept: string): ExpositionFormat {
  * @see https://prometheus.io/docs/specs/om/open_metrics_spec/
  */
 export function exposition(parts: readonly CollectedMetrics[], format: ExpositionFormat): string {
+  const { counters, gauges, histograms } = sumsOf(parts);
   const families = new Map<string, string[]>();
   const samplesOf = (name: string): string[] => {
     const known = families.get(name);
@@ -35,15 +33,15 @@ export function exposition(parts: readonly CollectedMetrics[], format: Expositio
     families.set(name, samples);
     return samples;
   };
-  for (const [series, value] of sums(countersOf(parts))) {
+  for (const [series, value] of counters) {
     const [name, labels] = split(series);
     samplesOf(name).push(`${sampleName(name, format)}${labels} ${value}`);
   }
-  for (const [series, value] of sums(parts.flatMap(({ gauges }) => gauges))) {
+  for (const [series, value] of gauges) {
     const [name, labels] = split(series);
     samplesOf(name).push(`${name}${labels} ${value}`);
   }
-  for (const { series, sum, counts } of histogramSums(parts)) {
+  for (const { series, sum, counts } of histograms) {
     const [name, labels] = split(series);
     samplesOf(name).push(...histogramSamples(name, labels, sum, counts));
   }
@@ -95,28 +93,4 @@ function withLabel(labels: string, name: string, value: string): string {
 function split(series: string): readonly [name: string, labels: string] {
   const brace = series.indexOf("{");
   return brace < 0 ? [series, ""] : [series.slice(0, brace), series.slice(brace)];
-}
-
-function countersOf(parts: readonly CollectedMetrics[]): readonly GaugeValue[] {
-  const all = parts.flatMap(({ counters }) => counters);
-  return all.map(({ series, added }) => ({ series, value: added }));
-}
-
-function sums(samples: readonly GaugeValue[]): ReadonlyMap<string, number> {
-  const added = new Map<string, number>();
-  for (const { series, value } of samples) added.set(series, (added.get(series) ?? 0) + value);
-  return added;
-}
-
-function histogramSums(parts: readonly CollectedMetrics[]): Iterable<HistogramAddition> {
-  const added = new Map<string, HistogramAddition>();
-  for (const { series, sum, counts } of parts.flatMap(({ histograms }) => histograms)) {
-    const before = added.get(series);
-    added.set(series, {
-      series,
-      sum: (before?.sum ?? 0) + sum,
-      counts: counts.map((count, bucket) => count + (before?.counts[bucket] ?? 0)),
-    });
-  }
-  return added.values();
 }

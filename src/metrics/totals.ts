@@ -6,6 +6,7 @@ import type {
 } from "../contract/metrics-report.ts";
 import { limits } from "../limits.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
+import { HourMarks } from "./hour-marks.ts";
 
 /**
  * All that was reported to one collecting object: counters and histograms since the first report, and the gauges of each
@@ -22,15 +23,21 @@ export class Totals {
   readonly #changedRows = new Set<number>();
   #changed = false;
   #hasTable: boolean;
+  readonly #marks: HourMarks;
+  /** When something was last reported, ms since 1970. */
+  #reportedMs = 0;
 
   constructor(sql: Sql) {
     this.#sql = sql;
     this.#hasTable = hasTable(sql, "metrics");
+    this.#marks = new HourMarks(sql);
     if (this.#hasTable) this.#load();
   }
 
   /** Adds a report to the totals. */
   add({ node, counters, histograms, gauges }: MetricsReport, nowMs: number): void {
+    this.#marks.note(this.#counters, this.#reportedMs === 0 ? nowMs : this.#reportedMs, nowMs);
+    this.#reportedMs = nowMs;
     for (const { series, added } of counters) this.#count(series, added);
     for (const one of histograms) this.#observe(one);
     if (node !== "") this.#note(node, gauges, nowMs);
@@ -46,7 +53,7 @@ export class Totals {
     if (!this.#hasTable)
       this.#sql.run("CREATE TABLE metrics (part INTEGER PRIMARY KEY, text TEXT)");
     this.#hasTable = true;
-    if (this.#changed) this.#write(0, this.#counted());
+    if (this.#changed) this.#write(0, { ...this.#counted(), reportedMs: this.#reportedMs });
     for (const row of this.#changedRows) {
       const nodes = [...this.#nodes].filter(([, node]) => node.row === row);
       this.#write(
@@ -70,6 +77,7 @@ export class Totals {
     return {
       ...this.#counted(),
       gauges: [...gauges].map(([series, value]) => ({ series, value })),
+      hourAgo: this.#marks.hourAgo(this.#counters, this.#reportedMs, nowMs),
     };
   }
 
@@ -121,7 +129,7 @@ export class Totals {
     return row;
   }
 
-  #counted(): Counted {
+  #counted(): Pick<CollectedMetrics, "counters" | "histograms"> {
     return {
       counters: [...this.#counters].map(([series, added]) => ({ series, added })),
       histograms: [...this.#histograms].map(([series, { sum, counts }]) => ({
@@ -146,7 +154,8 @@ export class Totals {
   }
 
   #loadCounted(text: string): void {
-    const { counters, histograms }: Counted = JSON.parse(text);
+    const { counters, histograms, reportedMs = 0 }: Counted = JSON.parse(text);
+    this.#reportedMs = reportedMs;
     this.#counters = new Map(counters.map(({ series, added }) => [series, added]));
     this.#histograms = new Map(
       histograms.map(({ series, sum, counts }) => [series, { sum, counts }]),
@@ -175,7 +184,8 @@ interface Node {
   readonly row: number;
 }
 
-type Counted = Pick<CollectedMetrics, "counters" | "histograms">;
+/** What is stored of the counters and histograms, with the time of the last report; an older release stored none. */
+type Counted = Pick<CollectedMetrics, "counters" | "histograms"> & { readonly reportedMs?: number };
 type StoredNode = readonly [name: string, atMs: number, gauges: readonly GaugeValue[]];
 
 /** About 150 KB: a row is written anew when one of its objects reports. */

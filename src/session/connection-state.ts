@@ -35,6 +35,11 @@ export function transportOf(identity: SessionIdentity): string {
   return transportName(secret === undefined ? rest : { ...rest, emulated: true });
 }
 
+/** Sessions as backends are shown them, as far as somebody asks for them. */
+export function* connectionStates(sessions: readonly CommandSession[]): Generator<ConnectionState> {
+  for (const session of sessions) yield connectionState(session);
+}
+
 /** The transport by Centrifugo's name; a long poll, which Centrifugo doesn't have, by the name of its setting. */
 export function transportName({ codec, emulated, passing, events }: Transport): string {
   if (passing === true) return "long_poll";

@@ -16,7 +16,7 @@ export function toldByChannel(
 } {
   const { hub, top, relay, hasHistory } = channel;
   const isPublished = top !== undefined && offset <= top.offset;
-  const stored = channel.stored(offset, nowMs);
+  const stored = channel.stored.find(offset, nowMs);
   const remembered = isPublished ? channel.trail.find(offset) : undefined;
   const publication = publicationOf(remembered, stored);
   const tags = stored === undefined ? {} : { tags: stored.publication.tags ?? noTags };
@@ -55,7 +55,7 @@ export function channelState(
   nowMs: number,
 ): Omit<ChannelState, "isKnown" | "isCommitting" | "waitingBytes"> {
   const { name, top, newestMs, options, relay } = channel;
-  const readable = channel.readable(nowMs);
+  const readable = channel.stored.readable(nowMs);
   return {
     name,
     ...(top === undefined ? {} : { top }),

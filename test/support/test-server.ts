@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { createTestHarness, type TestHarness } from "wrangler";
+import { unsetSecrets } from "./unset-secrets.ts";
 import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "./test-tokens.ts";
 import { streamProbeMs } from "../../tools/local-server.ts";
@@ -17,6 +18,7 @@ export interface TestServerOptions {
     readonly API_KEY: string;
     readonly TOKEN_HMAC_SECRET_KEY: string;
     readonly HOOK_SIGNING_SECRET?: string;
+    readonly CONSOLE_PASSWORD?: string;
   };
 }
 
@@ -42,8 +44,7 @@ export class TestServer {
       workers: [
         {
           configPath: "wrangler.toml",
-          // A secret that isn't named would come from .dev.vars, if the developer has one.
-          secrets: { HOOK_SIGNING_SECRET: "", ...secrets },
+          secrets: { ...unsetSecrets, ...secrets },
           vars: {
             // The runtime has no proxy before it that would report a client's disconnect.
             STREAM_PROBE_MS: String(streamProbeMs),

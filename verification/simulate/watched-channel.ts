@@ -1,7 +1,7 @@
+import type { ChannelSetup } from "../../src/channel/channel-setup.ts";
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import {
   Channel,
-  type ChannelSetup,
   type HistoryOutcome,
   type SubscribeOptions,
   type PublishOutcome,

@@ -17,6 +17,15 @@ import {
 } from "./middleware.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
+import {
+  consoleCall,
+  consoleFile,
+  consoleLive,
+  consoleMetrics,
+  consolePage,
+  consoleSettings,
+} from "./console.ts";
+import { consoleOn, loggedIn, logIn, logOut, ownOrigin } from "./console-login.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { description } from "./description.ts";
 import { emulation } from "./emulation.ts";
@@ -76,6 +85,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
+  addConsole(app);
   app.get("/health", respondHealthy);
   app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);
@@ -90,6 +100,21 @@ export function createApp(): HonoBase<AppEnv> {
     return respondInternalError();
   });
   return app;
+}
+
+/** Adds the operator's console (section N). */
+function addConsole(app: HonoBase<AppEnv>): void {
+  const [onlyGet, onlyPost] = [onlyMethods("GET"), onlyMethods("POST")];
+  const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
+  app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
+  app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
+  app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
+  app.all("/console/api/metrics", ...call, consoleMetrics);
+  app.all("/console/api/settings", ...call, consoleSettings);
+  app.all("/console/api/:method", ...call, consoleCall);
+  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
+  app.all("/console/", consoleOn, onlyGet, consolePage);
+  app.all("/console/:file", consoleOn, onlyGet, consoleFile);
 }
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */

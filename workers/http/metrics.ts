@@ -22,16 +22,17 @@ import {
  * counted is reported after a response, in one report for all requests of `limits.metricsReportMs`.
  */
 export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
-  if (!context.var.configured.config.prometheus.enabled) return next();
+  if (!context.var.configured.config.prometheus.counts) return next();
   const beganMs = Date.now();
   await next();
-  count(context, (Date.now() - beganMs) / 1_000);
+  isolateCounts ??= new Counts();
+  count(isolateCounts, context, (Date.now() - beganMs) / 1_000);
   if (isReportDue) return;
   isReportDue = true;
-  context.executionCtx.waitUntil(reportLater(context));
+  context.executionCtx.waitUntil(reportLater(isolateCounts, context));
 };
 
-function count(context: Context<AppEnv>, seconds: number): void {
+function count(counts: Counts, context: Context<AppEnv>, seconds: number): void {
   const { req, res } = context;
   const route = routeOf(context);
   const { status } = res;
@@ -58,11 +59,11 @@ function routeOf(context: Context<AppEnv>): string {
   return route.endsWith("*") ? "other" : route.replaceAll(/\{[^}]*\}+/g, "");
 }
 
-/** What this isolate has counted since its last report. */
-const counts = new Counts();
+/** What this isolate has counted since its last report; made at the first request that is counted. */
+let isolateCounts: Counts | undefined;
 let isReportDue = false;
 
-async function reportLater(context: Context<AppEnv>): Promise<void> {
+async function reportLater(counts: Counts, context: Context<AppEnv>): Promise<void> {
   await scheduler.wait(limits.metricsReportMs);
   isReportDue = false;
   await reportMetrics(context.env.METRICS, { node: "", ...counts.take(), gauges: [] });
@@ -82,7 +83,7 @@ export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** The totals of all objects that collect; undefined if one of them doesn't answer: a sum without it would go down. */
-async function collected(
+export async function collected(
   collectors: AppEnv["Bindings"]["METRICS"],
 ): Promise<readonly CollectedMetrics[] | undefined> {
   if (collectors === undefined) return undefined;

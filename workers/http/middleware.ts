@@ -50,12 +50,19 @@ export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (refusal === undefined) return;
   const [, first = "", name = "", last = ""] = req.path.split("/");
   const transport = first === "channel" ? last : name;
-  const refused = first === "api" ? `api ${name}`.trim() : transport || first;
+  const refused = calledMethod(first, name, last) ?? (transport || first);
   const channel = first === "channel" ? { channel: readable(name) } : {};
-  const key = first === "api" ? context.var.apiKey : undefined;
+  const key = first === "api" || first === "console" ? context.var.apiKey : undefined;
   const named = key === undefined ? {} : { key: key.name };
   noteRefusal({ refused, code: res.status, ...named, ...channel, ...refusal }, undefined);
 };
+
+/** The method of the API that was called, by a backend or by the console; undefined for other paths. */
+function calledMethod(first: string, name: string, last: string): string | undefined {
+  if (first === "api") return `api ${name}`.trim();
+  if (first !== "console") return undefined;
+  return name === "api" ? `api ${last}`.trim() : `console ${name}`.trim();
+}
 
 /** The refusal that a status stands for, if nothing else is known of it. */
 function ofStatus(status: number): Refused | undefined {
@@ -88,7 +95,7 @@ function readable(name: string): string {
 export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
   const configuration = configurationOf(context.env);
   const isConfigured = configuration.outcome === "configured";
-  const collects = isConfigured && configuration.config.prometheus.enabled;
+  const collects = isConfigured && configuration.config.prometheus.counts;
   const unbound = unboundObjects(context.env, collects);
   if (!isConfigured) return respondUnconfigured([...unbound, ...configuration.problems]);
   if (unbound.length > 0) return respondUnconfigured(unbound);

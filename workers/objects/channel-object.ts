@@ -7,8 +7,6 @@ import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
-import type { StateQuery } from "../../src/contract/object-state.ts";
-import type { TrailQuery } from "../../src/contract/trail.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
@@ -40,7 +38,7 @@ import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
-import { ObjectTrail } from "./object-trail.ts";
+import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
 /**
  * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
@@ -66,9 +64,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly remembered = new ObjectTrail(limits.trailFramesMax);
   protected override readonly kind = "channel";
   protected override readonly events: EventDelivery | undefined;
-  protected override readonly remembered = new ObjectTrail(limits.trailFramesMax);
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
@@ -105,9 +103,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
+      frames: this.remembered.frames,
       ...this.metrics?.ofChannel(name),
       ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
-      frames: this.remembered.frames,
     });
     this.events?.watch(channel);
     this.#channel = channel;
@@ -116,12 +114,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       gather: (done) => void this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     });
-    const channels = new SingleChannel(
-      channel,
-      config.channel,
-      this.#presence,
-      this.remembered.clients,
-    );
+    const { clients } = this.remembered;
+    const channels = new SingleChannel(channel, config.channel, this.#presence, clients);
     const sessions = {
       ...this.ofSessions(),
       channels,
@@ -139,10 +133,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       nearlyFull: () => false,
       listed: this.isListed,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
-      commit: async (bytes, carryOut) => {
-        const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
-        if (carriedOut.outcome === "overloaded") carryOut(true);
-      },
+      commit: (bytes, carryOut) => this.#carryOutFrame(bytes, carryOut),
       endEvent: this.endEvent,
     });
   }
@@ -220,6 +211,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const carriedOut = await this.#queue.add(kind, bytes, () => work(false));
     if (carriedOut.outcome === "overloaded") work(true);
     await this.endEvent(Date.now());
+  }
+
+  /** Carries out a frame of a client that publishes, as a job. */
+  async #carryOutFrame(bytes: number, carryOut: (isBusy: boolean) => void): Promise<void> {
+    const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
+    if (carriedOut.outcome === "overloaded") carryOut(true);
   }
 
   /** The job of {@link execute}. */
@@ -302,23 +299,18 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#channel.noteHolders(nowMs);
   };
 
-  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
-
-  protected override readonly toldOf = (query: TrailQuery, nowMs: number) =>
-    toldByChannel(this.#channel, query.offset, nowMs);
-
-  protected override readonly toldOfItself = (_query: StateQuery, nowMs: number) => {
-    const { committing: isCommitting, waitingBytes } = this.#queue;
-    return {
-      channel: {
-        ...channelState(this.#channel, nowMs),
-        isKnown: this.#known,
-        isCommitting,
-        waitingBytes,
-      },
-      subscribers: ownSubscribers(this.#channel, this.sockets.clients),
-    };
+  protected override readonly told: KindTold = {
+    trail: (query, nowMs) => toldByChannel(this.#channel, query.offset, nowMs),
+    state: (_query, nowMs) => {
+      const { committing: isCommitting, waitingBytes } = this.#queue;
+      const state = channelState(this.#channel, nowMs);
+      return {
+        channel: { ...state, isKnown: this.#known, isCommitting, waitingBytes },
+        subscribers: ownSubscribers(this.#channel, this.sockets.clients),
+      };
+    },
   };
+  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 

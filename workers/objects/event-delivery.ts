@@ -1,4 +1,5 @@
-import type { Channel, ChannelSetup } from "../../src/channel/channel.ts";
+import type { Channel } from "../../src/channel/channel.ts";
+import type { ChannelSetup } from "../../src/channel/channel-setup.ts";
 import type { Config, EventType } from "../../src/config/config.ts";
 import { ConnectionEvents } from "../../src/events/connection-events.ts";
 import { isTold } from "../../src/events/event.ts";

@@ -1,8 +1,6 @@
 import { BatchTrail } from "../../src/gateway/batch-trail.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { subscribersHere, toldByGateway } from "../../src/gateway/told-by-gateway.ts";
-import type { StateQuery } from "../../src/contract/object-state.ts";
-import type { TrailQuery } from "../../src/contract/trail.ts";
 import type { GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../../src/contract/listing.ts";
@@ -23,7 +21,7 @@ import { ask, askPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
-import { ObjectTrail } from "./object-trail.ts";
+import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
 /**
  * A gateway's object: holds sockets with many channels each, and passes on to them the entries that the channels'
@@ -34,10 +32,10 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
-  protected override readonly kind = "gateway";
-  protected override readonly events: EventDelivery | undefined;
   protected override readonly remembered = new ObjectTrail(limits.trailGatewayFramesMax);
   readonly #batches = new BatchTrail(this.remembered.clock);
+  protected override readonly kind = "gateway";
+  protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
@@ -65,12 +63,12 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
         later: this.later,
       },
       ...(only === undefined ? {} : { only }),
-      ...(counts !== undefined && { counts }),
       trail: {
         batches: this.#batches,
         frames: this.remembered.frames,
         clients: this.remembered.clients,
       },
+      ...(counts !== undefined && { counts }),
     });
     this.#gateway = gateway;
     const sessions = {
@@ -196,19 +194,18 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     }
   };
 
+  protected override readonly told: KindTold = {
+    trail: (query) => toldByGateway(this.#gateway, this.#batches, query),
+    state: ({ channel }) => {
+      const { channelCount: channels, heldBytes } = this.#gateway;
+      const gateway = { channels, heldBytes };
+      return channel === undefined
+        ? { gateway }
+        : { gateway, subscribers: subscribersHere(this.#gateway, channel, this.sockets.clients) };
+    },
+  };
   /** The channel's own object says it. */
   protected override readonly isOccupied = (): boolean => false;
-
-  protected override readonly toldOf = (query: TrailQuery) =>
-    toldByGateway(this.#gateway, this.#batches, query);
-
-  protected override readonly toldOfItself = ({ channel }: StateQuery) => {
-    const { channelCount: channels, heldBytes } = this.#gateway;
-    const gateway = { channels, heldBytes };
-    return channel === undefined
-      ? { gateway }
-      : { gateway, subscribers: subscribersHere(this.#gateway, channel, this.sockets.clients) };
-  };
 
   protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
 

@@ -18,9 +18,9 @@ import type { Session } from "../../src/session/session.ts";
 import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
 import type { ObjectTrail as ToldTrail, TrailQuery } from "../../src/contract/trail.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
-import type { Tags } from "../../src/protocol/publication.ts";
 import { ObjectMetrics } from "./object-metrics.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { version } from "../../src/version.ts";
@@ -28,7 +28,7 @@ import { askBackend, listNode } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import { EventDelivery } from "./event-delivery.ts";
 import type { EventKind } from "./event-counts.ts";
-import type { ObjectTrail } from "./object-trail.ts";
+import type { KindTold, ObjectTrail } from "./object-trail.ts";
 import { ObjectUsers } from "./object-users.ts";
 
 /**
@@ -46,7 +46,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
-  /** Absent without `prometheus.enabled`. */
+  /** Absent where nothing is counted (rule J1). */
   protected readonly metrics: ObjectMetrics | undefined;
   protected readonly config: Config;
   protected readonly verifier: TokenVerifier;
@@ -67,11 +67,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly hooks: { readonly hooks?: Hooks };
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs = Date.now();
-  /** Logs a refusal, counts it (rule A13), and remembers it (rule Y5). */
+  /** Logs a refusal, and counts it (rule A13). */
   protected readonly refused = (refusal: Refusal): void => {
     const { refused, rule } = refusal;
     this.metrics?.counts.add("dormouse_refusals_total", { refused, rule });
-    this.remembered.refused(refusal, this.node);
+    this.remembered.refused(refusal);
+    noteRefusal(refusal, this.node);
   };
   /** Whether the directory lists the object. */
   protected readonly isListed = (): boolean => this.#listing.listed;
@@ -103,11 +104,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract readonly dueAtMs: (nowMs: number) => number;
 
-  /** What the object tells of the way of a publication, as far as its kind knows. */
-  protected abstract readonly toldOf: (query: TrailQuery, nowMs: number) => KindTrail;
-
-  /** What it tells of itself, as far as its kind knows. */
-  protected abstract readonly toldOfItself: (query: StateQuery, nowMs: number) => KindState;
+  /** What the kind of object knows of the way of a publication, and of itself. */
+  protected abstract readonly told: KindTold;
 
   /** Does what is due when the alarm rings, apart from the sockets' part, and settles. */
   protected abstract readonly onAlarm: (nowMs: number) => Promise<void>;
@@ -140,7 +138,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
-    this.metrics = configuration.config.prometheus.enabled
+    this.metrics = configuration.config.prometheus.counts
       ? new ObjectMetrics(this.#measured(), this.awakeSinceMs)
       : undefined;
     // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
@@ -207,28 +205,27 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return this.#users.online(users);
   }
 
-  async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
-    return this.events?.outbox.after(since, limit, Date.now()) ?? [];
-  }
-
   async trail(query: TrailQuery): Promise<ToldTrail> {
-    this.happened("question");
-    const nowMs = Date.now();
-    this.sockets.sweep(nowMs, true);
-    await this.endEvent(nowMs);
-    const { tags, ...told } = this.toldOf(query, nowMs);
-    return { ...this.remembered.trail(this.node, query, tags, this.sockets.clients), ...told };
+    const told = this.told.trail(query, await this.#looked());
+    return this.remembered.trail(this.node, query, told, this.sockets.clients);
   }
 
   async inspect(query: StateQuery): Promise<ObjectState> {
+    const told = this.told.state(query, await this.#looked());
+    return this.remembered.state(this.node, query, told, this.sockets.clients, this.ctx.storage);
+  }
+
+  /** Somebody asks how the object is: closes silent connections first. @returns the time, ms since 1970 */
+  async #looked(): Promise<number> {
     this.happened("question");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
-    const alarmAtMs = await this.ctx.storage.getAlarm();
-    const storage = { alarmAtMs, storedBytes: this.ctx.storage.sql.databaseSize };
-    const state = this.remembered.state(this.node, query, this.sockets.clients, storage);
-    return { ...state, ...this.toldOfItself(query, nowMs) };
+    return nowMs;
+  }
+
+  async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
+    return this.events?.outbox.after(since, limit, Date.now()) ?? [];
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -248,8 +245,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.alarms.rang();
-    this.metrics?.alarmRang();
     this.happened("alarm");
+    this.metrics?.alarmRang();
     const nowMs = Date.now();
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
@@ -272,8 +269,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   /** Notes an event, for those who ask what the object wakes for. */
-  protected readonly happened = (kind: EventKind): void =>
-    this.remembered.events.note(kind, Date.now());
+  protected readonly happened = (kind: EventKind): void => this.remembered.happened(kind);
 
   /** Whether something is true of an open session. */
   #someSession(isSo: (session: Session) => boolean): boolean {
@@ -439,9 +435,3 @@ const connectionTypes = ["connected", "subscribed"] as const;
 
 /** Those that only the object of a channel has. */
 const channelTypes = ["publication", "channel_occupied"] as const;
-
-/** What a kind of object adds to what it tells, with the tags of the publication if they are known. */
-type KindTrail = Pick<ToldTrail, "subscribers" | "isSending" | "position" | "taken" | "channel"> & {
-  readonly tags?: Tags;
-};
-type KindState = Pick<ObjectState, "channel" | "gateway" | "subscribers">;

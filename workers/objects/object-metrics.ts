@@ -3,7 +3,7 @@ import { type CounterName, seriesOf } from "../../src/metrics/catalogue.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { MetricsReporter } from "../../src/metrics/reporter.ts";
 import type { HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
-import type { ChannelSetup } from "../../src/channel/channel.ts";
+import type { ChannelSetup } from "../../src/channel/channel-setup.ts";
 import { channelCounts } from "../../src/channel/channel-counts.ts";
 import { namespaceLabel } from "../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../src/config/config.ts";

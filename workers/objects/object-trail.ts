@@ -12,8 +12,7 @@ import {
   traceConnections,
 } from "../../src/session/inspection.ts";
 import { version } from "../../src/version.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
-import { EventCounts } from "./event-counts.ts";
+import { EventCounts, type EventKind } from "./event-counts.ts";
 
 /**
  * What an object of either kind remembers for those who ask why something didn't arrive (rules Y1, Y2, Y4 and Y5), and
@@ -23,7 +22,7 @@ export class ObjectTrail {
   readonly clock = { nowMs: () => Date.now() };
   readonly frames: FrameTrail;
   readonly clients = new ClientTrail(this.clock);
-  readonly events = new EventCounts();
+  readonly #events = new EventCounts();
   readonly #refusals = new RefusalTrail();
   readonly #awakeSinceMs = Date.now();
 
@@ -32,19 +31,23 @@ export class ObjectTrail {
     this.frames = new FrameTrail(this.clock, framesMax);
   }
 
-  /** Takes a refusal of an object, for its log and its memory. */
-  refused(refusal: Refusal, node: string): void {
-    noteRefusal(refusal, node);
+  /** Counts an event. */
+  happened(kind: EventKind): void {
+    this.#events.note(kind, Date.now());
+  }
+
+  /** Remembers a refusal. */
+  refused(refusal: Refusal): void {
     this.#refusals.note(refusal, Date.now());
   }
 
-  /** What the object tells of the way of a publication, apart from what its kind knows. */
+  /** What the object tells of the way of a publication. */
   trail(
     node: string,
     query: TrailQuery,
-    tags: Tags | undefined,
+    { tags, ...told }: KindTrail,
     connections: readonly OpenConnection[],
-  ): Omit<ToldTrail, "subscribers" | "isSending"> {
+  ): ToldTrail {
     const frame = this.frames.find(query.channel, query.offset);
     const { sinceMs } = this.frames;
     return {
@@ -53,29 +56,46 @@ export class ObjectTrail {
       ...(sinceMs === undefined ? {} : { remembersSinceMs: sinceMs }),
       ...(frame === undefined ? {} : { frame }),
       ...traceConnections(query, tags, connections, this.clients),
+      ...told,
     };
   }
 
-  /** The object's state, apart from what its kind knows. */
-  state(
+  /** The object's state. */
+  async state(
     node: string,
     { refusals }: StateQuery,
+    told: KindState,
     connections: readonly OpenConnection[],
-    storage: { readonly alarmAtMs: number | null; readonly storedBytes: number },
-  ): ObjectState {
-    const { alarmAtMs, storedBytes } = storage;
+    storage: DurableObjectStorage,
+  ): Promise<ObjectState> {
+    const alarmAtMs = await storage.getAlarm();
     return {
       node,
       version,
       awakeSinceMs: this.#awakeSinceMs,
-      wokenBy: this.events.first ?? "question",
-      events: this.events.counts(Date.now()),
+      wokenBy: this.#events.first ?? "question",
+      events: this.#events.counts(Date.now()),
       ...(alarmAtMs === null ? {} : { alarmAtMs }),
-      storedBytes,
+      storedBytes: storage.sql.databaseSize,
       connections: countConnections(connections),
       ...countBacklogs(connections),
       closes: this.clients.lastCloses,
       refusals: this.#refusals.last(refusals),
+      ...told,
     };
   }
 }
+
+/** What a kind of object knows, beside what all remember. */
+export interface KindTold {
+  trail(query: TrailQuery, nowMs: number): KindTrail;
+  state(query: StateQuery, nowMs: number): KindState;
+}
+
+/** What a kind of object adds to the way of a publication, with its tags if they are known. */
+type KindTrail = Pick<ToldTrail, "subscribers" | "isSending" | "position" | "taken" | "channel"> & {
+  readonly tags?: Tags;
+};
+
+/** What a kind of object adds to its state. */
+type KindState = Pick<ObjectState, "channel" | "gateway" | "subscribers">;

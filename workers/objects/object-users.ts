@@ -1,10 +1,10 @@
 import type { Config } from "../../src/config/config.ts";
 import { userKey, userOfKey } from "../../src/contract/identity-key.ts";
-import type { ConnectionState, HeldConnections } from "../../src/contract/connection-state.ts";
+import type { HeldConnections } from "../../src/contract/connection-state.ts";
 import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import { isTold } from "../../src/events/event.ts";
-import { connectionState } from "../../src/session/connection-state.ts";
+import { connectionStates } from "../../src/session/connection-state.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
@@ -70,7 +70,7 @@ export class ObjectUsers {
     await this.#sweep();
     const { sessions, left } = this.#users.find(userOfKey(key), this.#object.sessions());
     const list = new ConnectionList();
-    list.add(statesOf(sessions.filter(({ hasConnected, held }) => hasConnected && !held)));
+    list.add(connectionStates(sessions.filter(({ hasConnected, held }) => hasConnected && !held)));
     return { ...list.result, left };
   }
 
@@ -125,9 +125,4 @@ interface UsersObject {
   readonly called: () => void;
   readonly later: (waitMs: number, work: () => void) => void;
   readonly endEvent: (nowMs: number) => Promise<void>;
-}
-
-/** The sessions as backends are shown them, as far as somebody asks for them. */
-function* statesOf(sessions: readonly Session[]): Generator<ConnectionState> {
-  for (const session of sessions) yield connectionState(session);
 }

@@ -200,6 +200,10 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     return list.result;
   }
 
+  async holders(key: string): Promise<readonly string[]> {
+    return this.#home.holders(key);
+  }
+
   async ended(users: readonly string[], left?: LeftUsers): Promise<void> {
     if (users.length > 0) this.#statuses.ended(users, nowSeconds());
     if (left === undefined || this.#events === undefined) return;
@@ -211,10 +215,6 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
 
   async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
     return this.#events?.outbox.after(since, limit, Date.now()) ?? [];
-  }
-
-  async holders(key: string): Promise<readonly string[]> {
-    return this.#home.holders(key);
   }
 
   async updateStatus(users: readonly string[], state: string): Promise<void> {

@@ -10,6 +10,7 @@ import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { targetsOf } from "../../src/config/targets.ts";
+import { type ConsoleAccess, PasswordAccess, TeamAccess } from "./console-access.ts";
 import { missingTargets } from "./services.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
@@ -34,6 +35,8 @@ export interface Configured {
   readonly verifier: TokenVerifier;
   /** Signs questions to backends. */
   readonly hookSigner: WebhookSigner;
+  /** Who may use the console; absent where it is off. */
+  readonly console?: ConsoleAccess;
 }
 
 /** A key of the HTTP API with its value. */
@@ -112,13 +115,33 @@ function readConfiguration(env: Settings): Configuration {
   if (config !== undefined) problems.push(...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   if (!development) noteUnused(secrets.token, parsed.config);
+  const operators = consoleAccess(parsed.config, given, development);
+  const { prometheus } = parsed.config;
+  const counts = prometheus.counts || operators !== undefined;
   return {
     outcome: "configured",
-    config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
+    config: withOrigins(
+      { ...parsed.config, prometheus: { ...prometheus, counts } },
+      env.DEVELOPMENT_ORIGINS ?? "",
+    ),
+    ...(operators !== undefined && { console: operators }),
     secrets: { apiKeys: apiKeys(parsed.config, given), metricsKeys: metricsKeys(given) },
     verifier: new TokenVerifier(parsed.config.client, secrets, parsed.config.hooks.keepsMeta),
     hookSigner: new WebhookSigner(hookSecrets(env)),
   };
+}
+
+/** Who may use the console (rules N1 and N2). Under `npm start` it is on if there is a password. */
+function consoleAccess(
+  { console }: Config,
+  given: Secrets,
+  development: boolean,
+): ConsoleAccess | undefined {
+  const { enabled = development, access } = console ?? {};
+  if (!enabled) return undefined;
+  if (access !== undefined) return new TeamAccess(access);
+  const password = given["CONSOLE_PASSWORD" satisfies SecretName];
+  return password === undefined ? undefined : new PasswordAccess(password);
 }
 
 function hookSecrets(env: Settings): readonly string[] {

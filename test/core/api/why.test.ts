@@ -60,7 +60,7 @@ describe("an inspect request", () => {
     expect(inspect({ object: "channel:news" })).toStrictEqual({ outcome: "question", question });
     const gateway = { ...question, channel: "", object: "gateway:eu/0", refusals: 5 };
     expect(inspect({ object: "gateway:eu/0", refusals: 5 })).toMatchObject({ question: gateway });
-    const both = "either channel or object is to be given";
+    const both = "channel and object name different objects";
     for (const object of ["gateway:eu/0", "channel:other"])
       expect(inspect({ channel: "news", object })).toMatchObject(refused(107, both));
     expect(inspect({})).toMatchObject(refused(107, "channel is required"));

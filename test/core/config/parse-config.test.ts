@@ -83,7 +83,7 @@ describe("[A8] parseConfig", () => {
       httpApi: { errorMode: "", insecure: false, keys: [] },
       rpc: { pingEnabled: false, namespaceBoundary: ":", namespaces: new Map() },
       hooks: { connectAt: "connect", keepsMeta: false, targets: new Map() },
-      prometheus: { enabled: false },
+      prometheus: { enabled: false, counts: false },
       consumers: [],
       swagger: { enabled: false },
       transports: {

@@ -1,0 +1,167 @@
+/** What the server answers, as far as the console reads it (docs/protocol.md 6.2 and docs/why.md). */
+
+export interface Settings {
+  readonly version: string;
+  readonly login: "password" | "access";
+  readonly login_ends_at?: number;
+  readonly report_ms: number;
+  readonly namespaces: readonly { readonly name: string; readonly history_size: number }[];
+}
+
+export interface Metrics {
+  readonly at_ms: number;
+  readonly counters: SeriesValues;
+  readonly gauges: SeriesValues;
+  readonly histograms: Readonly<
+    Record<string, { readonly sum: number; readonly counts: readonly number[] }>
+  >;
+  readonly buckets: { readonly requests: readonly number[] };
+  readonly hour?: { readonly since_ms: number; readonly counters: SeriesValues };
+}
+
+/** The values of series, by their names with labels. */
+export type SeriesValues = Readonly<Record<string, number>>;
+
+export interface Info extends Paged {
+  readonly nodes: readonly {
+    readonly uid: string;
+    readonly name: string;
+    readonly version: string;
+    readonly num_clients: number;
+    readonly num_users: number;
+    readonly num_channels: number;
+    readonly num_subs: number;
+    readonly uptime: number;
+    readonly region?: string;
+  }[];
+}
+
+export interface Channels extends Paged {
+  readonly channels: Readonly<Record<string, { readonly num_clients: number }>>;
+}
+
+/** A page of a list; `cursor` begins the next one. */
+interface Paged {
+  readonly cursor?: string;
+  readonly incomplete?: boolean;
+}
+
+export interface Publication {
+  readonly offset?: number;
+  readonly data: JsonValue;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly info?: { readonly user: string; readonly client: string };
+}
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
+
+export interface History {
+  readonly publications: readonly Publication[];
+  readonly offset: number;
+  readonly epoch: string;
+}
+
+export interface Position {
+  readonly offset?: number;
+  readonly epoch?: string;
+}
+
+export interface Connections {
+  readonly connections: Readonly<Record<string, Connection>>;
+  readonly incomplete?: boolean;
+}
+
+interface Connection {
+  readonly app_name?: string;
+  readonly app_version?: string;
+  readonly node?: string;
+  readonly connected_at_ms?: number;
+  readonly transport?: string;
+  readonly protocol?: string;
+  readonly user?: string;
+  readonly state?: { readonly channels?: Readonly<Record<string, object>> };
+}
+
+interface Subscribers {
+  readonly count: number;
+  readonly by_transport: Readonly<Record<string, number>>;
+  readonly filtered: number;
+  readonly delta: number;
+}
+
+export interface Inspected {
+  readonly object: string;
+  readonly version: string;
+  readonly awake_since_ms: number;
+  readonly woken_by: string;
+  readonly events: Readonly<
+    Record<string, { readonly since_wake: number; readonly last_hour: number }>
+  >;
+  readonly alarm_at_ms?: number;
+  readonly stored_bytes: number;
+  readonly backlog_bytes: number;
+  readonly connections: { readonly connected: number };
+  readonly subscribers?: Subscribers;
+  readonly refusals?: readonly Refusal[];
+  readonly channel?: {
+    readonly namespace_configured?: boolean;
+    readonly epoch?: string;
+    readonly offset?: number;
+    readonly newest_ms?: number;
+    readonly history: { readonly publications: number; readonly size: number };
+    readonly gateways: readonly {
+      readonly object: string;
+      readonly lag: number;
+      readonly failures: number;
+      readonly state?: string;
+      readonly subscribers?: Subscribers;
+      readonly backlog_bytes?: number;
+    }[];
+  };
+}
+
+export interface Refusal {
+  readonly at_ms: number;
+  readonly count: number;
+  readonly refused: string;
+  readonly rule: string;
+  readonly reason: string;
+  readonly code?: number;
+  readonly user?: string;
+  readonly channel?: string;
+}
+
+export interface Why {
+  readonly summary: string;
+  readonly publication: {
+    readonly state: string;
+    readonly published_at_ms?: number;
+    readonly by?: { readonly key?: string; readonly client?: string; readonly user?: string };
+  };
+  readonly objects: readonly {
+    readonly object: string;
+    readonly state?: string;
+    readonly subscribers?: number;
+    readonly offset?: number;
+    readonly taken_at_ms?: number;
+    readonly frame?: {
+      readonly subscribers: number;
+      readonly filtered: number;
+      readonly left_out: number;
+      readonly slow: number;
+    };
+  }[];
+  readonly connections: readonly {
+    readonly client: string;
+    readonly object: string;
+    readonly outcome: string;
+    readonly summary: string;
+  }[];
+  readonly incomplete?: boolean;
+}

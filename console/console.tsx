@@ -1,0 +1,193 @@
+/** The operator's console: the login, the navigation and the pages. */
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Settings } from "./answers.ts";
+import { href, useRoute } from "./hash-route.ts";
+import { forgetFeed } from "./metrics-feed.ts";
+import { fieldOf, Message } from "./parts.tsx";
+import { BillPage } from "./pages/bill-page.tsx";
+import { ChannelPage } from "./pages/channel-page.tsx";
+import { ChannelsPage } from "./pages/channels-page.tsx";
+import { OverviewPage } from "./pages/overview-page.tsx";
+import { RefusalsPage } from "./pages/refusals-page.tsx";
+import { UsersPage } from "./pages/users-page.tsx";
+import { WhyPage } from "./pages/why-page.tsx";
+import { logIn, logOut, read } from "./server.ts";
+
+/** The pages of the navigation, in its order. */
+const pages = [
+  ["overview", "Overview"],
+  ["channels", "Channels"],
+  ["users", "Users"],
+  ["refusals", "Refusals"],
+  ["why", "Why?"],
+  ["bill", "Bill"],
+] as const;
+
+type Login =
+  | { readonly state: "unknown"; readonly problem: string }
+  | { readonly state: "out" }
+  | { readonly state: "in"; readonly settings: Settings };
+
+function Console() {
+  const [login, setLogin] = useState<Login>({ state: "unknown", problem: "" });
+  const check = async () => {
+    const answer = await read<Settings>("settings");
+    switch (answer.outcome) {
+      case "logged-out":
+        setLogin({ state: "out" });
+        break;
+      case "failed":
+        setLogin({ state: "unknown", problem: answer.message });
+        break;
+      case "result":
+        setLogin({ state: "in", settings: answer.result });
+        break;
+    }
+  };
+  useEffect(() => void check(), []);
+  switch (login.state) {
+    case "unknown":
+      return login.problem === "" ? null : <Unreachable problem={login.problem} />;
+    case "out":
+      return <LoginForm loggedIn={check} />;
+    case "in":
+      return <Pages settings={login.settings} loggedOut={() => setLogin({ state: "out" })} />;
+  }
+}
+
+function Unreachable({ problem }: { readonly problem: string }) {
+  return (
+    <main class="login">
+      <h1>Dormouse</h1>
+      <Message text={`No console: ${problem}.`} isProblem />
+    </main>
+  );
+}
+
+function LoginForm({ loggedIn }: { readonly loggedIn: () => Promise<void> }) {
+  const [problem, setProblem] = useState("");
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const why = await logIn(fieldOf(event, "password"));
+    setProblem(why ?? "");
+    if (why !== undefined) return;
+    await loggedIn();
+    // This form is still there only if the next request came without the cookie.
+    setProblem("The browser didn't keep the login. Open the console over HTTPS, or on localhost.");
+  };
+  return (
+    <main class="login">
+      <img src="/console/icon.svg" alt="" width="56" height="56" />
+      <h1>Dormouse console</h1>
+      <form onSubmit={(event) => void submit(event)}>
+        <label for="password">Password</label>
+        <input
+          id="password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          autoFocus
+          required
+        />
+        <button class="main-button">Log in</button>
+      </form>
+      <Message text={problem} isProblem />
+      <p class="quiet">The password is the server's secret CONSOLE_PASSWORD.</p>
+    </main>
+  );
+}
+
+function Pages({
+  settings,
+  loggedOut,
+}: {
+  readonly settings: Settings;
+  readonly loggedOut: () => void;
+}) {
+  const route = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  const current = route.page === "channel" ? "channels" : route.page;
+  const title = pages.find(([page]) => page === current)?.[1] ?? "Console";
+  useEffect(() => {
+    document.title = `${title} – Dormouse`;
+    // Whoever uses the keyboard or hears the page goes on in the new page, and not behind the link.
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+  }, [route.page, title]);
+  const leave = () => {
+    forgetFeed();
+    void logOut().then(loggedOut);
+  };
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => skip(event, main.current)}>
+        Skip to the content
+      </a>
+      <header>
+        <span class="brand">
+          <img src="/console/icon.svg" alt="" width="24" height="24" /> Dormouse
+        </span>
+        <nav aria-label="Pages">
+          {pages.map(([page, name]) => (
+            <a href={href(page)} key={page} aria-current={page === current ? "page" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        {settings.login === "password" && <button onClick={leave}>Log out</button>}
+      </header>
+      <main id="main" tabIndex={-1} ref={main}>
+        <Page
+          key={`${route.page}?${route.params.toString()}`}
+          {...route}
+          settings={settings}
+          loggedOut={loggedOut}
+        />
+      </main>
+      <footer class="quiet">{settings.version}</footer>
+    </>
+  );
+}
+
+/** A plain link would change the route. */
+function skip(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}
+
+function Page({
+  page,
+  params,
+  settings,
+  loggedOut,
+}: {
+  readonly page: string;
+  readonly params: URLSearchParams;
+  readonly settings: Settings;
+  readonly loggedOut: () => void;
+}) {
+  const props = { params, loggedOut };
+  switch (page) {
+    case "overview":
+      return <OverviewPage {...props} reportMs={settings.report_ms} />;
+    case "channels":
+      return <ChannelsPage {...props} />;
+    case "channel":
+      return <ChannelPage {...props} />;
+    case "users":
+      return <UsersPage {...props} />;
+    case "refusals":
+      return <RefusalsPage {...props} reportMs={settings.report_ms} />;
+    case "why":
+      return <WhyPage {...props} />;
+    case "bill":
+      return <BillPage {...props} reportMs={settings.report_ms} />;
+    default:
+      return <h1>There is no such page</h1>;
+  }
+}
+
+const place = document.querySelector("#console");
+if (place !== null) render(<Console />, place);

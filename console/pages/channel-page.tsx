@@ -1,0 +1,227 @@
+import { useEffect, useState } from "preact/hooks";
+import type { History, Inspected, Position, Publication } from "../answers.ts";
+import { href } from "../hash-route.ts";
+import { useTail } from "../live-tail.ts";
+import {
+  bytes,
+  count,
+  Facts,
+  fieldOf,
+  Message,
+  type PageProps,
+  Table,
+  time,
+  useAnswer,
+} from "../parts.tsx";
+import { call } from "../server.ts";
+
+/** One channel: its state, its gateways, its history, what is published now, and a form to publish. */
+export function ChannelPage({ params, loggedOut }: PageProps) {
+  const channel = params.get("name") ?? "";
+  const [state, takeState] = useAnswer<Inspected>(loggedOut);
+  const [history, takeHistory] = useAnswer<History>(loggedOut);
+  const refresh = () => {
+    void takeState(call("inspect", { channel }));
+    void takeHistory(call("history", { channel, limit: historyPage, reverse: true }));
+  };
+  useEffect(refresh, [channel]);
+  return (
+    <>
+      <p class="quiet">
+        <a href={href("channels")}>Channels</a>
+      </p>
+      <div class="line">
+        <h1>{channel}</h1>
+        <button onClick={refresh}>Refresh</button>
+      </div>
+      <Message text={state.problem} isProblem />
+      {state.result !== undefined && <State state={state.result} />}
+      <div class="columns">
+        <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
+        <TailPart channel={channel} />
+      </div>
+      <section>
+        <h2>History</h2>
+        {history.result === undefined ? (
+          <Message text={history.problem === "" ? "Asking…" : `No history: ${history.problem}.`} />
+        ) : (
+          <Publications
+            caption="The newest publications of the history"
+            channel={channel}
+            publications={history.result.publications}
+          />
+        )}
+      </section>
+    </>
+  );
+}
+
+function State({ state }: { readonly state: Inspected }) {
+  const { channel, subscribers } = state;
+  const gateways = channel?.gateways ?? [];
+  const all = gateways.reduce((sum, one) => sum + (one.subscribers?.count ?? 0), 0);
+  const own = subscribers?.count ?? 0;
+  return (
+    <section aria-label="State">
+      <Facts
+        facts={[
+          ["Subscribers", count(own + all)],
+          ["On its own object", count(own)],
+          ["Offset", channel?.offset === undefined ? "–" : count(channel.offset)],
+          ["Epoch", channel?.epoch ?? "–"],
+          [
+            "History",
+            channel === undefined
+              ? "–"
+              : `${channel.history.publications} of ${channel.history.size}`,
+          ],
+          ["Newest", time(channel?.newest_ms)],
+          ["Stored", bytes(state.stored_bytes)],
+          ["Awake since", time(state.awake_since_ms)],
+          ["Woken by", state.woken_by],
+          ["Alarm", time(state.alarm_at_ms)],
+        ]}
+      />
+      <Table
+        caption="Gateways that follow the channel"
+        heads={["Gateway", "Subscribers", "Lag", "Failures", "Backlog"]}
+      >
+        {gateways.map((gateway) => (
+          <tr key={gateway.object}>
+            <th scope="row">{gateway.object}</th>
+            <td class="number">{count(gateway.subscribers?.count ?? 0)}</td>
+            <td class="number">{gateway.lag}</td>
+            <td class="number">{gateway.failures}</td>
+            <td class="number">{gateway.state ?? bytes(gateway.backlog_bytes ?? 0)}</td>
+          </tr>
+        ))}
+        {gateways.length === 0 && (
+          <tr>
+            <td colSpan={5}>No gateway follows the channel.</td>
+          </tr>
+        )}
+      </Table>
+    </section>
+  );
+}
+
+function PublishForm({
+  channel,
+  loggedOut,
+  published,
+}: {
+  readonly channel: string;
+  readonly loggedOut: () => void;
+  readonly published: () => void;
+}) {
+  const [called, take] = useAnswer<Position>(loggedOut);
+  const [problem, setProblem] = useState("");
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const text = fieldOf(event, "data");
+    if (!isJson(text)) {
+      setProblem("The payload isn't valid JSON. A text needs quotes.");
+      return;
+    }
+    setProblem("");
+    const position = await take(call("publish", { channel, data: JSON.parse(text) }));
+    if (position !== undefined) published();
+  };
+  const { offset } = called.result ?? {};
+  const done = offset === undefined ? "Published." : `Published at offset ${offset}.`;
+  return (
+    <section>
+      <h2>Publish</h2>
+      <form onSubmit={(event) => void submit(event)}>
+        <label for="data">Payload, as JSON</label>
+        <textarea id="data" name="data" rows={4} spellcheck={false} required>
+          {'{"text":"hello"}'}
+        </textarea>
+        <button class="main-button" disabled={called.isWaiting}>
+          Publish
+        </button>
+      </form>
+      <Message text={problem === "" ? called.problem : problem} isProblem />
+      <Message text={called.result === undefined || problem !== "" ? "" : done} />
+    </section>
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function TailPart({ channel }: { readonly channel: string }) {
+  const [isOn, setIsOn] = useState(false);
+  const { state, heard } = useTail(channel, isOn);
+  const states = { off: "", connecting: "Connecting…", hearing: "Hearing the channel." };
+  return (
+    <section>
+      <h2>Live</h2>
+      <p class="buttons">
+        <button aria-pressed={isOn} onClick={() => setIsOn(!isOn)}>
+          {isOn ? "Stop" : "Hear the channel"}
+        </button>
+        <Message text={states[state]} />
+      </p>
+      <ol class="tail" aria-label="Heard publications, newest first" tabIndex={0}>
+        {heard.map((one, index) => (
+          <li key={`${one.atMs}/${one.offset ?? ""}/${heard.length - index}`}>
+            <span class="quiet">
+              {time(one.atMs)} {one.offset === undefined ? "" : `#${one.offset}`}{" "}
+              {one.info?.user ?? ""}
+            </span>
+            <code>{shortened(one.data)}</code>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Publications({
+  caption,
+  channel,
+  publications,
+}: {
+  readonly caption: string;
+  readonly channel: string;
+  readonly publications: readonly Publication[];
+}) {
+  return (
+    <Table caption={caption} heads={["Offset", "Payload", "Tags", "Publisher", ""]}>
+      {publications.map(({ offset = 0, data, tags, info }) => (
+        <tr key={offset}>
+          <th scope="row" class="number">
+            {offset}
+          </th>
+          <td>
+            <code>{shortened(data)}</code>
+          </td>
+          <td>{tags === undefined ? "" : JSON.stringify(tags)}</td>
+          <td>{info?.user ?? ""}</td>
+          <td>
+            <a href={href("why", { channel, offset: String(offset) })}>Why?</a>
+          </td>
+        </tr>
+      ))}
+      {publications.length === 0 && (
+        <tr>
+          <td colSpan={5}>The history is empty.</td>
+        </tr>
+      )}
+    </Table>
+  );
+}
+
+function shortened(data: Publication["data"]): string {
+  const text = JSON.stringify(data);
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+}
+
+const historyPage = 50;

@@ -1,0 +1,62 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Channels } from "../answers.ts";
+import { href } from "../hash-route.ts";
+import { count, leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { call } from "../server.ts";
+
+/** Channels with subscribers, by a pattern, a page at a time. */
+export function ChannelsPage({ params, loggedOut }: PageProps) {
+  const pattern = params.get("pattern") ?? "";
+  const [cursors, setCursors] = useState<readonly string[]>([""]);
+  const [called, take] = useAnswer<Channels>(loggedOut);
+  const ask = (all: readonly string[]) => {
+    setCursors(all);
+    void take(call("channels", { pattern, cursor: all.at(-1) ?? "", limit: pageSize }));
+  };
+  useEffect(() => ask([""]), [pattern]);
+  const { channels = {}, cursor = "", incomplete } = called.result ?? {};
+  const rows = Object.entries(channels);
+  return (
+    <>
+      <h1>Channels</h1>
+      <form class="line" role="search" onSubmit={leadsTo("channels", "pattern")}>
+        <label for="pattern">Pattern, with * and ?</label>
+        <input id="pattern" name="pattern" value={pattern} placeholder="chat:*" />
+        <button class="main-button">Search</button>
+      </form>
+      <form class="line" onSubmit={leadsTo("channel", "name")}>
+        <label for="name">Any channel by its name</label>
+        <input id="name" name="name" required placeholder="chat:1" />
+        <button>Open</button>
+      </form>
+      <Message text={called.problem} isProblem />
+      {incomplete === true && <Message text="Some objects haven't answered." isProblem />}
+      <Table caption="Channels with subscribers" heads={["Channel", "Subscribers"]}>
+        {rows.map(([name, { num_clients: subscribers }]) => (
+          <tr key={name}>
+            <th scope="row">
+              <a href={href("channel", { name })}>{name}</a>
+            </th>
+            <td class="number">{count(subscribers)}</td>
+          </tr>
+        ))}
+        {rows.length === 0 && (
+          <tr>
+            <td colSpan={2}>{called.isWaiting ? "Asking…" : "No channel with subscribers."}</td>
+          </tr>
+        )}
+      </Table>
+      <p class="buttons">
+        <button disabled={cursors.length < 2} onClick={() => ask(cursors.slice(0, -1))}>
+          Previous
+        </button>
+        <button disabled={cursor === ""} onClick={() => ask([...cursors, cursor])}>
+          Next
+        </button>
+        <span class="quiet">Page {cursors.length}</span>
+      </p>
+    </>
+  );
+}
+
+const pageSize = 50;

@@ -1,0 +1,180 @@
+import { useState } from "preact/hooks";
+import type { Info } from "../answers.ts";
+import { useFeed } from "../metrics-feed.ts";
+import { count, Message, milliseconds, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { Plot } from "../plot.tsx";
+import { usePolling } from "../polling.ts";
+import type { Point } from "../rates.ts";
+import { sumOf } from "../rates.ts";
+import { call } from "../server.ts";
+
+/** What goes on now: plots, and the gateways of all pools. */
+export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly reportMs: number }) {
+  const { metrics, points, problem } = useFeed(reportMs, loggedOut);
+  const last = points.at(-1);
+  return (
+    <>
+      <h1>Overview</h1>
+      <Message text={problem === undefined ? "" : `No newer counts: ${problem}.`} isProblem />
+      <ul class="tiles" aria-label="Now">
+        <Tile name="Connections" value={last?.connections} />
+        <Tile name="Subscriptions" value={last?.subscriptions} />
+        <Tile name="Channels with subscribers" value={last?.channels} />
+        <Tile name="Publications a second" value={last?.publications} />
+        <Tile name="Deliveries a second" value={last?.deliveries} />
+        <Tile name="Refusals a second" value={last?.refusals} />
+      </ul>
+      <Plots points={points} />
+      <p class="quiet">
+        Objects report what they have counted every {Math.round(reportMs / 1_000)} seconds, so the
+        rates are means over that time. A hidden page asks nothing.
+      </p>
+      <Gateways loggedOut={loggedOut} />
+      {metrics !== undefined && <Objects counters={metrics.counters} />}
+    </>
+  );
+}
+
+function Tile({ name, value }: { readonly name: string; readonly value: number | undefined }) {
+  return (
+    <li>
+      <span class="tile-value">{value === undefined ? "–" : count(value)}</span> {name}
+    </li>
+  );
+}
+
+function Plots({ points }: { readonly points: readonly Point[] }) {
+  const times = points.map(({ at }) => at);
+  const line = (label: string, of: (point: Point) => number | null) => ({
+    label,
+    values: points.map(of),
+  });
+  return (
+    <section class="plots" aria-label="Plots">
+      <Plot
+        title="Connected"
+        times={times}
+        format={count}
+        lines={[
+          line("connections", (point) => point.connections),
+          line("subscriptions", (point) => point.subscriptions),
+        ]}
+      />
+      <Plot
+        title="Messages a second"
+        times={times}
+        format={count}
+        lines={[
+          line("deliveries", (point) => point.deliveries),
+          line("publications", (point) => point.publications),
+        ]}
+      />
+      <Plot
+        title="HTTP API: time to the answer"
+        times={times}
+        format={milliseconds}
+        lines={[
+          line("median", (point) => point.latencyMedianMs),
+          line("99 %", (point) => point.latencyHighMs),
+        ]}
+      />
+      <Plot
+        title="Requests a second"
+        times={times}
+        format={count}
+        lines={[
+          line("requests", (point) => point.requests),
+          line("refusals", (point) => point.refusals),
+        ]}
+      />
+    </section>
+  );
+}
+
+/** The gateways, a page at a time. */
+function Gateways({ loggedOut }: { readonly loggedOut: () => void }) {
+  const [cursors, setCursors] = useState<readonly string[]>([""]);
+  const [called, take] = useAnswer<Info>(loggedOut);
+  const cursor = cursors.at(-1) ?? "";
+  usePolling(async () => void (await take(call("info", { cursor, limit: 25 }))), 10_000);
+  const move = (next: readonly string[]) => {
+    setCursors(next);
+    void take(call("info", { cursor: next.at(-1) ?? "", limit: 25 }));
+  };
+  const { nodes = [], cursor: further, incomplete } = called.result ?? {};
+  return (
+    <section>
+      <h2>Gateways</h2>
+      <Message text={called.problem} isProblem />
+      {incomplete === true && <Message text="Some objects haven't answered." isProblem />}
+      <Table
+        caption="Gateways that hold connections"
+        heads={[
+          "Gateway",
+          "Region",
+          "Connections",
+          "Users",
+          "Channels",
+          "Subscriptions",
+          "Awake for",
+          "Release",
+        ]}
+      >
+        {nodes.map((node) => (
+          <tr key={node.uid}>
+            <th scope="row">{node.name}</th>
+            <td>{node.region ?? "–"}</td>
+            <td class="number">{count(node.num_clients)}</td>
+            <td class="number">{count(node.num_users)}</td>
+            <td class="number">{count(node.num_channels)}</td>
+            <td class="number">{count(node.num_subs)}</td>
+            <td class="number">{count(node.uptime)} s</td>
+            <td>{node.version}</td>
+          </tr>
+        ))}
+        {nodes.length === 0 && (
+          <tr>
+            <td colSpan={8}>No gateway holds a connection.</td>
+          </tr>
+        )}
+      </Table>
+      <p class="buttons">
+        <button disabled={cursors.length < 2} onClick={() => move(cursors.slice(0, -1))}>
+          Previous
+        </button>
+        <button
+          disabled={further === undefined || further === ""}
+          onClick={() => move([...cursors, further ?? ""])}
+        >
+          Next
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** What objects have done since the counts began, by their kinds. */
+function Objects({ counters }: { readonly counters: Readonly<Record<string, number>> }) {
+  const kinds = ["channel", "gateway"] as const;
+  const of = (name: string, kind: string) => count(sumOf(counters, `${name}{kind="${kind}"}`));
+  return (
+    <section>
+      <h2>Objects</h2>
+      <Table
+        caption="What objects have done since the counts began"
+        heads={["Kind", "Starts", "Alarms", "Calls", "Rows written", "Seconds awake"]}
+      >
+        {kinds.map((kind) => (
+          <tr key={kind}>
+            <th scope="row">{kind}</th>
+            <td class="number">{of("dormouse_object_starts_total", kind)}</td>
+            <td class="number">{of("dormouse_object_alarms_total", kind)}</td>
+            <td class="number">{of("dormouse_object_calls_total", kind)}</td>
+            <td class="number">{of("dormouse_object_rows_written_total", kind)}</td>
+            <td class="number">{of("dormouse_object_awake_seconds_total", kind)}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}

@@ -1,0 +1,103 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Connections } from "../answers.ts";
+import { href } from "../hash-route.ts";
+import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import { call } from "../server.ts";
+
+/** One user: the connections, and what an operator may do to them. */
+export function UsersPage({ params, loggedOut }: PageProps) {
+  const user = params.get("user") ?? "";
+  return (
+    <>
+      <h1>Users</h1>
+      <form class="line" role="search" onSubmit={leadsTo("users", "user")}>
+        <label for="user">The user's ID</label>
+        <input id="user" name="user" value={user} required />
+        <button class="main-button">Search</button>
+      </form>
+      {user !== "" && <User user={user} loggedOut={loggedOut} />}
+    </>
+  );
+}
+
+function User({ user, loggedOut }: { readonly user: string; readonly loggedOut: () => void }) {
+  const [called, take] = useAnswer<Connections>(loggedOut);
+  const [done, setDone] = useState("");
+  const [action, takeAction] = useAnswer<object>(loggedOut);
+  const refresh = () => take(call("connections", { user }));
+  useEffect(() => void refresh(), [user]);
+  const act = async (method: string, more: object, text: string) => {
+    setDone("");
+    const result = await takeAction(call(method, { user, ...more }));
+    if (result !== undefined) setDone(text);
+    await refresh();
+  };
+  const connections = Object.entries(called.result?.connections ?? {});
+  return (
+    <section>
+      <h2>{user}</h2>
+      <p class="buttons">
+        <button onClick={() => void act("disconnect", {}, "Disconnected.")}>Disconnect</button>
+        <button
+          class="danger"
+          onClick={() => void act("block_user", {}, "Blocked, and disconnected.")}
+        >
+          Block
+        </button>
+        <button onClick={() => void act("unblock_user", {}, "Unblocked.")}>Unblock</button>
+        <button onClick={() => void refresh()}>Refresh</button>
+      </p>
+      <Message text={done} />
+      <Message text={called.problem === "" ? action.problem : called.problem} isProblem />
+      {called.result?.incomplete === true && (
+        <Message text="Some objects haven't answered." isProblem />
+      )}
+      <Table
+        caption={`Connections: ${count(connections.length)}`}
+        heads={["Client", "Since", "Transport", "Object", "Channels", ""]}
+      >
+        {connections.map(([client, one]) => (
+          <tr key={client}>
+            <th scope="row">
+              <code>{client}</code>
+            </th>
+            <td>{time(one.connected_at_ms)}</td>
+            <td>
+              {one.transport} {one.protocol}
+            </td>
+            <td>{one.node}</td>
+            <td>
+              <ChannelLinks names={Object.keys(one.state?.channels ?? {})} />
+            </td>
+            <td>
+              <button onClick={() => void act("disconnect", { client }, "Disconnected.")}>
+                Disconnect
+              </button>
+            </td>
+          </tr>
+        ))}
+        {connections.length === 0 && (
+          <tr>
+            <td colSpan={6}>{called.isWaiting ? "Asking…" : "Not connected."}</td>
+          </tr>
+        )}
+      </Table>
+    </section>
+  );
+}
+
+function ChannelLinks({ names }: { readonly names: readonly string[] }) {
+  const shown = names.slice(0, channelsShown);
+  return (
+    <>
+      {shown.map((name) => (
+        <a class="chip" href={href("channel", { name })} key={name}>
+          {name}
+        </a>
+      ))}
+      {names.length > shown.length && ` and ${names.length - shown.length} more`}
+    </>
+  );
+}
+
+const channelsShown = 8;

@@ -1,0 +1,87 @@
+import { useEffect } from "preact/hooks";
+import type { Why } from "../answers.ts";
+import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import { call } from "../server.ts";
+
+/** Why a publication did or didn't reach a user or a client (docs/why.md). */
+export function WhyPage({ params, loggedOut }: PageProps) {
+  const [called, take] = useAnswer<Why>(loggedOut);
+  const [channel, offset, who] = ["channel", "offset", "who"].map((name) => params.get(name) ?? "");
+  const by = params.get("by") === "client" ? "client" : "user";
+  useEffect(() => {
+    if (channel === "" || offset === "" || who === "") return;
+    void take(call("why", { channel, offset: Number(offset), [by]: who }));
+  }, [channel, offset, who, by]);
+  return (
+    <>
+      <h1>Why?</h1>
+      <p>Why a publication did, or didn't, reach somebody.</p>
+      <form class="fields" onSubmit={leadsTo("why", "channel", "offset", "who", "by")}>
+        <label for="channel">Channel</label>
+        <input id="channel" name="channel" value={channel} required />
+        <label for="offset">Offset of the publication</label>
+        <input id="offset" name="offset" type="number" min="1" value={offset} required />
+        <label for="by">Asked for</label>
+        <select id="by" name="by" value={by}>
+          <option value="user">a user</option>
+          <option value="client">a client</option>
+        </select>
+        <label for="who">ID</label>
+        <input id="who" name="who" value={who} required />
+        <button class="main-button">Ask</button>
+      </form>
+      <Message text={called.problem} isProblem />
+      {called.result !== undefined && <Told why={called.result} />}
+    </>
+  );
+}
+
+function Told({ why }: { readonly why: Why }) {
+  const { publication, connections, objects } = why;
+  const publisher = publication.by?.key ?? publication.by?.user ?? publication.by?.client ?? "–";
+  return (
+    <section>
+      <h2>Answer</h2>
+      <p class="answer" role="status">
+        {why.summary}
+        {why.incomplete === true && " Some objects haven't answered."}
+      </p>
+      <p class="quiet">
+        Published {time(publication.published_at_ms)} by {publisher}; {publication.state}.
+      </p>
+      <Table caption="Connections" heads={["Outcome", "What happened", "Client", "Object"]}>
+        {connections.map((one) => (
+          <tr key={one.client}>
+            <th scope="row">{one.outcome.replaceAll("_", " ")}</th>
+            <td>{one.summary}</td>
+            <td>
+              <code>{one.client}</code>
+            </td>
+            <td>{one.object}</td>
+          </tr>
+        ))}
+        {connections.length === 0 && (
+          <tr>
+            <td colSpan={4}>No connection is known.</td>
+          </tr>
+        )}
+      </Table>
+      <Table
+        caption="Objects on the way"
+        heads={["Object", "Taken", "Sent to", "Left out by filters", "Too slow"]}
+      >
+        {objects.map(({ object, state, taken_at_ms: takenAtMs, frame }) => (
+          <tr key={object}>
+            <th scope="row">{object}</th>
+            <td>{state ?? time(takenAtMs)}</td>
+            <td class="number">
+              {frame === undefined ? "–" : count(frame.subscribers + frame.filtered)}
+            </td>
+            <td class="number">{frame === undefined ? "–" : count(frame.left_out)}</td>
+            <td class="number">{frame === undefined ? "–" : count(frame.slow)}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+/** The calls of the console to its server. */
+
+/** The answer to a call. */
+export type Answer<Result> =
+  | { readonly outcome: "result"; readonly result: Result }
+  /** The server refused the call, or couldn't be reached; `message` is for the operator. */
+  | { readonly outcome: "failed"; readonly message: string }
+  /** The login has ended. */
+  | { readonly outcome: "logged-out" };
+
+/** Calls a method of the HTTP API. */
+export async function call<Result>(method: string, params: object = {}): Promise<Answer<Result>> {
+  const response = await post(`/console/api/${method}`, params);
+  if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
+  if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
+  const detail = response.headers.get("X-Dormouse-Error-Detail");
+  if (response.status !== 200 && response.status !== 503)
+    return { outcome: "failed", message: detail ?? `the server answered with ${response.status}` };
+  try {
+    const body: Body<Result> = await response.json();
+    if (body.error === undefined && body.result !== undefined)
+      return { outcome: "result", result: body.result };
+    const { code, message } = body.error ?? { code: response.status, message: "no answer" };
+    return { outcome: "failed", message: `${detail ?? message} (${code})` };
+  } catch {
+    return { outcome: "failed", message: detail ?? "the server is busy" };
+  }
+}
+
+/** Reads `metrics` or `settings`, which aren't methods of the API. */
+export async function read<Result>(name: "metrics" | "settings"): Promise<Answer<Result>> {
+  const response = await post(`/console/api/${name}`, {});
+  if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
+  if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
+  if (!response.ok)
+    return { outcome: "failed", message: `the server answered with ${response.status}` };
+  const result: Result = await response.json();
+  return { outcome: "result", result };
+}
+
+/** Logs in. @returns why not; undefined if it worked */
+export async function logIn(password: string): Promise<string | undefined> {
+  const response = await post("/console/login", { password });
+  switch (response?.status) {
+    case 204:
+      return undefined;
+    case 401:
+      return "This isn't the password.";
+    case 503:
+      return "Too many attempts. Wait some seconds.";
+    case undefined:
+      return "The server can't be reached.";
+    default:
+      return `The server answered with ${response?.status}.`;
+  }
+}
+
+/** Logs out. */
+export async function logOut(): Promise<void> {
+  await post("/console/logout", {});
+}
+
+async function post(path: string, body: object): Promise<Response | undefined> {
+  try {
+    const headers = { "Content-Type": "application/json" };
+    return await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  } catch {
+    return undefined; // Its only error says that there is no connection.
+  }
+}
+
+interface Body<Result> {
+  readonly result?: Result;
+  readonly error?: { readonly code: number; readonly message: string };
+}

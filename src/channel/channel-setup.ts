@@ -1,0 +1,26 @@
+import type { ChannelOptions, ClientConfig } from "../config/config.ts";
+import type { ObjectEvent } from "../events/event.ts";
+import type { HubSetup } from "../hub/hub.ts";
+import type { Sql } from "../sql.ts";
+import type { ChannelCounts } from "./channel-counts.ts";
+import type { StoredTable } from "./stored-tables.ts";
+
+/** The ports and the configuration of a channel. */
+export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
+  readonly name: string;
+  readonly options: ChannelOptions;
+  readonly client: ClientConfig;
+  readonly sql: Sql;
+  /** The tables that exist, if they were read already. */
+  readonly tables?: ReadonlySet<StoredTable>;
+  readonly newEpoch: () => string;
+  /** When this instance of the channel object began, ms since 1970. */
+  readonly instance: number;
+  readonly nowMs: number;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: ChannelCounts;
+  /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */
+  readonly events?: { add(event: ObjectEvent, nowMs: number): void };
+  /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
+  readonly followersCheckMs?: number;
+}

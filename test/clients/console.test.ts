@@ -1,0 +1,121 @@
+import { gzipSync } from "node:zlib";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildConsole } from "../../tools/build-console.ts";
+import { findChromium } from "../support/browser.ts";
+import { ControlledPage } from "../support/controlled-page.ts";
+import { SdkClient } from "../support/sdk-client.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken, testSecrets } from "../support/test-tokens.ts";
+
+const chromium = findChromium();
+const password = "a-password-of-the-console-for-tests";
+
+if (chromium === undefined) {
+  it("no console is tested in a browser: this machine has no Chromium", () => {
+    expect(findChromium()).toBeUndefined();
+  });
+} else {
+  describe("the console in Chromium", () => {
+    inBrowser(chromium);
+  });
+}
+
+function inBrowser(browser: string): void {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    await buildConsole();
+    server = await TestServer.start({
+      config: {
+        console: { enabled: true },
+        client: { disallow_anonymous_connection_tokens: true },
+        channel: {
+          without_namespace: {
+            allow_subscribe_for_client: true,
+            history_size: 10,
+            history_ttl: "1m",
+            presence: true,
+          },
+        },
+      },
+      secrets: { ...testSecrets, CONSOLE_PASSWORD: password },
+    });
+  });
+  afterAll(() => server.close());
+
+  it("[N2] [N5] [N6] logs in, publishes, hears, answers why and throws a user out", async (test) => {
+    const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "ada" }) });
+    test.onTestFinished(() => client.close());
+    const { publications } = await client.subscribed("news");
+    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
+
+    await page.sees("Password", "label");
+    await page.fill("#password", "a wrong one");
+    await page.press("Enter");
+    await page.sees("This isn't the password.");
+    await page.fill("#password", password);
+    await page.press("Enter");
+    await page.sees("Overview", "h1");
+    await page.sees("Deliveries a second", ".tiles");
+
+    await page.click("Channels");
+    await page.sees("news", "td, th");
+    await page.click("news");
+    await page.sees("On its own object");
+    await page.click("Hear the channel");
+    await page.sees("Hearing the channel.");
+    await page.fill("#data", '{"from":"the console"}');
+    await page.click("Publish");
+    await page.sees("Published at offset 1.");
+    await page.sees('{"from":"the console"}', ".tail");
+    const { data } = await publications.next();
+    expect(data).toEqual({ from: "the console" });
+    // The console itself isn't among those that are present.
+    expect(await server.backend.presence("news")).toMatchObject([{ user: "ada" }]);
+
+    await page.click("Why?");
+    await page.sees("Why?", "h1");
+    await page.evaluate('location.hash = "#/why?channel=news&offset=1&by=user&who=ada"');
+    await page.sees("sent", "tbody th");
+
+    await page.evaluate('location.hash = "#/users?user=ada"');
+    await page.sees("Connections: 1");
+    await page.click("Block");
+    await page.sees("Blocked, and disconnected.");
+    expect(await client.disconnected.next()).toMatchObject({ code: 3507 });
+
+    for (const [link, text] of [
+      ["Refusals", "Newest"],
+      ["Bill", "By namespace"],
+    ] as const) {
+      await page.click(link);
+      await page.sees(text);
+    }
+    await page.click("Log out");
+    await page.sees("Password", "label");
+    // The wrong password and the first question without a login were answered with 401, and nothing else went wrong.
+    expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
+  });
+
+  it("[N5] comes with headers that let nothing else run, be loaded or frame it", async () => {
+    for (const path of ["/console/", "/console/console.js", "/console/console.css"]) {
+      const { status, headers } = await fetch(`${server.address}${path}`);
+      const policy = headers.get("Content-Security-Policy") ?? "";
+      expect({ path, status }).toEqual({ path, status: 200 });
+      for (const part of ["default-src 'none'", "script-src 'self';", "frame-ancestors 'none'"])
+        expect(policy).toContain(part);
+      expect(policy).not.toContain("unsafe");
+      expect(headers.get("X-Frame-Options")).toBe("DENY");
+      expect(headers.get("Referrer-Policy")).toBe("no-referrer");
+    }
+    const unknown = await fetch(`${server.address}/console/other.js`);
+    expect(unknown.status).toBe(404);
+  });
+
+  it("[N5] is small enough to load on a phone", () => {
+    const files = ["console.js", "console.css", "icon.svg"];
+    const sizes = files.map((file) => gzipSync(readFileSync(`public/console/${file}`)).byteLength);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
+  });
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import { encodeConsoleMetrics } from "../../../src/metrics/console-metrics.ts";
+import { hourAgo } from "../../../src/metrics/sums.ts";
+import { Totals } from "../../../src/metrics/totals.ts";
+import { CountingSql } from "../../support/counting-sql.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+
+const beganMs = 1_700_000_000_000;
+const minuteMs = 60_000;
+
+function counted(totals: Totals, added: number, atMs: number): void {
+  const counters = [{ series: "publications", added }];
+  totals.add({ node: "a", counters, histograms: [], gauges: [] }, atMs);
+}
+
+function publicationsHourAgo(totals: Totals, nowMs: number): number {
+  const { counters = [] } = totals.collected(nowMs).hourAgo ?? {};
+  return counters.find(({ series }) => series === "publications")?.added ?? 0;
+}
+
+describe("the counters of an hour ago", () => {
+  it("[J6] are those of ten minutes around it, as long as something is counted", () => {
+    const totals = new Totals(new NodeSql());
+    // One a minute, for three hours.
+    for (let minute = 0; minute < 180; minute++) counted(totals, 1, beganMs + minute * minuteMs);
+    const before = publicationsHourAgo(totals, beganMs + 180 * minuteMs);
+    expect(before).toBeGreaterThanOrEqual(110);
+    expect(before).toBeLessThanOrEqual(120);
+  });
+
+  it("[J6] are the first ones in the first hour, with the time at which they began", () => {
+    const totals = new Totals(new NodeSql());
+    counted(totals, 5, beganMs);
+    counted(totals, 5, beganMs + minuteMs);
+    const { hourAgo: mark } = totals.collected(beganMs + 2 * minuteMs);
+    expect(mark).toEqual({ atMs: beganMs, counters: [] });
+  });
+
+  it("[J6] don't contain what was counted before a pause of hours, also after a sleep", () => {
+    const sql = new NodeSql();
+    const totals = new Totals(sql);
+    for (let minute = 0; minute < 9; minute++) counted(totals, 1, beganMs + minute * minuteMs);
+    totals.store();
+    const awake = new Totals(sql);
+    const laterMs = beganMs + 300 * minuteMs;
+    expect(publicationsHourAgo(awake, laterMs)).toBe(9);
+    counted(awake, 1, laterMs);
+    expect(publicationsHourAgo(awake, laterMs)).toBe(9);
+  });
+
+  it("[J6] cost a row in ten minutes, and those of older hours are deleted", () => {
+    const sql = new NodeSql();
+    const counting = new CountingSql(sql);
+    const totals = new Totals(counting);
+    for (let minute = 0; minute < 600; minute++) counted(totals, 1, beganMs + minute * minuteMs);
+    const rows = [...sql.rows("SELECT * FROM metric_marks")];
+    expect(rows.length).toBeLessThanOrEqual(3_600_000 / limits.metricsMarkMs + 2);
+    expect(rows.length).toBeGreaterThanOrEqual(3_600_000 / limits.metricsMarkMs);
+  });
+
+  it("[J6] aren't told if an object of an older release collects, too", () => {
+    const totals = new Totals(new NodeSql());
+    counted(totals, 1, beganMs);
+    const part = totals.collected(beganMs);
+    const { hourAgo: _, ...older } = part;
+    expect(hourAgo([part])).toBeDefined();
+    expect(hourAgo([part, older])).toBeUndefined();
+    expect(encodeConsoleMetrics([part, older], beganMs)).not.toContain('"hour"');
+    expect(encodeConsoleMetrics([part, part], beganMs)).toContain('"publications":2');
+  });
+});

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { TestContext } from "vitest";
+import { WebSocket } from "ws";
+
+/** A page in a headless Chromium, which a test drives over the DevTools protocol. */
+export class ControlledPage {
+  /** What the page has logged as an error, and what its Content-Security-Policy has blocked. */
+  readonly problems: string[] = [];
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, (message: DevToolsMessage) => void>();
+  #lastId = 0;
+
+  /** Opens a page. The browser ends with the test. */
+  static async open(test: TestContext, chromium: string, address: string): Promise<ControlledPage> {
+    const profile = mkdtempSync(join(tmpdir(), "dormouse-browser-"));
+    const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"];
+    const driven = ["--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"];
+    // In a process group of its own, because a browser has many processes.
+    const browser = spawn(chromium, [...flags, ...driven], { stdio: "ignore", detached: true });
+    test.onTestFinished(async () => {
+      await end(browser);
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
+    });
+    const port = await portOf(profile);
+    const opened = await fetch(`http://127.0.0.1:${port}/json/new?about:blank`, { method: "PUT" });
+    const target: { readonly webSocketDebuggerUrl: string } = await opened.json();
+    const socket = new WebSocket(target.webSocketDebuggerUrl);
+    await once(socket, "open");
+    const page = new ControlledPage(socket);
+    for (const domain of ["Page", "Runtime", "Log"]) await page.send(`${domain}.enable`);
+    await page.send("Page.navigate", { url: address });
+    return page;
+  }
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on("message", (data: Buffer) => this.#take(JSON.parse(data.toString())));
+  }
+
+  /** Sends a command of the DevTools protocol. */
+  async send(method: string, params: object = {}): Promise<DevToolsMessage> {
+    const id = ++this.#lastId;
+    const { promise, resolve } = Promise.withResolvers<DevToolsMessage>();
+    this.#waiting.set(id, resolve);
+    this.#socket.send(JSON.stringify({ id, method, params }));
+    const message = await promise;
+    if (message.error !== undefined) throw new Error(`${method}: ${message.error.message}`);
+    return message;
+  }
+
+  /** Evaluates an expression in the page. */
+  async evaluate(expression: string): Promise<string> {
+    const params = { expression, awaitPromise: true, returnByValue: true };
+    const { result } = await this.send("Runtime.evaluate", params);
+    if (result?.exceptionDetails !== undefined)
+      throw new Error(`${expression}: ${JSON.stringify(result.exceptionDetails)}`);
+    return String(result?.result?.value);
+  }
+
+  /** Waits until an element that the selector finds has a text that contains this one. */
+  async sees(text: string, selector = "body"): Promise<void> {
+    const texts = `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent).join("\\n")`;
+    let seen = "";
+    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += stepMs) {
+      seen = await this.evaluate(texts);
+      if (seen.includes(text)) return;
+      await pause(stepMs);
+    }
+    throw new Error(`${selector} never had the text ${JSON.stringify(text)}, but: ${seen}`);
+  }
+
+  /** Fills a field as somebody who types. */
+  async fill(selector: string, value: string): Promise<void> {
+    await this.evaluate(
+      `(() => { const field = document.querySelector(${JSON.stringify(selector)}); field.focus(); field.select(); })()`,
+    );
+    await this.send("Input.insertText", { text: value });
+  }
+
+  /** Presses a key. */
+  async press(key: "Enter" | "Tab"): Promise<void> {
+    const code = key === "Enter" ? 13 : 9;
+    const text = key === "Enter" ? { text: "\r" } : {};
+    const params = { key, code: key, windowsVirtualKeyCode: code };
+    await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...params, ...text });
+    await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...params });
+  }
+
+  /** Clicks the first button or link with this text. */
+  async click(text: string): Promise<void> {
+    await this.evaluate(
+      `[...document.querySelectorAll("button, a")].find((one) => one.textContent.trim() === ${JSON.stringify(text)}).click()`,
+    );
+  }
+
+  /** Writes what the page looks like into a file. */
+  async picture(file: string): Promise<void> {
+    const { result } = await this.send("Page.captureScreenshot", { format: "png" });
+    writeFileSync(file, Buffer.from(result?.data ?? "", "base64"));
+  }
+
+  #take(message: DevToolsMessage): void {
+    if (message.id !== undefined) {
+      this.#waiting.get(message.id)?.(message);
+      this.#waiting.delete(message.id);
+    } else if (message.method === "Log.entryAdded" && message.params?.entry?.level === "error") {
+      this.problems.push(`${message.params.entry.text} ${message.params.entry.url ?? ""}`);
+    } else if (message.method === "Runtime.exceptionThrown") {
+      this.problems.push(JSON.stringify(message.params));
+    }
+  }
+}
+
+interface DevToolsMessage {
+  readonly id?: number;
+  readonly method?: string;
+  readonly error?: { readonly message: string };
+  readonly result?: {
+    readonly data?: string;
+    readonly result?: { readonly value?: string | number | boolean };
+    readonly exceptionDetails?: object;
+  };
+  readonly params?: {
+    readonly entry?: { readonly level: string; readonly text: string; readonly url?: string };
+  };
+}
+
+const patienceMs = 15_000;
+const stepMs = 50;
+
+/** The port that Chromium chose, which it writes into a file of its profile. */
+async function portOf(profile: string): Promise<string> {
+  const file = join(profile, "DevToolsActivePort");
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += stepMs) {
+    const [port = ""] = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+    if (port !== "") return port;
+    await pause(stepMs);
+  }
+  throw new Error("Chromium didn't start");
+}
+
+async function end(browser: ChildProcess): Promise<void> {
+  if (browser.pid === undefined || browser.exitCode !== null) return;
+  const ended = once(browser, "exit");
+  process.kill(-browser.pid, "SIGKILL");
+  await ended;
+}

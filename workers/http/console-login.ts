@@ -1,0 +1,122 @@
+/** Who may use the console (rules N2 and N3): the login, its cookie, and the assertion of Cloudflare Access. */
+import type { Context, MiddlewareHandler } from "hono";
+import { getCookie } from "hono/cookie";
+import * as v from "valibot";
+import { limits } from "../../src/limits.ts";
+import type { ConsoleAccess } from "../platform/console-access.ts";
+import { boundedBytes } from "../platform/bounded-bytes.ts";
+import { utf8Text } from "../../src/protocol/bytes.ts";
+import { AddressRate } from "./client-address.ts";
+import { addressOf } from "./endpoints.ts";
+import type { AppEnv } from "./middleware.ts";
+import { busyRetrySeconds, respondBusy, respondNotFound, respondText } from "./respond.ts";
+
+/** The console of a Worker; where it is off, its paths don't exist. */
+export const consoleOn: MiddlewareHandler<AppEnv> = async (context, next) =>
+  context.var.configured.console === undefined ? respondNotFound() : next();
+
+/**
+ * Lets only requests of the console's own pages pass (rule N3): the browser's cookie comes with requests of others, too.
+ * The scheme isn't compared, because a proxy in front may have taken TLS off.
+ */
+export const ownOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const origin = context.req.header("Origin") ?? "";
+  const site = context.req.header("Sec-Fetch-Site") ?? "same-origin";
+  if (site === "same-origin" && hostOf(origin) === new URL(context.req.url).host) return next();
+  context.set("refusal", { rule: "N3", reason: "the request isn't from a page of the console" });
+  return respondText(403, "Forbidden");
+};
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/** Lets only an operator pass who is logged in, or whom Cloudflare Access has let through (rule N2). */
+export const loggedIn: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const endsAtSeconds = await loginEnd(context);
+  if (endsAtSeconds === undefined) {
+    context.set("refusal", { rule: "N2", reason: "nobody is logged in to the console" });
+    return respondText(401, "Unauthorized");
+  }
+  context.set("apiKey", { name: "console" });
+  return next();
+};
+
+/** When the login of a request ends, in seconds since 1970; undefined if there is none. */
+export async function loginEnd(context: Context<AppEnv>): Promise<number | undefined> {
+  const access = context.var.configured.console;
+  if (access === undefined) return undefined;
+  const proof = proofOf(context, access);
+  return proof === "" ? undefined : access.endOf(proof, Date.now());
+}
+
+function proofOf(context: Context<AppEnv>, { kind }: ConsoleAccess): string {
+  switch (kind) {
+    case "password":
+      return getCookie(context, cookieName) ?? "";
+    case "access":
+      return context.req.header("Cf-Access-Jwt-Assertion") ?? "";
+  }
+}
+
+/** `POST /console/login` with `{"password":"…"}`: sets the cookie of a login. */
+export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
+  const attempts = new AddressRate({
+    burst: limits.consoleLoginsBurst,
+    perSecond: limits.consoleLoginsPerSecond,
+  });
+  return async (context) => {
+    const access = context.var.configured.console;
+    if (access?.kind !== "password") return respondNotFound();
+    const nowMs = Date.now();
+    if (!attempts.admits(addressOf(context), nowMs)) {
+      context.set("refusal", {
+        rule: "N2",
+        reason: "the client's address tries to log in too fast",
+      });
+      return respondBusy(busyRetrySeconds());
+    }
+    const password = await passwordIn(context.req.raw);
+    const token = password === undefined ? undefined : await access.logIn(password, nowMs);
+    if (token === undefined) {
+      context.set("refusal", { rule: "N2", reason: "the password isn't CONSOLE_PASSWORD" });
+      return respondText(401, "Unauthorized");
+    }
+    return withCookie(context, token, limits.consoleSessionSeconds);
+  };
+}
+
+/** `POST /console/logout`: deletes the cookie. The login itself ends by its time, or with the password. */
+export function logOut(context: Context<AppEnv>): Response {
+  return withCookie(context, "", 0);
+}
+
+/** The cookie is for the console alone: no script can read it, and no other site's request carries it. */
+function withCookie(context: Context<AppEnv>, value: string, seconds: number): Response {
+  const { protocol, hostname } = new URL(context.req.url);
+  // A browser on this machine may refuse it otherwise, as `npm start` has no TLS.
+  const isLocal = protocol === "http:" && localNames.has(hostname);
+  const secure = isLocal ? "" : "; Secure";
+  const cookie = `${cookieName}=${value}; Path=/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
+}
+
+const cookieName = "dormouse-console";
+const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+async function passwordIn(request: Request): Promise<string | undefined> {
+  const bytes = await boundedBytes(request.body, limits.consolePasswordCharactersMax * 8);
+  const text = bytes === undefined ? undefined : utf8Text(bytes);
+  const parsed = text === undefined ? undefined : v.safeParse(loginShape(), parseJson(text));
+  return parsed?.success === true ? parsed.output.password : undefined;
+}
+
+const loginShape = () => v.object({ password: v.string() });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

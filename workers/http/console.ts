@@ -1,0 +1,165 @@
+/**
+ * The handlers of the operator's console (section N): the page and its files, the calls that it makes, and its socket. Its
+ * calls are those of the HTTP API, with a key that admits everything and is named `console` in the log.
+ */
+import type { Context, Handler } from "hono";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
+import type { ChannelOptions } from "../../src/config/config.ts";
+import { limits } from "../../src/limits.ts";
+import { encodeConsoleMetrics } from "../../src/metrics/console-metrics.ts";
+import { version } from "../../src/version.ts";
+import { publish, single } from "./api.ts";
+import { loginEnd } from "./console-login.ts";
+import { regionEndpoint } from "./endpoints.ts";
+import { collected } from "./metrics.ts";
+import type { AppEnv } from "./middleware.ts";
+import { handoverRequest, placeSocket } from "./placement.ts";
+import {
+  busyRetrySeconds,
+  respondBusy,
+  respondMalformed,
+  respondNotFound,
+  respondPoll,
+  respondText,
+} from "./respond.ts";
+
+/** The methods of the HTTP API that the console calls. */
+const methods = [
+  "history",
+  "presence",
+  "presence_stats",
+  "disconnect",
+  "unsubscribe",
+  "block_user",
+  "unblock_user",
+  "connections",
+  "get_user_status",
+  "info",
+  "channels",
+  "why",
+  "inspect",
+] as const;
+
+/** `POST /console/api/<method>`, which answers as `/api/<method>` does. */
+export const consoleCall: Handler<AppEnv> = (context, next) => {
+  const name = context.req.param("method");
+  if (name === "publish") return publish(context);
+  const method = methods.find((known) => known === name);
+  return method === undefined ? respondNotFound() : single(method)(context, next);
+};
+
+/** `POST /console/api/metrics`: all that was counted, as `/metrics` shows it, and how it was an hour ago. */
+export async function consoleMetrics(context: Context<AppEnv>): Promise<Response> {
+  const parts = await collected(context.env.METRICS);
+  if (parts === undefined) return respondBusy(busyRetrySeconds());
+  return respondPoll(encodeConsoleMetrics(parts, Date.now()), "no-store");
+}
+
+/** `POST /console/api/settings`: what the pages need to know of the configuration and of the login. */
+export async function consoleSettings(context: Context<AppEnv>): Promise<Response> {
+  const { config, console: access } = context.var.configured;
+  const { withoutNamespace, namespaces, namespaceBoundary } = config.channel;
+  const all: readonly (readonly [string, ChannelOptions])[] = [
+    ...(withoutNamespace === undefined ? [] : ([["", withoutNamespace]] as const)),
+    ...namespaces,
+  ];
+  const body = {
+    version,
+    login: access?.kind,
+    login_ends_at: await loginEnd(context),
+    report_ms: limits.metricsReportMs,
+    namespace_boundary: namespaceBoundary,
+    namespaces: all.map(([name, { historySize, presence }]) => ({
+      name,
+      history_size: historySize,
+      presence,
+    })),
+  };
+  return respondPoll(JSON.stringify(body), "no-store");
+}
+
+/**
+ * `GET /console/live?channel=…`: a WebSocket that hears one channel. The connection has no user, and is not among those
+ * that are present, unless the configuration admits no anonymous ones: then its user is `dormouse-console`.
+ */
+export function consoleLive(): Handler<AppEnv> {
+  const endpoint = regionEndpoint();
+  return async (context) => {
+    const { config } = context.var.configured;
+    const channel = context.req.query("channel") ?? "";
+    const resolved = resolveChannel(channel, config.channel);
+    if (resolved.outcome !== "resolved") return respondMalformed("there is no such channel");
+    const destination = endpoint(context);
+    if (destination.outcome === "refused") return destination.response;
+    const override = { presence: false, joinLeave: false, forcePushJoinLeave: false };
+    const claims = {
+      user: config.client.disallowAnonymousConnectionTokens ? "dormouse-console" : "",
+      expireAtSeconds: (await loginEnd(context)) ?? 0,
+      subscriptions: [{ channel, override }],
+    };
+    const handover = handoverRequest(context.req.raw, { v: 1, keepalive: "server", claims });
+    return placeSocket(destination.pool, handover);
+  };
+}
+
+/** The page, which anybody may read, as its script and its styles: they show nothing without a login. */
+export async function consolePage(context: Context<AppEnv>): Promise<Response> {
+  const script = await fileOf(context, "console.js");
+  await script?.body?.cancel();
+  if (script?.ok !== true) return respondText(404, notBuilt);
+  return new Response(page, {
+    headers: { "Content-Type": "text/html; charset=utf-8", ...fileHeaders },
+  });
+}
+
+/** A file of the page. */
+export async function consoleFile(context: Context<AppEnv>): Promise<Response> {
+  const name = context.req.param("file") ?? "";
+  const type = fileTypes.get(name);
+  const asset = type === undefined ? undefined : await fileOf(context, name);
+  if (type === undefined || asset === undefined) return respondNotFound();
+  if (!asset.ok) return respondText(404, notBuilt);
+  return new Response(asset.body, { headers: { "Content-Type": type, ...fileHeaders } });
+}
+
+async function fileOf({ env, req }: Context<AppEnv>, name: string): Promise<Response | undefined> {
+  return env.ASSETS?.fetch(new Request(new URL(`/console/${name}`, req.url)));
+}
+
+const notBuilt = "The console isn't built: run node tools/build-console.ts";
+
+const fileTypes: ReadonlyMap<string, string> = new Map([
+  ["console.js", "text/javascript; charset=utf-8"],
+  ["console.css", "text/css; charset=utf-8"],
+  ["icon.svg", "image/svg+xml"],
+]);
+
+/** It isn't a file, because the platform gives HTML files other addresses than their names. */
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Dormouse console</title>
+    <link rel="icon" href="/console/icon.svg" type="image/svg+xml" />
+    <link rel="stylesheet" href="/console/console.css" />
+    <script type="module" src="/console/console.js"></script>
+  </head>
+  <body>
+    <div id="console"></div>
+    <noscript>The console needs JavaScript.</noscript>
+  </body>
+</html>
+`;
+
+/** Only the console's own script and styles run, nobody frames the page, and no address leaves it (rule N5). */
+const fileHeaders = {
+  "Cache-Control": "no-cache",
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
+  "X-Frame-Options": "DENY",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+};

@@ -1,0 +1,127 @@
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts";
+import type { ConsoleAccessConfig } from "../../src/config/config.ts";
+import { limits } from "../../src/limits.ts";
+import { fetchKeySet, KeySet } from "./key-set.ts";
+
+/** Who may use the console: whoever knows its password, or whom Cloudflare Access lets through (rule N2). */
+export type ConsoleAccess = PasswordAccess | TeamAccess;
+
+/**
+ * The console behind a password. A login is a token of its own, which the browser keeps in a cookie. Its key comes from
+ * the password, so that a new password ends all logins.
+ */
+export class PasswordAccess {
+  readonly kind = "password";
+  readonly #password: string;
+
+  constructor(password: string) {
+    this.#password = password;
+  }
+
+  /**
+   * Logs an operator in.
+   *
+   * @param password as it was given
+   * @returns the token of the login; undefined if the password is wrong
+   */
+  async logIn(password: string, nowMs: number): Promise<string | undefined> {
+    if (password.length > limits.consolePasswordCharactersMax) return undefined;
+    const [sent, right] = await Promise.all([digest(password), digest(this.#password)]);
+    if (!areEqual(new Uint8Array(sent), new Uint8Array(right))) return undefined;
+    const nowSeconds = Math.floor(nowMs / 1_000);
+    return new SignJWT()
+      .setProtectedHeader({ alg: "HS256" })
+      .setAudience(sessionAudience)
+      .setIssuedAt(nowSeconds)
+      .setExpirationTime(nowSeconds + limits.consoleSessionSeconds)
+      .sign(await this.#key());
+  }
+
+  /** When the login with this token ends, in seconds since 1970; undefined if there is no such login. */
+  async endOf(token: string, nowMs: number): Promise<number | undefined> {
+    return endOfToken(token, await this.#key(), nowMs, {
+      algorithms: ["HS256"],
+      audience: sessionAudience,
+    });
+  }
+
+  async #key(): Promise<Uint8Array> {
+    return new Uint8Array(await digest(`${sessionAudience}\n${this.#password}`));
+  }
+}
+
+/** The console behind Cloudflare Access, which signs an assertion for each request that it lets through. */
+export class TeamAccess {
+  readonly kind = "access";
+  readonly #issuer: string;
+  readonly #audience: string;
+  readonly #keys: KeySet;
+
+  /** @param fetchKeys fetches the team's keys; absent for those of the team's domain */
+  constructor({ team, audience }: ConsoleAccessConfig, fetchKeys?: () => Promise<ParsedKeySet>) {
+    this.#issuer = `https://${team}`;
+    this.#audience = audience;
+    const url = `${this.#issuer}/cdn-cgi/access/certs`;
+    this.#keys = new KeySet(
+      fetchKeys ?? (() => fetchKeySet(url)),
+      " of console.access_team_domain",
+    );
+  }
+
+  /** When an assertion ends, in seconds since 1970; undefined if it isn't one of the team for this application. */
+  async endOf(assertion: string, nowMs: number): Promise<number | undefined> {
+    if (assertion.length > limits.consoleAssertionCharactersMax) return undefined;
+    const { alg, kid } = headerOf(assertion);
+    const algorithm = parseTokenAlgorithm(alg);
+    if (algorithm === undefined) return undefined;
+    const found = await this.#keys.find(algorithm, kid, nowMs);
+    if (found.outcome !== "found") return undefined;
+    for (const key of found.keys) {
+      const rules = { algorithms: [algorithm], issuer: this.#issuer, audience: this.#audience };
+      const end = await endOfToken(assertion, key, nowMs, rules);
+      if (end !== undefined) return end;
+    }
+    return undefined;
+  }
+}
+
+/** A login is for the console, and for nothing else that might be signed with the same key. */
+const sessionAudience = "dormouse-console";
+
+function headerOf(token: string): { readonly alg?: string; readonly kid?: string } {
+  try {
+    const { alg, kid } = decodeProtectedHeader(token);
+    return { ...(alg !== undefined && { alg }), ...(kid !== undefined && { kid }) };
+  } catch {
+    return {}; // Its only error says that the token is malformed.
+  }
+}
+
+/** When a token ends; undefined if it isn't valid, or has no end. */
+async function endOfToken(
+  token: string,
+  key: CryptoKey | Uint8Array,
+  nowMs: number,
+  rules: { readonly algorithms: string[]; readonly audience: string; readonly issuer?: string },
+): Promise<number | undefined> {
+  try {
+    const options = { ...rules, currentDate: new Date(nowMs) };
+    const { payload }: { readonly payload: JWTPayload } = await jwtVerify(token, key, options);
+    return payload.exp;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}
+
+/** Compares all bytes of two digests, which have a fixed length: the time tells nothing about the password. */
+function areEqual(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = 0;
+  for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);
+  return difference === 0;
+}
+
+function digest(text: string): Promise<ArrayBuffer> {
+  return crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+}
