@@ -240,15 +240,16 @@ function parseBody(body: string): StoredSessionEvent {
   return event;
 }
 
+/** Takes the user from the event: a checkpoint also lists clients that hadn't connected yet, so without a user. */
 function applyEvent(told: Map<string, ToldConnection>, event: StoredSessionEvent): void {
   const { type, client, user, channel = "" } = event;
-  const before = told.get(client) ?? { client, user, connected: false, channels: new Set() };
-  const channels = new Set(before.channels);
-  let { connected } = before;
+  const before = told.get(client);
+  const channels = new Set(before?.channels);
+  let connected = before?.connected === true;
   if (type === "connected") connected = true;
   else if (type === "disconnected") connected = false;
   else if (type === "subscribed") channels.add(channel);
   else channels.delete(channel);
-  if (connected || channels.size > 0) told.set(client, { ...before, connected, channels });
+  if (connected || channels.size > 0) told.set(client, { client, user, connected, channels });
   else told.delete(client);
 }

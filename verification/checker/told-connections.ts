@@ -46,6 +46,9 @@ export class ToldConnections {
     connection.object ??= event.object;
     if (connection.object !== event.object)
       this.#mistold(event, `was told by ${connection.object} before`);
+    const { toldUser } = connection;
+    if (toldUser !== undefined && event.user !== toldUser)
+      this.#mistold(event, `was told to be ${toldUser}`);
     switch (event.event) {
       case "connected":
         this.#connected(connection, event);
@@ -107,9 +110,8 @@ export class ToldConnections {
   }
 
   #disconnected(connection: ConnectionRecord, event: EventTaken): void {
-    const { toldUser, state, subscriptions } = connection;
+    const { state, subscriptions } = connection;
     if (state !== "connected") this.#mistold(event, `was told to be ${state} before`);
-    if (event.user !== toldUser) this.#mistold(event, `was told to be ${toldUser}`);
     for (const [channel, { isOpen }] of subscriptions)
       if (isOpen) this.#mistold(event, `is still subscribed to ${channel}`);
     connection.state = "disconnected";

@@ -201,6 +201,21 @@ describe("the events of connections", () => {
     expect(new Set(ends).size).toBe(2 * limits.eventsCheckpointEvery + 1);
   });
 
+  it("[E9] name the user of a connection that was being made when the list was stored", () => {
+    const object = new ModelObject({ keepMax: 100 });
+    // Its socket is open, and nobody knows yet whose it is.
+    object.held.set("late", { client: "late", user: "", connected: false, channels: new Set() });
+    for (let count = 0; count < 60; count++) object.connect(`c${count}`);
+    expect(object.sql.rows("SELECT number FROM told")).toHaveLength(1);
+    object.connect("late", "eve");
+    object.restart(true);
+    object.events.compare();
+    const ends = object.outbox.after(0, 200, object.nowMs).map((text): object => JSON.parse(text));
+    const ended = { type: "disconnected", client: "late" };
+    expect(ends).toContainEqual(expect.objectContaining({ ...ended, user: "eve" }));
+    expect(ends).not.toContainEqual(expect.objectContaining({ ...ended, user: "" }));
+  });
+
   it("[E8] [E9] tell each client's story in order and to its end, whatever crashes", () => {
     const step = fc.record({
       kind: fc.constantFrom("connect", "disconnect", "subscribe", "unsubscribe", "sleep", "crash"),

@@ -119,8 +119,8 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** How many subscribers connect at once. */
-const atATime = 20;
+/** How many subscribers connect at once: not so many that a busy machine answers them too late, and they try again. */
+const atATime = 8;
 /** How long the subscribers have to become subscribed. */
 const replyTimeoutMs = 60_000;
 

@@ -16,17 +16,18 @@ export function endpointOf(
 }
 
 /**
- * A connection token with the subscriber's user, or its name, and its server-side subscriptions. It doesn't expire, because
+ * A connection token with the subscriber's user and its server-side subscriptions. It doesn't expire, because
  * expiry isn't checked here. That of a user for whom orders are given has a name and the time, so it is made for each
  * connection.
  */
 export function tokenOf(
   { tokenSecret }: ClientsPlan,
-  { process, channels, user, given = false }: SubscriberPlan,
+  subscriber: SubscriberPlan,
   random: Random,
 ): SignedToken {
+  const { channels, user, given = false } = subscriber;
   const subs = Object.fromEntries(channels.map((channel) => [channel, {}]));
-  const claims = { sub: user ?? process, ...(given ? { subs } : {}) };
+  const claims = { sub: userOf(subscriber), ...(given ? { subs } : {}) };
   if (user === undefined) return { text: signToken(claims, tokenSecret), marks: {} };
   const iat = Math.floor(Date.now() / 1_000);
   const jti = tokenName(user, random);
@@ -39,6 +40,15 @@ export interface SignedToken {
   readonly text: string;
   readonly marks: Pick<ConnectionAccepted, "token" | "issuedAt">;
 }
+
+/** The user of a subscriber: one for whom orders are given, or one of a few that all others share. */
+export function userOf({ process, user }: SubscriberPlan): string {
+  let sum = 0;
+  for (const character of process) sum += character.charCodeAt(0);
+  return user ?? `shared-${sum % sharedUsers}`;
+}
+
+const sharedUsers = 16;
 
 /** The name (`jti`) of some of a user's tokens: there are a few names, so that orders find connections. */
 export function tokenName(user: string, random: Random): string {

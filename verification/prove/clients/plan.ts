@@ -30,7 +30,7 @@ export interface SubscriberPlan {
   readonly channels: readonly string[];
   /**
    * The user of the client's token, whose connections a backend ends, blocks and subscribes; raw clients only. Absent: a
-   * user of the client's own, for whom no order is given.
+   * user whom many clients share, and for whom no order is given.
    */
   readonly user?: string;
   /** Channels to which only orders subscribe the client; raw clients with a user, on a gateway. */

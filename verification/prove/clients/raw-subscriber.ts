@@ -2,7 +2,14 @@ import type { Random } from "../../../test/support/random.ts";
 import { microseconds } from "../history/clock.ts";
 import { Backoff } from "./backoff.ts";
 import { Churn } from "./churn.ts";
-import { backendsRefusal, endpointOf, isTemporary, type SignedToken, tokenOf } from "./endpoint.ts";
+import {
+  backendsRefusal,
+  endpointOf,
+  isTemporary,
+  type SignedToken,
+  tokenOf,
+  userOf,
+} from "./endpoint.ts";
 import { OwnCalls } from "./own-calls.ts";
 import { OwnPublishing } from "./own-publishing.ts";
 import type { AskedPlan, ClientsPlan, SubscriberPlan } from "./plan.ts";
@@ -18,6 +25,8 @@ export class RawSubscriber implements Subscriber, LinkUser {
   readonly process: string;
   /** The user for whom orders are given; undefined for none. */
   readonly #user: string | undefined;
+  /** The user, whether orders are given or not. */
+  readonly #name: string;
   /** What a backend decides of the client; undefined for nothing. */
   readonly #asked: AskedPlan | undefined;
   readonly #calls: OwnCalls | undefined;
@@ -49,6 +58,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
     const isAsked = asked !== undefined;
     this.process = process;
     this.#user = user;
+    this.#name = userOf(traits);
     this.#asked = asked;
     this.#isGiven = given;
     this.#linkTraits = {
@@ -124,7 +134,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   }
 
   opened(): void {
-    const user = this.#user ?? this.process;
+    const user = this.#name;
     if (this.#user !== undefined) this.#token = this.#newToken();
     // Who comes without a token tells the backend of the hooks who it is.
     const credentials =
@@ -186,7 +196,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
 
   #connect(): void {
     const { process } = this;
-    const user = this.#user ?? process;
+    const user = this.#name;
     this.#recorder.record({ time: microseconds(), process, type: "invoke", f: "connect", user });
     this.#link = new RawLink(this.#linkTraits, this);
   }
@@ -235,7 +245,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   #onConnected({ client, pong, subs }: ConnectReply, time: number): void {
     this.#client = client;
     const { process } = this;
-    const user = this.#user ?? process;
+    const user = this.#name;
     const asks = this.#asked?.connects === true ? { asks: true } : {};
     const marks = { ...asks, ...this.#token.marks };
     this.#recorder.record({ time, process, type: "ok", f: "connect", user, client, ...marks });

@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import type { Random } from "../../../test/support/random.ts";
 import { microseconds } from "../history/clock.ts";
 import { longestMs, shortestMs } from "./backoff.ts";
-import { endpointOf, type ErrorReply, socketOptions, tokenOf } from "./endpoint.ts";
+import { endpointOf, type ErrorReply, socketOptions, tokenOf, userOf } from "./endpoint.ts";
 import { OwnPublishing } from "./own-publishing.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 import type { Subscriber } from "./subscriber.ts";
@@ -42,7 +42,7 @@ export class SdkSubscriber implements Subscriber {
     const id = { current: "" };
     this.#client.on("connected", ({ client }) => {
       id.current = client;
-      const accepted = { process, type: "ok", f: "connect", user: process, client } as const;
+      const accepted = { process, type: "ok", f: "connect", user: userOf(traits), client } as const;
       recorder.record({ ...accepted, time: microseconds() });
     });
     this.#client.on("connecting", () => {
