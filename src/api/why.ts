@@ -51,14 +51,17 @@ export function parseInspect(params: string, caller: ApiCaller): ParsedEntry {
   if (object === "" || node?.kind === "channel") {
     const checked = checkChannel(channel, "inspect", caller);
     if (checked.outcome === "refused") return checked;
-    if (object !== "" && parsed.value.channel !== "")
-      return refusedRequest("either channel or object is to be given");
-    return asked({ method: "inspect", channel, object: "", refusals });
+    const isOther = parsed.value.channel !== "" && parsed.value.channel !== channel;
+    return isOther ? twoSubjects() : asked({ method: "inspect", channel, object: "", refusals });
   }
   const refused = checkAllChannels("inspect", caller.key);
   if (refused !== undefined) return refused;
-  if (channel !== "") return refusedRequest("either channel or object is to be given");
+  if (channel !== "") return twoSubjects();
   return asked({ method: "inspect", channel: "", object, refusals });
+}
+
+function twoSubjects(): Entry {
+  return refusedRequest("channel and object name different objects");
 }
 
 function asked(question: Question): Entry {

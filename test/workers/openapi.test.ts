@@ -117,13 +117,6 @@ describe("the description of the HTTP API", () => {
     const other = TestSocket.on(await gatewayPlace(1).upgrade(region));
     await other.ask({ id: 1, connect: { token: await token({ sub: user }) } });
     await vi.waitFor(async () => expect(await checked("info", { limit: 1 })).toContain("cursor"));
-    const offset = 1;
-    await checked("why", { channel, offset, user, client: socket.client });
-    const refused = await TestSocket.open(channel);
-    refused.send({ id: 1, connect: {} });
-    await refused.closed;
-    await checked("inspect", { channel, refusals: 1 });
-    await checked("inspect", { object: "gateway:eu/0" });
     await checked("batch", { commands: commandsOf(channel, user) });
     const lines = commandsOf(channel, user).map((command, index) => {
       const [[method, params] = []] = Object.entries(command);
@@ -150,8 +143,6 @@ describe("the description of the HTTP API", () => {
       "Info",
       "Channels",
       "GetUserStatus",
-      "Why",
-      "Inspect",
     ];
     const incomplete = failing.map((name) => `${name}Result.incomplete`);
     const others = new Set(description.unseenFields(inspectionPaths));

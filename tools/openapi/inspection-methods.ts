@@ -27,7 +27,7 @@ const namesConnections: Schema = {
   else: { required: ["client"] },
 };
 
-/** Without `object`, `channel` is required. That both exclude each other is said in words only. */
+/** Without `object`, `channel` is required. That both name the same object is said in words only. */
 const namesObject: Schema = {
   if: { required: ["object"], properties: { object: { minLength: 1 } } },
   else: { required: ["channel"], properties: { channel: { minLength: 1 } } },
@@ -137,7 +137,8 @@ export const inspectionMethods = {
     request: {
       ...requestOf(inspectShape, {
         channel: {
-          description: "The channel. Either `channel` or `object` is required, and not both.",
+          description:
+            "The channel. Either `channel` or `object` is required; both have to name the same.",
         },
         object: {
           description:

@@ -37,15 +37,19 @@ export function sourceFiles(): readonly SourceFile[] {
     .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 }
 
-/** All files below a folder but those of installed packages, and those that tools keep in folders such as .wrangler. */
+/** All files below a folder but those that are built, those of installed packages, and those that tools keep in folders such as .wrangler. */
 function filesIn(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    const isOurs = entry.name !== "node_modules" && !entry.name.startsWith(".");
+    const isInstalled = entry.name === "node_modules" || path === builtFolder;
+    const isOurs = !isInstalled && !entry.name.startsWith(".");
     if (entry.isDirectory()) return isOurs ? filesIn(path) : [];
     return [path];
   });
 }
+
+/** What `npm run build` makes of `console`: it is there or not. */
+const builtFolder = "public/console";
 
 const extensions: ReadonlySet<string> = new Set(
   ["html", "java", "js", "md", "proto", "py", "toml", "ts", "yml"].map((name) => `.${name}`),
@@ -158,7 +162,7 @@ export function privateCitations({ text }: SourceFile): readonly Citation[] {
 
 /** Whether a path, or the name of a Markdown file, is that of something in the repository. */
 export function isInTree(cited: string, files: readonly SourceFile[]): boolean {
-  if (cited.includes("/")) return existsSync(cited);
+  if (cited.includes("/")) return cited.startsWith(builtFolder) || existsSync(cited);
   return files.some(({ path }) => basename(path) === cited);
 }
 

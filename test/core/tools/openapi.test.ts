@@ -129,7 +129,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "server_tags_filter is no valid filter",
   "without a user, client or session has to name one anonymous connection",
   "all values of tags must be strings",
-  "either channel or object is to be given",
+  "channel and object name different objects",
   "object must be channel/, gateway/ or home/ and a name, as events have it",
 ]);
 
