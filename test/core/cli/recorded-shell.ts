@@ -32,7 +32,7 @@ export function recordedShell(
   folder: string = temporaryFolder(),
 ): RunCommand {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return async (args, { environment = {}, input = "" } = {}) => {
+  return async (args, { environment = {}, input = "", atMs = nowMs } = {}) => {
     const [printed, noted]: [string[], string[]] = [[], []];
     const shell: Shell = {
       environment,
@@ -41,7 +41,7 @@ export function recordedShell(
       print: (text) => void printed.push(text),
       note: (text) => void noted.push(text),
       input: () => Promise.resolve(input),
-      nowMs: () => nowMs,
+      nowMs: () => atMs,
     };
     const before = process.exitCode;
     process.exitCode = undefined;
@@ -67,5 +67,7 @@ export type RunCommand = (
   given?: {
     readonly environment?: Readonly<Record<string, string>>;
     readonly input?: string;
+    /** The time at which the command runs, if it isn't {@link nowMs}. */
+    readonly atMs?: number;
   },
 ) => Promise<Ran>;
