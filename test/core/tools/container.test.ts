@@ -140,7 +140,12 @@ describe("[B12] the image of Dockerfile", () => {
 
   it("is built from what .dockerignore lets through, without secrets and state", () => {
     expect(copied.filter((path) => !isLetThrough(path))).toEqual([]);
-    const kept = [".env", ".dev.vars", "console/.dev.vars.staging", "examples/chat-rooms/.dev.vars"];
+    const kept = [
+      ".env",
+      ".dev.vars",
+      "console/.dev.vars.staging",
+      "examples/chat-rooms/.dev.vars",
+    ];
     const others = [".git", ".dormouse", "node_modules", "examples/chat-rooms/server.js"];
     expect([...kept, ...others].filter(isLetThrough)).toEqual([]);
   });
