@@ -10,11 +10,21 @@ export async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
-/** A port without a listener. */
+/**
+ * A port without a listener. It is below those that the system gives to connections and to listeners without a port: one
+ * of these could be taken before the test's server listens there.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
