@@ -84,7 +84,7 @@ describe("an object that hibernates between any two events", () => {
       `"code":2501`,
     ];
     expect(expected.filter((part) => !transcript.includes(part))).toStrictEqual([]);
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("a publication after hibernation", () => {
