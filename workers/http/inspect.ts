@@ -20,7 +20,7 @@ import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { answerInTime, forEachInTurns } from "../platform/object-call.ts";
 import { objectOf } from "./emulation.ts";
 
 /**
@@ -96,7 +96,8 @@ async function holdersOf(
   user: string,
 ): Promise<readonly string[] | undefined> {
   const key = userKey(user);
-  return answerInTime(() => homes.getByName(homeName(key)).holders(key), limits.trailAnswerMs);
+  const home = homes.getByName(homeName(key));
+  return answerInTime("question to an object", limits.trailAnswerMs, () => home.holders(key));
 }
 
 const noHolders: readonly string[] = [];
@@ -117,32 +118,11 @@ async function askAll<Answer>(
   ask: (name: string) => Promise<Answer> | undefined,
 ): Promise<ReadonlyMap<string, Answer | undefined>> {
   const answers = new Map<string, Answer | undefined>(names.map((name) => [name, undefined]));
-  const waiting = names.values();
-  const askNext = async (): Promise<void> => {
-    // All turns share the iterator.
-    for (const name of waiting) {
-      const waitMs = Math.min(limits.trailAnswerMs, endsAtMs - Date.now());
-      answers.set(name, await answerInTime(() => ask(name), waitMs));
-    }
-  };
-  await Promise.all(Array.from({ length: limits.askedAtATime }, askNext));
+  await forEachInTurns(names, limits.askedAtATime, async (name) => {
+    const waitMs = Math.min(limits.trailAnswerMs, endsAtMs - Date.now());
+    answers.set(name, await answerInTime("question to an object", waitMs, () => ask(name)));
+  });
   return answers;
-}
-
-async function answerInTime<Answer>(
-  ask: () => Promise<Answer> | undefined,
-  waitMs: number,
-): Promise<Answer | undefined> {
-  if (waitMs <= 0) return undefined;
-  try {
-    const answer = ask();
-    return answer === undefined
-      ? undefined
-      : await inTime<Answer | undefined>(answer, waitMs, undefined);
-  } catch (error) {
-    console.warn(`question to an object failed: ${parseCallFailure(error).summary}`);
-    return undefined;
-  }
 }
 
 function answered(result: JsonText): CallOutcome {

@@ -6,7 +6,7 @@ import { collectorName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { exposition, formatFor } from "../../src/metrics/exposition.ts";
-import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { answerInTime } from "../platform/object-call.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
 import { type AppEnv, mayReadMetrics } from "./middleware.ts";
 import {
@@ -88,15 +88,7 @@ export async function collected(
 ): Promise<readonly CollectedMetrics[] | undefined> {
   if (collectors === undefined) return undefined;
   const numbers = Array.from({ length: limits.metricsCollectors }, (_, number) => number);
-  try {
-    const asked = numbers.map((number) => collectors.getByName(collectorName(number)).collected());
-    return await inTime<readonly CollectedMetrics[] | undefined>(
-      Promise.all(asked),
-      limits.metricsAnswerMs,
-      undefined,
-    );
-  } catch (error) {
-    console.warn(`reading metrics failed: ${parseCallFailure(error).summary}`);
-    return undefined;
-  }
+  return answerInTime("reading metrics", limits.metricsAnswerMs, () =>
+    Promise.all(numbers.map((number) => collectors.getByName(collectorName(number)).collected())),
+  );
 }

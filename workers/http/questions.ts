@@ -16,7 +16,7 @@ import { homeName, shardName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { answerInTime } from "../platform/object-call.ts";
 import { askInspect, askWhy } from "./inspect.ts";
 
 /**
@@ -83,7 +83,9 @@ function askHomes<Answer>(
   users: readonly string[],
   ask: (home: Home, users: readonly string[]) => Promise<Answer>,
 ): Promise<readonly (Answer | undefined)[]> {
-  return callHomes(homes, users, (home, own) => answerInTime(() => ask(home, own)));
+  return callHomes(homes, users, (home, own) =>
+    answerInTime("question", limits.shardAnswerMs, () => ask(home, own)),
+  );
 }
 
 async function info(shards: Env["USERS"], page: Page): Promise<JsonText> {
@@ -113,17 +115,10 @@ function askShards<Answer>(
   ask: (shard: string, number: number) => Promise<Answer>,
 ): Promise<readonly (Answer | undefined)[]> {
   return Promise.all(
-    Array.from(numbers, (number) => answerInTime(() => ask(shardName(number), number))),
+    Array.from(numbers, (number) =>
+      answerInTime("question", limits.shardAnswerMs, () => ask(shardName(number), number)),
+    ),
   );
-}
-
-async function answerInTime<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await inTime<Answer | undefined>(ask(), limits.shardAnswerMs, undefined);
-  } catch (error) {
-    console.warn(`question failed: ${parseCallFailure(error).summary}`);
-    return undefined;
-  }
 }
 
 function askAgain<Answer>(

@@ -7,7 +7,6 @@ import type { GatheredPresence } from "../../src/channel/presence.ts";
 import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type {
   ChannelPresenceReply,
-  GatewayPresence,
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
@@ -26,7 +25,7 @@ import type { HeldConnections } from "../../src/contract/connection-state.ts";
 import type { LeftUsers, OnlineUsers } from "../../src/contract/user-status.ts";
 import { parseNodeName, shardOf } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { answerInTime, inTime, parseCallFailure } from "../platform/object-call.ts";
 
 /**
  * Calls a gateway with a batch, once. After a call that failed or took longer than `limits.objectAnswerMs` it is
@@ -60,19 +59,11 @@ export async function gatherPresence(
   channel: string,
 ): Promise<GatheredPresence> {
   const answers = await Promise.all(
-    names.map(async (name): Promise<GatewayPresence | undefined> => {
-      try {
-        const answer = gateways.getByName(name).present(channel);
-        return await inTime<GatewayPresence | undefined>(
-          answer,
-          limits.presenceGatherMs,
-          undefined,
-        );
-      } catch (error) {
-        console.warn(`call to a gateway for presence failed: ${parseCallFailure(error).summary}`);
-        return undefined;
-      }
-    }),
+    names.map((name) =>
+      answerInTime("call to a gateway for presence", limits.presenceGatherMs, () =>
+        gateways.getByName(name).present(channel),
+      ),
+    ),
   );
   return {
     clients: answers.flatMap((answer) => answer?.clients ?? []),
@@ -165,12 +156,7 @@ async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | u
       return await call();
     }
   };
-  try {
-    return await inTime<Answer | undefined>(twice(), limits.registerAnswerMs, undefined);
-  } catch (error) {
-    console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
-    return undefined;
-  }
+  return answerInTime("call to a user's home", limits.registerAnswerMs, twice);
 }
 
 /**
@@ -180,17 +166,11 @@ async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | u
  * @returns whether the directory has answered in time
  */
 export async function listNode(shards: Env["USERS"], node: string): Promise<boolean> {
-  try {
-    const listed = shards.getByName(shardOf(node)).list(node);
-    return await inTime(
-      listed.then(() => true),
-      limits.objectAnswerMs,
-      false,
-    );
-  } catch (error) {
-    console.warn(`call to the directory failed: ${parseCallFailure(error).summary}`);
-    return false;
-  }
+  const listed = await answerInTime("call to the directory", limits.objectAnswerMs, async () => {
+    await shards.getByName(shardOf(node)).list(node);
+    return true;
+  });
+  return listed === true;
 }
 
 /**
@@ -254,14 +234,9 @@ async function callHolder<Answer>(
 ): Promise<Answer | undefined> {
   const node = parseNodeName(holder);
   if (node === undefined) return undefined;
-  try {
-    const object =
-      node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
-    return await inTime<Answer | undefined>(call(object), waitMs, undefined);
-  } catch (error) {
-    console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
-    return undefined;
-  }
+  return answerInTime("call for a user's connections", waitMs, () =>
+    call(node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name)),
+  );
 }
 
 /** An object that holds sockets, of either kind, as a home calls it. */

@@ -12,7 +12,7 @@ import { limits } from "../../src/limits.ts";
 import { firstChannels } from "../../src/users/channel-counts.ts";
 import type { Directory } from "../../src/users/directory.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { answerInTime, forEachInTurns } from "../platform/object-call.ts";
 
 /**
  * Asks the objects that a shard of the directory lists, at most `limits.callsInFlightMax` at a time, each once. One that
@@ -71,19 +71,15 @@ export class ListedObjects {
     { call, take }: Question<Answer>,
   ): Promise<boolean> {
     const endsAtMs = Date.now() + limits.listedAnswerMs;
-    const waiting = names.values();
     let complete = true;
-    const askNext = async (): Promise<void> => {
-      // All turns share the iterator.
-      for (const name of waiting) {
-        const asked = this.#directory.ask(nodeOf(name));
-        const answer = await answerInTime(() => call(name), endsAtMs - Date.now());
-        this.#directory.answered(asked, answer?.left);
-        if (answer === undefined) complete = false;
-        else if (answer.left) take(name, answer);
-      }
-    };
-    await Promise.all(Array.from({ length: limits.callsInFlightMax }, askNext));
+    await forEachInTurns(names, limits.callsInFlightMax, async (name) => {
+      const asked = this.#directory.ask(nodeOf(name));
+      const waitMs = endsAtMs - Date.now();
+      const answer = await answerInTime("question to a listed object", waitMs, () => call(name));
+      this.#directory.answered(asked, answer?.left);
+      if (answer === undefined) complete = false;
+      else if (answer.left) take(name, answer);
+    });
     return complete;
   }
 }
@@ -91,19 +87,6 @@ export class ListedObjects {
 interface Question<Answer> {
   readonly call: (name: string) => Promise<Answer>;
   readonly take: (name: string, answer: Answer) => void;
-}
-
-async function answerInTime<Answer>(
-  call: () => Promise<Answer>,
-  waitMs: number,
-): Promise<Answer | undefined> {
-  if (waitMs <= 0) return undefined;
-  try {
-    return await inTime<Answer | undefined>(call(), waitMs, undefined);
-  } catch (error) {
-    console.warn(`question to a listed object failed: ${parseCallFailure(error).summary}`);
-    return undefined;
-  }
 }
 
 function incompleteUnless(complete: boolean): { readonly incomplete?: true } {

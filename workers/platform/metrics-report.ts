@@ -2,7 +2,7 @@ import type { MetricsReport } from "../../src/contract/metrics-report.ts";
 import { collectorName, collectorOf } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "./env.ts";
-import { inTime, parseCallFailure } from "./object-call.ts";
+import { answerInTime } from "./object-call.ts";
 
 /**
  * Reports what an object or an isolate of the edge has counted, once.
@@ -17,15 +17,9 @@ export async function reportMetrics(
   // Isolates of the edge have no names.
   const anyCollector = collectorName(Math.floor(Math.random() * limits.metricsCollectors));
   const name = report.node === "" ? anyCollector : collectorOf(report.node);
-  try {
-    const taken = collectors.getByName(name).report(report);
-    return await inTime(
-      taken.then(() => true),
-      limits.objectAnswerMs,
-      false,
-    );
-  } catch (error) {
-    console.warn(`report of metrics failed: ${parseCallFailure(error).summary}`);
-    return false;
-  }
+  const taken = await answerInTime("report of metrics", limits.objectAnswerMs, async () => {
+    await collectors.getByName(name).report(report);
+    return true;
+  });
+  return taken === true;
 }

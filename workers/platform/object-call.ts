@@ -27,6 +27,44 @@ export function parseCallFailure(thrown: unknown): CallFailure {
 }
 
 /**
+ * Makes a call to an object, once, and awaits its answer for at most so many ms. A call that throws leaves a line in the log.
+ *
+ * @param what   for the log: the kind of call
+ * @param waitMs if it isn't positive, no call is made
+ * @param call   gives undefined if there is no object to be called
+ * @returns undefined if there is no answer in time: then it is unknown whether the object has carried out the call
+ */
+export async function answerInTime<Answer>(
+  what: string,
+  waitMs: number,
+  call: () => Promise<Answer> | undefined,
+): Promise<Answer | undefined> {
+  if (waitMs <= 0) return undefined;
+  try {
+    const answer = call();
+    if (answer === undefined) return undefined;
+    return await inTime<Answer | undefined>(answer, waitMs, undefined);
+  } catch (error) {
+    console.warn(`${what} failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
+}
+
+/** Does work for each name, for so many of them at a time. The work must not reject. */
+export async function forEachInTurns(
+  names: readonly string[],
+  atATime: number,
+  work: (name: string) => Promise<void>,
+): Promise<void> {
+  const waiting = names.values();
+  const takeTurns = async (): Promise<void> => {
+    // All turns share the iterator.
+    for (const name of waiting) await work(name);
+  };
+  await Promise.all(Array.from({ length: atATime }, takeTurns));
+}
+
+/**
  * Awaits work for at most so many ms, and then returns `late`. Late work continues, and its result is dropped; the
  * platform cancels the work with the request. An error that the work throws in time is thrown here.
  */
