@@ -144,8 +144,7 @@ function shownFrame(frame: SentFrame): object {
 
 /** The connections on one object, first the open ones. */
 function shownConnections(passage: Passage): readonly object[] {
-  const { connections, closes, node } = passage.object;
-  const { notes } = passage.object;
+  const { connections, closes, node, notes } = passage.object;
   const eventsOf = (client: string) => notes.filter((note) => note.client === client);
   return [
     ...connections.map((one) =>

@@ -50,7 +50,7 @@ export function readEventsSection(section: Section): EventsConfig | undefined {
 }
 
 /** The types of events that a configuration may list. */
-const eventTypes = [
+export const eventTypes = [
   "connected",
   "disconnected",
   "subscribed",

@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import { hashOf } from "./text-hash.ts";
 
 /** A gateway of a region's pool, or one that serves a single channel whose own object is full (rule G4). */
 export type GatewayAddress =
@@ -99,14 +100,6 @@ export function collectorOf(node: string): string {
 /** The name of a collecting object by its number. */
 export function collectorName(number: number): string {
   return String(number);
-}
-
-function hashOf(text: string): number {
-  let hash = 0x81_1c_9d_c5;
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
-  }
-  return hash >>> 0;
 }
 
 /** The `object` in the events of a channel's object or a gateway, from its node: `channel/<name>` or `gateway/<name>`. */

@@ -1,4 +1,5 @@
 import type { EventsConfig, EventType } from "../config/config.ts";
+import { hashOf } from "../contract/text-hash.ts";
 import { limits } from "../limits.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { isTold, type ObjectEvent } from "./event.ts";
@@ -197,14 +198,6 @@ function parseDigest(text: string | undefined): Digest {
   if (text === undefined) return emptyDigest;
   const [count = 0, hash = 0] = text.split(" ").map(Number);
   return { count, hash };
-}
-
-/** FNV-1a. @param start the hash of what comes before the text */
-function hashOf(text: string, start = 0x81_1c_9d_c5): number {
-  let hash = start;
-  for (let index = 0; index < text.length; index++)
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
-  return hash >>> 0;
 }
 
 /** The hash of a connection's ID, a space and the name of a channel. */

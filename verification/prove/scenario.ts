@@ -1,3 +1,4 @@
+import { eventTypes } from "../../src/config/events.ts";
 import type { Random } from "../../test/support/random.ts";
 import type { HookBackend } from "./backends/hook-backend.ts";
 import type { SubscriberPlan } from "./clients/plan.ts";
@@ -230,18 +231,6 @@ export function provedConfig(hooks: HookBackend["config"], target: string) {
     rpc: hooks.rpc,
   };
 }
-
-const eventTypes = [
-  "connected",
-  "disconnected",
-  "subscribed",
-  "unsubscribed",
-  "user_online",
-  "user_offline",
-  "channel_occupied",
-  "channel_vacated",
-  "publication",
-];
 
 /** The namespaces of whose channels a backend is told: with and without history, and with hooks. */
 const toldNamespaces = ["own", "asked", "dull", "none", "burst"];

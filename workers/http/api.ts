@@ -194,7 +194,12 @@ function noteErrors(
   noteError(context, answer, entry !== undefined && "channel" in entry ? entry.channel : undefined);
 }
 
-function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string | undefined): void {
+/** Leaves an error for the log, and says nothing of any other answer (rule A13). */
+export function noteError(
+  context: Context<AppEnv>,
+  answer: ApiAnswer,
+  channel: string | undefined,
+): void {
   if (!("error" in answer)) return;
   const { code, message } = answer.error;
   const named = channel === undefined ? {} : { channel };

@@ -107,16 +107,8 @@ const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1
 async function passwordIn(request: Request): Promise<string | undefined> {
   const bytes = await boundedBytes(request.body, limits.consolePasswordCharactersMax * 8);
   const text = bytes === undefined ? undefined : utf8Text(bytes);
-  const parsed = text === undefined ? undefined : v.safeParse(loginShape(), parseJson(text));
+  const parsed = text === undefined ? undefined : v.safeParse(loginShape(), text);
   return parsed?.success === true ? parsed.output.password : undefined;
 }
 
-const loginShape = () => v.object({ password: v.string() });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const loginShape = () => v.pipe(v.string(), v.parseJson(), v.object({ password: v.string() }));

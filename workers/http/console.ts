@@ -60,7 +60,7 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
   const { config, console: access } = context.var.configured;
   const { withoutNamespace, namespaces, namespaceBoundary } = config.channel;
   const all: readonly (readonly [string, ChannelOptions])[] = [
-    ...(withoutNamespace === undefined ? [] : ([["", withoutNamespace]] as const)),
+    ["", withoutNamespace],
     ...namespaces,
   ];
   const body = {

@@ -3,6 +3,7 @@ import { parseEventsRequest } from "../../src/api/events.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime, overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
+import { noteError } from "./api.ts";
 import { objectOf } from "./emulation.ts";
 import type { AppEnv } from "./middleware.ts";
 import { errorModeOf, respondAnswer, respondMalformed } from "./respond.ts";
@@ -17,13 +18,9 @@ export async function events(context: Context<AppEnv>): Promise<Response> {
   switch (parsed.outcome) {
     case "malformed":
       return respondMalformed(parsed.detail);
-    case "refused": {
-      const { error, detail, channel: named } = parsed;
-      const rule = error.code === errorCodes.permissionDenied.code ? "A14" : "W1";
-      const where = named === undefined ? {} : { channel: named };
-      context.set("refusal", { rule, reason: detail, code: error.code, ...where });
+    case "refused":
+      noteError(context, parsed, parsed.channel);
       return respondAnswer(parsed, mode);
-    }
     case "events":
       break;
   }

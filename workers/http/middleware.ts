@@ -20,6 +20,7 @@ import {
 } from "./respond.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
+import { digest } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
@@ -220,10 +221,6 @@ function offeredKeys(context: Context<AppEnv>): readonly string[] {
 function splitOnce(header: string): readonly [string, string] {
   const space = header.indexOf(" ");
   return space < 0 ? [header, ""] : [header.slice(0, space), header.slice(space + 1).trim()];
-}
-
-function digest(key: string): Promise<ArrayBuffer> {
-  return crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
 }
 
 /** A transport that the configuration can enable. */

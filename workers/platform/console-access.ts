@@ -2,6 +2,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } fr
 import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts";
 import type { ConsoleAccessConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
+import { digest } from "./digest.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 
 /** Who may use the console: whoever knows its password, or whom Cloudflare Access lets through (rule N2). */
@@ -120,8 +121,4 @@ function areEqual(one: Uint8Array, other: Uint8Array): boolean {
   let difference = 0;
   for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);
   return difference === 0;
-}
-
-function digest(text: string): Promise<ArrayBuffer> {
-  return crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
 }
