@@ -27,6 +27,11 @@ export const metricsLimits = {
   metricsPointsMax: 250,
   /** How often a collecting object keeps how its counters are, for the console's last hour: a row of some 10 KB each. */
   metricsMarkMs: 600_000,
+  /**
+   * Refusals that one report has at most, the newest: with 256 characters of each text about 10 KB. An isolate of the
+   * edge remembers no others.
+   */
+  metricsRefusalsMax: 20,
   /** How long a scrape waits for the objects that collect. */
   metricsAnswerMs: 3_000,
 } as const;

@@ -5,6 +5,7 @@ import type {
   ObjectState,
   SubscriberCounts,
 } from "../contract/object-state.ts";
+import { type CollectedRefusal, edgeNode } from "../contract/metrics-report.ts";
 import type { ClosedConnection, GatewayProgress } from "../contract/trail.ts";
 import { gatewayNode } from "../contract/object-names.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
@@ -35,6 +36,22 @@ export function encodeInspectedChannel(
 /** The same for a gateway. */
 export function encodeInspectedObject(state: ObjectState): JsonText {
   return trustedJsonText(JSON.stringify(shownObject(state)));
+}
+
+/** The same for the edge, which has no state but what was refused there. */
+export function encodeInspectedEdge(
+  version: string,
+  refusals: readonly CollectedRefusal[],
+): JsonText {
+  return trustedJsonText(
+    JSON.stringify({
+      object: edgeNode,
+      version,
+      ...(refusals.length === 0
+        ? {}
+        : { refusals: refusals.map(({ object: _, ...one }) => shownRefusal(one)) }),
+    }),
+  );
 }
 
 function shownObject(state: ObjectState): object {

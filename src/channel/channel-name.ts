@@ -1,4 +1,5 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
+import { isOwnName } from "../contract/own-channel.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
 /** The outcome of resolving a channel name: the options that apply, and who may subscribe (docs/protocol.md 5.4). */
@@ -30,6 +31,8 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
       reason: `the channel name is over ${config.maxLengthBytes} bytes`,
     };
   }
+  if (isOwnName(name))
+    return { outcome: "bad-name", reason: "a channel name can't begin with the character U+0000" };
   const { isPrivate, namespace, rest } = partsOf(name, config);
   const options =
     namespace === undefined ? config.withoutNamespace : config.namespaces.get(namespace);

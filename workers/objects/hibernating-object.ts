@@ -69,8 +69,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly awakeSinceMs = Date.now();
   /** Logs a refusal, and counts it (rule A13). */
   protected readonly refused = (refusal: Refusal): void => {
-    const { refused, rule } = refusal;
-    this.metrics?.counts.add("dormouse_refusals_total", { refused, rule });
+    this.metrics?.refused(refusal, Date.now());
     this.remembered.refused(refusal);
     noteRefusal(refusal, this.node);
   };

@@ -1,4 +1,7 @@
-import type { GaugeValue, MetricsReport } from "../../src/contract/metrics-report.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { RefusalTrail } from "../../src/access/refusal-trail.ts";
+import type { GaugeValue, MetricsReport, ReportTaken } from "../../src/contract/metrics-report.ts";
+import { limits } from "../../src/limits.ts";
 import { type CounterName, seriesOf } from "../../src/metrics/catalogue.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { MetricsReporter } from "../../src/metrics/reporter.ts";
@@ -19,6 +22,8 @@ export class ObjectMetrics {
   readonly #object: MeasuredObject;
   readonly #reporter: MetricsReporter;
   /** Since the last report. */
+  readonly #refusals = new RefusalTrail(limits.metricsRefusalsMax);
+  /** Since the last report. */
   #alarms = 0;
   /** 1 until the first report. */
   #starts = 1;
@@ -38,11 +43,23 @@ export class ObjectMetrics {
 
   async #send(
     report: Omit<MetricsReport, "node">,
-    done: (isTaken: boolean, nowMs: number) => void,
+    done: (taken: ReportTaken | undefined, nowMs: number) => void,
   ): Promise<void> {
     const collectors = this.#object.collectors();
-    const isTaken = await reportMetrics(collectors, { node: this.#object.node(), ...report });
-    done(isTaken, Date.now());
+    const refusals = this.#refusals.take();
+    const taken = await reportMetrics(collectors, {
+      node: this.#object.node(),
+      ...report,
+      ...(refusals.length > 0 && { refusals }),
+    });
+    done(taken, Date.now());
+  }
+
+  /** Counts a refusal, which the next report tells (rule Y6). */
+  refused(refusal: Refusal, nowMs: number): void {
+    const { refused, rule } = refusal;
+    this.counts.add("dormouse_refusals_total", { refused, rule });
+    this.#refusals.note(refusal, nowMs);
   }
 
   /** What a channel needs to count. */
