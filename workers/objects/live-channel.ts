@@ -33,8 +33,8 @@ export class LiveChannel {
 
   /** Takes over the socket of a page. The edge has checked the login, and says when it ends. */
   accept(request: Request): Response {
-    const { context } = this.#object;
-    if (context.getWebSockets().length >= limits.liveLookersMax)
+    const open = this.#sockets().filter(({ readyState }) => readyState === WebSocket.OPEN);
+    if (open.length >= limits.liveLookersMax)
       return new Response("Service Unavailable", { status: 503 });
     const { 0: clientEnd, 1: objectEnd } = new WebSocketPair();
     const looker: Looker = {
@@ -42,7 +42,7 @@ export class LiveChannel {
       endsAtMs: Number(request.headers.get(liveHeader)) * 1_000,
       hasConnected: false,
     };
-    context.acceptWebSocket(objectEnd);
+    this.#object.context.acceptWebSocket(objectEnd);
     objectEnd.serializeAttachment(looker);
     this.#begin();
     return new Response(null, { status: 101, webSocket: clientEnd });
@@ -68,9 +68,13 @@ export class LiveChannel {
     this.#figures.refused(refusals);
   }
 
+  #sockets(): readonly WebSocket[] {
+    return this.#object.context.getWebSockets();
+  }
+
   /** Begins, if there is a page. */
   #begin(): void {
-    if (this.#isTicking || this.#object.context.getWebSockets().length === 0) return;
+    if (this.#isTicking || this.#sockets().length === 0) return;
     this.#isTicking = true;
     this.#tickLater(0);
   }
@@ -80,7 +84,7 @@ export class LiveChannel {
   }
 
   #tick(nowMs: number): void {
-    const pages = this.#object.context.getWebSockets().filter((page) => !this.#ends(page, nowMs));
+    const pages = this.#sockets().filter((page) => !this.#ends(page, nowMs));
     if (pages.length === 0) {
       this.#isTicking = false;
       this.#renewedAtMs = Number.NEGATIVE_INFINITY;
@@ -116,7 +120,7 @@ export class LiveChannel {
     const changes = this.#figures.changes(nowMs);
     const changed = changes === undefined ? undefined : encodeLive(changes);
     let all: Message | undefined;
-    for (const page of this.#object.context.getWebSockets()) {
+    for (const page of this.#sockets()) {
       if (!lookerOf(page).hasConnected) continue;
       if (this.#told.has(page)) {
         if (changed !== undefined) send(page, changed);
