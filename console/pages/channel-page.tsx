@@ -194,7 +194,7 @@ function Publications({
   readonly publications: readonly Publication[];
 }) {
   return (
-    <Table caption={caption} heads={["Offset", "Payload", "Tags", "Publisher", ""]}>
+    <Table caption={caption} heads={["Offset", "Payload", "Tags", "Publisher", "Who got it"]}>
       {publications.map(({ offset = 0, data, tags, info }) => (
         <tr key={offset}>
           <th scope="row" class="number">
