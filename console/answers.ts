@@ -152,6 +152,7 @@ export interface LiveNews {
 }
 
 export interface Why {
+  readonly offset: number;
   readonly summary: string;
   readonly publication: {
     readonly state: string;

@@ -15,7 +15,7 @@ import { answerInTime } from "../platform/object-call.ts";
 import { publish, single } from "./api.ts";
 import { loginEnd } from "./console-login.ts";
 import { regionEndpoint } from "./endpoints.ts";
-import { collected, collectedRefusals } from "./metrics.ts";
+import { collected, collectedRefusals, operatorLooks } from "./metrics.ts";
 import type { AppEnv } from "./middleware.ts";
 import { handoverRequest, placeSocket } from "./placement.ts";
 import {
@@ -117,6 +117,7 @@ export function consoleLive(): Handler<AppEnv> {
 
 /** Hands a page's socket over to the object that publishes the server's own channel. */
 async function ownLive(context: Context<AppEnv>): Promise<Response> {
+  operatorLooks();
   const headers = new Headers({
     Upgrade: "websocket",
     [liveHeader]: String((await loginEnd(context)) ?? 0),

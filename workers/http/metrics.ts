@@ -75,6 +75,11 @@ let isReportDue = false;
 /** How soon a report is wanted; an operator may look on. */
 let reportMs: number | undefined;
 
+/** An operator opens the console through this isolate, and wants to see at once what it has counted. */
+export function operatorLooks(): void {
+  reportMs = limits.liveReportMs;
+}
+
 interface IsolateMetrics {
   readonly counts: Counts;
   readonly refusals: RefusalTrail;
@@ -84,7 +89,12 @@ async function reportLater(
   { counts, refusals }: IsolateMetrics,
   context: Context<AppEnv>,
 ): Promise<void> {
-  await scheduler.wait(reportMs ?? limits.metricsReportMs);
+  // In steps, because an operator may open the console meanwhile.
+  for (let waitedMs = 0; waitedMs < (reportMs ?? limits.metricsReportMs);) {
+    const stepMs = Math.min(limits.liveTellMs, limits.metricsReportMs);
+    await scheduler.wait(stepMs);
+    waitedMs += stepMs;
+  }
   isReportDue = false;
   const refused = refusals.take();
   const taken = await reportMetrics(context.env.METRICS, {
