@@ -16,6 +16,23 @@ export interface MetricsReport {
   readonly gauges: readonly GaugeValue[];
   /** The last refusals since the last report, newest first. Absent: none, or the release before, which told none. */
   readonly refusals?: readonly KeptRefusal[];
+  /**
+   * The gauges of other objects, whose counts came with their answers and are among these (rule J7). Absent: of none, and
+   * from the release before.
+   */
+  readonly carried?: readonly NodeGauges[];
+}
+
+/** What a channel's object has counted, with its answer to a caller that reports it together with its own (rule J7). */
+export interface CarriedReport extends Pick<MetricsReport, "node" | "counters" | "histograms"> {
+  /** All of its gauges that aren't 0; absent if they are as they were with an answer or a report before. */
+  readonly gauges?: readonly GaugeValue[];
+}
+
+/** The gauges of an object, as they last were. */
+export interface NodeGauges {
+  readonly node: string;
+  readonly gauges: readonly GaugeValue[];
 }
 
 /** The answer to a report; a release before gives none. */

@@ -96,16 +96,18 @@ export interface ChannelCalls extends SessionCalls {
   /**
    * Carries out commands of the HTTP API for the edge, in order.
    *
+   * @param carries whether the caller reports what the object has counted together with its own (rule J7); absent: no
    * @returns one answer for each command, when everything that the commands wrote is durable
    */
-  execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers>;
+  execute(commands: readonly ChannelCommand[], carries?: boolean): Promise<ChannelAnswers>;
   /**
    * Carries out requests of a gateway, in order.
    *
    * @param gateway the name of the gateway
+   * @param carries as for {@link execute}
    * @returns one reply for each request, when everything that the requests wrote is durable
    */
-  ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies>;
+  ask(gateway: string, requests: readonly RelayRequest[], carries?: boolean): Promise<RelayReplies>;
   /**
    * Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6).
    */

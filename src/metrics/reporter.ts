@@ -30,7 +30,22 @@ export class MetricsReporter {
     this.#port.later(waitMs, (dueMs) => this.#report(dueMs));
   }
 
+  /**
+   * What the next report would have, for a caller that carries it with its own (rule J7): then no report is due. Undefined
+   * if nothing was counted.
+   */
+  take(nowMs: number): Omit<MetricsReport, "node"> | undefined {
+    if (!this.#counts.any) return undefined;
+    this.#port.countOwn(nowMs);
+    this.#lastMs = nowMs;
+    return { ...this.#counts.take(), gauges: this.#port.gauges() };
+  }
+
   #report(nowMs: number): void {
+    if (!this.#counts.any) {
+      this.#isDue = false;
+      return;
+    }
     this.#port.countOwn(nowMs);
     const gauges = this.#port.gauges();
     this.#lastMs = nowMs;

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { RefusalTrail } from "../../src/access/refusal-trail.ts";
 import type {
+  CarriedReport,
   CollectedMetrics,
   CollectedRefusal,
   RefusalsQuery,
@@ -10,6 +11,7 @@ import type {
 import type { MetricsCalls } from "../../src/contract/object-calls.ts";
 import { collectorName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
+import { CarriedGauges } from "../../src/metrics/carried-gauges.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { exposition, formatFor } from "../../src/metrics/exposition.ts";
 import { newestRefusals } from "../../src/metrics/refusal-list.ts";
@@ -33,7 +35,7 @@ export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
   const beganMs = Date.now();
   await next();
   const endedMs = Date.now();
-  isolate ??= { counts: new Counts(), refusals: new RefusalTrail(limits.metricsRefusalsMax) };
+  isolate ??= newIsolate();
   count(isolate.counts, context, (endedMs - beganMs) / 1_000);
   const noted = context.get("noted");
   if (noted !== undefined) isolate.refusals.note(noted, endedMs);
@@ -83,10 +85,31 @@ export function operatorLooks(): void {
 interface IsolateMetrics {
   readonly counts: Counts;
   readonly refusals: RefusalTrail;
+  readonly carried: CarriedGauges;
+}
+
+function newIsolate(): IsolateMetrics {
+  return {
+    counts: new Counts(),
+    refusals: new RefusalTrail(limits.metricsRefusalsMax),
+    carried: new CarriedGauges(),
+  };
+}
+
+/** Whether this isolate can carry what a channel's object has counted to its next report (rule J7). */
+export function carriesCounts(): boolean {
+  return isolate?.carried.hasRoom !== false;
+}
+
+/** Takes what came with the answer of a channel's object, during a request that is going to be counted itself. */
+export function carryCounts(counted: CarriedReport): void {
+  isolate ??= newIsolate();
+  isolate.counts.merge(counted);
+  if (counted.gauges !== undefined) isolate.carried.add(counted.node, counted.gauges);
 }
 
 async function reportLater(
-  { counts, refusals }: IsolateMetrics,
+  { counts, refusals, carried }: IsolateMetrics,
   context: Context<AppEnv>,
 ): Promise<void> {
   // In steps, because an operator may open the console meanwhile.
@@ -97,12 +120,12 @@ async function reportLater(
   }
   isReportDue = false;
   const refused = refusals.take();
-  const taken = await reportMetrics(context.env.METRICS, {
-    node: "",
-    ...counts.take(),
-    gauges: [],
-    ...(refused.length > 0 && { refusals: refused }),
-  });
+  const report = { node: "", ...counts.take(), gauges: [] };
+  const taken = await reportMetrics(
+    context.env.METRICS,
+    refused.length > 0 ? { ...report, refusals: refused } : report,
+    carried.take(),
+  );
   reportMs = taken?.nextInMs;
 }
 
