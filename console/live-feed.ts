@@ -79,7 +79,6 @@ function follow(): void {
   client.on("publication", ({ data }: PublicationContext) => take(data));
   client.on("error", () => void explain());
   client.connect();
-  void remember();
 }
 
 /** Takes what the channel tells. */
@@ -87,8 +86,11 @@ function take(news: LiveNews): void {
   const refusals = news.refusals ?? [];
   if (refusals.length > 0) feed = { ...feed, refusals: merged(refusals, feed.refusals) };
   const before = feed.metrics;
-  if (news.all !== undefined) count(news.all, true);
-  else if (news.changed !== undefined && before !== undefined)
+  if (news.all !== undefined) {
+    count(news.all, true);
+    // Not earlier: from now on, the channel tells each refusal that comes.
+    void remember();
+  } else if (news.changed !== undefined && before !== undefined)
     count(withChanges(before, news.changed, news.at_ms ?? before.at_ms), false);
   const { problem: _, ...told } = feed;
   show(told);

@@ -109,8 +109,10 @@ function breaksThings(browser: string): void {
     const filler = "x".repeat(250_000);
     let outcome = "";
     for (let number = 0; number < 100 && outcome !== "slow"; number++) {
-      for (let count = 0; count < 20; count++)
-        await server.backend.publish("fast", { number, filler });
+      const publishing = Array.from({ length: 20 }, () =>
+        server.backend.publish("fast", { number, filler }),
+      );
+      await Promise.all(publishing);
       outcome = await operator.asks("fast", "slow");
       if (outcome === "closed before") break;
     }

@@ -48,7 +48,11 @@ function inBrowser(browser: string): void {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "ada" }) });
     test.onTestFinished(() => client.close());
     const { publications } = await client.subscribed("news");
-    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
+    const page = await ControlledPage.open(
+      test,
+      browser,
+      `${server.address}/console/#/channel?name=news&hear=1`,
+    );
 
     await page.sees("Password", "label");
     await page.fill("#password", "a wrong one");
@@ -56,7 +60,9 @@ function inBrowser(browser: string): void {
     await page.sees("This isn't the password.");
     await page.fill("#password", password);
     await page.press("Enter");
-    await page.sees("Overview", "h1");
+    // The link of `npm start` leads to a channel that is heard at once.
+    await page.sees("Hearing the channel.");
+    await page.click("Overview");
     await page.sees("Deliveries a second", ".tiles");
 
     await page.click("Channels");
