@@ -126,7 +126,7 @@ export interface Inspected {
   };
 }
 
-export interface Refusal {
+interface Refusal {
   readonly at_ms: number;
   readonly count: number;
   readonly refused: string;

@@ -1,4 +1,4 @@
-import { Centrifuge, type PublicationContext } from "centrifuge";
+import { Centrifuge, type PublicationContext, State } from "centrifuge";
 import { useEffect, useState } from "preact/hooks";
 import type { CollectedRefusal, LiveNews, Metrics } from "./answers.ts";
 import { type Point, pointBetween, stateBefore, withChanges } from "./rates.ts";
@@ -39,9 +39,9 @@ interface Looker {
  * @param loggedOut called when the login has ended
  */
 export function useFeed(everyMs: number, loggedOut: () => void): Feed {
-  const [shown, show] = useState(feed);
+  const [shown, setShown] = useState(feed);
   useEffect(() => {
-    const looker = { show, loggedOut };
+    const looker = { show: setShown, loggedOut };
     reportMs = everyMs;
     lookers.add(looker);
     follow();
@@ -109,7 +109,7 @@ function move(): void {
   const { metrics, problem } = feed;
   const quietMs = performance.now() - countedAtMs;
   if (metrics === undefined || problem !== undefined || quietMs < moveMs) return;
-  if (client?.state !== "connected") return;
+  if (client?.state !== State.Connected) return;
   count({ ...metrics, at_ms: metrics.at_ms + quietMs }, false);
   show(feed);
 }

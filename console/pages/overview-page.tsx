@@ -129,55 +129,58 @@ function Gateways({
     const timer = setTimeout(() => ask(cursors.at(-1) ?? ""), waitMs);
     return () => clearTimeout(timer);
   }, [connections]);
-  const { nodes = [], cursor: further, incomplete } = called.result ?? {};
+  const { nodes = [], cursor: further = "", incomplete } = called.result ?? {};
   return (
     <section>
       <h2>Gateways</h2>
       <Message text={called.problem} isProblem />
       {incomplete === true && <Message text="Some objects haven't answered." isProblem />}
-      <Table
-        caption="Gateways that hold connections"
-        heads={[
-          "Gateway",
-          "Region",
-          "Connections",
-          "Users",
-          "Channels",
-          "Subscriptions",
-          "Awake for",
-          "Release",
-        ]}
-      >
-        {nodes.map((node) => (
-          <tr key={node.uid}>
-            <th scope="row">{node.name}</th>
-            <td>{node.region ?? "–"}</td>
-            <td class="number">{count(node.num_clients)}</td>
-            <td class="number">{count(node.num_users)}</td>
-            <td class="number">{count(node.num_channels)}</td>
-            <td class="number">{count(node.num_subs)}</td>
-            <td class="number">{count(node.uptime)} s</td>
-            <td>{node.version}</td>
-          </tr>
-        ))}
-        {nodes.length === 0 && (
-          <tr>
-            <td colSpan={8}>No gateway holds a connection.</td>
-          </tr>
-        )}
-      </Table>
+      <GatewayTable nodes={nodes} />
       <p class="buttons">
         <button disabled={cursors.length < 2} onClick={() => move(cursors.slice(0, -1))}>
           Previous
         </button>
-        <button
-          disabled={further === undefined || further === ""}
-          onClick={() => move([...cursors, further ?? ""])}
-        >
+        <button disabled={further === ""} onClick={() => move([...cursors, further])}>
           Next
         </button>
       </p>
     </section>
+  );
+}
+
+function GatewayTable({ nodes }: Pick<Info, "nodes">) {
+  return (
+    <Table
+      caption="Gateways that hold connections"
+      heads={[
+        "Gateway",
+        "Region",
+        "Connections",
+        "Users",
+        "Channels",
+        "Subscriptions",
+        "Awake for",
+        "Release",
+      ]}
+    >
+      {nodes.map((node) => (
+        <tr key={node.uid}>
+          <th scope="row">{node.name}</th>
+          <td>{node.region ?? "–"}</td>
+          <td class="number">{count(node.num_clients)}</td>
+          <td class="number">{count(node.num_users)}</td>
+          <td class="number">{count(node.num_channels)}</td>
+          <td class="number">{count(node.num_subs)}</td>
+          <td class="number">{count(node.uptime)} s</td>
+          <td>{node.version}</td>
+        </tr>
+      ))}
+      {nodes.length === 0 && (
+        <tr>
+          <td colSpan={8}>No gateway holds a connection.</td>
+        </tr>
+      )}
+    </Table>
   );
 }
 

@@ -47,9 +47,7 @@ export function encodeInspectedEdge(
     JSON.stringify({
       object: edgeNode,
       version,
-      ...(refusals.length === 0
-        ? {}
-        : { refusals: refusals.map(({ object: _, ...one }) => shownRefusal(one)) }),
+      ...(refusals.length === 0 ? {} : { refusals: refusals.map(shownEdgeRefusal) }),
     }),
   );
 }
@@ -146,6 +144,11 @@ function shownClose(close: ClosedConnection): object {
   const { client, user, openedAtMs, atMs, code, by, hadConnected } = close;
   const times = { opened_at_ms: openedAtMs, closed_at_ms: atMs };
   return { client, user, ...times, code, by, had_connected: hadConnected };
+}
+
+/** All of them are of the edge, as the answer says. */
+function shownEdgeRefusal({ object, ...refusal }: CollectedRefusal): object {
+  return object === edgeNode ? shownRefusal(refusal) : {};
 }
 
 function shownRefusal({ atMs, count, ...refusal }: KeptRefusal): object {

@@ -37,8 +37,8 @@ async function remembers(...reasons: readonly string[]): Promise<Told> {
   await vi.waitUntil(
     async () => {
       told = await edge();
-      const known = (told.refusals ?? []).map(({ reason }) => reason);
-      return reasons.every((reason) => known.includes(reason));
+      const known = new Set((told.refusals ?? []).map(({ reason }) => reason));
+      return reasons.every((reason) => known.has(reason));
     },
     { timeout: 20_000, interval: 100 },
   );
@@ -94,7 +94,8 @@ describe("what the edge refuses", () => {
     await remembers(reasonOf("https://before.example"));
     await stored();
     for (const name of collectors) await evictDurableObject(env.METRICS.getByName(name));
-    await remembers(reasonOf("https://before.example"));
+    const { refusals } = await edge();
+    expect(refusals?.map(({ reason }) => reason)).toContain(reasonOf("https://before.example"));
   });
 
   it("[Y6] [J2] is told in the report that comes anyway, the newest ones only", async () => {

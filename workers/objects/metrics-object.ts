@@ -64,7 +64,7 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
     this.#totals.add(report, nowMs);
     this.#analyse(report);
     const object = report.node === "" ? edgeNode : report.node;
-    const refusals = (report.refusals ?? []).map((one) => ({ ...one, object }));
+    const refusals = (report.refusals ?? []).map((one) => Object.assign(one, { object }));
     this.#refusals.add(refusals);
     this.#storeSoon();
     if (this.#lease.isOn(nowMs)) this.#tellSoon(refusals);
