@@ -1,5 +1,4 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
-import { isOwnName } from "../contract/own-channel.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
 /** The outcome of resolving a channel name: the options that apply, and who may subscribe (docs/protocol.md 5.4). */
@@ -31,7 +30,8 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
       reason: `the channel name is over ${config.maxLengthBytes} bytes`,
     };
   }
-  if (isOwnName(name))
+  // The server's own, see `src/contract/own-channel.ts` (rule N7).
+  if (name.startsWith("\u0000"))
     return { outcome: "bad-name", reason: "a channel name can't begin with the character U+0000" };
   const { isPrivate, namespace, rest } = partsOf(name, config);
   const options =

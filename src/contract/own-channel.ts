@@ -5,11 +5,6 @@
  */
 export const ownChannel = "\u0000live";
 
-/** Whether a name is kept for the server. */
-export function isOwnName(name: string): boolean {
-  return name.charCodeAt(0) === 0;
-}
-
 /** The header in which the edge tells the object when the operator's login ends, in seconds since 1970. */
 export const liveHeader = "Dormouse-Login-Ends";
 
