@@ -95,7 +95,9 @@ function printState(state: JsonObject, shell: Shell): void {
 
 /** What the object tells of itself, and of the channel whose own object it is: names and values. */
 function aboutObject(state: JsonObject, nowMs: number): readonly Row[] {
-  const sinceMs = numberOf(state, "awake_since_ms") ?? nowMs;
+  const sinceMs = numberOf(state, "awake_since_ms");
+  // The edge has no state but its refusals.
+  if (sinceMs === undefined) return [["release", shown(state["version"])]];
   const awake = `for ${ageOf(nowMs - sinceMs)}, since ${momentOf(sinceMs)}`;
   const alarmAtMs = numberOf(state, "alarm_at_ms");
   const connections = objectOf(state, "connections");

@@ -126,7 +126,7 @@ export interface Inspected {
   };
 }
 
-export interface Refusal {
+interface Refusal {
   readonly at_ms: number;
   readonly count: number;
   readonly refused: string;
@@ -135,9 +135,24 @@ export interface Refusal {
   readonly code?: number;
   readonly user?: string;
   readonly channel?: string;
+  readonly key?: string;
+}
+
+/** A refusal that was reported: `object` has refused, which is `edge` for the Worker itself. */
+export interface CollectedRefusal extends Refusal {
+  readonly object: string;
+}
+
+/** What the server's own channel tells: everything, or what has changed. */
+export interface LiveNews {
+  readonly at_ms?: number;
+  readonly all?: Metrics;
+  readonly changed?: Pick<Metrics, "counters" | "gauges" | "histograms">;
+  readonly refusals?: readonly CollectedRefusal[];
 }
 
 export interface Why {
+  readonly offset: number;
   readonly summary: string;
   readonly publication: {
     readonly state: string;

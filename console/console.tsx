@@ -3,7 +3,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Settings } from "./answers.ts";
 import { href, useRoute } from "./hash-route.ts";
-import { forgetFeed } from "./metrics-feed.ts";
+import { forgetFeed } from "./live-feed.ts";
 import { fieldOf, Message } from "./parts.tsx";
 import { BillPage } from "./pages/bill-page.tsx";
 import { ChannelPage } from "./pages/channel-page.tsx";
@@ -183,7 +183,7 @@ function Page({
     case "why":
       return <WhyPage {...props} />;
     case "bill":
-      return <BillPage {...props} reportMs={settings.report_ms} />;
+      return <BillPage {...props} />;
     default:
       return <h1>There is no such page</h1>;
   }

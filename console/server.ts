@@ -27,8 +27,10 @@ export async function call<Result>(method: string, params: object = {}): Promise
   }
 }
 
-/** Reads `metrics` or `settings`, which aren't methods of the API. */
-export async function read<Result>(name: "metrics" | "settings"): Promise<Answer<Result>> {
+/** Reads what no method of the API tells. */
+export async function read<Result>(
+  name: "metrics" | "refusals" | "settings",
+): Promise<Answer<Result>> {
   const response = await post(`/console/api/${name}`, {});
   if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
   if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };

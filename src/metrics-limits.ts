@@ -27,6 +27,20 @@ export const metricsLimits = {
   metricsPointsMax: 250,
   /** How often a collecting object keeps how its counters are, for the console's last hour: a row of some 10 KB each. */
   metricsMarkMs: 600_000,
+  /**
+   * Answers a second with which a channel's object hands on its counts. The counts of a busier one wait for its next
+   * answer, or for its own report.
+   */
+  metricsRidesPerSecond: 10,
+  /** How often an answer says how the gauges are that haven't changed, as they count for `metricsGaugeMs` only. */
+  metricsGaugesAgainMs: 21_600_000,
+  /** Objects whose gauges an isolate or a gateway carries to its next report. Further ones report themselves. */
+  metricsCarriedMax: 500,
+  /**
+   * Refusals that one report has at most, the newest: with 256 characters of each text about 10 KB. An isolate of the
+   * edge remembers no others.
+   */
+  metricsRefusalsMax: 20,
   /** How long a scrape waits for the objects that collect. */
   metricsAnswerMs: 3_000,
 } as const;

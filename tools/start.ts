@@ -184,8 +184,8 @@ function consoleLine(address: string, password: string | undefined, config: Conf
   const { enabled = true, access } = config.console ?? {};
   if (!enabled || access !== undefined || password === undefined) return "";
   return `
-Look at it in the console, whose password is ${password}:
-  ${address}/console/
+See it arrive in the console, whose password is ${password}:
+  ${address}/console/#/channel?name=news&hear=1
 `;
 }
 

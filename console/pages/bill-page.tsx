@@ -1,16 +1,19 @@
 import { billBetween } from "../bill.ts";
-import { useFeed } from "../metrics-feed.ts";
-import { count, Message, type PageProps, Table, time } from "../parts.tsx";
+import type { Metrics } from "../answers.ts";
+import { count, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import { usePolling } from "../polling.ts";
+import { read } from "../server.ts";
 
 /** What the last hour costs on Cloudflare, by the counts, and the shares of the namespaces. */
-export function BillPage({ loggedOut, reportMs }: PageProps & { readonly reportMs: number }) {
-  const { metrics, problem } = useFeed(reportMs, loggedOut);
+export function BillPage({ loggedOut }: PageProps) {
+  const [{ result: metrics, problem }, take] = useAnswer<Metrics>(loggedOut);
+  usePolling(async () => void (await take(read<Metrics>("metrics"))), everyMs);
   const hour = metrics?.hour;
   if (metrics === undefined || hour === undefined)
     return (
       <>
         <h1>Bill</h1>
-        <Message text={problem ?? "Asking…"} />
+        <Message text={problem === "" ? "Asking…" : problem} />
       </>
     );
   const bill = billBetween(hour.counters, metrics.counters);
@@ -66,3 +69,5 @@ function dollars(value: number): string {
 }
 
 const hoursOfMonth = 730;
+/** An hour's sums change slowly. */
+const everyMs = 60_000;

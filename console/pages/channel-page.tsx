@@ -38,7 +38,7 @@ export function ChannelPage({ params, loggedOut }: PageProps) {
       {state.result !== undefined && <State state={state.result} />}
       <div class="columns">
         <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
-        <TailPart channel={channel} />
+        <TailPart channel={channel} hears={params.get("hear") === "1"} />
       </div>
       <section>
         <h2>History</h2>
@@ -156,8 +156,8 @@ function isJson(text: string): boolean {
   }
 }
 
-function TailPart({ channel }: { readonly channel: string }) {
-  const [isOn, setIsOn] = useState(false);
+function TailPart({ channel, hears }: { readonly channel: string; readonly hears: boolean }) {
+  const [isOn, setIsOn] = useState(hears);
   const { state, heard } = useTail(channel, isOn);
   const states = { off: "", connecting: "Connecting…", hearing: "Hearing the channel." };
   return (
@@ -194,7 +194,7 @@ function Publications({
   readonly publications: readonly Publication[];
 }) {
   return (
-    <Table caption={caption} heads={["Offset", "Payload", "Tags", "Publisher", ""]}>
+    <Table caption={caption} heads={["Offset", "Payload", "Tags", "Publisher", "Who got it"]}>
       {publications.map(({ offset = 0, data, tags, info }) => (
         <tr key={offset}>
           <th scope="row" class="number">

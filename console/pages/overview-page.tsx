@@ -1,16 +1,17 @@
-import { useState } from "preact/hooks";
-import type { Info } from "../answers.ts";
-import { useFeed } from "../metrics-feed.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { CollectedRefusal, Info } from "../answers.ts";
+import { href } from "../hash-route.ts";
+import { useFeed } from "../live-feed.ts";
 import { count, Message, milliseconds, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { Plot } from "../plot.tsx";
-import { usePolling } from "../polling.ts";
+import { RefusalTable } from "../refusal-table.tsx";
 import type { Point } from "../rates.ts";
 import { sumOf } from "../rates.ts";
 import { call } from "../server.ts";
 
 /** What goes on now: plots, and the gateways of all pools. */
 export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly reportMs: number }) {
-  const { metrics, points, problem } = useFeed(reportMs, loggedOut);
+  const { metrics, points, refusals, problem } = useFeed(reportMs, loggedOut);
   const last = points.at(-1);
   return (
     <>
@@ -26,10 +27,11 @@ export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly rep
       </ul>
       <Plots points={points} />
       <p class="quiet">
-        Objects report what they have counted every {Math.round(reportMs / 1_000)} seconds, so the
-        rates are means over that time. A hidden page asks nothing.
+        The rates are means over {Math.round(reportMs / 1_000)} seconds. The server tells this page
+        what changes, as long as the page is visible.
       </p>
-      <Gateways loggedOut={loggedOut} />
+      <NewestRefusals refusals={refusals} />
+      <Gateways loggedOut={loggedOut} connections={last?.connections ?? 0} />
       {metrics !== undefined && <Objects counters={metrics.counters} />}
     </>
   );
@@ -91,65 +93,94 @@ function Plots({ points }: { readonly points: readonly Point[] }) {
   );
 }
 
-/** The gateways, a page at a time. */
-function Gateways({ loggedOut }: { readonly loggedOut: () => void }) {
+function NewestRefusals({ refusals }: { readonly refusals: readonly CollectedRefusal[] }) {
+  return (
+    <section>
+      <h2>Refusals</h2>
+      <RefusalTable caption="The newest refusals" refusals={refusals.slice(0, refusalsShown)} />
+      <p>
+        <a href={href("refusals")}>All refusals</a>
+      </p>
+    </section>
+  );
+}
+
+/** The gateways, a page at a time. They are asked again when connections come or go. */
+function Gateways({
+  loggedOut,
+  connections,
+}: {
+  readonly loggedOut: () => void;
+  readonly connections: number;
+}) {
   const [cursors, setCursors] = useState<readonly string[]>([""]);
   const [called, take] = useAnswer<Info>(loggedOut);
-  const cursor = cursors.at(-1) ?? "";
-  usePolling(async () => void (await take(call("info", { cursor, limit: 25 }))), 10_000);
+  const askedAtMs = useRef(Number.NEGATIVE_INFINITY);
+  const ask = (cursor: string) => {
+    askedAtMs.current = Date.now();
+    void take(call("info", { cursor, limit: 25 }));
+  };
   const move = (next: readonly string[]) => {
     setCursors(next);
-    void take(call("info", { cursor: next.at(-1) ?? "", limit: 25 }));
+    ask(next.at(-1) ?? "");
   };
-  const { nodes = [], cursor: further, incomplete } = called.result ?? {};
+  useEffect(() => {
+    const waitMs = Math.max(0, askedAtMs.current + askAgainMs - Date.now());
+    const timer = setTimeout(() => ask(cursors.at(-1) ?? ""), waitMs);
+    return () => clearTimeout(timer);
+  }, [connections]);
+  const { nodes = [], cursor: further = "", incomplete } = called.result ?? {};
   return (
     <section>
       <h2>Gateways</h2>
       <Message text={called.problem} isProblem />
       {incomplete === true && <Message text="Some objects haven't answered." isProblem />}
-      <Table
-        caption="Gateways that hold connections"
-        heads={[
-          "Gateway",
-          "Region",
-          "Connections",
-          "Users",
-          "Channels",
-          "Subscriptions",
-          "Awake for",
-          "Release",
-        ]}
-      >
-        {nodes.map((node) => (
-          <tr key={node.uid}>
-            <th scope="row">{node.name}</th>
-            <td>{node.region ?? "–"}</td>
-            <td class="number">{count(node.num_clients)}</td>
-            <td class="number">{count(node.num_users)}</td>
-            <td class="number">{count(node.num_channels)}</td>
-            <td class="number">{count(node.num_subs)}</td>
-            <td class="number">{count(node.uptime)} s</td>
-            <td>{node.version}</td>
-          </tr>
-        ))}
-        {nodes.length === 0 && (
-          <tr>
-            <td colSpan={8}>No gateway holds a connection.</td>
-          </tr>
-        )}
-      </Table>
+      <GatewayTable nodes={nodes} />
       <p class="buttons">
         <button disabled={cursors.length < 2} onClick={() => move(cursors.slice(0, -1))}>
           Previous
         </button>
-        <button
-          disabled={further === undefined || further === ""}
-          onClick={() => move([...cursors, further ?? ""])}
-        >
+        <button disabled={further === ""} onClick={() => move([...cursors, further])}>
           Next
         </button>
       </p>
     </section>
+  );
+}
+
+function GatewayTable({ nodes }: Pick<Info, "nodes">) {
+  return (
+    <Table
+      caption="Gateways that hold connections"
+      heads={[
+        "Gateway",
+        "Region",
+        "Connections",
+        "Users",
+        "Channels",
+        "Subscriptions",
+        "Awake for",
+        "Release",
+      ]}
+    >
+      {nodes.map((node) => (
+        <tr key={node.uid}>
+          <th scope="row">{node.name}</th>
+          <td>{node.region ?? "–"}</td>
+          <td class="number">{count(node.num_clients)}</td>
+          <td class="number">{count(node.num_users)}</td>
+          <td class="number">{count(node.num_channels)}</td>
+          <td class="number">{count(node.num_subs)}</td>
+          <td class="number">{count(node.uptime)} s</td>
+          <td>{node.version}</td>
+        </tr>
+      ))}
+      {nodes.length === 0 && (
+        <tr>
+          <td colSpan={8}>No gateway holds a connection.</td>
+        </tr>
+      )}
+    </Table>
   );
 }
 
@@ -178,3 +209,7 @@ function Objects({ counters }: { readonly counters: Readonly<Record<string, numb
     </section>
   );
 }
+
+const refusalsShown = 5;
+/** Asking wakes the gateways that are shown. */
+const askAgainMs = 10_000;

@@ -1,111 +1,90 @@
-import { useState } from "preact/hooks";
-import type { Info, Inspected, Refusal } from "../answers.ts";
-import { href } from "../hash-route.ts";
-import { useFeed } from "../metrics-feed.ts";
-import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
-import { usePolling } from "../polling.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { CollectedRefusal, Inspected } from "../answers.ts";
+import { useFeed } from "../live-feed.ts";
+import { count, leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { labelsOf } from "../rates.ts";
+import { RefusalTable } from "../refusal-table.tsx";
 import { call } from "../server.ts";
 
-/** What was refused: the sums by rule, and the newest refusals of the gateways or of one object. */
+/** What was refused: the newest of all objects and of the edge as they happen, those of one object, and the sums by rule. */
 export function RefusalsPage({
   params,
   loggedOut,
   reportMs,
 }: PageProps & { readonly reportMs: number }) {
-  const { metrics } = useFeed(reportMs, loggedOut);
+  const { metrics, refusals, problem } = useFeed(reportMs, loggedOut);
   const object = params.get("object") ?? "";
+  const reported =
+    object === "" ? refusals : refusals.filter((refusal) => refusal.object === object);
   return (
     <>
       <h1>Refusals</h1>
+      <Message text={problem === undefined ? "" : `No newer ones: ${problem}.`} isProblem />
       <form class="line" onSubmit={leadsTo("refusals", "object")}>
         <label for="object">Of one object only</label>
-        <input id="object" name="object" value={object} placeholder="channel:chat:1" />
+        <input id="object" name="object" value={object} placeholder="edge, or channel:chat:1" />
         <button>Show</button>
       </form>
-      <Newest object={object} loggedOut={loggedOut} />
+      <Newest object={object} refusals={reported} />
+      {object !== "" && <Remembered object={object} loggedOut={loggedOut} key={object} />}
       {metrics !== undefined && <Sums counters={metrics.counters} />}
     </>
   );
 }
 
-interface ShownRefusal extends Refusal {
+function Newest({
+  object,
+  refusals,
+}: {
   readonly object: string;
+  readonly refusals: readonly CollectedRefusal[];
+}) {
+  const [shown, setShown] = useState(shownFirst);
+  return (
+    <section>
+      <h2>Newest</h2>
+      <RefusalTable
+        caption={object === "" ? "The newest refusals" : `The newest refusals of ${object}`}
+        refusals={refusals.slice(0, shown)}
+      />
+      {refusals.length > shown && (
+        <p class="buttons">
+          <button onClick={() => setShown(refusals.length)}>Show all {refusals.length}</button>
+        </p>
+      )}
+      <p class="quiet">
+        Objects and the edge report their last refusals with their counts, so a flood of them isn't
+        here as a whole. The sums below have all.
+      </p>
+    </section>
+  );
 }
 
-function Newest({
+/** What one object itself remembers, which is more than it has reported. Asking wakes it. */
+function Remembered({
   object,
   loggedOut,
 }: {
   readonly object: string;
   readonly loggedOut: () => void;
 }) {
-  const [newest, setNewest] = useState<readonly ShownRefusal[]>([]);
-  const [listed, takeListed] = useAnswer<Info>(loggedOut);
-  usePolling(async () => {
-    const asked = object === "" ? await gatewaysOf(takeListed) : [object];
-    const answers = await Promise.all(
-      asked.map((name) => call<Inspected>("inspect", { object: name, refusals: shownMax })),
-    );
-    const all = answers.flatMap((answer) =>
-      answer.outcome === "result"
-        ? (answer.result.refusals ?? []).map((one) =>
-            Object.assign(one, { object: answer.result.object }),
-          )
-        : [],
-    );
-    setNewest(all.toSorted((one, other) => other.at_ms - one.at_ms).slice(0, shownMax));
-  }, everyMs);
+  const [called, take] = useAnswer<Inspected>(loggedOut);
+  const ask = () => void take(call("inspect", { object, refusals: askedMax }));
+  useEffect(ask, []);
+  const { refusals = [] } = called.result ?? {};
   return (
     <section>
-      <h2>Newest</h2>
-      <Message text={listed.problem} isProblem />
-      <Table
-        caption={object === "" ? "The newest refusals of the first gateways" : `Of ${object}`}
-        heads={["When", "Refused", "Rule", "Reason", "User", "Channel", "Object"]}
-      >
-        {newest.map((one) => (
-          <tr
-            key={`${one.object} ${one.at_ms} ${one.refused} ${one.user ?? ""} ${one.channel ?? ""}`}
-          >
-            <td>{time(one.at_ms)}</td>
-            <td>
-              {one.refused} {one.count > 1 ? `× ${one.count}` : ""}
-            </td>
-            <td>{one.rule}</td>
-            <td>{one.reason}</td>
-            <td>
-              {one.user !== undefined && one.user !== "" && (
-                <a href={href("users", { user: one.user })}>{one.user}</a>
-              )}
-            </td>
-            <td>
-              {one.channel !== undefined && (
-                <a href={href("channel", { name: one.channel })}>{one.channel}</a>
-              )}
-            </td>
-            <td>{one.object}</td>
-          </tr>
-        ))}
-        {newest.length === 0 && (
-          <tr>
-            <td colSpan={7}>Nothing was refused there since the objects woke.</td>
-          </tr>
-        )}
-      </Table>
-      <p class="quiet">
-        Asked every {everyMs / 1_000} seconds while this page is visible, which keeps these objects
-        awake. What the edge refuses is in the sums below and in the log.
-      </p>
+      <div class="line">
+        <h2>Asked for</h2>
+        <button onClick={ask}>Ask again</button>
+      </div>
+      <Message text={called.problem} isProblem />
+      <RefusalTable
+        caption={`What ${object} remembers`}
+        refusals={refusals.map((one) => Object.assign(one, { object }))}
+      />
     </section>
   );
-}
-
-async function gatewaysOf(
-  take: (coming: ReturnType<typeof call<Info>>) => Promise<Info | undefined>,
-): Promise<readonly string[]> {
-  const info = await take(call("info", { limit: gatewaysAsked }));
-  return (info?.nodes ?? []).map(({ uid }) => uid);
 }
 
 function Sums({ counters }: { readonly counters: Readonly<Record<string, number>> }) {
@@ -134,6 +113,5 @@ function Sums({ counters }: { readonly counters: Readonly<Record<string, number>
   );
 }
 
-const everyMs = 4_000;
-const shownMax = 100;
-const gatewaysAsked = 10;
+const shownFirst = 100;
+const askedMax = 1_000;

@@ -54,7 +54,7 @@ function User({ user, loggedOut }: { readonly user: string; readonly loggedOut: 
       )}
       <Table
         caption={`Connections: ${count(connections.length)}`}
-        heads={["Client", "Since", "Transport", "Object", "Channels", ""]}
+        heads={["Client", "Since", "Transport", "Object", "Channels", "Action"]}
       >
         {connections.map(([client, one]) => (
           <tr key={client}>

@@ -1,16 +1,18 @@
 import { useEffect } from "preact/hooks";
-import type { Why } from "../answers.ts";
+import type { History, Why } from "../answers.ts";
 import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
-import { call } from "../server.ts";
+import { type Answer, call } from "../server.ts";
 
 /** Why a publication did or didn't reach a user or a client (docs/why.md). */
 export function WhyPage({ params, loggedOut }: PageProps) {
   const [called, take] = useAnswer<Why>(loggedOut);
-  const [channel, offset, who] = ["channel", "offset", "who"].map((name) => params.get(name) ?? "");
+  const channel = params.get("channel") ?? "";
+  const offset = params.get("offset") ?? "";
+  const who = params.get("who") ?? "";
   const by = params.get("by") === "client" ? "client" : "user";
   useEffect(() => {
-    if (channel === "" || offset === "" || who === "") return;
-    void take(call("why", { channel, offset: Number(offset), [by]: who }));
+    if (channel === "" || who === "") return;
+    void take(ask(channel, offset, { [by]: who }));
   }, [channel, offset, who, by]);
   return (
     <>
@@ -20,7 +22,14 @@ export function WhyPage({ params, loggedOut }: PageProps) {
         <label for="channel">Channel</label>
         <input id="channel" name="channel" value={channel} required />
         <label for="offset">Offset of the publication</label>
-        <input id="offset" name="offset" type="number" min="1" value={offset} required />
+        <input
+          id="offset"
+          name="offset"
+          type="number"
+          min="1"
+          value={offset}
+          placeholder="the newest"
+        />
         <label for="by">Asked for</label>
         <select id="by" name="by" value={by}>
           <option value="user">a user</option>
@@ -36,6 +45,20 @@ export function WhyPage({ params, loggedOut }: PageProps) {
   );
 }
 
+/** Asks of the publication at an offset, or of the newest one in the history. */
+async function ask(
+  channel: string,
+  offset: string,
+  subject: Readonly<Record<string, string>>,
+): Promise<Answer<Why>> {
+  if (offset !== "") return call("why", { channel, offset: Number(offset), ...subject });
+  const newest = await call<History>("history", { channel, limit: 0 });
+  if (newest.outcome !== "result") return newest;
+  return newest.result.offset === 0
+    ? { outcome: "failed", message: "nothing was published to the channel" }
+    : call("why", { channel, offset: newest.result.offset, ...subject });
+}
+
 function Told({ why }: { readonly why: Why }) {
   const { publication, connections, objects } = why;
   const publisher = publication.by?.key ?? publication.by?.user ?? publication.by?.client ?? "–";
@@ -47,7 +70,8 @@ function Told({ why }: { readonly why: Why }) {
         {why.incomplete === true && " Some objects haven't answered."}
       </p>
       <p class="quiet">
-        Published {time(publication.published_at_ms)} by {publisher}; {publication.state}.
+        Offset {why.offset}, published {time(publication.published_at_ms)} by {publisher};{" "}
+        {publication.state}.
       </p>
       <Table caption="Connections" heads={["Outcome", "What happened", "Client", "Object"]}>
         {connections.map((one) => (

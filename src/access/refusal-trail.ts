@@ -1,11 +1,17 @@
 import type { Refusal } from "./refusal.ts";
 import { limits } from "../limits.ts";
 
-/** The last refusals of one object, in memory (rule Y5). Equal ones that follow each other are counted. */
+/** The last refusals of one object or isolate, in memory (rule Y5). Equal ones that follow each other are counted. */
 export class RefusalTrail {
   /** Oldest first. */
   #kept: RememberedRefusal[] = [];
   #characters = 0;
+  readonly #max: number;
+
+  /** @param max how many are kept */
+  constructor(max: number = limits.trailRefusalsMax) {
+    this.#max = max;
+  }
 
   /** Notes a refusal. */
   note(refusal: Refusal, nowMs: number): void {
@@ -23,24 +29,31 @@ export class RefusalTrail {
 
   /** The last refusals, newest first. */
   last(count: number): readonly Readonly<RememberedRefusal>[] {
-    const told = Math.min(count, limits.trailRefusalsMax);
+    const told = Math.min(count, this.#max);
     return told === 0 ? [] : this.#kept.slice(-told).toReversed();
+  }
+
+  /** The last refusals, newest first; the trail forgets all of them. */
+  take(): readonly Readonly<RememberedRefusal>[] {
+    const taken = this.last(this.#max);
+    this.#kept = [];
+    this.#characters = 0;
+    return taken;
   }
 
   /** Forgets several at a time: moving the rest for each refusal would cost more than the refusal. */
   #forget(): void {
-    const { trailRefusalsMax, trailRefusalCharactersMax } = limits;
     const { length } = this.#kept;
-    const isTooLong = this.#characters > trailRefusalCharactersMax;
-    if (length < trailRefusalsMax * 1.1 && !isTooLong) return;
-    const count = isTooLong ? Math.ceil(length / forgottenPart) : length - trailRefusalsMax;
+    const isTooLong = this.#characters > limits.trailRefusalCharactersMax;
+    if (length < this.#max * 1.1 && !isTooLong) return;
+    const count = isTooLong ? Math.ceil(length / forgottenPart) : length - this.#max;
     for (const one of this.#kept.slice(0, count)) this.#characters -= charactersOf(one);
     this.#kept = this.#kept.slice(count);
   }
 }
 
-/** A refusal as an object remembers it: a backend's key is known to the edge alone. */
-export interface RememberedRefusal extends Omit<Refusal, "key"> {
+/** A refusal as an object or an isolate of the edge remembers it. */
+export interface RememberedRefusal extends Refusal {
   /** When it last happened, ms since 1970. */
   atMs: number;
   /** How often it happened in a row. */
@@ -49,7 +62,7 @@ export interface RememberedRefusal extends Omit<Refusal, "key"> {
 
 /** A refusal whose texts have at most `limits.refusalTextMax` characters. */
 function boundedRefusal(refusal: Refusal): Refusal {
-  const { refused, rule, code, reason, user, channel } = refusal;
+  const { refused, rule, code, reason, user, channel, key } = refusal;
   return {
     refused,
     rule,
@@ -57,6 +70,7 @@ function boundedRefusal(refusal: Refusal): Refusal {
     ...(code === undefined ? {} : { code }),
     ...(user === undefined ? {} : { user: bounded(user) }),
     ...(channel === undefined ? {} : { channel: bounded(channel) }),
+    ...(key === undefined ? {} : { key: bounded(key) }),
   };
 }
 
@@ -72,6 +86,7 @@ function isSame(one: Refusal, other: Refusal): boolean {
     one.code === other.code &&
     one.user === other.user &&
     one.channel === other.channel &&
+    one.key === other.key &&
     one.reason === other.reason
   );
 }

@@ -5,6 +5,7 @@ import type {
   ObjectState,
   SubscriberCounts,
 } from "../contract/object-state.ts";
+import { type CollectedRefusal, edgeNode } from "../contract/metrics-report.ts";
 import type { ClosedConnection, GatewayProgress } from "../contract/trail.ts";
 import { gatewayNode } from "../contract/object-names.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
@@ -35,6 +36,20 @@ export function encodeInspectedChannel(
 /** The same for a gateway. */
 export function encodeInspectedObject(state: ObjectState): JsonText {
   return trustedJsonText(JSON.stringify(shownObject(state)));
+}
+
+/** The same for the edge, which has no state but what was refused there. */
+export function encodeInspectedEdge(
+  version: string,
+  refusals: readonly CollectedRefusal[],
+): JsonText {
+  return trustedJsonText(
+    JSON.stringify({
+      object: edgeNode,
+      version,
+      ...(refusals.length === 0 ? {} : { refusals: refusals.map(shownEdgeRefusal) }),
+    }),
+  );
 }
 
 function shownObject(state: ObjectState): object {
@@ -129,6 +144,11 @@ function shownClose(close: ClosedConnection): object {
   const { client, user, openedAtMs, atMs, code, by, hadConnected } = close;
   const times = { opened_at_ms: openedAtMs, closed_at_ms: atMs };
   return { client, user, ...times, code, by, had_connected: hadConnected };
+}
+
+/** All of them are of the edge, as the answer says. */
+function shownEdgeRefusal({ object, ...refusal }: CollectedRefusal): object {
+  return object === edgeNode ? shownRefusal(refusal) : {};
 }
 
 function shownRefusal({ atMs, count, ...refusal }: KeptRefusal): object {

@@ -1,3 +1,4 @@
+import type { CarriedReport } from "./metrics-report.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -51,7 +52,12 @@ export type ChannelAnswer = { readonly result: JsonText } | { readonly error: Er
 
 /** The answer to one call: an answer for each command, in order. overloaded: no command was carried out. */
 export type ChannelAnswers =
-  | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
+  | {
+      readonly outcome: "answers";
+      readonly answers: readonly ChannelAnswer[];
+      /** What the object has counted, for a caller that carries it (rule J7). Absent: the object reports it itself. */
+      readonly counted?: CarriedReport;
+    }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /**

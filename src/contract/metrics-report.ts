@@ -1,3 +1,5 @@
+import type { KeptRefusal } from "./object-state.ts";
+
 /**
  * What objects and isolates of the edge tell the object that collects metrics (docs/metrics.md). During a deploy the
  * sides may be one release apart (rule V1): fields are only added. A series is named as Prometheus writes it, with its
@@ -12,7 +14,49 @@ export interface MetricsReport {
   readonly histograms: readonly HistogramAddition[];
   /** All of the object's gauges that aren't 0, as they are now. */
   readonly gauges: readonly GaugeValue[];
+  /** The last refusals since the last report, newest first. Absent: none, or the release before, which told none. */
+  readonly refusals?: readonly KeptRefusal[];
+  /**
+   * The gauges of other objects, whose counts came with their answers and are among these (rule J7). Absent: of none, and
+   * from the release before.
+   */
+  readonly carried?: readonly NodeGauges[];
 }
+
+/** What a channel's object has counted, with its answer to a caller that reports it together with its own (rule J7). */
+export interface CarriedReport extends Pick<MetricsReport, "node" | "counters" | "histograms"> {
+  /** All of its gauges that aren't 0; absent if they are as they were with an answer or a report before. */
+  readonly gauges?: readonly GaugeValue[];
+}
+
+/** The gauges of an object, as they last were. */
+export interface NodeGauges {
+  readonly node: string;
+  readonly gauges: readonly GaugeValue[];
+}
+
+/** The answer to a report; a release before gives none. */
+export interface ReportTaken {
+  /** In how many ms the next report is wanted, because an operator looks on. Absent: in `limits.metricsReportMs`. */
+  readonly nextInMs?: number;
+}
+
+/** A refusal as a collecting object remembers it. */
+export interface CollectedRefusal extends KeptRefusal {
+  /** The object that refused, or {@link edgeNode}. */
+  readonly object: string;
+}
+
+/** Which refusals a collecting object is asked for. */
+export interface RefusalsQuery {
+  /** At most so many. */
+  readonly count: number;
+  /** Only those of the edge; absent: of all objects, too. */
+  readonly onlyEdge?: true;
+}
+
+/** What stands for all isolates of the edge among the names of objects. */
+export const edgeNode = "edge";
 
 /** What is to be added to a series. */
 export interface CounterAddition {
@@ -31,6 +75,15 @@ export interface HistogramAddition {
   readonly series: string;
   readonly sum: number;
   readonly counts: readonly number[];
+}
+
+/** What one collecting object tells the one that operators look at. */
+export interface CollectorNews {
+  /** The number of the collecting object. */
+  readonly collector: number;
+  readonly collected: CollectedMetrics;
+  /** What was refused since it last told, newest first. */
+  readonly refusals: readonly CollectedRefusal[];
 }
 
 /** All series of one collecting object. */

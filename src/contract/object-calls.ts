@@ -25,7 +25,14 @@ import type {
   OwnSubscribers,
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
-import type { CollectedMetrics, MetricsReport } from "./metrics-report.ts";
+import type {
+  CollectedMetrics,
+  CollectedRefusal,
+  CollectorNews,
+  MetricsReport,
+  RefusalsQuery,
+  ReportTaken,
+} from "./metrics-report.ts";
 import type { ObjectState, StateQuery } from "./object-state.ts";
 import type { ObjectTrail, TrailQuery } from "./trail.ts";
 import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
@@ -89,16 +96,18 @@ export interface ChannelCalls extends SessionCalls {
   /**
    * Carries out commands of the HTTP API for the edge, in order.
    *
+   * @param carries whether the caller reports what the object has counted together with its own (rule J7); absent: no
    * @returns one answer for each command, when everything that the commands wrote is durable
    */
-  execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers>;
+  execute(commands: readonly ChannelCommand[], carries?: boolean): Promise<ChannelAnswers>;
   /**
    * Carries out requests of a gateway, in order.
    *
    * @param gateway the name of the gateway
+   * @param carries as for {@link execute}
    * @returns one reply for each request, when everything that the requests wrote is durable
    */
-  ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies>;
+  ask(gateway: string, requests: readonly RelayRequest[], carries?: boolean): Promise<RelayReplies>;
   /**
    * Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6).
    */
@@ -201,7 +210,18 @@ export interface DirectoryCalls {
 /** The calls of an object that collects metrics. */
 export interface MetricsCalls {
   /** Adds what an object or an isolate of the edge has counted since its last report. */
-  report(report: MetricsReport): Promise<void>;
+  report(report: MetricsReport): Promise<ReportTaken | undefined>;
   /** Tells all that was reported to this object. */
   collected(): Promise<CollectedMetrics>;
+  /** Tells the last refusals that were reported, newest first (rule Y6). A release before has no such call. */
+  refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
+  /**
+   * An operator looks at the live channel (rule N7): for the next `limits.liveLeaseMs`, this object tells the calling one
+   * what is reported, and asks those that report to do so more often. A release before has no such call.
+   *
+   * @returns all that was reported
+   */
+  lookedAt(): Promise<CollectedMetrics>;
+  /** Tells the object that operators look at what was reported to another one, as long as that is {@link lookedAt}. */
+  tell(news: CollectorNews): Promise<void>;
 }

@@ -119,4 +119,6 @@ export interface KeptRefusal {
   readonly code?: number;
   readonly user?: string;
   readonly channel?: string;
+  /** The name of the backend's key, which only the edge knows. */
+  readonly key?: string;
 }

@@ -1,4 +1,5 @@
 import { commandBytes, type HistoryQuery, type PublicationRequest } from "./channel-call.ts";
+import type { CarriedReport } from "./metrics-report.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
@@ -70,7 +71,12 @@ export type RelayReply =
 
 /** The reply to one call: a reply for each request, in order. overloaded: no request was carried out. */
 export type RelayReplies =
-  | { readonly outcome: "answers"; readonly answers: readonly RelayReply[] }
+  | {
+      readonly outcome: "answers";
+      readonly answers: readonly RelayReply[];
+      /** What the object has counted, for a caller that carries it (rule J7). Absent: the object reports it itself. */
+      readonly counted?: CarriedReport;
+    }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /** The clients of a gateway that are present on a channel. */

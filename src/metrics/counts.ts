@@ -56,6 +56,12 @@ export class Counts {
     return { counters, histograms };
   }
 
+  /** Adds what another object has counted. A series with other buckets, which another release has, isn't added. */
+  merge({ counters, histograms }: Pick<MetricsReport, "counters" | "histograms">): void {
+    for (const { series, added } of counters) this.#counter(series).value += added;
+    for (const one of histograms) this.#histogram(one.series, one.counts.length).merge(one);
+  }
+
   #counter(series: string): Counter {
     const known = this.#counters.get(series);
     if (known !== undefined) return known;
@@ -96,6 +102,12 @@ class Histogram {
     const bucket = found < 0 ? ends.length : found;
     this.#sum += value;
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+  }
+
+  merge({ sum, counts }: Omit<HistogramAddition, "series">): void {
+    if (counts.length !== this.#counts.length) return;
+    this.#sum += sum;
+    this.#counts = this.#counts.map((count, bucket) => count + (counts[bucket] ?? 0));
   }
 
   take(): Omit<HistogramAddition, "series"> {

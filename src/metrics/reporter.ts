@@ -1,10 +1,11 @@
-import type { GaugeValue, MetricsReport } from "../contract/metrics-report.ts";
+import type { GaugeValue, MetricsReport, ReportTaken } from "../contract/metrics-report.ts";
 import { limits } from "../limits.ts";
 import type { Counts } from "./counts.ts";
 
 /**
  * Hands what an object has counted on to an object that collects it: a second after the first that is counted, so that
- * what comes together shares a report, and then once in `limits.metricsReportMs` while there is something new. The
+ * what comes together shares a report, and then once in `limits.metricsReportMs` while there is something new, or as soon
+ * as the collecting object asks for, because an operator looks on (rule N7). The
  * object can't hibernate while a report is due, so nothing is lost when it sleeps; an idle object reports nothing. Whatever
  * changes a gauge is counted, too, so a report says how all gauges are.
  */
@@ -13,6 +14,8 @@ export class MetricsReporter {
   readonly #port: ReporterPort;
   #isDue = false;
   #lastMs = Number.NEGATIVE_INFINITY;
+  /** How soon the next report is wanted. */
+  #everyMs: number = limits.metricsReportMs;
 
   constructor(counts: Counts, port: ReporterPort) {
     this.#counts = counts;
@@ -23,19 +26,35 @@ export class MetricsReporter {
   check(nowMs: number): void {
     if (this.#isDue || !this.#counts.any) return;
     this.#isDue = true;
-    const waitMs = Math.max(this.#lastMs + limits.metricsReportMs - nowMs, limits.metricsCollectMs);
+    const waitMs = Math.max(this.#lastMs + this.#everyMs - nowMs, limits.metricsCollectMs);
     this.#port.later(waitMs, (dueMs) => this.#report(dueMs));
   }
 
+  /**
+   * What the next report would have, for a caller that carries it with its own (rule J7): then no report is due. Undefined
+   * if nothing was counted.
+   */
+  take(nowMs: number): Omit<MetricsReport, "node"> | undefined {
+    if (!this.#counts.any) return undefined;
+    this.#port.countOwn(nowMs);
+    this.#lastMs = nowMs;
+    return { ...this.#counts.take(), gauges: this.#port.gauges() };
+  }
+
   #report(nowMs: number): void {
+    if (!this.#counts.any) {
+      this.#isDue = false;
+      return;
+    }
     this.#port.countOwn(nowMs);
     const gauges = this.#port.gauges();
     this.#lastMs = nowMs;
-    this.#port.send({ ...this.#counts.take(), gauges }, (isTaken, answeredMs) => {
+    this.#port.send({ ...this.#counts.take(), gauges }, (taken, answeredMs) => {
       this.#isDue = false;
+      this.#everyMs = taken?.nextInMs ?? limits.metricsReportMs;
       // A report that failed may have been taken, so it isn't repeated. The next event makes another one, so that a
       // collecting object that is away keeps nobody awake.
-      if (isTaken) this.check(answeredMs);
+      if (taken !== undefined) this.check(answeredMs);
     });
   }
 }
@@ -50,7 +69,10 @@ interface ReporterPort {
   /**
    * Makes the call.
    *
-   * @param done takes whether the collecting object has answered
+   * @param done takes the answer of the collecting object; undefined if there was none
    */
-  send(report: Omit<MetricsReport, "node">, done: (isTaken: boolean, nowMs: number) => void): void;
+  send(
+    report: Omit<MetricsReport, "node">,
+    done: (taken: ReportTaken | undefined, nowMs: number) => void,
+  ): void;
 }

@@ -35,12 +35,13 @@ export class Totals {
   }
 
   /** Adds a report to the totals. */
-  add({ node, counters, histograms, gauges }: MetricsReport, nowMs: number): void {
+  add({ node, counters, histograms, gauges, carried = [] }: MetricsReport, nowMs: number): void {
     this.#marks.note(this.#counters, this.#reportedMs === 0 ? nowMs : this.#reportedMs, nowMs);
     this.#reportedMs = nowMs;
     for (const { series, added } of counters) this.#count(series, added);
     for (const one of histograms) this.#observe(one);
     if (node !== "") this.#note(node, gauges, nowMs);
+    for (const one of carried) this.#note(one.node, one.gauges, nowMs);
   }
 
   /** Whether something isn't stored yet. */

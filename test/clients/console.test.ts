@@ -48,7 +48,11 @@ function inBrowser(browser: string): void {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "ada" }) });
     test.onTestFinished(() => client.close());
     const { publications } = await client.subscribed("news");
-    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
+    const page = await ControlledPage.open(
+      test,
+      browser,
+      `${server.address}/console/#/channel?name=news&hear=1`,
+    );
 
     await page.sees("Password", "label");
     await page.fill("#password", "a wrong one");
@@ -56,7 +60,9 @@ function inBrowser(browser: string): void {
     await page.sees("This isn't the password.");
     await page.fill("#password", password);
     await page.press("Enter");
-    await page.sees("Overview", "h1");
+    // The link of `npm start` leads to a channel that is heard at once.
+    await page.sees("Hearing the channel.");
+    await page.click("Overview");
     await page.sees("Deliveries a second", ".tiles");
 
     await page.click("Channels");
@@ -98,6 +104,53 @@ function inBrowser(browser: string): void {
     expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
   });
 
+  it("[N8] can be used by everybody, on a desk and on a phone, in light and in dark", async (test) => {
+    const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "bob" }) });
+    test.onTestFinished(() => client.close());
+    await client.subscribed("news");
+    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
+    await page.sees("Password", "label");
+    const problems: Record<string, string> = {};
+    const look = async (view: string) => {
+      for (const scheme of ["light", "dark"] as const) {
+        await page.show(scheme, 1_200, 900);
+        problems[`${view} ${scheme}`] = await page.accessibilityProblems();
+      }
+      await page.show("light", 360, 740);
+      const wider = "document.documentElement.scrollWidth > innerWidth";
+      problems[`${view} is wider than a phone`] = (await page.evaluate(wider)).replace("false", "");
+    };
+    await look("login");
+    await page.fill("#password", password);
+    await page.press("Enter");
+    for (const [address, text] of views) {
+      await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
+      await page.sees(text);
+      await look(address);
+    }
+    expect(problems).toEqual(Object.fromEntries(Object.keys(problems).map((key) => [key, ""])));
+  });
+
+  it("[N8] can be walked through with the keyboard", async (test) => {
+    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
+    await page.sees("Password", "label");
+    // The field for the password has the focus.
+    await page.send("Input.insertText", { text: password });
+    await page.press("Enter");
+    await page.sees("Overview", "h1");
+    for (const name of ["Channels", "Users", "Refusals", "Why?", "Bill", "Overview"]) {
+      await page.tabTo(name);
+      // The focus can be seen.
+      const outline = "getComputedStyle(document.activeElement).outlineStyle";
+      expect(await page.evaluate(outline)).not.toBe("none");
+      await page.press("Enter");
+      await page.sees(name, "h1");
+      // The focus is in the new page, from where the next Tab leads into its content.
+      await page.focuses("#main");
+      await page.evaluate("document.querySelector('.skip').focus()");
+    }
+  });
+
   it("[N5] comes with headers that let nothing else run, be loaded or frame it", async () => {
     for (const path of ["/console/", "/console/console.js", "/console/console.css"]) {
       const { status, headers } = await fetch(`${server.address}${path}`);
@@ -119,3 +172,15 @@ function inBrowser(browser: string): void {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
   });
 }
+
+/** All views, and a text that each has when it is complete. */
+const views = [
+  ["#/overview", "Gateways that hold connections"],
+  ["#/channels", "Channels with subscribers"],
+  ["#/channel?name=news", "On its own object"],
+  ["#/users?user=bob", "Connections: 1"],
+  ["#/refusals", "Refusals since the counts began"],
+  ["#/refusals?object=edge", "What edge remembers"],
+  ["#/why?channel=news&offset=1&by=user&who=bob", "Objects on the way"],
+  ["#/bill", "By namespace"],
+] as const;

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import axe from "axe-core";
 import type { TestContext } from "vitest";
 import { WebSocket } from "ws";
 
@@ -74,6 +75,16 @@ export class ControlledPage {
     throw new Error(`${selector} never had the text ${JSON.stringify(text)}, but: ${seen}`);
   }
 
+  /** Waits until the element that the selector finds has the focus. */
+  async focuses(selector: string): Promise<void> {
+    const isFocused = `document.activeElement === document.querySelector(${JSON.stringify(selector)})`;
+    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += stepMs) {
+      if ((await this.evaluate(isFocused)) === "true") return;
+      await pause(stepMs);
+    }
+    throw new Error(`${selector} never had the focus`);
+  }
+
   /** Fills a field as somebody who types. */
   async fill(selector: string, value: string): Promise<void> {
     await this.evaluate(
@@ -91,11 +102,36 @@ export class ControlledPage {
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...params });
   }
 
+  /** Presses Tab until the button or link with this text has the focus. */
+  async tabTo(text: string): Promise<void> {
+    for (let pressed = 0; pressed < tabsMax; pressed++) {
+      await this.press("Tab");
+      if ((await this.evaluate("document.activeElement.textContent.trim()")) === text) return;
+    }
+    throw new Error(`Tab never leads to ${text}`);
+  }
+
   /** Clicks the first button or link with this text. */
   async click(text: string): Promise<void> {
     await this.evaluate(
       `[...document.querySelectorAll("button, a")].find((one) => one.textContent.trim() === ${JSON.stringify(text)}).click()`,
     );
+  }
+
+  /** Shows the page in a color scheme and a size, as a phone or a desk would. */
+  async show(scheme: "light" | "dark", width: number, height: number): Promise<void> {
+    const features = [{ name: "prefers-color-scheme", value: scheme }];
+    await this.send("Emulation.setEmulatedMedia", { features });
+    const size = { width, height, deviceScaleFactor: 1, mobile: false };
+    await this.send("Emulation.setDeviceMetricsOverride", size);
+  }
+
+  /** What axe finds that keeps somebody from using the page: a line for each rule and element; none is right. */
+  async accessibilityProblems(): Promise<string> {
+    if ((await this.evaluate("typeof axe")) === "undefined") await this.evaluate(axe.source);
+    const lines =
+      "violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))";
+    return this.evaluate(`axe.run(document).then(({ violations }) => ${lines}.join("\\n"))`);
   }
 
   /** Writes what the page looks like into a file. */
@@ -132,6 +168,7 @@ interface DevToolsMessage {
 
 const patienceMs = 15_000;
 const stepMs = 50;
+const tabsMax = 50;
 
 /** The port that Chromium chose, which it writes into a file of its profile. */
 async function portOf(profile: string): Promise<string> {

@@ -176,7 +176,9 @@ function rareInspect(): string {
     backlogBytes: 1,
     behind: [{ client: "c", user: "ada", bytes: 1 }],
     closes: [],
-    refusals: [],
+    refusals: [
+      { atMs: 1, count: 1, refused: "api info", rule: "A14", reason: "r", key: "API_KEY" },
+    ],
     channel: {
       name: "news",
       isKnown: true,

@@ -182,6 +182,7 @@ const inspected: Readonly<Record<string, Schema>> = {
       code: count("The code of the error or of the close."),
       user: text("The user."),
       channel: text("The channel."),
+      key: text("The name of the backend's API key, for a refusal of the edge."),
     },
   ),
   GatewayState: object("What a gateway follows.", {

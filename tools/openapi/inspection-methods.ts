@@ -142,7 +142,8 @@ export const inspectionMethods = {
         },
         object: {
           description:
-            "An object, as the log and `connections` name it: `gateway:eu/0` or `channel:news`.",
+            "An object, as the log and `connections` name it: `gateway:eu/0` or `channel:news`. `edge` for what the " +
+            "Worker itself has refused; it is remembered with `console.enabled` or `prometheus.enabled`.",
         },
         refusals: {
           description: "How many of the object's last refusals are told; 0, or none, for none.",
@@ -152,10 +153,12 @@ export const inspectionMethods = {
       ...namesObject,
     },
     result: object(
-      "The live state of an object.",
+      "The live state of an object. Of the edge, only what was refused there is told.",
       {
-        object: text("The object."),
+        object: text("The object, or `edge`."),
         version: text("The release that it runs."),
+      },
+      {
         awake_since_ms: large(
           "When it last woke, in ms since 1970: it remembers nothing from before.",
         ),
@@ -172,8 +175,6 @@ export const inspectionMethods = {
           reference("ClosedConnection"),
           "The last connections that ended, newest first.",
         ),
-      },
-      {
         alarm_at_ms: large("When its alarm rings next, in ms since 1970; absent if none is set."),
         subscribers: reference(
           "SubscriberCounts",

@@ -44,6 +44,7 @@ import { isHolderOrder } from "../../src/contract/user-order.ts";
 import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
 import { objectOf } from "./emulation.ts";
 import { askQuestion } from "./questions.ts";
+import { carriesCounts, carryCounts } from "./metrics.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
 import { parseTraceparent } from "../../src/contract/traceparent.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
@@ -332,7 +333,7 @@ async function callUser(
  * @param waitMs the time that the object has
  */
 async function callChannel(
-  { env: { CHANNELS }, req }: Calling,
+  { env: { CHANNELS }, req, var: { configured } }: Calling,
   channel: string,
   commands: readonly ChannelCommand[],
   method: string,
@@ -340,8 +341,15 @@ async function callChannel(
 ): Promise<CallOutcome> {
   const header = req?.raw.headers.get("traceparent") ?? undefined;
   const traceparent = header === undefined ? undefined : parseTraceparent(header);
-  const call = (): Promise<ChannelAnswers> =>
-    CHANNELS.getByName(channel).execute(withTrace(commands, traceparent));
+  // A queue's messages are no requests that are counted, so nothing would report what they carry.
+  const carries = req !== undefined && configured.config.prometheus.counts && carriesCounts();
+  const call = async (): Promise<ChannelAnswers> => {
+    const object = CHANNELS.getByName(channel);
+    const answers = await object.execute(withTrace(commands, traceparent), carries);
+    if (answers.outcome === "answers" && answers.counted !== undefined)
+      carryCounts(answers.counted);
+    return answers;
+  };
   try {
     const answers =
       traceparent === undefined ? call() : inSpan(method, { traceparent, channel }, call);

@@ -23,6 +23,7 @@ import {
   consoleLive,
   consoleMetrics,
   consolePage,
+  consoleRefusals,
   consoleSettings,
 } from "./console.ts";
 import { consoleOn, loggedIn, logIn, logOut, ownOrigin } from "./console-login.ts";
@@ -110,6 +111,7 @@ function addConsole(app: HonoBase<AppEnv>): void {
   app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
   app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
   app.all("/console/api/metrics", ...call, consoleMetrics);
+  app.all("/console/api/refusals", ...call, consoleRefusals);
   app.all("/console/api/settings", ...call, consoleSettings);
   app.all("/console/api/:method", ...call, consoleCall);
   app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));

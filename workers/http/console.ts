@@ -5,13 +5,17 @@
 import type { Context, Handler } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
+import { collectorName } from "../../src/contract/object-names.ts";
+import { liveCollector, liveHeader } from "../../src/contract/own-channel.ts";
 import { limits } from "../../src/limits.ts";
 import { encodeConsoleMetrics } from "../../src/metrics/console-metrics.ts";
+import { shownCollectedRefusal } from "../../src/metrics/live-figures.ts";
 import { version } from "../../src/version.ts";
+import { answerInTime } from "../platform/object-call.ts";
 import { publish, single } from "./api.ts";
 import { loginEnd } from "./console-login.ts";
 import { regionEndpoint } from "./endpoints.ts";
-import { collected } from "./metrics.ts";
+import { collected, collectedRefusals, operatorLooks } from "./metrics.ts";
 import type { AppEnv } from "./middleware.ts";
 import { handoverRequest, placeSocket } from "./placement.ts";
 import {
@@ -55,6 +59,13 @@ export async function consoleMetrics(context: Context<AppEnv>): Promise<Response
   return respondPoll(encodeConsoleMetrics(parts, Date.now()), "no-store");
 }
 
+/** `POST /console/api/refusals`: the last refusals of all objects and of the edge (rule Y6). */
+export async function consoleRefusals(context: Context<AppEnv>): Promise<Response> {
+  const refusals = await collectedRefusals(context.env.METRICS, { count: limits.trailRefusalsMax });
+  if (refusals === undefined) return respondBusy(busyRetrySeconds());
+  return respondPoll(JSON.stringify({ refusals: refusals.map(shownCollectedRefusal) }), "no-store");
+}
+
 /** `POST /console/api/settings`: what the pages need to know of the configuration and of the login. */
 export async function consoleSettings(context: Context<AppEnv>): Promise<Response> {
   const { config, console: access } = context.var.configured;
@@ -79,14 +90,16 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
 }
 
 /**
- * `GET /console/live?channel=…`: a WebSocket that hears one channel. The connection has no user, and is not among those
- * that are present, unless the configuration admits no anonymous ones: then its user is `dormouse-console`.
+ * `GET /console/live`: a WebSocket that hears the server's own channel. `GET /console/live?channel=…` hears one of the
+ * others. Then the connection has no user, and is not among those that are present, unless the configuration admits no
+ * anonymous ones: then its user is `dormouse-console`.
  */
 export function consoleLive(): Handler<AppEnv> {
   const endpoint = regionEndpoint();
   return async (context) => {
     const { config } = context.var.configured;
-    const channel = context.req.query("channel") ?? "";
+    const channel = context.req.query("channel");
+    if (channel === undefined) return ownLive(context);
     const resolved = resolveChannel(channel, config.channel);
     if (resolved.outcome !== "resolved") return respondMalformed("there is no such channel");
     const destination = endpoint(context);
@@ -100,6 +113,20 @@ export function consoleLive(): Handler<AppEnv> {
     const handover = handoverRequest(context.req.raw, { v: 1, keepalive: "server", claims });
     return placeSocket(destination.pool, handover);
   };
+}
+
+/** Hands a page's socket over to the object that publishes the server's own channel. */
+async function ownLive(context: Context<AppEnv>): Promise<Response> {
+  operatorLooks();
+  const headers = new Headers({
+    Upgrade: "websocket",
+    [liveHeader]: String((await loginEnd(context)) ?? 0),
+  });
+  const handover = new Request("https://object/live", { headers });
+  const response = await answerInTime("upgrade of the console", limits.objectAnswerMs, () =>
+    context.env.METRICS?.getByName(collectorName(liveCollector)).fetch(handover),
+  );
+  return response ?? respondBusy(busyRetrySeconds());
 }
 
 /** The page, which anybody may read, as its script and its styles: they show nothing without a login. */

@@ -2,6 +2,7 @@ import type { CallOutcome } from "../../src/api/answers.ts";
 import type { InspectQuestion, WhyQuestion } from "../../src/api/command.ts";
 import {
   encodeInspectedChannel,
+  encodeInspectedEdge,
   encodeInspectedObject,
   type InspectedGateway,
 } from "../../src/api/inspect-answer.ts";
@@ -16,12 +17,15 @@ import {
   parseNodeName,
 } from "../../src/contract/object-names.ts";
 import type { TrailQuery } from "../../src/contract/trail.ts";
+import { edgeNode } from "../../src/contract/metrics-report.ts";
+import { version } from "../../src/version.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
 import { answerInTime, forEachInTurns } from "../platform/object-call.ts";
 import { objectOf } from "./emulation.ts";
+import { collectedRefusals } from "./metrics.ts";
 
 /**
  * Asks objects why a publication didn't reach a client, and how they are (rules Y3 and Y4). It asks `limits.askedAtATime`
@@ -67,10 +71,14 @@ export async function askWhy(
 /** Answers `inspect`. */
 export async function askInspect(
   env: Env,
-  { channel: channels }: Config,
+  { channel: channels, prometheus }: Config,
   { channel, object, refusals }: InspectQuestion,
 ): Promise<CallOutcome> {
   if (channel === "") {
+    if (object === edgeNode)
+      return prometheus.counts
+        ? inspectEdge(env, refusals)
+        : refused(errorCodes.notAvailable, edgeForgets);
     const asked = objectOf(object, env, channels);
     if (asked === undefined) return refused(errorCodes.badRequest, noSuchObject);
     return answered(encodeInspectedObject(await asked.inspect({ refusals })));
@@ -88,6 +96,12 @@ export async function askInspect(
     wasSkipped: !states.has(progress.name),
   }));
   return answered(encodeInspectedChannel(own, gateways));
+}
+
+/** What was refused at the edge, which has no memory of its own: the objects that collect metrics remember it (rule Y6). */
+async function inspectEdge({ METRICS }: Env, count: number): Promise<CallOutcome> {
+  const last = await collectedRefusals(METRICS, { count, onlyEdge: true });
+  return last === undefined ? { outcome: "failed" } : answered(encodeInspectedEdge(version, last));
 }
 
 /** The objects that are registered for a user; undefined if the home doesn't answer, or is of a release before. */
@@ -137,4 +151,7 @@ function refused(
 }
 
 const withoutOffsets = "the channel has no history, so its publications have no offsets";
-const noSuchObject = "object must be a node that docs/protocol.md describes, such as gateway:eu/0";
+const edgeForgets =
+  "what the edge refuses is remembered with console.enabled or prometheus.enabled only";
+const noSuchObject =
+  "object must be a node that docs/protocol.md describes, such as gateway:eu/0, or edge";

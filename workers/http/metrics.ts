@@ -1,11 +1,20 @@
 /** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { CollectedMetrics } from "../../src/contract/metrics-report.ts";
+import { RefusalTrail } from "../../src/access/refusal-trail.ts";
+import type {
+  CarriedReport,
+  CollectedMetrics,
+  CollectedRefusal,
+  RefusalsQuery,
+} from "../../src/contract/metrics-report.ts";
+import type { MetricsCalls } from "../../src/contract/object-calls.ts";
 import { collectorName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
+import { CarriedGauges } from "../../src/metrics/carried-gauges.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { exposition, formatFor } from "../../src/metrics/exposition.ts";
+import { newestRefusals } from "../../src/metrics/refusal-list.ts";
 import { answerInTime } from "../platform/object-call.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
 import { type AppEnv, mayReadMetrics } from "./middleware.ts";
@@ -25,11 +34,14 @@ export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (!context.var.configured.config.prometheus.counts) return next();
   const beganMs = Date.now();
   await next();
-  isolateCounts ??= new Counts();
-  count(isolateCounts, context, (Date.now() - beganMs) / 1_000);
+  const endedMs = Date.now();
+  isolate ??= newIsolate();
+  count(isolate.counts, context, (endedMs - beganMs) / 1_000);
+  const noted = context.get("noted");
+  if (noted !== undefined) isolate.refusals.note(noted, endedMs);
   if (isReportDue) return;
   isReportDue = true;
-  context.executionCtx.waitUntil(reportLater(isolateCounts, context));
+  context.executionCtx.waitUntil(reportLater(isolate, context));
 };
 
 function count(counts: Counts, context: Context<AppEnv>, seconds: number): void {
@@ -59,14 +71,62 @@ function routeOf(context: Context<AppEnv>): string {
   return route.endsWith("*") ? "other" : route.replaceAll(/\{[^}]*\}+/g, "");
 }
 
-/** What this isolate has counted since its last report; made at the first request that is counted. */
-let isolateCounts: Counts | undefined;
+/** What this isolate has counted and refused since its last report; made at the first request that is counted. */
+let isolate: IsolateMetrics | undefined;
 let isReportDue = false;
+/** How soon a report is wanted; an operator may look on. */
+let reportMs: number | undefined;
 
-async function reportLater(counts: Counts, context: Context<AppEnv>): Promise<void> {
-  await scheduler.wait(limits.metricsReportMs);
+/** An operator opens the console through this isolate, and wants to see at once what it has counted. */
+export function operatorLooks(): void {
+  reportMs = limits.liveReportMs;
+}
+
+interface IsolateMetrics {
+  readonly counts: Counts;
+  readonly refusals: RefusalTrail;
+  readonly carried: CarriedGauges;
+}
+
+function newIsolate(): IsolateMetrics {
+  return {
+    counts: new Counts(),
+    refusals: new RefusalTrail(limits.metricsRefusalsMax),
+    carried: new CarriedGauges(),
+  };
+}
+
+/** Whether this isolate can carry what a channel's object has counted to its next report (rule J7). */
+export function carriesCounts(): boolean {
+  return isolate?.carried.hasRoom !== false;
+}
+
+/** Takes what came with the answer of a channel's object, during a request that is going to be counted itself. */
+export function carryCounts(counted: CarriedReport): void {
+  isolate ??= newIsolate();
+  isolate.counts.merge(counted);
+  if (counted.gauges !== undefined) isolate.carried.add(counted.node, counted.gauges);
+}
+
+async function reportLater(
+  { counts, refusals, carried }: IsolateMetrics,
+  context: Context<AppEnv>,
+): Promise<void> {
+  // In steps, because an operator may open the console meanwhile.
+  for (let waitedMs = 0; waitedMs < (reportMs ?? limits.metricsReportMs);) {
+    const stepMs = Math.min(limits.liveTellMs, limits.metricsReportMs);
+    await scheduler.wait(stepMs);
+    waitedMs += stepMs;
+  }
   isReportDue = false;
-  await reportMetrics(context.env.METRICS, { node: "", ...counts.take(), gauges: [] });
+  const refused = refusals.take();
+  const report = { node: "", ...counts.take(), gauges: [] };
+  const taken = await reportMetrics(
+    context.env.METRICS,
+    refused.length > 0 ? { ...report, refusals: refused } : report,
+    carried.take(),
+  );
+  reportMs = taken?.nextInMs;
 }
 
 /** `GET /metrics`: all metrics as text, for whoever has the secret `METRICS_KEY` or a key of the API that admits all. */
@@ -86,9 +146,28 @@ export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
 export async function collected(
   collectors: AppEnv["Bindings"]["METRICS"],
 ): Promise<readonly CollectedMetrics[] | undefined> {
+  return askCollectors(collectors, "reading metrics", (collector) => collector.collected());
+}
+
+/** The last refusals that were reported, newest first; undefined if one of the objects that collect them doesn't answer. */
+export async function collectedRefusals(
+  collectors: AppEnv["Bindings"]["METRICS"],
+  query: RefusalsQuery,
+): Promise<readonly CollectedRefusal[] | undefined> {
+  const parts = await askCollectors(collectors, "reading refusals", (collector) =>
+    collector.refusals(query),
+  );
+  return parts === undefined ? undefined : newestRefusals(parts, query.count);
+}
+
+async function askCollectors<Answer>(
+  collectors: AppEnv["Bindings"]["METRICS"],
+  what: string,
+  ask: (collector: MetricsCalls) => Promise<Answer>,
+): Promise<readonly Answer[] | undefined> {
   if (collectors === undefined) return undefined;
   const numbers = Array.from({ length: limits.metricsCollectors }, (_, number) => number);
-  return answerInTime("reading metrics", limits.metricsAnswerMs, () =>
-    Promise.all(numbers.map((number) => collectors.getByName(collectorName(number)).collected())),
+  return answerInTime(what, limits.metricsAnswerMs, () =>
+    Promise.all(numbers.map((number) => ask(collectors.getByName(collectorName(number))))),
   );
 }

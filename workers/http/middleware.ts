@@ -27,11 +27,17 @@ import { originAllowed } from "../../src/access/origin.ts";
 
 /**
  * The context of handlers: the bindings, the configuration, the key if `authenticate` has checked it, and the body if
- * `jsonBody` has read it.
+ * `jsonBody` has read it. A refusal is what a handler says of it, and as it is noted.
  */
 export interface AppEnv {
   Bindings: Env;
-  Variables: { configured: Configured; apiKey: ApiKey; request: JsonText; refusal?: Refused };
+  Variables: {
+    configured: Configured;
+    apiKey: ApiKey;
+    request: JsonText;
+    refusal?: Refused;
+    noted?: Refusal;
+  };
 }
 
 /** Why the edge refuses a request: what a handler knows of it. The log adds the rest, see {@link logRefusal}. */
@@ -55,7 +61,9 @@ export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
   const channel = first === "channel" ? { channel: readable(name) } : {};
   const key = first === "api" || first === "console" ? context.var.apiKey : undefined;
   const named = key === undefined ? {} : { key: key.name };
-  noteRefusal({ refused, code: res.status, ...named, ...channel, ...refusal }, undefined);
+  const noted = { refused, code: res.status, ...named, ...channel, ...refusal };
+  context.set("noted", noted);
+  noteRefusal(noted, undefined);
 };
 
 /** The method of the API that was called, by a backend or by the console; undefined for other paths. */

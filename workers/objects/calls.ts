@@ -75,6 +75,7 @@ export async function gatherPresence(
  * Makes a gateway's requests of a channel's object, once.
  *
  * @param gateway the name of the calling gateway
+ * @param carries whether the gateway reports what the object has counted together with its own (rule J7)
  * @returns undefined when the call failed or took longer than `limits.objectAnswerMs`: then it is unknown whether the
  *          requests were carried out
  */
@@ -83,9 +84,10 @@ export async function ask(
   channel: string,
   gateway: string,
   requests: readonly RelayRequest[],
+  carries: boolean,
 ): Promise<RelayReplies | undefined> {
   try {
-    const replies = channels.getByName(channel).ask(gateway, requests);
+    const replies = channels.getByName(channel).ask(gateway, requests, carries);
     return await inTime<RelayReplies | undefined>(replies, limits.objectAnswerMs, undefined);
   } catch (error) {
     const failure = parseCallFailure(error);

@@ -1,3 +1,4 @@
+import type { CarriedReport } from "../../src/contract/metrics-report.ts";
 import {
   type ChannelAnswers,
   type ChannelCommand,
@@ -139,7 +140,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   // The calls' contract is in src/contract/object-calls.ts.
-  async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
+  async execute(commands: readonly ChannelCommand[], carries?: boolean): Promise<ChannelAnswers> {
     this.happened("api");
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const present = await this.#presenceFor(commands);
@@ -151,11 +152,17 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       : inSpan("publish", { traceparent, channel: this.#channel.name }, () =>
           this.#queue.add(kind, bytes, job),
         ));
+    const answer = carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
+    const counted = carries === true ? this.#countedFor(answer) : {};
     await this.schedule(Date.now());
-    return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
+    return { ...answer, ...counted };
   }
 
-  async ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> {
+  async ask(
+    gateway: string,
+    requests: readonly RelayRequest[],
+    carries?: boolean,
+  ): Promise<RelayReplies> {
     this.happened("gateway");
     const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
     const kind = kindOf(requests);
@@ -172,8 +179,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
         answers: replyToRequests(this.#channel, gateway, requests, nowMs, refused),
       };
     });
+    const answer = carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
+    const counted = carries === true ? this.#countedFor(answer) : {};
     await this.schedule(Date.now());
-    return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
+    return { ...answer, ...counted };
   }
 
   async present(): Promise<ChannelPresenceReply> {
@@ -217,6 +226,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   async #carryOutFrame(bytes: number, carryOut: (isBusy: boolean) => void): Promise<void> {
     const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
     if (carriedOut.outcome === "overloaded") carryOut(true);
+  }
+
+  /** What the object has counted, for a caller that carries it (rule J7). Before the event ends, which may report it. */
+  #countedFor({ outcome }: ChannelAnswers | RelayReplies): { readonly counted?: CarriedReport } {
+    const counted = outcome === "answers" ? this.metrics?.forAnswer(Date.now()) : undefined;
+    return counted === undefined ? {} : { counted };
   }
 
   /** The job of {@link execute}. */
@@ -342,6 +357,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   async #deliver(delivery: Delivery): Promise<void> {
     this.callsMade++;
+    this.callsCountedByCalled++;
     const reply = await deliver(this.env.GATEWAYS, delivery);
     const nowMs = Date.now();
     this.#channel.relay.answered(delivery, reply, nowMs);

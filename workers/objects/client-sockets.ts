@@ -461,7 +461,7 @@ function refuse(why: Refusal): Response {
 }
 
 /** Answers a close frame. The runtime doesn't for hibernatable sockets, and a client without an answer reports 1006. */
-function answerClose(socket: WebSocket, code: number, reason: string): void {
+export function answerClose(socket: WebSocket, code: number, reason: string): void {
   try {
     // 1005 stands for a close frame without a code, and 1006 for no close frame; neither can be sent.
     if (code === 1005 || code === 1006) socket.close();

@@ -54,7 +54,11 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       ports: {
         call: (channel, requests, done) => {
           this.callsMade++;
-          void this.#continue(this.#ask(channel, name, requests), done);
+          void this.#continue(this.#ask(channel, name, requests), (replies) => {
+            if (replies?.outcome === "answers" && replies.counted !== undefined)
+              this.metrics?.carry(replies.counted);
+            done(replies);
+          });
         },
         presence: (channel, done) => {
           this.callsMade++;
@@ -96,6 +100,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   // The calls' contract is in src/contract/object-calls.ts.
   async deliver(batch: RelayBatch): Promise<RelayBatchReply> {
     this.happened("batch");
+    this.metrics?.calledByChannel();
     const nowMs = Date.now();
     if (this.backlog.overloaded()) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
@@ -166,12 +171,14 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     gateway: string,
     requests: readonly RelayRequest[],
   ): Promise<RelayReplies | undefined> {
+    const carries = this.metrics?.carries === true;
+    const call = () => ask(this.env.CHANNELS, channel, gateway, requests, carries);
     const descriptors = descriptorsOf(this.env);
-    if (descriptors === undefined) return ask(this.env.CHANNELS, channel, gateway, requests);
+    if (descriptors === undefined) return call();
     if (!(await descriptors.haveRoom("call")))
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     try {
-      return await ask(this.env.CHANNELS, channel, gateway, requests);
+      return await call();
     } finally {
       descriptors.ended();
     }

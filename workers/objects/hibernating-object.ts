@@ -46,6 +46,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
+  /** Those that metrics count at the called object: they may be made after this one has handed on its counts (rule J7). */
+  protected callsCountedByCalled = 0;
   /** Absent where nothing is counted (rule J1). */
   protected readonly metrics: ObjectMetrics | undefined;
   protected readonly config: Config;
@@ -69,8 +71,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly awakeSinceMs = Date.now();
   /** Logs a refusal, and counts it (rule A13). */
   protected readonly refused = (refusal: Refusal): void => {
-    const { refused, rule } = refusal;
-    this.metrics?.counts.add("dormouse_refusals_total", { refused, rule });
+    this.metrics?.refused(refusal, Date.now());
     this.remembered.refused(refusal);
     noteRefusal(refusal, this.node);
   };
@@ -151,8 +152,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       kind: () => this.kind,
       node: () => this.node,
       collectors: () => this.env.METRICS,
-      billed: () => ({ rowsWritten: this.sql.rowsWritten, callsMade: this.callsMade }),
+      billed: () => ({
+        rowsWritten: this.sql.rowsWritten,
+        callsMade: this.callsMade - this.callsCountedByCalled,
+      }),
       sessions: () => this.sockets.sessions(),
+      holdsSockets: () => !this.sockets.empty,
       isOccupied: () => this.isOccupied(),
       later: this.later,
     };

@@ -1,5 +1,14 @@
-import type { GaugeValue, MetricsReport } from "../../src/contract/metrics-report.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { RefusalTrail } from "../../src/access/refusal-trail.ts";
+import type {
+  CarriedReport,
+  GaugeValue,
+  MetricsReport,
+  ReportTaken,
+} from "../../src/contract/metrics-report.ts";
+import { limits } from "../../src/limits.ts";
 import { type CounterName, seriesOf } from "../../src/metrics/catalogue.ts";
+import { CarriedGauges } from "../../src/metrics/carried-gauges.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { MetricsReporter } from "../../src/metrics/reporter.ts";
 import type { HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
@@ -19,7 +28,18 @@ export class ObjectMetrics {
   readonly #object: MeasuredObject;
   readonly #reporter: MetricsReporter;
   /** Since the last report. */
+  readonly #refusals = new RefusalTrail(limits.metricsRefusalsMax);
+  /** The gauges of other objects, for the next report. */
+  readonly #carried = new CarriedGauges();
+  /** The gauges as they were last handed on, and when, ms since 1970. */
+  #gaugesText = "";
+  #gaugesAtMs = 0;
+  /** How many answers had counts in a second. */
+  #second = 0;
+  #answers = 0;
+  /** Since the last report. */
   #alarms = 0;
+  #callsOfChannels = 0;
   /** 1 until the first report. */
   #starts = 1;
   /** Up to where the object's own counts have been counted. */
@@ -38,11 +58,64 @@ export class ObjectMetrics {
 
   async #send(
     report: Omit<MetricsReport, "node">,
-    done: (isTaken: boolean, nowMs: number) => void,
+    done: (taken: ReportTaken | undefined, nowMs: number) => void,
   ): Promise<void> {
     const collectors = this.#object.collectors();
-    const isTaken = await reportMetrics(collectors, { node: this.#object.node(), ...report });
-    done(isTaken, Date.now());
+    const refusals = this.#refusals.take();
+    this.#noteGauges(report.gauges, Date.now());
+    const taken = await reportMetrics(
+      collectors,
+      { node: this.#object.node(), ...report, ...(refusals.length > 0 && { refusals }) },
+      this.#carried.take(),
+    );
+    done(taken, Date.now());
+  }
+
+  /**
+   * What the object has counted, for the answer to a caller that carries it (rule J7). Undefined if there is nothing, and if
+   * the object has to report itself: because it holds sockets, to which something may still be sent, or has refused something.
+   */
+  forAnswer(nowMs: number): CarriedReport | undefined {
+    const second = Math.floor(nowMs / 1_000);
+    if (second !== this.#second) this.#answers = 0;
+    this.#second = second;
+    if (this.#answers >= limits.metricsRidesPerSecond) return undefined;
+    if (this.#object.holdsSockets() || this.#refusals.last(1).length > 0) return undefined;
+    const taken = this.#reporter.take(nowMs);
+    if (taken === undefined) return undefined;
+    this.#answers++;
+    const { counters, histograms, gauges } = taken;
+    const counted = { node: this.#object.node(), counters, histograms };
+    return this.#noteGauges(gauges, nowMs) ? { ...counted, gauges } : counted;
+  }
+
+  /** Whether the object can carry what another one has counted to its next report. */
+  get carries(): boolean {
+    return this.#carried.hasRoom;
+  }
+
+  /** Takes what came with the answer of a channel's object. */
+  carry(counted: CarriedReport): void {
+    this.counts.merge(counted);
+    if (counted.gauges !== undefined) this.#carried.add(counted.node, counted.gauges);
+  }
+
+  /** Notes the gauges that are handed on. @returns whether they have to be: they have changed, or it was long ago */
+  #noteGauges(gauges: readonly GaugeValue[], nowMs: number): boolean {
+    const text = JSON.stringify(gauges);
+    const isKnown =
+      text === this.#gaugesText && nowMs - this.#gaugesAtMs < limits.metricsGaugesAgainMs;
+    if (isKnown) return false;
+    this.#gaugesText = text;
+    this.#gaugesAtMs = nowMs;
+    return true;
+  }
+
+  /** Counts a refusal, which the next report tells (rule Y6). */
+  refused(refusal: Refusal, nowMs: number): void {
+    const { refused, rule } = refusal;
+    this.counts.add("dormouse_refusals_total", { refused, rule });
+    this.#refusals.note(refusal, nowMs);
   }
 
   /** What a channel needs to count. */
@@ -63,6 +136,11 @@ export class ObjectMetrics {
   /** The object's alarm has rung. */
   alarmRang(): void {
     this.#alarms++;
+  }
+
+  /** A channel's object has called, which may have handed on its own counts before (rule J7). */
+  calledByChannel(): void {
+    this.#callsOfChannels++;
   }
 
   /** A backend was asked. */
@@ -100,6 +178,8 @@ export class ObjectMetrics {
       ["dormouse_object_awake_seconds_total", (nowMs - before.atMs) / 1_000],
     ];
     for (const [name, value] of added) this.counts.add(name, kind, value);
+    this.counts.add("dormouse_object_calls_total", { kind: "channel" }, this.#callsOfChannels);
+    this.#callsOfChannels = 0;
     this.#counted = { rowsWritten, callsMade, atMs: nowMs };
     this.#starts = 0;
     this.#alarms = 0;
@@ -115,6 +195,7 @@ interface MeasuredObject {
   /** What the platform bills, since the object woke. */
   billed(): { readonly rowsWritten: number; readonly callsMade: number };
   sessions(): Iterable<Session>;
+  holdsSockets(): boolean;
   /** Whether it is a channel's, which has subscribers here or on gateways. */
   isOccupied(): boolean;
   later(waitMs: number, work: () => void): void;

@@ -1,0 +1,31 @@
+import type { GaugeValue, NodeGauges } from "../contract/metrics-report.ts";
+import { collectorOf } from "../contract/object-names.ts";
+import { limits } from "../limits.ts";
+
+/** The gauges of objects whose counts came with their answers, until an isolate or a gateway reports them (rule J7). */
+export class CarriedGauges {
+  readonly #nodes = new Map<string, readonly GaugeValue[]>();
+
+  /** Whether there is room for those of another object. */
+  get hasRoom(): boolean {
+    return this.#nodes.size < limits.metricsCarriedMax;
+  }
+
+  /** Takes the gauges of an object, in place of earlier ones. */
+  add(node: string, gauges: readonly GaugeValue[]): void {
+    this.#nodes.set(node, gauges);
+  }
+
+  /** All of them, by the name of the object that collects them; there are none afterwards. */
+  take(): ReadonlyMap<string, readonly NodeGauges[]> {
+    const byCollector = new Map<string, NodeGauges[]>();
+    for (const [node, gauges] of this.#nodes) {
+      const collector = collectorOf(node);
+      const others = byCollector.get(collector) ?? [];
+      others.push({ node, gauges });
+      byCollector.set(collector, others);
+    }
+    this.#nodes.clear();
+    return byCollector;
+  }
+}
