@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -8,6 +9,7 @@ import type { Centrifuge, DisconnectedContext, Subscription } from "centrifuge";
 import { type TestContext, afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
 import { Inbox } from "../support/inbox.ts";
+import { LaravelEnvironment } from "../support/laravel-environment.ts";
 import { freePort } from "../support/listen.ts";
 import { SdkSubscription } from "../support/sdk-client.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
@@ -99,24 +101,49 @@ interface Opened {
   readonly subscription: SdkSubscription;
 }
 
-/** The backends, each with the command line that starts it on a port, in its folder of examples/tutorial. */
-const backends = [
-  { name: "express", words: () => [process.execPath, "server.js"] },
+/** A backend: its name, and the command line that starts it on a port. */
+interface Backend {
+  readonly name: string;
+  readonly start: (port: string) => readonly string[];
+  /** The folder in which it is started. */
+  readonly folder?: () => string;
+}
+
+const laravel = await LaravelEnvironment.open();
+
+const backends: readonly Backend[] = [
+  { name: "express", start: () => [process.execPath, "server.js"] },
   {
     name: "django",
-    words: (port: string) => [
-      python.interpreter,
-      ...["-B", "manage.py", "runserver", "--noreload", port],
-    ],
+    start: (port) => [python.interpreter, ...["-B", "manage.py", "runserver", "--noreload", port]],
   },
-] as const;
+  ...(laravel === undefined
+    ? []
+    : [
+        {
+          name: "laravel",
+          start: (port: string) => laravel.serve(port),
+          folder: () => {
+            laravel.layOut(application, join(tutorial, "laravel"), join(tutorial, "page"));
+            return application;
+          },
+        },
+      ]),
+];
 
+if (laravel === undefined)
+  it("the tutorial's chat with Laravel isn't tested: this machine has no packages of Debian with PHP and Laravel", () => {
+    expect(laravel).toBeUndefined();
+  });
+
+let application: string;
 let server: TestServer;
 let python: PythonEnvironment;
 let page: ChatPage;
 const processes: ChildProcess[] = [];
 
 beforeAll(async () => {
+  application = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   page = await import(join(tutorial, "page", "chat.js"));
   const config = JSON.parse(readFileSync(join(tutorial, "config.json"), "utf8"));
   server = await TestServer.start({ config });
@@ -129,23 +156,31 @@ afterAll(async () => {
     if (one.exitCode === null) await ended;
   }
   await server.close();
+  rmSync(application, { recursive: true });
 });
 
 /** Starts a backend, and gives its address. */
-async function start({ name, words }: (typeof backends)[number]): Promise<string> {
+async function start(backend: Backend): Promise<string> {
   const port = String(await freePort());
-  const [program = "", ...rest] = words(port);
-  const started = spawn(program, rest, {
-    cwd: join(tutorial, name),
+  const [program = "", ...words] = backend.start(port);
+  const started = spawn(program, words, {
+    cwd: backend.folder?.() ?? join(tutorial, backend.name),
     stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, ...testSecrets, PORT: port, DORMOUSE: server.address },
+    env: {
+      ...process.env,
+      ...testSecrets,
+      APPLICATION: application,
+      PORT: port,
+      DORMOUSE: server.address,
+    },
   });
   processes.push(started);
   let errors = "";
   started.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
   const address = `http://127.0.0.1:${port}`;
   while (!(await isListening(address))) {
-    if (started.exitCode !== null) throw new Error(`${name} ended and had printed:\n${errors}`);
+    if (started.exitCode !== null)
+      throw new Error(`${backend.name} ended and had printed:\n${errors}`);
     await pause(50);
   }
   return address;
