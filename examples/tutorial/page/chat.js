@@ -14,8 +14,8 @@ export function connect(ask, address = "ws://localhost:8787/connection/websocket
 /**
  * Enters a room.
  *
- * @param show has three functions: `messages` takes all messages, `present` the names of who is there, and `problem` why
- *   the room can't be entered
+ * @param show has three functions: `messages` takes all messages, `present` the names of who is there, and `problem`
+ *   the reason why the user isn't let in
  */
 export function enterRoom(client, room, ask, show) {
   const subscription = client.newSubscription(`$room:${room}`, {
