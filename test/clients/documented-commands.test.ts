@@ -75,7 +75,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^npm ci$/, { reason: "it has run before this test" }],
   [/^npm ci && npm test$/, { reason: "this test is a part of it" }],
   [/^npm start$/, { reason: "the server that answers the commands is started so" }],
-  [/^cd chat && npm install && npm start$/, { reason: "laid-out-project.test.ts runs it" }],
+  [/^cd chat && npm install && npm start$/, { reason: "command-line.test.ts runs it" }],
   [/wrangler secret put/, { reason: "it needs an account", check: wranglerHas("secret", "put") }],
   [
     /wrangler queues create/,
