@@ -185,6 +185,7 @@ describe("a project that dormouse init lays out in an empty folder", () => {
     const laidOut = execFileSync("npx", ["dormouse", "init"], options);
     expect(laidOut).toMatch(/Next:\n {2}npm install\n {2}npm start\n/);
 
+    expect(packageOf(folder).dependencies).toEqual({ dormouse: expect.any(String) });
     linked.install();
     const own = join(folder, "package.json");
     writeFileSync(own, readFileSync(own, "utf8").replace("--port 8787", `--port ${port}`));
@@ -231,7 +232,6 @@ class LinkedPackages {
     const files = [this.#project, join(this.#modules, "dormouse")];
     const [project, dormouse] = files.map((path) => packageOf(path));
     const names = Object.keys({ ...project?.devDependencies, ...dormouse?.dependencies });
-    expect(Object.keys(project?.dependencies ?? {})).toEqual(["dormouse"]);
     for (const name of names) {
       mkdirSync(dirname(join(this.#modules, name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(this.#modules, name));

@@ -80,10 +80,13 @@ class Browser {
     return response;
   };
 
+  /** Gets the page and logs in. Rejects unless both succeed. */
   async logIn(name: string): Promise<void> {
-    expect((await this.ask("/")).status).toBe(200);
-    const response = await this.ask("/login", { method: "POST", body: JSON.stringify({ name }) });
-    expect(response.status).toBe(204);
+    const body = JSON.stringify({ name });
+    const got = await this.ask("/");
+    const loggedIn = await this.ask("/login", { method: "POST", body });
+    if (got.status !== 200 || loggedIn.status !== 204)
+      throw new Error(`the page and the log-in were answered ${got.status}, ${loggedIn.status}`);
   }
 
   /** Opens the page, which enters a room. It is closed with the test. */
@@ -115,7 +118,7 @@ const backends: readonly Backend[] = [
   { name: "express", start: () => [process.execPath, "server.js"] },
   {
     name: "django",
-    start: (port) => [python.interpreter, ...["-B", "manage.py", "runserver", "--noreload", port]],
+    start: (port) => [python.interpreter, "-B", "manage.py", "runserver", "--noreload", port],
   },
   ...(laravel === undefined
     ? []

@@ -89,12 +89,12 @@ function commandsOf(page: string, block: readonly Line[]): readonly DocumentedCo
       commands[commands.length - 1] = { ...last, text: `${last.text.slice(0, -1)}${text.trim()}` };
     else if (isSession ? text.startsWith("$ ") : isCommand(text))
       commands.push({ page, line: number, text: withoutRemark(command), output: "" });
-    else if (isSession && last !== undefined)
+    else if (isSession && last !== undefined && `${last.output}${text}` !== "")
       commands[commands.length - 1] = { ...last, output: `${last.output}${text}\n` };
     else if (text !== "") return [];
     continued = !isSession && text.endsWith("\\");
   }
-  return commands.map((one) => ({ ...one, output: one.output.trimEnd() }));
+  return commands;
 }
 
 /** Whether a line begins with the name of a program, after variables for it. */

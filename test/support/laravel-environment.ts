@@ -82,7 +82,9 @@ export class LaravelEnvironment {
       join(programs, program),
       "-n",
       ...settings.flatMap((setting) => ["-d", setting]),
-      ...["-S", `127.0.0.1:${port}`, script],
+      "-S",
+      `127.0.0.1:${port}`,
+      script,
     ];
   }
 }
@@ -97,9 +99,11 @@ async function make(folder: string): Promise<void> {
     mkdirSync(join(lists, "cache", "archives", "partial"), { recursive: true });
     mkdirSync(join(lists, "lists", "partial"), { recursive: true });
     const options = [
-      ...["-o", `Dir::State=${lists}`, "-o", `Dir::Cache=${join(lists, "cache")}`],
-      ...["-o", "Dir::State::status=/dev/null", "-o", "APT::Sandbox::User="],
-    ];
+      `Dir::State=${lists}`,
+      `Dir::Cache=${join(lists, "cache")}`,
+      "Dir::State::status=/dev/null",
+      "APT::Sandbox::User=",
+    ].flatMap((option) => ["-o", option]);
     await run("apt-get", [...options, "--quiet", "update"]);
     const names = await packagesOf(options);
     if (names.length > 0) await run("apt-get", [...options, "download", ...names], { cwd: lists });

@@ -33,7 +33,7 @@ export function enterRoom(client, room, ask, show) {
   async function showPresent() {
     const { clients } = await subscription.presence();
     const names = Object.values(clients).map(({ connInfo }) => connInfo.name);
-    show.present([...new Set(names)].sort());
+    show.present([...new Set(names)].sort((one, other) => one.localeCompare(other)));
   }
 
   async function showHistory() {
