@@ -13,7 +13,17 @@ import { deployedSecrets } from "./secrets.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
-async function deploy(options: readonly string[]): Promise<number> {
+/**
+ * Checks the configuration and the secrets, prints their problems, and deploys unless there is one.
+ *
+ * @param options wrangler's command line
+ * @param deployChecked deploys what was checked, and gives the exit status
+ * @returns the exit status
+ */
+export async function deploy(
+  options: readonly string[],
+  deployChecked: (options: readonly string[]) => number = deployByWrangler,
+): Promise<number> {
   const config = checkConfiguration(options, "deployment");
   if (config === undefined) return 1;
   // Secrets that were uploaded before can't be read. The Worker itself refuses those (rule A10).
@@ -31,6 +41,10 @@ async function deploy(options: readonly string[]): Promise<number> {
       `Note: until the Worker has these secrets, it answers every request with 503: ${needed.join(", ")}`,
     );
   await buildConsole();
+  return deployChecked(options);
+}
+
+function deployByWrangler(options: readonly string[]): number {
   const { status } = spawnSync(process.execPath, [wranglerScript, "deploy", ...options], {
     cwd: root,
     stdio: "inherit",
@@ -39,4 +53,4 @@ async function deploy(options: readonly string[]): Promise<number> {
   return status ?? 1;
 }
 
-process.exitCode = await deploy(process.argv.slice(2));
+if (import.meta.main) process.exitCode = await deploy(process.argv.slice(2));

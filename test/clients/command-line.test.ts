@@ -4,10 +4,13 @@ import {
   execFileSync,
   spawn,
 } from "node:child_process";
+import { once } from "node:events";
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,14 +18,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text as textOf } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { EventServer } from "../support/event-server.ts";
 import { Inbox } from "../support/inbox.ts";
+import { freePort } from "../support/listen.ts";
 import { TestServer } from "../support/test-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
 
@@ -163,6 +168,94 @@ describe("the installed package", () => {
     rmSync(join(installed.folder, "wrangler.jsonc"));
   });
 });
+
+describe("a project that dormouse init lays out in an empty folder", () => {
+  it("[A8] serves with npm start, with the packages that it and dormouse depend on and no other", async (test) => {
+    const folder = join(installed.folder, "chat");
+    mkdirSync(join(folder, "node_modules", ".bin"), { recursive: true });
+    const linked = new LinkedPackages(folder);
+    linked.copyDormouse(installed.folder);
+    const port = String(await freePort());
+    const environment = {
+      ...process.env,
+      PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
+      DORMOUSE_URL: `http://localhost:${port}`,
+    };
+    const options = { cwd: folder, env: environment, encoding: "utf8" } as const;
+    const laidOut = execFileSync("npx", ["dormouse", "init"], options);
+    expect(laidOut).toMatch(/Next:\n {2}npm install\n {2}npm start\n/);
+
+    expect(packageOf(folder).dependencies).toEqual({ dormouse: expect.any(String) });
+    linked.install();
+    const own = join(folder, "package.json");
+    writeFileSync(own, readFileSync(own, "utf8").replace("--port 8787", `--port ${port}`));
+    const started = spawn("npm", ["start"], { ...options, detached: true, stdio: "ignore" });
+    test.onTestFinished(async () => {
+      const ended = once(started, "close");
+      if (started.pid !== undefined) process.kill(-started.pid, "SIGINT");
+      await ended;
+    });
+    while (!(await isServing(environment.DORMOUSE_URL))) {
+      if (started.exitCode !== null) throw new Error("npm start has ended");
+      await pause(100);
+    }
+    // As init says: in another terminal.
+    const listening = spawn("npx", ["dormouse", "listen", "news", "--count", "1"], options);
+    const lines = new Inbox<string>();
+    createInterface(listening.stdout).on("line", (line) => lines.push(line));
+    await lines.first((line) => line === "subscribed to news");
+    execFileSync("npx", ["dormouse", "publish", "news", '{"text":"hello"}'], options);
+    expect(await lines.first((line) => line.startsWith("news 1"))).toBe('news 1 {"text":"hello"}');
+  });
+});
+
+/** The packages of a project, which are links to those of this repository: nothing is downloaded. */
+class LinkedPackages {
+  readonly #project: string;
+  readonly #modules: string;
+
+  constructor(project: string) {
+    this.#project = project;
+    this.#modules = join(project, "node_modules");
+  }
+
+  /** Installs dormouse as it is packed, without what it depends on. */
+  copyDormouse(from: string): void {
+    cpSync(join(from, "node_modules", "dormouse"), join(this.#modules, "dormouse"), {
+      recursive: true,
+    });
+    symlinkSync("../dormouse/dist/dormouse.js", join(this.#modules, ".bin", "dormouse"));
+  }
+
+  /** As `npm install`: what the project's package.json names, and what dormouse's own one does. */
+  install(): void {
+    const files = [this.#project, join(this.#modules, "dormouse")];
+    const [project, dormouse] = files.map((path) => packageOf(path));
+    const names = Object.keys({ ...project?.devDependencies, ...dormouse?.dependencies });
+    for (const name of names) {
+      mkdirSync(dirname(join(this.#modules, name)), { recursive: true });
+      symlinkSync(join(root, "node_modules", name), join(this.#modules, name));
+    }
+    symlinkSync("../wrangler/bin/wrangler.js", join(this.#modules, ".bin", "wrangler"));
+  }
+}
+
+interface PackageFile {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+function packageOf(folder: string): PackageFile {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+}
+
+async function isServing(address: string): Promise<boolean> {
+  try {
+    return (await fetch(`${address}/health`)).ok;
+  } catch {
+    return false;
+  }
+}
 
 describe("dormouse", () => {
   it("[H1] publishes, and reads the history", async () => {

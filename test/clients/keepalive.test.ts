@@ -2,12 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeepAliveWebSocket } from "../../public/keepalive-websocket.js";
 import { keepaliveTexts } from "../../src/contract/keepalive.ts";
-import { channelEndpoint, type Endpoint, endpoints } from "../support/endpoint.ts";
+import { Continent, type Letters } from "../support/continent.ts";
+import { channelEndpoint } from "../support/endpoint.ts";
 import { Inbox } from "../support/inbox.ts";
 import { recordPings } from "../support/record-pings.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
-import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -36,19 +36,16 @@ const config = {
 };
 
 const token = signToken({ sub: "alice" });
-const servers: TestServer[] = [];
+
+let server: TestServer;
 
 beforeAll(async () => {
-  // One for all channels' own sockets, which don't meet; a gateway of its own for each test that is about one.
-  while (servers.length < 6) servers.push(await TestServer.start({ config }));
+  server = await TestServer.start({ config });
 });
-afterAll(async () => {
-  for (const server of servers) await server.close();
-});
+afterAll(() => server.close());
 
 /** Where the clients of one test connect, and the object that holds their sockets. */
 interface Place {
-  readonly server: TestServer;
   readonly channel: string;
   readonly address: string;
   /** Whether the object isn't running. If it was, it isn't any more. */
@@ -56,27 +53,35 @@ interface Place {
   alarm(): bigint | undefined;
 }
 
-/** @param number which server has the gateway */
-function placeAt(endpoint: Endpoint, channel: string, number: number): Place {
-  const own = endpoint.name === "channel";
-  const server = servers[own ? 0 : number];
-  if (server === undefined) throw new Error("there is no such server");
+/** The place of clients with a channel's own sockets. */
+function placeOf(channel: string): Place {
   return {
-    server,
     channel,
-    address: endpoint.address(server, channel),
-    asleep: () => (own ? server.asleep(channel) : server.gatewayAsleep(firstGateway)),
-    alarm: () => (own ? server.alarm(channel) : server.gatewayAlarm(firstGateway)),
+    address: channelEndpoint.address(server, channel),
+    asleep: () => server.asleep(channel),
+    alarm: () => server.alarm(channel),
   };
 }
 
-/** Does the same with a channel's own sockets and with a gateway's, in parallel. */
+/** The place of clients on a gateway, which is theirs alone: the gateway of a continent. */
+function placeOn({ address, firstGateway }: Continent, channel: string): Place {
+  return {
+    channel,
+    address: server.gatewayAddress(address),
+    asleep: () => server.gatewayAsleep(firstGateway),
+    alarm: () => server.gatewayAlarm(firstGateway),
+  };
+}
+
+/** Does the same with a channel's own sockets and on the gateway of a continent, in parallel, each with its own channel. */
 async function atBoth(
   channel: string,
-  number: number,
+  letters: Letters,
   check: (place: Place) => Promise<void>,
 ): Promise<void> {
-  await Promise.all(endpoints.map((endpoint) => check(placeAt(endpoint, channel, number))));
+  const continent = await Continent.of(letters, server.address);
+  await Promise.all([check(placeOf(channel)), check(placeOn(continent, `${channel}-gateway`))]);
+  await continent.close();
 }
 
 /** The claims are about real time; the waits for it run side by side, on channels' objects and on gateways. */
@@ -87,17 +92,17 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
     async () => {
       const alarms: (bigint | undefined)[] = [];
       await Promise.all([
-        atBoth("client-driven", 1, async (place) => {
+        atBoth("client-driven", "EU", async (place) => {
           alarms.push(...(await sleepThroughPings(place)));
         }),
-        atBoth("server-driven", 2, wakeForPings),
+        atBoth("server-driven", "SA", wakeForPings),
       ]);
       expect(alarms).toEqual(Array.from({ length: 6 }));
     },
   );
 
   it("[K3] [K5] with history there is one alarm, for its far end, and it doesn't move", async () => {
-    const alarms = await sleepThroughPings(placeAt(channelEndpoint, "kept:client-driven", 0));
+    const alarms = await sleepThroughPings(placeOf("kept:client-driven"));
     expect(new Set(alarms).size).toBe(1);
     const daysAhead = (millisecondsOf(alarms[0]) - Date.now()) / 86_400_000;
     expect(daysAhead).toBeGreaterThan(29);
@@ -105,7 +110,7 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
 
   it("[K2] [K3] [S2] an answer that finds the object asleep counts, and doesn't wake it", async () => {
     const received: string[] = [];
-    await atBoth("late-pongs", 3, async (place) => {
+    await atBoth("late-pongs", "AS", async (place) => {
       const socket = await subscribe(place, "");
       for (let pings = 1; pings <= 2; pings++) {
         await nextPing(socket);
@@ -117,17 +122,17 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
       }
       // Had an answer been refused, the socket would be closed 3501 now; had one been lost, 3012.
       await nextPing(socket);
-      await place.server.backend.publish(place.channel, "heard");
+      await server.backend.publish(place.channel, "heard");
       received.push(await socket.lines.first((line) => line.includes("heard")));
       socket.close();
     });
-    expect(received).toHaveLength(endpoints.length);
+    expect(received).toHaveLength(2);
   });
 });
 
 describe.concurrent("a client that is gone without a goodbye", { timeout: 120_000 }, () => {
   it("[K2] is closed 3012 where the server pings, and isn't present any more", () =>
-    atBoth("server-driven-dead", 4, async (place) => {
+    atBoth("server-driven-dead", "AF", async (place) => {
       const dead = await subscribe(place, "");
       const client = new SdkClient(place.address, { token });
       await client.subscribed(place.channel);
@@ -139,7 +144,7 @@ describe.concurrent("a client that is gone without a goodbye", { timeout: 120_00
     }));
 
   it("[K4] isn't present after its silence where it has to ping, and is closed 3012", () =>
-    atBoth("client-driven-dead", 5, async (place) => {
+    atBoth("client-driven-dead", "OC", async (place) => {
       const dead = await subscribe(place, "?keepalive=client");
       const client = new SdkClient(place.address, { token, websocket: KeepAliveWebSocket });
       await client.subscribed(place.channel);
@@ -170,7 +175,7 @@ async function wakeForPings(place: Place): Promise<void> {
     expect(nextPingMs).toBeLessThanOrEqual(pingIntervalMs - untilAsleepMs);
     // Only the alarm wakes the object: the alarm sends the ping, and only to clients that answered the one before.
     await pings.count(period);
-    await place.server.backend.publish(place.channel, period);
+    await server.backend.publish(place.channel, period);
     await publications.first(({ data }) => data === period);
   }
   await leave(client, place);
@@ -192,7 +197,7 @@ async function sleepThroughPings(place: Place): Promise<readonly (bigint | undef
     await pings.count(period);
     expect(await place.asleep()).toBe(true);
     alarms.push(place.alarm());
-    await place.server.backend.publish(place.channel, period);
+    await server.backend.publish(place.channel, period);
     await publications.first(({ data }) => data === period);
   }
   await leave(client, place);
@@ -205,7 +210,7 @@ async function recordedPings(place: Place, websocket: typeof WebSocket | undefin
   const pings = new Inbox<number>();
   const client = new SdkClient(place.address, { token, websocket: recordPings(pings, websocket) });
   const { publications } = await client.subscribed(place.channel);
-  await place.server.backend.publish(place.channel, 0);
+  await server.backend.publish(place.channel, 0);
   await publications.count(1);
   return { client, publications, pings };
 }
@@ -227,7 +232,7 @@ async function nextPing(socket: RawSocket): Promise<void> {
   while ((await socket.lines.next()) !== "{}");
 }
 
-async function presentIn({ server, channel }: Place): Promise<readonly string[]> {
+async function presentIn({ channel }: Place): Promise<readonly string[]> {
   return (await server.backend.presence(channel)).map(({ client }) => client);
 }
 

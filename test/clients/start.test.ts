@@ -26,6 +26,8 @@ function variable(client: object): readonly string[] {
 }
 
 let folder: string;
+/** For the state of a server that one test has for itself. */
+const ownFolder = () => mkdtempSync(join(folder, "other-"));
 let port: number;
 let server: StartedServer;
 
@@ -73,54 +75,6 @@ describe("npm start", () => {
     expect(heard).toBe(`listened ${offset} {"text":"hello"}`);
   });
 
-  it.each([
-    ["a JWKS", { jwks_public_endpoint: "https://keys.example.com/jwks" }],
-    ["an issuer", { issuer: "house" }],
-  ])("[W1] prints no token that it would refuse, as with %s", async (_, token) => {
-    const options = variable({ token });
-    const other = await StartedServer.start(await freePort(), `${folder}/other`, options);
-    expect(other.welcome.token).toBe("");
-    await other.stop();
-  });
-
-  it("[W1] names the newcomer as the configuration wants users named", async () => {
-    const options = variable({
-      token: { user_id_claim: "https://a.b/id" },
-      disallow_anonymous_connection_tokens: true,
-    });
-    const other = await StartedServer.start(await freePort(), `${folder}/other`, options);
-    const { socketAddress, token } = other.welcome;
-    const client = new SdkClient(socketAddress, { token });
-    const subscription = await client.subscribed("news");
-    expect(await subscription.subscribed.next()).toMatchObject({ channel: "news" });
-    client.close();
-    await other.stop();
-  });
-
-  it("[A11] serves clients without a token and backends without a key in insecure mode", async () => {
-    const config = {
-      client: { insecure: true, concurrency: 8 },
-      http_api: { insecure: true },
-      admin: { insecure: true },
-      channel: { without_namespace: { allow_user_limited_channels: true } },
-    };
-    const options = ["--var", `config:${JSON.stringify(config)}`];
-    const other = await StartedServer.start(await freePort(), `${folder}/other`, options);
-    const { socketAddress, publishAddress } = other.welcome;
-    const client = new SdkClient(socketAddress, {});
-    const { subscription, publications } = await client.subscribed("news#42");
-    await subscription.publish("by the client");
-    const body = JSON.stringify({ channel: "news#42", data: "by the backend" });
-    const response = await fetch(publishAddress, { method: "POST", body });
-    expect(await response.json()).toHaveProperty("result");
-    const seen = await publications.count(2);
-    expect(seen.map(({ data }) => data)).toEqual(["by the client", "by the backend"]);
-    const refused = await client.subscribe("$news").unsubscribed.next();
-    expect(refused.code).toBe(103);
-    client.close();
-    await other.stop();
-  });
-
   it("[B13] doesn't bound the clients of this machine as those of one address", async () => {
     const address = server.welcome.socketAddress;
     const count = 2 * limits.unconnectedPerAddressMax;
@@ -149,19 +103,56 @@ describe("npm start", () => {
     const answer = await handshake(server.welcome.socketAddress, { Origin: origin });
     expect(answer.status).toBe(status);
   });
+});
 
-  it("[A8] refuses a configuration it can't read: it names the key and exits with 1", async () => {
-    const options = ["--port", String(await freePort()), "--var", `config:${misspelt}`];
-    const { code, printed } = await refusedStart(options);
-    expect(code).toBe(1);
-    expect(printed).toContain("client.ping_intervall");
+/** One after the other: wrangler chooses ports that another wrangler, which starts meanwhile, may choose too. */
+describe("npm start with another configuration", () => {
+  it.each([
+    ["a JWKS", { jwks_public_endpoint: "https://keys.example.com/jwks" }],
+    ["an issuer", { issuer: "house" }],
+  ])("[W1] prints no token that it would refuse, as with %s", async (_, token) => {
+    const options = variable({ token });
+    const other = await StartedServer.start(await freePort(), ownFolder(), options);
+    expect(other.welcome.token).toBe("");
+    await other.stop();
   });
 
-  it("[A8] refuses JSON it can't read: it names the line and the column, and quotes nothing", async () => {
-    const { code, printed } = await refusedStart(["--var", 'config:{"client":\n {"key":hunter2}}']);
-    expect(code).toBe(1);
-    expect(printed).toContain("not valid JSON: see line 2, column 9");
-    expect(printed).not.toContain("hunter2");
+  it("[W1] names the newcomer as the configuration wants users named", async () => {
+    const options = variable({
+      token: { user_id_claim: "https://a.b/id" },
+      disallow_anonymous_connection_tokens: true,
+    });
+    const other = await StartedServer.start(await freePort(), ownFolder(), options);
+    const { socketAddress, token } = other.welcome;
+    const client = new SdkClient(socketAddress, { token });
+    const subscription = await client.subscribed("news");
+    expect(await subscription.subscribed.next()).toMatchObject({ channel: "news" });
+    client.close();
+    await other.stop();
+  });
+
+  it("[A11] serves clients without a token and backends without a key in insecure mode", async () => {
+    const config = {
+      client: { insecure: true, concurrency: 8 },
+      http_api: { insecure: true },
+      admin: { insecure: true },
+      channel: { without_namespace: { allow_user_limited_channels: true } },
+    };
+    const options = ["--var", `config:${JSON.stringify(config)}`];
+    const other = await StartedServer.start(await freePort(), ownFolder(), options);
+    const { socketAddress, publishAddress } = other.welcome;
+    const client = new SdkClient(socketAddress, {});
+    const { subscription, publications } = await client.subscribed("news#42");
+    await subscription.publish("by the client");
+    const body = JSON.stringify({ channel: "news#42", data: "by the backend" });
+    const response = await fetch(publishAddress, { method: "POST", body });
+    expect(await response.json()).toHaveProperty("result");
+    const seen = await publications.count(2);
+    expect(seen.map(({ data }) => data)).toEqual(["by the client", "by the backend"]);
+    const refused = await client.subscribe("$news").unsubscribed.next();
+    expect(refused.code).toBe(103);
+    client.close();
+    await other.stop();
   });
 
   it("[A8] refuses to run without a secret: it names it, once, and exits with 1", async () => {
@@ -175,6 +166,22 @@ describe("npm start", () => {
     expect(printed).not.toContain("wrangler secret put");
     expect(printed).not.toContain("TOKEN_HMAC_SECRET_KEY is missing");
     expect(printed).not.toContain("Dormouse serves");
+  });
+});
+
+describe.concurrent("npm start before it starts wrangler", () => {
+  it("[A8] refuses a configuration it can't read: it names the key and exits with 1", async () => {
+    const options = ["--port", String(await freePort()), "--var", `config:${misspelt}`];
+    const { code, printed } = await refusedStart(options);
+    expect(code).toBe(1);
+    expect(printed).toContain("client.ping_intervall");
+  });
+
+  it("[A8] refuses JSON it can't read: it names the line and the column, and quotes nothing", async () => {
+    const { code, printed } = await refusedStart(["--var", 'config:{"client":\n {"key":hunter2}}']);
+    expect(code).toBe(1);
+    expect(printed).toContain("not valid JSON: see line 2, column 9");
+    expect(printed).not.toContain("hunter2");
   });
 
   it("[A8] checks the configuration of the environment that is meant", async () => {

@@ -9,7 +9,8 @@ import { PythonScript } from "./python-script.ts";
 
 /** A Python that has the packages of test/clients/python/requirements.txt, and none but those. */
 export class PythonEnvironment {
-  readonly #interpreter: string;
+  /** The path of its Python. */
+  readonly interpreter: string;
 
   /**
    * Created on first use, which takes a download, and reused from then on.
@@ -25,7 +26,7 @@ export class PythonEnvironment {
   }
 
   private constructor(interpreter: string) {
-    this.#interpreter = interpreter;
+    this.interpreter = interpreter;
   }
 
   /**
@@ -35,7 +36,7 @@ export class PythonEnvironment {
    * @param options as the scenario's comment explains
    */
   run(test: TestContext, name: string, options: object): PythonScript {
-    return new PythonScript(test, this.#interpreter, join(scenarios, `${name}.py`), options);
+    return new PythonScript(test, this.interpreter, join(scenarios, `${name}.py`), options);
   }
 }
 

@@ -52,6 +52,11 @@ export class TestBackend {
     return this.#call<Position>("publish", { channel, ...fields });
   }
 
+  /** Removes the publications that a channel keeps. */
+  async removeHistory(channel: string): Promise<void> {
+    await this.#call("history_remove", { channel });
+  }
+
   /** Publishes several times in one request, each with its key, and gives the positions. */
   async publishBatch(
     channel: string,

@@ -28,15 +28,22 @@ export const variants: readonly Variant[] = [
   {
     name: "gateway-evicted",
     endpoint: gatewayEndpoint,
-    betweenSteps: async (server, channel) => {
-      // After some steps only one of the two is running: a connect concerns the gateway, a publish the channel.
-      let evictions = 0;
-      while (!(await server.gatewayAsleep(firstGateway))) evictions++;
-      while (!(await server.asleep(channel))) evictions++;
-      if (evictions === 0) throw new Error("neither the gateway nor the channel was running");
-    },
+    betweenSteps: (server, channel) => evictBoth(server, firstGateway, channel),
   },
 ];
+
+/** Throws away the instances of a gateway and of a channel. Rejects when there was none. */
+export async function evictBoth(
+  server: TestServer,
+  gateway: string,
+  channel: string,
+): Promise<void> {
+  // After some steps only one of the two is running: a connect concerns the gateway, a publish the channel.
+  let evictions = 0;
+  while (!(await server.gatewayAsleep(gateway))) evictions++;
+  while (!(await server.asleep(channel))) evictions++;
+  if (evictions === 0) throw new Error("neither the gateway nor the channel was running");
+}
 
 /** The variants with many channels for each connection. */
 export const gatewayVariants = variants.filter(({ endpoint }) => endpoint.name === "gateway");

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sourceFiles } from "./citations.ts";
 
@@ -19,6 +20,16 @@ function excerptsOf(document: string, text: string): readonly Excerpt[] {
     path: join(dirname(document), path),
     code,
   }));
+}
+
+/** The files of examples/tutorial, without those that its commands make. */
+function tutorialFiles(): readonly string[] {
+  const made = /\.venv|__pycache__|centrifuge\.js$/;
+  return readdirSync("examples/tutorial", { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !made.test(path))
+    .sort();
 }
 
 /** A text without the indentation of its lines: an excerpt begins at the margin. */
@@ -43,7 +54,18 @@ describe("[W1] a code block of a document that names its file", () => {
   });
 
   it.each(excerpts)("is an excerpt of $path: in $document", ({ path, code }) => {
-    const file = files.find((one) => one.path === path);
-    expect(unindented(file?.text ?? "")).toContain(unindented(code));
+    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+    expect(unindented(text)).toContain(unindented(code));
+  });
+
+  it("is the whole file in the tutorial, which shows every file but those of tools", () => {
+    const shown = excerpts.filter(({ document }) => document === "docs/tutorial-chat.md");
+    for (const { path, code } of shown) expect(code).toBe(readFileSync(path, "utf8"));
+    const isShown = (path: string) => shown.some((one) => one.path === path);
+    expect(tutorialFiles().filter((path) => !isShown(path))).toEqual([
+      "examples/tutorial/django/manage.py",
+      "examples/tutorial/django/requirements.txt",
+      "examples/tutorial/express/package.json",
+    ]);
   });
 });

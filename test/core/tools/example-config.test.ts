@@ -1,10 +1,22 @@
-import { readdirSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import { wranglerConfigOf } from "../../../tools/wrangler-config.ts";
 
-describe.each(readdirSync("examples"))("[W1] examples/%s/wrangler.toml", (name) => {
+/** The examples, of which each has either a Worker of its own, or a configuration for the committed one. */
+const examples = readdirSync("examples");
+const withWorker = examples.filter((name) => existsSync(join("examples", name, "wrangler.toml")));
+const others = examples.filter((name) => !withWorker.includes(name));
+
+describe.each(others)("[W1] examples/%s/config.json", (name) => {
+  it("has a configuration of which nothing is refused or ignored", () => {
+    const text = readFileSync(join("examples", name, "config.json"), "utf8");
+    expect(parseConfig(text)).toMatchObject({ outcome: "config", notes: [] });
+  });
+});
+
+describe.each(withWorker)("[W1] examples/%s/wrangler.toml", (name) => {
   const file = `examples/${name}/wrangler.toml`;
   const example = wranglerConfigOf({ file });
 

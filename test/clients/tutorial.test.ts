@@ -1,0 +1,253 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Centrifuge, DisconnectedContext, Subscription } from "centrifuge";
+import { type TestContext, afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BreakableNetwork } from "../support/breakable-network.ts";
+import { Inbox } from "../support/inbox.ts";
+import { LaravelEnvironment } from "../support/laravel-environment.ts";
+import { freePort } from "../support/listen.ts";
+import { SdkSubscription } from "../support/sdk-client.ts";
+import { PythonEnvironment } from "../support/python-environment.ts";
+import { TestServer } from "../support/test-server.ts";
+import { testSecrets } from "../support/test-tokens.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const tutorial = join(root, "examples", "tutorial");
+
+/** What examples/tutorial/page/chat.js exports. */
+interface ChatPage {
+  readonly connect: (ask: Ask, address: string) => Centrifuge;
+  readonly enterRoom: (client: Centrifuge, room: string, ask: Ask, show: Shown) => Subscription;
+  readonly send: (room: string, text: string, ask: Ask) => Promise<void>;
+  readonly headersFor: (cookies: string) => Record<string, string>;
+}
+
+type Ask = (path: string, options?: { method: string; body: string }) => Promise<Response>;
+
+interface Message {
+  readonly by: string;
+  readonly text: string;
+}
+
+/** What a page shows of a room: each time that it changes, the whole of it. */
+class Shown {
+  readonly allMessages = new Inbox<readonly string[]>();
+  readonly allPresent = new Inbox<readonly string[]>();
+  readonly problems = new Inbox<string>();
+
+  messages = (all: readonly Message[]): void =>
+    this.allMessages.push(all.map(({ by, text }) => `${by}: ${text}`));
+  present = (names: readonly string[]): void => this.allPresent.push(names);
+  problem = (reason: string): void => this.problems.push(reason);
+
+  /** Waits until the page shows these messages. */
+  async untilMessages(...expected: readonly string[]): Promise<void> {
+    await this.allMessages.first((shown) => isSame(shown, expected));
+  }
+
+  async untilPresent(...expected: readonly string[]): Promise<void> {
+    await this.allPresent.first((shown) => isSame(shown, expected));
+  }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, index) => text === other[index]);
+}
+
+/** A browser with its cookies, on the page of one backend. */
+class Browser {
+  readonly #backend: string;
+  readonly #cookies = new Map<string, string>();
+
+  constructor(backend: string) {
+    this.#backend = backend;
+  }
+
+  /** `ask` of the page, which sends the cookies and stores those that it is given. */
+  readonly ask: Ask = async (path, options) => {
+    const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { ...page.headersFor(cookies), Cookie: cookies };
+    const response = await fetch(`${this.#backend}${path}`, { ...options, headers });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      this.#cookies.set(name, value);
+    }
+    return response;
+  };
+
+  /** Gets the page and logs in. Rejects unless both succeed. */
+  async logIn(name: string): Promise<void> {
+    const body = JSON.stringify({ name });
+    const got = await this.ask("/");
+    const loggedIn = await this.ask("/login", { method: "POST", body });
+    if (got.status !== 200 || loggedIn.status !== 204)
+      throw new Error(`the page and the log-in were answered ${got.status}, ${loggedIn.status}`);
+  }
+
+  /** Opens the page, which enters a room. It is closed with the test. */
+  open(test: TestContext, room: string, address = server.gatewayAddress()): Shown & Opened {
+    const shown = new Shown();
+    const client = page.connect(this.ask, address);
+    test.onTestFinished(() => client.disconnect());
+    const subscription = new SdkSubscription(page.enterRoom(client, room, this.ask, shown));
+    return Object.assign(shown, { client, subscription });
+  }
+}
+
+interface Opened {
+  readonly client: Centrifuge;
+  readonly subscription: SdkSubscription;
+}
+
+/** A backend: its name, and the command line that starts it on a port. */
+interface Backend {
+  readonly name: string;
+  readonly start: (port: string) => readonly string[];
+  /** The folder in which it is started. */
+  readonly folder?: () => string;
+}
+
+const laravel = await LaravelEnvironment.open();
+
+const backends: readonly Backend[] = [
+  { name: "express", start: () => [process.execPath, "server.js"] },
+  {
+    name: "django",
+    start: (port) => [python.interpreter, "-B", "manage.py", "runserver", "--noreload", port],
+  },
+  ...(laravel === undefined
+    ? []
+    : [
+        {
+          name: "laravel",
+          start: (port: string) => laravel.serve(port),
+          folder: () => {
+            laravel.layOut(application, join(tutorial, "laravel"), join(tutorial, "page"));
+            return application;
+          },
+        },
+      ]),
+];
+
+if (laravel === undefined)
+  it("the tutorial's chat with Laravel isn't tested: this machine has no packages of Debian with PHP and Laravel", () => {
+    expect(laravel).toBeUndefined();
+  });
+
+let application: string;
+let server: TestServer;
+let python: PythonEnvironment;
+let page: ChatPage;
+const processes: ChildProcess[] = [];
+
+beforeAll(async () => {
+  application = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+  page = await import(join(tutorial, "page", "chat.js"));
+  const config = JSON.parse(readFileSync(join(tutorial, "config.json"), "utf8"));
+  server = await TestServer.start({ config });
+  python = await PythonEnvironment.open();
+}, 300_000);
+afterAll(async () => {
+  for (const one of processes) {
+    const ended = once(one, "exit");
+    one.kill("SIGKILL");
+    if (one.exitCode === null) await ended;
+  }
+  await server.close();
+  rmSync(application, { recursive: true });
+});
+
+/** Starts a backend, and gives its address. */
+async function start(backend: Backend): Promise<string> {
+  const port = String(await freePort());
+  const [program = "", ...words] = backend.start(port);
+  const started = spawn(program, words, {
+    cwd: backend.folder?.() ?? join(tutorial, backend.name),
+    stdio: ["ignore", "ignore", "pipe"],
+    env: {
+      ...process.env,
+      ...testSecrets,
+      APPLICATION: application,
+      PORT: port,
+      DORMOUSE: server.address,
+    },
+  });
+  processes.push(started);
+  let errors = "";
+  started.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  const address = `http://127.0.0.1:${port}`;
+  while (!(await isListening(address))) {
+    if (started.exitCode !== null)
+      throw new Error(`${backend.name} ended and had printed:\n${errors}`);
+    await pause(50);
+  }
+  return address;
+}
+
+async function isListening(address: string): Promise<boolean> {
+  try {
+    await (await fetch(address)).body?.cancel();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.each(backends)("[W1] the tutorial's chat with $name", (backend) => {
+  afterEach(() => server.backend.removeHistory("$room:lobby"));
+
+  it("has private rooms with presence and history, and a page that was cut off misses nothing", async (test) => {
+    const address = await start(backend);
+    const [ada, bob, stranger] = [new Browser(address), new Browser(address), new Browser(address)];
+    await Promise.all([ada.logIn("ada"), bob.logIn("bob")]);
+
+    // Without a session there is no token, and so no connection.
+    expect((await stranger.ask("/token")).status).toBe(403);
+    const refused = stranger.open(test, "lobby");
+    const { code } = await new Promise<DisconnectedContext>((resolve) => {
+      refused.client.once("disconnected", resolve);
+    });
+    expect(code).toBe(1);
+
+    // A room that is private: the backend gives bob no token, and Dormouse lets nobody in without one.
+    const outside = bob.open(test, "staff");
+    expect(await outside.problems.next()).toBe("unauthorized");
+    await expect(page.send("staff", "let me in", bob.ask)).rejects.toThrow("status 403");
+    const bare = new SdkSubscription(outside.client.newSubscription("$room:lobby"));
+    expect(await bare.unsubscribed.next()).toMatchObject({ code: 103 });
+    outside.client.disconnect();
+
+    // Presence.
+    const network = await BreakableNetwork.to(server.address);
+    test.onTestFinished(() => network.close());
+    const first = ada.open(test, "lobby");
+    await first.untilPresent("ada");
+    const second = bob.open(test, "lobby", server.gatewayAddress(network.address));
+    await Promise.all([first.untilPresent("ada", "bob"), second.untilPresent("ada", "bob")]);
+
+    // A message for both, and the history after a reload.
+    await page.send("lobby", "hello", ada.ask);
+    await page.send("lobby", "<b>hi</b>", bob.ask);
+    const said = ["ada: hello", "bob: <b>hi</b>"];
+    await Promise.all([first.untilMessages(...said), second.untilMessages(...said)]);
+    first.client.disconnect();
+    await second.untilPresent("bob");
+    const reloaded = ada.open(test, "lobby");
+    await reloaded.untilMessages(...said);
+
+    // A connection that is cut.
+    network.break();
+    await reloaded.untilPresent("ada");
+    await page.send("lobby", "are you there?", ada.ask);
+    network.mend();
+    const [, again] = await second.subscription.subscribed.count(2);
+    expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+    await second.untilMessages(...said, "ada: are you there?");
+    expect(second.problems.all).toEqual([]);
+  });
+});

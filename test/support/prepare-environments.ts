@@ -1,0 +1,13 @@
+/**
+ * `npm run environments`: makes the environments with packages of PyPI, Maven Central and Debian that tests need, which
+ * takes downloads. Otherwise the first test that needs an environment makes it.
+ */
+import { hasJava, JavaEnvironment } from "./java-environment.ts";
+import { LaravelEnvironment } from "./laravel-environment.ts";
+import { PythonEnvironment } from "./python-environment.ts";
+
+await Promise.all([
+  PythonEnvironment.open(),
+  hasJava() ? JavaEnvironment.open() : undefined,
+  LaravelEnvironment.open(),
+]);
