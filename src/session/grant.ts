@@ -8,10 +8,10 @@ import type {
 } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
+import { type SubscribeRequest, subscriptionTypes, type FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
-import { hasEnded } from "./liveness.ts";
+import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SubscribeTerms } from "../hooks/response.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
@@ -49,7 +49,7 @@ export function grantSubscription(
   token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
-  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   if (token === undefined) {
@@ -91,7 +91,7 @@ export function grantByHook(
   requester: Requester,
   terms: SubscribeTerms | undefined,
 ): Grant | Decision {
-  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   const bare = { ...request, positioned: false, recoverable: false, joinLeave: false };
@@ -107,6 +107,11 @@ export function subscribeHookOf({
   options,
 }: KnownChannel): HookTarget | undefined {
   return isPrivate || users !== undefined ? undefined : options.subscribeHook;
+}
+
+/** The type of subscriptions to a channel, as clients name it. */
+function typeOf({ options }: KnownChannel): number {
+  return options.map === undefined ? subscriptionTypes.stream : subscriptionTypes.map;
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */
@@ -193,9 +198,11 @@ function granted(
   const readsHistory = mayReadHistory(options, caller);
   const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
   const recoverable =
-    hasHistory &&
-    ((override.forceRecovery ?? options.forceRecovery) ||
-      (request.recoverable && (options.allowRecovery || readsHistory)));
+    options.map === undefined
+      ? hasHistory &&
+        ((override.forceRecovery ?? options.forceRecovery) ||
+          (request.recoverable && (options.allowRecovery || readsHistory)))
+      : options.map.mode !== "ephemeral";
   const positioned =
     recoverable ||
     (hasHistory &&
@@ -229,6 +236,14 @@ function granted(
     recoverable,
     ...(data === undefined ? {} : { data }),
   };
+}
+
+/**
+ * In how many seconds the client is told that its subscription expires; 0 for never. It isn't told of an end before which
+ * the server asks a backend (rule Q9).
+ */
+export function toldTtlSeconds({ subscription }: Grant, nowMs: number): number {
+  return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
 }
 
 /** The client that sends a command for a channel. */

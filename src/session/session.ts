@@ -189,6 +189,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     }
     const refresher = () => (this.#serverRefresh ??= new ServerRefresh(this));
     if (endExpired(this, this.#serverRefresh, refresher, nowMs)) return;
+    if (this.subscriptions.hasOverdueFlow(nowMs)) {
+      this.disconnect(disconnectCodes.slow);
+      return;
+    }
     switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
       case "nothing":
         return;
@@ -302,6 +306,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   unsubscribe(channel: string, code: UnsubscribeCode): void {
+    this.subscriptions.dropFlow(channel);
     if (this.subscriptions.has(channel) && this.subscriptions.get(channel) === undefined)
       this.#wait().cancelled.add(channel);
     if (this.connecting) {
@@ -445,7 +450,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   leave(channel: string, code?: UnsubscribeCode): void {
     const subscription = this.subscriptions.get(channel);
-    if (subscription === undefined) return;
+    if (subscription === undefined) {
+      this.subscriptions.dropFlow(channel);
+      return;
+    }
     this.told?.unsubscribed(channel, code);
     this.context.trail?.unsubscribed(subscription, code?.code ?? 0);
     this.subscriptions.remove(channel);
