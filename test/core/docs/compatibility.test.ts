@@ -214,10 +214,20 @@ const fields: {
     data: "data",
     flag: "flag",
     type: "type",
+    phase: "phase",
+    cursor: "cursor",
+    limit: "limit",
+    asc: "asc",
   },
-  publish: { channel: "channel", data: "data", type: "type" },
+  publish: { channel: "channel", data: "data", type: "type", key: "key", removed: "removed" },
   history: { channel: "channel", limit: "limit", since: "since", reverse: "reverse" },
-  sub_refresh: { channel: "channel", token: "token", type: "type" },
+  sub_refresh: {
+    channel: "channel",
+    token: "token",
+    type: "type",
+    track: "track",
+    untrack: "untrack",
+  },
 };
 
 describe("the client protocol in docs/compatibility.md", () => {
