@@ -13,10 +13,10 @@ import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SubscribeTerms } from "../hooks/response.ts";
-import type { Channels } from "./ports.ts";
+import type { Channels, CommandSession } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { ChannelOptions, HookTarget } from "../config/config.ts";
+import type { ChannelOptions, HookTarget, MapOptions } from "../config/config.ts";
 
 /** A subscription as the namespace, its token and its request together allow it. */
 export interface Grant {
@@ -309,6 +309,22 @@ export function isAllowed(
   return maySubscribe(known, { user, ...capabilitiesOf(claims, channel, known, true) });
 }
 
+/** A session as it sends a command for a channel that it may be subscribed to. */
+export function callerOf(
+  { user, identity, subscriptions }: Pick<CommandSession, "user" | "identity" | "subscriptions">,
+  channel: string,
+  known: KnownChannel,
+): Caller {
+  const subscribed = subscriptions.get(channel) !== undefined;
+  return { user, subscribed, ...capabilitiesOf(identity.claims, channel, known, subscribed) };
+}
+
+/** Whether a backend may allow a publish: not where nobody but subscribers publishes (rule A5). */
+export function mayAsk({ private: isPrivate, users, options }: KnownChannel, caller: Caller): boolean {
+  const isLimited = isPrivate || users !== undefined;
+  return !isLimited || !options.limitedChannelsForSubscribersOnly || caller.subscribed;
+}
+
 /** Whether a client may publish to the channel. */
 export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
   return isPermitted(caller, "pub", {
@@ -316,6 +332,25 @@ export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
     subscriber: options.allowPublishForSubscriber,
     anonymous: options.allowPublishForAnonymous,
   });
+}
+
+/** Whether a client may set or remove keys of a map. */
+export function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller): boolean {
+  return isPermitted(
+    caller,
+    "pub",
+    what === "publish"
+      ? {
+          client: map.allowPublishForClient,
+          subscriber: map.allowPublishForSubscriber,
+          anonymous: map.allowPublishForAnonymous,
+        }
+      : {
+          client: map.allowRemoveForClient,
+          subscriber: map.allowRemoveForSubscriber,
+          anonymous: map.allowRemoveForAnonymous,
+        },
+  );
 }
 
 /** Whether a client may read presence, provided that the namespace has presence. */
