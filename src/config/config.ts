@@ -348,6 +348,20 @@ export interface MapOptions {
   readonly keyTtlMs: number;
   /** The most changes that a client may have missed when its subscription begins; 0: as many as can be read. */
   readonly liveTransitionMaxPublicationLimit: number;
+  readonly removeClientOnUnsubscribe: boolean;
+  readonly clientKey: "" | "client_id" | "user_id";
+  readonly allowPublishForClient: boolean;
+  readonly allowPublishForSubscriber: boolean;
+  readonly allowPublishForAnonymous: boolean;
+  readonly allowRemoveForClient: boolean;
+  readonly allowRemoveForSubscriber: boolean;
+  readonly allowRemoveForAnonymous: boolean;
+  readonly defaultPageSize: number;
+  readonly minPageSize: number;
+  readonly maxPageSize: number;
+  readonly subscribeCatchUpTimeoutMs: number;
+  readonly publishHook?: HookTarget;
+  readonly removeHook?: HookTarget;
 }
 
 /** The section `http_api` (docs/protocol.md 6.1). */

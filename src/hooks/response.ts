@@ -269,7 +269,8 @@ export function parseMapPublishResult(
   const data = replaced.data ?? wanted.data;
   const given = text === undefined ? undefined : memberText(text, "stream_data");
   const streamData = given === "null" ? undefined : given;
-  if (Math.max(payloadLength(data), payloadLength(streamData ?? "")) > limits.publicationBytesMax)
+  const streamBytes = streamData === undefined ? 0 : payloadLength(streamData);
+  if (Math.max(payloadLength(data), streamBytes) > limits.publicationBytesMax)
     return invalid(`"data" or "stream_data" has more than ${limits.publicationBytesMax} bytes`);
   const read = readOptions(text, fields);
   if (read.outcome === "invalid") return read;
