@@ -7,7 +7,7 @@ import type { Subscription } from "./subscription.ts";
  * A client's synchronisation with a map, from its first request until it is subscribed (docs/protocol.md 3.4). Its
  * subscription is pending meanwhile, and takes one of the connection's places.
  *
- * A flow lives in memory alone, because it lasts for seconds: after an eviction the client starts again (rule Z16).
+ * A flow lives in memory alone, because it lasts for seconds: after an eviction the client starts again (rule Z21).
  */
 export class MapFlow {
   /** The decision on the first request, which holds for the later ones. */
@@ -23,6 +23,8 @@ export class MapFlow {
   position: StreamPosition | undefined;
   /** Whether one of the flow's requests is being answered. */
   answering = false;
+  /** Whether the channel has been asked to begin the subscription, and hasn't answered. */
+  joining = false;
   readonly #endsAtMs: number;
 
   /** @param since the position of a client that comes back; undefined for one that reads the state */
@@ -47,7 +49,7 @@ export class MapFlow {
     return this.subscription.channel;
   }
 
-  /** Whether the client has taken longer than the namespace allows (rule Z17). */
+  /** Whether the client has taken longer than the namespace allows (rule Z22). */
   isOver(nowMs: number): boolean {
     return nowMs > this.#endsAtMs;
   }

@@ -66,7 +66,7 @@ export function continueMapFlow(
 /**
  * The decision on a request that belongs to a flow which the server doesn't have; undefined for a first request. If the
  * client has read a page, the flow was lost with the object's memory: after a temporary error the client starts again,
- * whatever it does when a position can't be recovered (rule Z16).
+ * whatever it does when a position can't be recovered (rule Z21).
  */
 export function lostFlow(request: SubscribeRequest): Decision | undefined {
   const { phase, cursor, recover, epoch } = request;
@@ -163,7 +163,9 @@ class FlowStep {
       orFail: true,
       ...(since === undefined ? {} : { since }),
     } as const;
+    this.#flow.joining = true;
     channels.subscribe(subscription, options, this.#nowMs, (reply) => {
+      this.#flow.joining = false;
       if (reply.outcome === "failed") {
         if (!this.#goesOn()) return;
         // By number: an error that came from a channel's object is a copy.

@@ -237,7 +237,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    const { all } = this.subscriptions;
+    const { joined } = this.subscriptions;
     this.subscriptions.clear();
     if (this.hasConnected) this.context.counts?.ended();
     if (this.user !== "") this.context.userEnded?.(this);
@@ -245,7 +245,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
-    for (const subscription of all) this.context.channels.unsubscribe(subscription);
+    for (const subscription of joined) this.context.channels.unsubscribe(subscription);
     for (const ended of waiting?.ordersEnded ?? []) ended("done");
   }
 

@@ -104,6 +104,12 @@ export class Subscriptions {
     return this.#all;
   }
 
+  /** Those that their channels know: not the ones of flows, unless they are about to begin. */
+  get joined(): readonly Subscription[] {
+    if (this.#flows === undefined) return this.#all;
+    return this.#all.filter(({ channel }) => this.flow(channel)?.joining !== false);
+  }
+
   /** The cursors that this session stores for its gateway, by channel; undefined if there are none (rule L7). */
   get cursors(): ReadonlyMap<string, Cursor> | undefined {
     let cursors: Map<string, Cursor> | undefined;
