@@ -61,6 +61,13 @@ export function execute(
     case "presence_stats":
       if (present.outcome === "failed") return { error: present.error };
       return { result: encodePresenceStats(present.stats) };
+    case "map_publish":
+    case "map_remove":
+    case "map_read_state":
+    case "map_read_stream":
+    case "map_stats":
+    case "map_clear":
+      return { error: errorCodes.notAvailable };
   }
 }
 

@@ -66,6 +66,10 @@ function replyTo(
     case "announce":
       for (const entry of request.entries) announce(channel, entry);
       return { outcome: "announced" };
+    case "map_state":
+    case "map_stream":
+    case "map_change":
+      return failed(errorCodes.notAvailable);
     case "check":
       channel.relay.check(gateway);
       return { outcome: "checking" };

@@ -327,12 +327,27 @@ export interface ChannelOptions {
   readonly deltaPublish: boolean;
   /** Subscribers may filter publications by tags (docs/protocol.md 3.2). */
   readonly allowTagsFilter: boolean;
+  /** Present if the channels are maps (docs/protocol.md 3.4); their streams have the options of a history. */
+  readonly map?: MapOptions;
   /** The backend that decides on subscribes without a token (docs/protocol.md 7). */
   readonly subscribeHook?: HookTarget;
   /** The backend that decides on publishes of clients. */
   readonly publishHook?: HookTarget;
   /** The backend that extends subscriptions without a token, when they expire. */
   readonly subRefreshHook?: HookTarget;
+}
+
+/** The options `map` of a namespace whose channels are maps (docs/protocol.md 3.4). */
+export interface MapOptions {
+  /**
+   * ephemeral: the state is in memory, with a checkpoint while the channel is quiet. recoverable: the state and its
+   * stream are stored. persistent: the same, and keys never expire.
+   */
+  readonly mode: "ephemeral" | "recoverable" | "persistent";
+  /** How long after its last change a key is removed; 0: never. */
+  readonly keyTtlMs: number;
+  /** The most changes that a client may have missed when its subscription begins; 0: as many as can be read. */
+  readonly liveTransitionMaxPublicationLimit: number;
 }
 
 /** The section `http_api` (docs/protocol.md 6.1). */

@@ -58,8 +58,19 @@ export function entryBytes(entry: RelayEntry): number {
 }
 
 /** The same as {@link entryBytes}, for a publication. */
-export function publicationBytes({ data, info, tags = {} }: Publication): number {
-  const ownBytes = overheadBytes + data.length + (info === undefined ? 0 : infoBytes(info));
+export function publicationBytes({
+  data,
+  info,
+  tags = {},
+  key = "",
+  before = "",
+}: Publication): number {
+  const ownBytes =
+    overheadBytes +
+    data.length +
+    key.length +
+    before.length +
+    (info === undefined ? 0 : infoBytes(info));
   return Object.entries(tags).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     ownBytes,

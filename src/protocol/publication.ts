@@ -35,6 +35,11 @@ export interface Publication {
   readonly version?: bigint;
   /** The data of the key before. It is sent if it is present, whereas a delta's base is not. */
   readonly prevData?: Payload;
+  /**
+   * The data of the key before this publication, where delta subscribers may get a delta from it; absent if the key was
+   * new. It goes to gateways, and never to a client.
+   */
+  readonly before?: Payload;
 }
 
 /** The client that published, joined or is present, as other clients see it (docs/protocol.md 1.3, ClientInfo). */
