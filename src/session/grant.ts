@@ -111,7 +111,7 @@ export function subscribeHookOf({
 
 /** The type of subscriptions to a channel, as clients name it. */
 function typeOf({ options }: KnownChannel): number {
-  return options.map === undefined ? subscriptionTypes.stream : subscriptionTypes.map;
+  return subscriptionTypes[options.subscriptionType];
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */

@@ -40,9 +40,7 @@ export class MapFlow {
     this.map = map;
     this.recovering = since !== undefined;
     this.position = since;
-    const { subscribeCatchUpTimeoutMs } = map;
-    this.#endsAtMs =
-      subscribeCatchUpTimeoutMs < 0 ? Number.POSITIVE_INFINITY : nowMs + subscribeCatchUpTimeoutMs;
+    this.#endsAtMs = nowMs + map.subscribeCatchUpTimeoutMs;
   }
 
   get channel(): string {

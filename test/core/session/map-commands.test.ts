@@ -183,7 +183,6 @@ describe("a change of a map in a namespace with hooks", () => {
 
   it.each([
     ["publish", { key: 1 }],
-    ["publish", { key: "k".repeat(limits.mapKeyBytesMax + 1) }],
     ["publish", { score: 1.5 }],
     ["publish", { key_mode: "if_full" }],
     ["publish", { tags: 1 }],
@@ -200,6 +199,16 @@ describe("a change of a map in a namespace with hooks", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
+  it("[Q5] is answered 100 if the backend's key is too long", () => {
+    const fixture = newFixture();
+    const connection = fixture.connected();
+    fixture.send(connection, publish(2, "asked:a"));
+    fixture.backend.answer({ result: { key: "k".repeat(limits.mapKeyBytesMax + 1) } });
+    expect(connection.takeSent()).toStrictEqual([
+      error(2, 100, "internal server error", ',"temporary":true'),
+    ]);
+  });
+
   it("[Q3] holds later commands for the channel back until the backend has decided", () => {
     const fixture = newFixture();
     const { backend, channels } = fixture;
@@ -208,6 +217,8 @@ describe("a change of a map in a namespace with hooks", () => {
     fixture.send(connection, publish(3, "asked:a", { key: "b" }));
     expect(backend.pending).toBe(1);
     backend.answer({});
+    expect(backend.pending).toBe(0);
+    channels.answerChange("asked:a");
     backend.answer({});
     expect(channels.takeCalls()).toStrictEqual(["map_publish asked:a a", "map_publish asked:a b"]);
   });

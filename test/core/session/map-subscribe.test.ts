@@ -235,17 +235,17 @@ describe("a client that synchronises a map", () => {
   });
 
   it("[Z20] gets fewer entries in a page than it asked for, if more don't fit into a reply", () => {
-    const fixture = newFixture({ client: { queue_max_size: 4_096 } });
+    const fixture = newFixture({ client: { queue_max_size: 65_536 } });
     const { channels } = fixture;
     const connection = fixture.connected();
     fixture.send(connection, ask(2, "kept:a"));
-    const large = json(`"${"x".repeat(1_500)}"`);
+    const large = json(`"${"x".repeat(25_000)}"`);
     const publications = ["a", "b", "c", "d"].map((key) => entry(key, 1, { data: large }));
     channels.answerPage("kept:a", { outcome: "page", publications, cursor: "", position: at(1) });
     channels.acceptSubscribe("kept:a", { position: at(1), recovered: true });
     const [page = ""] = connection.takeSent();
     expect(page).toContain('"phase":2,"cursor":"b","state":[{"data":"xxx');
-    expect(page.length).toBeLessThan(4_096);
+    expect(page.length).toBeLessThan(65_536);
     expect(channels.takeCalls()).toStrictEqual(["page kept:a", "join kept:a", "leave kept:a"]);
     fixture.send(connection, ask(3, "kept:a", { cursor: "b", ...at(1) }));
     expect(channels.pageOf("kept:a")).toMatchObject({ cursor: "b", since: at(1) });
