@@ -1,9 +1,17 @@
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
+import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
-import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
+import type {
+  Channels,
+  HistoryReply,
+  MapPageReply,
+  MapStreamPage,
+  PublishReply,
+  SubscribeReply,
+} from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
@@ -105,6 +113,64 @@ export class SingleChannel implements Channels {
   ): void {
     const outcome = this.#channel.history(query, nowMs, bytesMax);
     done(outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome)));
+  }
+
+  readMap(
+    _channel: string,
+    query: MapPageQuery,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: MapPageReply) => void,
+  ): void {
+    const page = this.#channel.map?.page(query, nowMs, bytesMax);
+    if (page === undefined) done(failed(errorCodes.notAvailable));
+    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
+    else done({ ...page, outcome: "page" });
+  }
+
+  readMapStream(
+    _channel: string,
+    { since, limit }: MapStreamPage,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: HistoryReply) => void,
+  ): void {
+    const page = this.#channel.recoverPage(since, nowMs, bytesMax);
+    if (page === undefined) done(failed(errorCodes.notAvailable));
+    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
+    else {
+      const { position, publications } = page;
+      done({ outcome: "history", publications: publications.slice(0, limit), position });
+    }
+  }
+
+  changeMap(
+    _channel: string,
+    change: MapChange,
+    info: ClientInfo,
+    _subscription: Subscription | undefined,
+    nowMs: number,
+    done: (outcome: PublishReply) => void,
+  ): void {
+    if (this.#channel.hub.overloaded(nowMs)) {
+      done(failed(errorCodes.tooManyRequests));
+      return;
+    }
+    const outcome = this.#channel.map?.change(change, info, nowMs).outcome;
+    switch (outcome) {
+      case "changed":
+      case "suppressed":
+        done({ outcome: "published" });
+        return;
+      case "too-many-keys":
+        done(failed(errorCodes.tooManyRequests));
+        return;
+      case "full":
+        done(failed(errorCodes.limitExceeded));
+        return;
+      case undefined:
+        done(failed(errorCodes.notAvailable));
+    }
   }
 
   presence(_channel: string, question: PresenceQuestion): void {
