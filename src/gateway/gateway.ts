@@ -32,6 +32,7 @@ import type {
   PublishReply,
   SubscribeReply,
 } from "../session/ports.ts";
+import { leavesKey } from "../session/map-commands.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
@@ -219,7 +220,10 @@ export class Gateway implements Channels {
   unsubscribe(subscription: Subscription): void {
     const { channel, info } = subscription;
     this.#followers.get(channel)?.unsubscribe(subscription);
-    if (this.#announced.delete(subscription)) this.#announce(channel, [{ type: "leave", info }]);
+    const entries: RelayEntry[] = [];
+    if (this.#announced.delete(subscription)) entries.push({ type: "leave", info });
+    if (leavesKey(subscription, this.find(channel))) entries.push({ type: "gone", info });
+    if (entries.length > 0) this.#announce(channel, entries);
   }
 
   publish(

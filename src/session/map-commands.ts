@@ -1,5 +1,5 @@
 /** What clients change in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
-import type { KnownChannel } from "../channel/channel-name.ts";
+import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../config/config.ts";
 import { type MapChange, plainMapPublish } from "../contract/map-call.ts";
@@ -13,7 +13,7 @@ import { type DecisionDone, failWith } from "./decision.ts";
 import { callerOf, mayAsk, mayChange } from "./grant.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import type { CommandSession } from "./ports.ts";
-import { clientInfo } from "./subscription.ts";
+import { clientInfo, type Subscription } from "./subscription.ts";
 
 /**
  * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4). A
@@ -93,6 +93,13 @@ function withTrace(own: MapChange, traceparent: string | undefined): MapChange {
   return own.method === "map_publish"
     ? { ...own, request: { ...own.request, traceparent } }
     : { ...own, request: { ...own.request, traceparent } };
+}
+
+/** Whether the key that is the client's ID has to be removed at the end of a subscription (rule Z25). */
+export function leavesKey({ begun }: Subscription, known: ResolvedChannel): boolean {
+  return (
+    begun && known.outcome === "resolved" && known.options.map?.removeClientOnUnsubscribe === true
+  );
 }
 
 /** Lets a backend decide on a publish, in place of the namespace's permissions (rule Q2). */

@@ -1,5 +1,5 @@
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
-import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
+import { type MapChange, type MapPageQuery, removalOf } from "../contract/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -13,6 +13,7 @@ import type {
   SubscribeReply,
 } from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
+import { leavesKey } from "./map-commands.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
 import { historyError } from "../channel/history-error.ts";
@@ -27,19 +28,25 @@ export class SingleChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
+  readonly #clock: () => number;
   readonly #trail: ClientTrail | undefined;
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
   /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
-  /** @param trail remembers subscriptions; absent where nobody asks for them */
+  /**
+   * @param clock ms since 1970
+   * @param trail remembers subscriptions; absent where nobody asks for them
+   */
   constructor(
     channel: Channel,
     config: ChannelConfig,
     shared: SharedPresence,
+    clock: () => number,
     trail?: ClientTrail,
   ) {
+    this.#clock = clock;
     this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
@@ -84,6 +91,8 @@ export class SingleChannel implements Channels {
   unsubscribe(subscription: Subscription): void {
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
+    if (leavesKey(subscription, this.find(this.#channel.name)))
+      this.#channel.map?.change(removalOf(subscription.info), subscription.info, this.#clock());
   }
 
   publish(
