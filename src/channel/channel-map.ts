@@ -17,6 +17,7 @@ import type { ClientInfo, Publication, StreamPosition } from "../protocol/public
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
 import type { MapStore } from "./map-store.ts";
+import { recoverPage, type Recovery } from "./recovery.ts";
 import type { PublicationStore } from "./publication-store.ts";
 
 /**
@@ -76,13 +77,13 @@ export class ChannelMap {
     this.expire(nowMs);
     const { request } = change;
     const first = this.#publications.firstResult(request.idempotencyKey, nowMs);
-    if (first !== undefined) {
-      const position = first.position ?? this.#history.position(nowMs);
-      return { outcome: "suppressed", reason: "idempotency", position };
-    }
     const known = this.#known(request.key, nowMs);
-    const reason = suppressionOf(change, known);
-    if (reason !== undefined) return this.#suppressed(reason, request.key, nowMs);
+    const reason = first === undefined ? suppressionOf(change, known) : "idempotency";
+    if (reason !== undefined) {
+      const position = first?.position ?? this.#history.position(nowMs);
+      const currentOffset = known?.isRemoved === false ? known.offset : 0;
+      return { outcome: "suppressed", reason, position, currentOffset };
+    }
     const by: Changer = { info, apiKey, nowMs };
     const position =
       change.method === "map_publish"
@@ -101,6 +102,23 @@ export class ChannelMap {
     if (read.outcome === "unrecoverable") return read;
     const { entries, cursor, position } = read;
     return { outcome: "map_state", publications: entries.map(publicationOf), cursor, position };
+  }
+
+  /**
+   * Reads the oldest changes after a position, for a client that has read the state (rule Z4).
+   *
+   * @param limit    at most so many
+   * @param bytesMax the most that the client can take; a single change may be larger
+   */
+  changesAfter(
+    since: StreamPosition,
+    limit: number,
+    nowMs: number,
+    bytesMax: number,
+  ): Recovery & { readonly position: StreamPosition } {
+    const position = this.#begin(nowMs);
+    const page = this.#history.readPage(since.offset, bytesMax, 0, nowMs, limit);
+    return { ...recoverPage(since, position, page), position };
   }
 
   /** Reads the state for a backend. `position` is that of the first page; `entries` are none if it asks for none. */
@@ -220,16 +238,6 @@ export class ChannelMap {
     if (endMs === undefined || endMs > nowMs) return known;
     this.#end(known, nowMs);
     return this.#store.state.find(key);
-  }
-
-  #suppressed(reason: MapSuppression, key: string, nowMs: number): MapChangeOutcome {
-    const current = this.#store.state.read(key);
-    return {
-      outcome: "suppressed",
-      reason,
-      position: this.#history.position(nowMs),
-      ...(current === undefined ? {} : { current }),
-    };
   }
 
   #publish(
@@ -390,8 +398,8 @@ export type MapChangeOutcome =
       readonly reason: MapSuppression;
       /** Of the first change if an idempotency key was repeated; otherwise the top. */
       readonly position: StreamPosition;
-      /** The key as it is; absent if the map hasn't it, and for a repeated idempotency key. */
-      readonly current?: MapEntry;
+      /** Of the key's last change; 0 if the map hasn't the key. */
+      readonly currentOffset: number;
     }
   | { readonly outcome: ChangeFailure };
 

@@ -143,14 +143,16 @@ export class History {
    * Reads the oldest publications after an offset: as many as together take no more than `bytesMax`, and at least one.
    *
    * @param eachBytes the bytes that each publication takes besides its stored bytes
+   * @param limit     at most so many publications
    */
   readPage(
     sinceOffset: number,
     bytesMax: number,
     eachBytes: number,
     nowMs: number,
+    limit: number = Number.MAX_SAFE_INTEGER,
   ): readonly Publication[] {
-    const range = { sinceOffset, limit: Number.MAX_SAFE_INTEGER, reverse: false };
+    const range = { sinceOffset, limit, reverse: false };
     const offsets = this.#readable(this.#open(nowMs), range, nowMs);
     if (offsets === undefined) return [];
     const last = this.#table.pageEnd(offsets, bytesMax, eachBytes);
