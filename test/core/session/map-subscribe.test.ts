@@ -51,7 +51,7 @@ const lost = (id: number) => error(id, 112, "unrecoverable position");
 const malformed = (id: number) => error(id, 107, "bad request");
 
 describe("a client that synchronises a map", () => {
-  it("[Z20] gets a small map and its subscription in one reply", () => {
+  it("[Z14] gets a small map and its subscription in one reply", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -89,7 +89,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] gets a large map in pages as of the first one, and then what was changed since", () => {
+  it("[Z14] gets a large map in pages as of the first one, and then what was changed since", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -125,7 +125,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] of an ephemeral map is told no offset, and not that it can recover", () => {
+  it("[Z14] of an ephemeral map is told no offset, and not that it can recover", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -156,7 +156,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] that is too far behind reads the stream in pages before it is subscribed", () => {
+  it("[Z14] that is too far behind reads the stream in pages before it is subscribed", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -191,7 +191,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] is answered 112 if the stream doesn't reach back, or the epoch is another meanwhile", () => {
+  it("[Z14] is answered 112 if the stream doesn't reach back, or the epoch is another meanwhile", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -219,7 +219,7 @@ describe("a client that synchronises a map", () => {
     expect(connection.session.subscriptions.size).toBe(0);
   });
 
-  it("[Z20] recovers from its position, and is told the top", () => {
+  it("[Z14] recovers from its position, and is told the top", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -236,7 +236,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] gets fewer entries in a page than it asked for, if more don't fit into a reply", () => {
+  it("[Z14] gets fewer entries in a page than it asked for, if more don't fit into a reply", () => {
     const fixture = newFixture({ client: { queue_max_size: 65_536 } });
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -261,7 +261,7 @@ describe("a client that synchronises a map", () => {
     expect(connection.takeSent()[0]).toContain('{"recoverable":true');
   });
 
-  it("[Z20] [D4] gets the entries and the changes that its filter lets through", () => {
+  it("[Z14] [D4] gets the entries and the changes that its filter lets through", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -286,7 +286,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z24] with deltas gets the state as texts, from which the deltas are made", () => {
+  it("[Z18] with deltas gets the state as texts, from which the deltas are made", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -311,7 +311,7 @@ describe("a client that synchronises a map", () => {
 });
 
 describe("a request of a map's flow", () => {
-  it("[Z20] is refused while another one is being answered", () => {
+  it("[Z14] is refused while another one is being answered", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.send(connection, ask(2, "kept:a"));
@@ -327,7 +327,7 @@ describe("a request of a map's flow", () => {
     ]);
   });
 
-  it("[Z21] is answered with a temporary error after an eviction, and the client starts again", () => {
+  it("[Z15] is answered with a temporary error after an eviction, and the client starts again", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -347,7 +347,23 @@ describe("a request of a map's flow", () => {
     expect(channels.pageOf("kept:a")).toStrictEqual({ cursor: "", limit: 100 });
   });
 
-  it("[Z20] with an unknown phase, or for a stream that the map hasn't, is answered 107", () => {
+  it("[Z14] that asks for neither the state nor the stream begins at the top", () => {
+    const fixture = newFixture();
+    const { channels } = fixture;
+    const connection = fixture.connected();
+    fixture.send(connection, ask(2, "kept:a", { phase: 0 }));
+    expect(channels.optionsOf("kept:a")).toStrictEqual({
+      positioned: true,
+      mode: "stream",
+      orFail: true,
+    });
+    channels.acceptSubscribe("kept:a", { position: at(3) });
+    expect(connection.takeSent()).toStrictEqual([
+      '{"id":2,"subscribe":{"recoverable":true,"epoch":"e","offset":3,"type":1}}',
+    ]);
+  });
+
+  it("[Z14] with an unknown phase, or for a stream that the map hasn't, is answered 107", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     expect(fixture.ask(connection, ask(2, "kept:a", { phase: 3 }))).toStrictEqual([malformed(2)]);
@@ -368,7 +384,7 @@ describe("a request of a map's flow", () => {
     ]);
   });
 
-  it("[Z22] that comes too late closes the connection with 3008, and so does one that never comes", () => {
+  it("[Z16] that comes too late closes the connection with 3008, and so does one that never comes", () => {
     for (const comes of [true, false]) {
       const fixture = newFixture();
       const connection = fixture.connected();
@@ -390,7 +406,7 @@ describe("a request of a map's flow", () => {
     }
   });
 
-  it("[Z20] [Q2] asks for permission with the first one only", () => {
+  it("[Z14] [Q2] asks for permission with the first one only", () => {
     const fixture = newFixture();
     const { channels, backend } = fixture;
     const connection = fixture.connected();
