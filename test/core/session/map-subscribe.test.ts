@@ -50,6 +50,10 @@ const parallel = (id: number) => error(id, 113, "concurrent pagination", ',"temp
 const lost = (id: number) => error(id, 112, "unrecoverable position");
 const malformed = (id: number) => error(id, 107, "bad request");
 
+const emptyPage = { outcome: "page", publications: [], position: at(1) } as const;
+const unsubscribed =
+  '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
+
 describe("a client that synchronises a map", () => {
   it("[Z14] gets a small map and its subscription in one reply", () => {
     const fixture = newFixture();
@@ -430,37 +434,34 @@ describe("a request of a map's flow", () => {
     expect(channels.pageOf("kept:a")).toMatchObject({ cursor: "k" });
   });
 
-  it.each(["between two pages", "while a page is read", "while it begins"])(
+  const ended = [
+    ["between two pages", "k", false, false],
+    ["while a page is read", "k", true, false],
+    ["while it begins", "", false, true],
+  ] as const;
+
+  it.each(ended)(
     "[U2] [G5] comes to nothing if an order ends the subscription %s",
-    (when) => {
+    (_, cursor, isReading, isBeginning) => {
       const fixture = newFixture();
       const { channels } = fixture;
       const connection = fixture.connected();
-      const page = { outcome: "page", publications: [], position: at(1) } as const;
-      const push =
-        '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
       const end = (): void => connection.session.unsubscribe("kept:a", unsubscribeCodes.server);
       fixture.send(connection, ask(2, "kept:a"));
-      if (when === "while a page is read") end();
-      channels.answerPage("kept:a", { ...page, cursor: when === "while it begins" ? "" : "k" });
-      if (when === "while it begins") {
-        end();
-        channels.acceptSubscribe("kept:a", { position: at(1), recovered: true });
-        expect(connection.takeSent()).toStrictEqual([push, denied(2)]);
-      } else if (when === "while a page is read") {
-        expect(connection.takeSent()).toStrictEqual([push, denied(2)]);
-      } else {
-        connection.takeSent();
-        end();
-        expect(connection.takeSent()).toStrictEqual([push]);
-        expect(fixture.ask(connection, ask(3, "kept:a", { cursor: "k", ...at(1) }))).toStrictEqual([
-          parallel(3),
-        ]);
-      }
+      if (isReading) end();
+      channels.answerPage("kept:a", { ...emptyPage, cursor });
+      if (!isReading) end();
+      if (isBeginning) channels.acceptSubscribe("kept:a", { position: at(1), recovered: true });
+      const page = '{"id":2,"subscribe":{"epoch":"e","offset":1,"type":1,"phase":2,"cursor":"k"}}';
+      expect(connection.takeSent()).toStrictEqual(
+        isReading || isBeginning ? [unsubscribed, denied(2)] : [page, unsubscribed],
+      );
       expect(channels.known).toStrictEqual([]);
       expect(connection.session.subscriptions.size).toBe(0);
+      const next = ask(3, "kept:a", { cursor: "k", ...at(1) });
+      expect(fixture.ask(connection, next)).toStrictEqual([parallel(3)]);
       fixture.send(connection, ask(4, "kept:a"));
-      channels.answerPage("kept:a", { ...page, cursor: "" });
+      channels.answerPage("kept:a", { ...emptyPage, cursor: "" });
       channels.acceptSubscribe("kept:a", { position: at(1), recovered: true });
       expect(connection.takeSent()).toStrictEqual([
         '{"id":4,"subscribe":{"recoverable":true,"epoch":"e","offset":1,"type":1}}',
