@@ -121,7 +121,7 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
       if (command.method === "publish" && found.options.map !== undefined) {
         const option = command.request.removed ? "remove" : "publish";
         const lacking = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
-        return { rule: "Z17", reason: `${namespace}: ${lacking}` };
+        return { rule: "Z18", reason: `${namespace}: ${lacking}` };
       }
       if (command.method !== "subscribe") {
         const option = `no allow_${verb(command.method)}_for_… option lets this client`;
@@ -134,7 +134,7 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
           reason: `${namespace}: subscription_type is ${found.options.subscriptionType}`,
         };
       if (command.request.cursor !== "")
-        return { rule: "Z15", reason: "the cursor is of no page that the client has read" };
+        return { rule: "Z16", reason: "the cursor is of no page that the client has read" };
       if (found.private)
         return { rule: "A5", reason: `a ${config.channel.privatePrefix} channel needs a token` };
       if (found.users !== undefined)
@@ -157,7 +157,7 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
       return { rule: "G1", reason: "client.channel_limit is reached, or the session is full" };
     case errorCodes.concurrentPagination.code:
       return {
-        rule: "Z15",
+        rule: "Z16",
         reason: "another page of the map is being read, or the object has lost its memory since",
       };
     case errorCodes.unrecoverablePosition.code:

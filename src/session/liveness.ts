@@ -100,7 +100,7 @@ export function expiryDueAtMs(session: CommandSession, refresh: Refreshing | und
 }
 
 /**
- * Ends what has expired, a connection that takes too long with a map (rule Z16) among it, or asks a backend about it: what a backend extends ends at its time, what the client extends a
+ * Ends what has expired, a connection that takes too long with a map (rule Z17) among it, or asks a backend about it: what a backend extends ends at its time, what the client extends a
  * while later.
  *
  * @param refresh undefined if nothing is being refreshed

@@ -55,7 +55,7 @@ const unsubscribed =
   '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
 
 describe("a client that synchronises a map", () => {
-  it("[Z14] gets a small map and its subscription in one reply", () => {
+  it("[Z15] gets a small map and its subscription in one reply", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -93,7 +93,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z14] gets a large map in pages as of the first one, and then what was changed since", () => {
+  it("[Z15] gets a large map in pages as of the first one, and then what was changed since", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -129,7 +129,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z14] of an ephemeral map is told no offset, and not that it can recover", () => {
+  it("[Z15] of an ephemeral map is told no offset, and not that it can recover", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -160,7 +160,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z14] that is too far behind reads the stream in pages before it is subscribed", () => {
+  it("[Z15] that is too far behind reads the stream in pages before it is subscribed", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -195,7 +195,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z14] is answered 112 if the stream doesn't reach back, or the epoch is another meanwhile", () => {
+  it("[Z15] is answered 112 if the stream doesn't reach back, or the epoch is another meanwhile", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -223,7 +223,7 @@ describe("a client that synchronises a map", () => {
     expect(connection.session.subscriptions.size).toBe(0);
   });
 
-  it("[Z14] recovers from its position, and is told the top", () => {
+  it("[Z15] recovers from its position, and is told the top", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -240,7 +240,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z14] gets fewer entries in a page than it asked for, if more don't fit into a reply", () => {
+  it("[Z15] gets fewer entries in a page than it asked for, if more don't fit into a reply", () => {
     const fixture = newFixture({ client: { queue_max_size: 65_536 } });
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -265,7 +265,7 @@ describe("a client that synchronises a map", () => {
     expect(connection.takeSent()[0]).toContain('{"recoverable":true');
   });
 
-  it("[Z14] [D4] gets the entries and the changes that its filter lets through", () => {
+  it("[Z15] [D4] gets the entries and the changes that its filter lets through", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -290,7 +290,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z18] with deltas gets the state as texts, from which the deltas are made", () => {
+  it("[Z19] with deltas gets the state as texts, from which the deltas are made", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -315,7 +315,7 @@ describe("a client that synchronises a map", () => {
 });
 
 describe("a request of a map's flow", () => {
-  it("[Z14] is refused while another one is being answered", () => {
+  it("[Z15] is refused while another one is being answered", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.send(connection, ask(2, "kept:a"));
@@ -331,7 +331,7 @@ describe("a request of a map's flow", () => {
     ]);
   });
 
-  it("[Z15] is answered with a temporary error after an eviction, and the client starts again", () => {
+  it("[Z16] is answered with a temporary error after an eviction, and the client starts again", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -351,7 +351,7 @@ describe("a request of a map's flow", () => {
     expect(channels.pageOf("kept:a")).toStrictEqual({ cursor: "", limit: 100 });
   });
 
-  it("[Z14] that asks for neither the state nor the stream begins at the top", () => {
+  it("[Z15] that asks for neither the state nor the stream begins at the top", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -367,7 +367,7 @@ describe("a request of a map's flow", () => {
     ]);
   });
 
-  it("[Z14] with an unknown phase, or for a stream that the map hasn't, is answered 107", () => {
+  it("[Z15] with an unknown phase, or for a stream that the map hasn't, is answered 107", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     expect(fixture.ask(connection, ask(2, "kept:a", { phase: 3 }))).toStrictEqual([malformed(2)]);
@@ -388,7 +388,7 @@ describe("a request of a map's flow", () => {
     ]);
   });
 
-  it("[Z16] that comes too late closes the connection with 3008, and so does one that never comes", () => {
+  it("[Z17] that comes too late closes the connection with 3008, and so does one that never comes", () => {
     for (const comes of [true, false]) {
       const fixture = newFixture();
       const connection = fixture.connected();
@@ -410,7 +410,7 @@ describe("a request of a map's flow", () => {
     }
   });
 
-  it("[Z14] [Q2] asks for permission with the first one only", () => {
+  it("[Z15] [Q2] asks for permission with the first one only", () => {
     const fixture = newFixture();
     const { channels, backend } = fixture;
     const connection = fixture.connected();
