@@ -100,8 +100,8 @@ export function expiryDueAtMs(session: CommandSession, refresh: Refreshing | und
 }
 
 /**
- * Ends what has expired, a connection that takes too long with a map (rule Z17) among it, or asks a backend about it: what a backend extends ends at its time, what the client extends a
- * while later.
+ * Ends what has expired, or asks a backend about it: what a backend extends ends at its time, what the client extends a
+ * while later. Also ends a connection that takes too long to synchronise with a map (rule Z17).
  *
  * @param refresh undefined if nothing is being refreshed
  * @param start   gives the session's `refresh`, made anew if it is undefined

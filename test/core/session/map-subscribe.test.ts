@@ -314,6 +314,22 @@ describe("a client that synchronises a map", () => {
   });
 });
 
+describe("a subscription to a map with deltas", () => {
+  it("[Z19] stores nothing for a change that it is sent, because each change brings its base", () => {
+    const fixture = newFixture();
+    const { channels } = fixture;
+    const connection = fixture.connected();
+    fixture.send(connection, ask(2, "kept:a", { phase: 0, delta: "fossil" }));
+    channels.acceptSubscribe("kept:a", { position: at(0) });
+    const before = connection.attachment;
+    const subscription = channels.subscription("kept:a");
+    expect(subscription.delta).toBe(true);
+    subscription.noteSent(entry("a", 1));
+    expect(subscription.deltaBase).toBeUndefined();
+    expect(connection.attachment).toBe(before);
+  });
+});
+
 describe("a request of a map's flow", () => {
   it("[Z15] is refused while another one is being answered", () => {
     const fixture = newFixture();
