@@ -7,6 +7,7 @@ import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
+import { removalOf } from "../contract/map-call.ts";
 
 /**
  * Carries out the requests of one call of a gateway, in order, and returns their replies in that order. All
@@ -64,8 +65,12 @@ function replyTo(
       return outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome));
     }
     case "announce":
-      for (const entry of request.entries) announce(channel, entry);
+      for (const entry of request.entries) announce(channel, entry, nowMs);
       return { outcome: "announced" };
+    case "map_state":
+    case "map_stream":
+    case "map_change":
+      return mapReply(channel, request, roomBytes, nowMs);
     case "check":
       channel.relay.check(gateway);
       return { outcome: "checking" };
@@ -76,7 +81,36 @@ function replyTo(
 }
 
 /** The methods that publish, and that an overloaded channel object refuses (rule B3). */
-const publishes: ReadonlySet<string> = new Set(["publish", "publish_request"]);
+const publishes: ReadonlySet<string> = new Set(["publish", "publish_request", "map_change"]);
+
+function mapReply(
+  channel: Channel,
+  request: MapRequest,
+  roomBytes: number,
+  nowMs: number,
+): RelayReply {
+  const { map } = channel;
+  if (map === undefined) return failed(errorCodes.notAvailable);
+  switch (request.method) {
+    case "map_state":
+      return map.page(request.query, nowMs, Math.min(request.bytesMax, roomBytes));
+    case "map_stream": {
+      const bytesMax = Math.min(request.bytesMax, roomBytes);
+      return map.changesAfter(request.since, request.limit, nowMs, bytesMax);
+    }
+    case "map_change": {
+      const outcome = map.change(request.change, request.info, nowMs);
+      if (outcome.outcome === "full") return failed(errorCodes.limitExceeded);
+      if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
+      const { instance, sequence } = channel.relay;
+      const suppressed = outcome.outcome === "suppressed" ? { suppressed: outcome.reason } : {};
+      return { outcome: "map_changed", instance, sequence, ...suppressed };
+    }
+  }
+}
+
+/** A request about a map. */
+type MapRequest = Extract<RelayRequest, { readonly method: `map_${string}` }>;
 
 function publish(
   channel: Channel,
@@ -84,6 +118,8 @@ function publish(
   info: ClientInfo,
   nowMs: number,
 ): RelayReply {
+  // A publication without a key has no place in a map.
+  if (channel.map !== undefined) return failed(errorCodes.badRequest);
   const outcome = channel.publish(request, info, nowMs);
   if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
   const { instance, sequence } = channel.relay;
@@ -109,7 +145,7 @@ function recover(
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
 }
 
-function announce(channel: Channel, entry: RelayEntry): void {
+function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {
   switch (entry.type) {
     case "join":
     case "leave":
@@ -117,6 +153,9 @@ function announce(channel: Channel, entry: RelayEntry): void {
       return;
     case "sole":
       channel.makeExclusive(entry.user, entry.client);
+      return;
+    case "gone":
+      channel.map?.change(removalOf(entry.info), entry.info, nowMs);
       return;
     case "publication":
     case "removed":

@@ -27,6 +27,11 @@ export type RelayEntry =
   | { readonly type: "join" | "leave"; readonly info: ClientInfo }
   /** The user's other connections on the channel are closed with 3504 for this client's (rule C10). */
   | { readonly type: "sole"; readonly user: string; readonly client: string }
+  /**
+   * The subscription of a gateway's client to a map has ended: the key that is the client's ID goes with it (rule Z20). It
+   * goes to the channel's object only. A release before it ignores it.
+   */
+  | { readonly type: "gone"; readonly info: ClientInfo }
   /** The history was removed: no gateway may serve it from memory any more. */
   | { readonly type: "removed" };
 
@@ -49,6 +54,7 @@ export function entryBytes(entry: RelayEntry): number {
       return publicationBytes(entry.publication);
     case "join":
     case "leave":
+    case "gone":
       return overheadBytes + infoBytes(entry.info);
     case "sole":
       return overheadBytes + entry.user.length + entry.client.length;
@@ -58,8 +64,10 @@ export function entryBytes(entry: RelayEntry): number {
 }
 
 /** The same as {@link entryBytes}, for a publication. */
-export function publicationBytes({ data, info, tags = {} }: Publication): number {
-  const ownBytes = overheadBytes + data.length + (info === undefined ? 0 : infoBytes(info));
+export function publicationBytes({ data, info, tags = {}, key = "", before }: Publication): number {
+  const mapBytes = key.length + (before?.length ?? 0);
+  const ownBytes =
+    overheadBytes + data.length + mapBytes + (info === undefined ? 0 : infoBytes(info));
   return Object.entries(tags).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     ownBytes,

@@ -233,7 +233,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    const { all } = this.subscriptions;
+    const { joined } = this.subscriptions;
     this.subscriptions.clear();
     if (this.hasConnected) this.context.counts?.ended();
     if (this.user !== "") this.context.userEnded?.(this);
@@ -241,7 +241,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
-    for (const subscription of all) this.context.channels.unsubscribe(subscription);
+    for (const subscription of joined) this.context.channels.unsubscribe(subscription);
     for (const ended of waiting?.ordersEnded ?? []) ended("done");
   }
 
@@ -302,6 +302,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   unsubscribe(channel: string, code: UnsubscribeCode): void {
+    this.subscriptions.dropFlow(channel);
     if (this.subscriptions.has(channel) && this.subscriptions.get(channel) === undefined)
       this.#wait().cancelled.add(channel);
     if (this.connecting) {
@@ -445,7 +446,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   leave(channel: string, code?: UnsubscribeCode): void {
     const subscription = this.subscriptions.get(channel);
-    if (subscription === undefined) return;
+    if (subscription === undefined) {
+      this.subscriptions.dropFlow(channel);
+      return;
+    }
     this.told?.unsubscribed(channel, code);
     this.context.trail?.unsubscribed(subscription, code?.code ?? 0);
     this.subscriptions.remove(channel);
