@@ -1,0 +1,261 @@
+import { changeBytes, type KeyChange, type KnownVersion } from "../contract/poll-batch.ts";
+import { limits } from "../limits.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { KeyFrames } from "../shared-poll/key-frames.ts";
+import { type TrackedKey, TrackedKeys } from "../shared-poll/tracked-keys.ts";
+import type { Subscription } from "./subscription.ts";
+import type { TrackReply } from "./tracking.ts";
+
+/**
+ * What the connections of one object track on one shared poll, and the fan-out to them; on the channel's own object and
+ * on gateways alike (rules SP2, SP6 to SP9). The channel's object knows of every key that somebody tracks here. If it is
+ * another instance than the one that was told, or the epoch of the versions is another one, all subscriptions end with
+ * 2500, so that their clients track the keys again.
+ */
+export class LocalTracks {
+  readonly #setup: LocalTracksSetup;
+  readonly #tracked = new TrackedKeys<Subscription>();
+  readonly #frames: KeyFrames<Subscription>;
+  /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
+  #instance: number | undefined;
+  /** How many requests to track are under way. */
+  #asking = 0;
+
+  constructor(setup: LocalTracksSetup) {
+    this.#setup = setup;
+    this.#frames = new KeyFrames(setup.channel, setup.queueMaxBytes);
+  }
+
+  /** Whether nothing is tracked, asked or sent any more. */
+  get idle(): boolean {
+    return this.#tracked.size === 0 && this.#asking === 0 && !this.#frames.sending;
+  }
+
+  /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#frames.sending;
+  }
+
+  sendSlice(): void {
+    this.#frames.sendSlice();
+  }
+
+  /** See `Tracking.track`. */
+  track(
+    subscription: Subscription,
+    keys: readonly TrackedKey[],
+    nowMs: number,
+    done: (reply: TrackReply) => void,
+  ): void {
+    const refused = this.#refusal(subscription, keys);
+    if (refused !== undefined) {
+      done({ outcome: "failed", error: refused });
+      return;
+    }
+    const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
+    this.#setup.budget.tracks += added.length;
+    // Changes may come before the reply, and count on what is tracked then.
+    for (const key of keys) this.#tracked.track(subscription, key);
+    subscription.tracksKeys();
+    this.#asking++;
+    this.#setup.track(keys, nowMs, (reply) => {
+      this.#asking--;
+      if (reply.outcome === "failed") {
+        // Only what was added: the others were granted before.
+        this.untrack(
+          subscription,
+          added.map(({ key }) => key),
+        );
+        done(reply);
+        return;
+      }
+      if (!this.#isTracking(subscription, reply)) {
+        done({ outcome: "failed", error: errorCodes.unrecoverablePosition });
+        return;
+      }
+      this.#setup.changed?.(subscription);
+      done({ outcome: "tracking", newer: this.#newer(subscription, reply.newer, nowMs) });
+    });
+  }
+
+  /** See `Tracking.untrack`. */
+  untrack(subscription: Subscription, keys: readonly string[]): void {
+    const gone: string[] = [];
+    for (const key of keys) {
+      if (!this.#tracked.tracks(subscription, key)) continue;
+      this.#frames.drop(subscription, key);
+      this.#setup.budget.tracks--;
+      if (this.#tracked.untrack(subscription, key)) gone.push(key);
+    }
+    if (gone.length > 0) this.#setup.untrack(gone);
+    if (keys.length > 0) this.#setup.changed?.(subscription);
+  }
+
+  /** A subscription has ended. */
+  leave(subscription: Subscription): void {
+    const { count } = this.#tracked.of(subscription);
+    this.#frames.leave(subscription);
+    if (count === 0) return;
+    this.#setup.budget.tracks -= count;
+    const gone = this.#tracked.leave(subscription);
+    if (gone.length > 0) this.#setup.untrack(gone);
+    this.#setup.changed?.(subscription);
+  }
+
+  /** Restores what a subscription tracked, as {@link stored} said. */
+  restore(subscription: Subscription, { keys, instance }: StoredTracks): void {
+    this.#instance ??= instance;
+    for (const key of keys) this.#tracked.track(subscription, key);
+    this.#setup.budget.tracks += keys.length;
+  }
+
+  /** What a subscription tracks, to be stored; undefined if it tracks nothing, or the channel's object may not know it. */
+  stored(subscription: Subscription): StoredTracks | undefined {
+    if (this.#instance === undefined || this.#tracked.of(subscription).count === 0) return undefined;
+    return { instance: this.#instance, keys: this.#tracked.stored(subscription) };
+  }
+
+  /**
+   * Takes changes of the channel's object, and collects them for those who track the keys.
+   *
+   * @returns the keys that nobody tracks; undefined if nobody tracks anything here any more
+   */
+  take(
+    { instance, epoch, changes }: TakenChanges,
+    nowMs: number,
+  ): readonly string[] | undefined {
+    this.#expire(nowMs);
+    if (this.#tracked.size === 0) return undefined;
+    this.#instance ??= instance;
+    if (this.#instance === instance) this.#endOthers(epoch);
+    else this.#endAll();
+    if (this.#tracked.size === 0) return undefined;
+    const untracked: string[] = [];
+    for (const change of changes) {
+      if (!this.#tracked.has(change.key)) {
+        if (change.removed !== true) untracked.push(change.key);
+        continue;
+      }
+      const before = this.#tracked.size;
+      for (const each of this.#tracked.take(change, nowMs)) this.#frames.collect(each, change);
+      this.#setup.budget.tracks -= before - this.#tracked.size;
+    }
+    return untracked;
+  }
+
+  /** Ends what has expired: its signature isn't valid any more, so nothing of it is sent (rule SP2). */
+  #expire(nowMs: number): void {
+    const before = this.#tracked.size;
+    const { trackers, keys } = this.#tracked.expire(nowMs);
+    if (trackers.size === 0) return;
+    this.#setup.budget.tracks -= before - this.#tracked.size;
+    if (keys.length > 0) this.#setup.untrack(keys);
+    for (const each of trackers) this.#setup.changed?.(each);
+  }
+
+  #refusal(subscription: Subscription, keys: readonly TrackedKey[]): ErrorCode | undefined {
+    const { keysMax, budget } = this.#setup;
+    let { count, length } = this.#tracked.of(subscription);
+    const before = count;
+    for (const { key } of keys) {
+      if (this.#tracked.tracks(subscription, key)) continue;
+      count++;
+      length += key.length;
+    }
+    if (count > keysMax || length > limits.trackRowLengthMax) return errorCodes.limitExceeded;
+    return budget.tracks + count - before > limits.tracksMax ? errorCodes.tooManyRequests : undefined;
+  }
+
+  /** Whether the reply is of the instance and of the epoch that the subscription counts on; ends what it isn't. */
+  #isTracking(subscription: Subscription, { instance, epoch }: TrackedBy): boolean {
+    // It may have ended meanwhile.
+    if (this.#tracked.of(subscription).count === 0) return false;
+    this.#instance ??= instance;
+    if (this.#instance !== instance) {
+      this.#endAll();
+      return false;
+    }
+    if (subscription.granted.pollEpoch === epoch) return true;
+    subscription.insufficientState();
+    return false;
+  }
+
+  /** What the reply brings, of which the client is sent as much as a reply may hold, and the rest as pushes. */
+  #newer(
+    subscription: Subscription,
+    changes: readonly KeyChange[],
+    nowMs: number,
+  ): readonly KeyChange[] {
+    const replied: KeyChange[] = [];
+    let bytes = 0;
+    for (const change of changes) {
+      if (!this.#tracked.note(subscription, change, nowMs)) continue;
+      bytes += changeBytes(change);
+      if (bytes > limits.batchBytesMax) this.#frames.collect(subscription, change);
+      else {
+        // An older change of the key may wait to be sent.
+        this.#frames.drop(subscription, change.key);
+        replied.push(change);
+      }
+    }
+    return replied;
+  }
+
+  /** Ends the subscriptions of another epoch. */
+  #endOthers(epoch: string): void {
+    for (const each of this.#tracked.trackers)
+      if (each.granted.pollEpoch !== epoch) each.insufficientState();
+  }
+
+  #endAll(): void {
+    const { trackers } = this.#tracked;
+    for (const each of trackers) each.insufficientState();
+    this.#instance = undefined;
+  }
+}
+
+/** What one object's channels of shared polls have in common. */
+export interface TrackBudget {
+  /** The keys that all connections of the object track, each connection counted. */
+  tracks: number;
+}
+
+interface LocalTracksSetup {
+  readonly channel: string;
+  readonly queueMaxBytes: number;
+  /** The most keys that one connection tracks. */
+  readonly keysMax: number;
+  readonly budget: TrackBudget;
+  /** Has the channel's object track keys for a connection here. */
+  readonly track: (
+    known: readonly KnownVersion[],
+    nowMs: number,
+    done: (reply: ObjectTracking) => void,
+  ) => void;
+  /** Tells the channel's object that nobody here tracks these keys any more. */
+  readonly untrack: (keys: readonly string[]) => void;
+  /** Called when what a subscription tracks has changed; absent where it isn't stored. */
+  readonly changed?: (subscription: Subscription) => void;
+}
+
+/** The instance of the channel's object, and the epoch of its versions. */
+interface TrackedBy {
+  readonly instance: number;
+  readonly epoch: string;
+}
+
+/** What a channel's object replies to a request to track keys. */
+export type ObjectTracking =
+  | (TrackedBy & { readonly outcome: "tracking"; readonly newer: readonly KeyChange[] })
+  | { readonly outcome: "failed"; readonly error: ErrorCode };
+
+/** Changes of the channel's object. */
+export interface TakenChanges extends TrackedBy {
+  readonly changes: readonly KeyChange[];
+}
+
+/** What a subscription tracks, and which instance of the channel's object knows it. */
+export interface StoredTracks {
+  readonly instance: number;
+  readonly keys: readonly TrackedKey[];
+}
