@@ -19,4 +19,24 @@ export const mapLimits = {
   trackBatchesMax: 1_024,
   trackItemsMax: 8_192,
   untrackKeysMax: 8_192,
+  /**
+   * The largest page of a map, in entries: the state is read in one go. A configuration with a larger one is refused
+   * (rule A8).
+   */
+  mapPageSizeMax: 10_000,
+  /** The shortest `key_ttl`. Each key that expires is a change of its own. A configuration with a shorter one is refused. */
+  mapKeyTtlMsMin: 100,
+  /**
+   * The longest `subscribe_catch_up_timeout`. What a client was told of its first page is in memory for as long. A
+   * configuration with a longer one is refused (rule A8).
+   */
+  mapCatchUpMsMax: 60_000,
+  /**
+   * The shortest `refresh_interval`, the most keys of one question, and those of one connection. A backend is asked no more
+   * often than it answers, and all keys of a connection are in its object's memory. A configuration beyond one of them is
+   * refused (rule A8).
+   */
+  pollIntervalMsMin: 100,
+  pollBatchItemsMax: 10_000,
+  pollKeysPerConnectionMax: 50_000,
 } as const;

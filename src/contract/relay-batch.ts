@@ -58,19 +58,10 @@ export function entryBytes(entry: RelayEntry): number {
 }
 
 /** The same as {@link entryBytes}, for a publication. */
-export function publicationBytes({
-  data,
-  info,
-  tags = {},
-  key = "",
-  before = "",
-}: Publication): number {
+export function publicationBytes({ data, info, tags = {}, key = "", before }: Publication): number {
+  const mapBytes = key.length + (before?.length ?? 0);
   const ownBytes =
-    overheadBytes +
-    data.length +
-    key.length +
-    before.length +
-    (info === undefined ? 0 : infoBytes(info));
+    overheadBytes + data.length + mapBytes + (info === undefined ? 0 : infoBytes(info));
   return Object.entries(tags).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     ownBytes,

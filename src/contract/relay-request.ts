@@ -1,5 +1,10 @@
 import { commandBytes, type HistoryQuery, type PublicationRequest } from "./channel-call.ts";
-import { type MapChange, mapChangeBytes, type MapPageQuery, type MapSuppression } from "./map-call.ts";
+import {
+  type MapChange,
+  mapChangeBytes,
+  type MapPageQuery,
+  type MapSuppression,
+} from "./map-call.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";

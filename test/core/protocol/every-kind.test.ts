@@ -154,12 +154,22 @@ describe("a message with a field of every kind", () => {
     });
   });
 
-  it.each([1, 127, -1, -32, -33, -128, -129, -32_768, -32_769, -(2 ** 31), -(2 ** 31) - 1, 2 ** 40])(
-    "[W1] [W5] [W6] is written with the signed number %i",
-    (signed) => {
-      expectSigned(signed);
-    },
-  );
+  it.each([
+    1,
+    127,
+    -1,
+    -32,
+    -33,
+    -128,
+    -129,
+    -32_768,
+    -32_769,
+    -(2 ** 31),
+    -(2 ** 31) - 1,
+    2 ** 40,
+  ])("[W1] [W5] [W6] is written with the signed number %i", (signed) => {
+    expectSigned(signed);
+  });
 
   it.each([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
     "[W1] [W5] [W6] is written with the signed number %i, which is as far from 0 as a safe integer can be",
@@ -257,7 +267,13 @@ describe("reading a message with a field of every kind", () => {
     int64: 0,
     data: undefined,
   };
-  const tree = { ...values, wide: 2 ** 63, inner: {}, list: [{ text: "t" }], by_name: { k: { flag: true } } };
+  const tree = {
+    ...values,
+    wide: 2 ** 63,
+    inner: {},
+    list: [{ text: "t" }],
+    by_name: { k: { flag: true } },
+  };
   const expected = {
     ...values,
     wide: "9223372036854775808",

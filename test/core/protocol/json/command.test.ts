@@ -445,7 +445,12 @@ describe("decoding a command", () => {
   });
 
   it.each([
-    ["trackBatchesMax", "track has over", "entries", (count: number) => ({ track: batches(count) })],
+    [
+      "trackBatchesMax",
+      "track has over",
+      "entries",
+      (count: number) => ({ track: batches(count) }),
+    ],
     [
       "trackItemsMax",
       "track has over",
@@ -458,15 +463,18 @@ describe("decoding a command", () => {
       "entries",
       (count: number) => ({ untrack: batches(count).map(() => "k") }),
     ],
-  ] as const)("[B1] tracks keys up to limits.%s, and no more", (name, complaint, what, requestOf) => {
-    const decode = (count: number) =>
-      decodeCommand(JSON.stringify({ id: 1, sub_refresh: requestOf(count) }));
-    expect(decode(limits[name])).toMatchObject({ outcome: "command" });
-    expect(decode(limits[name] + 1)).toStrictEqual({
-      outcome: "malformed",
-      reason: `sub_refresh.${complaint} ${limits[name]} ${what}`,
-    });
-  });
+  ] as const)(
+    "[B1] tracks keys up to limits.%s, and no more",
+    (name, complaint, what, requestOf) => {
+      const decode = (count: number) =>
+        decodeCommand(JSON.stringify({ id: 1, sub_refresh: requestOf(count) }));
+      expect(decode(limits[name])).toMatchObject({ outcome: "command" });
+      expect(decode(limits[name] + 1)).toStrictEqual({
+        outcome: "malformed",
+        reason: `sub_refresh.${complaint} ${limits[name]} ${what}`,
+      });
+    },
+  );
 
   it("[W1] [A7] names the first of several bad fields and quotes no value", () => {
     const line = '{"id":1,"connect":{"token":["secret"],"name":7}}';
