@@ -14,6 +14,7 @@ import { Idempotency } from "./idempotency.ts";
 import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
+import { SharedPoll } from "../shared-poll/shared-poll.ts";
 import type { Sql } from "../sql.ts";
 import { storedTables } from "./stored-tables.ts";
 import type { HistoryEntry } from "./history-table.ts";
@@ -42,8 +43,12 @@ export class Channel {
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
+  /** The keys that are polled, if the channel is a shared poll (docs/protocol.md 3.5). */
+  readonly sharedPoll: SharedPoll | undefined;
   /** The last publications with offsets. */
   readonly trail = new PublicationTrail();
+  /** The backlog from which a connection is closed as slow, in bytes. */
+  readonly queueMaxBytes: number;
   readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
@@ -61,6 +66,7 @@ export class Channel {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
+    this.queueMaxBytes = client.queueMaxSizeBytes;
     this.#counts = setup.counts;
     this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts });
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
@@ -90,6 +96,7 @@ export class Channel {
       hasHistory: this.#history.enabled,
     });
     this.#gatewaysCounted = this.relay.size;
+    this.sharedPoll = sharedPollOf(setup, this.relay);
   }
 
   get hasHistory(): boolean {
@@ -411,6 +418,18 @@ export class Channel {
     this.#idempotency.release(this.#history.oldestRow, this.#history.epoch, nowMs);
     return this.#history.append(entry, nowMs);
   }
+}
+
+/** A gateway that followed an instance before this one may track keys of it (rule SP8). */
+function sharedPollOf(
+  { name, options: { sharedPoll: options }, newEpoch, nowMs }: ChannelSetup,
+  { instance, gateways }: Relay,
+): SharedPoll | undefined {
+  if (options === undefined) return undefined;
+  const epoch = options.mode === "versioned" ? "" : newEpoch();
+  const poll = new SharedPoll({ channel: name, instance, options, epoch });
+  poll.probe(gateways, nowMs);
+  return poll;
 }
 
 function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {

@@ -15,7 +15,8 @@ export type HookName =
   | "sub_refresh"
   | "publish"
   | "rpc"
-  | "message";
+  | "message"
+  | "shared_poll_refresh";
 
 /** A question to a backend. */
 export interface HookQuestion {

@@ -8,6 +8,7 @@ import {
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { KeyChange, KnownVersion } from "./poll-batch.ts";
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";
 
 /**
@@ -158,6 +159,10 @@ export function relayRequestBytes(request: RelayRequest): number {
       return plainBytes + mapChangeBytes(request.change);
     case "announce":
       return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
+    case "track":
+      return request.known.reduce((sum, { key }) => sum + key.length + keyBytes, plainBytes);
+    case "untrack":
+      return request.keys.reduce((sum, key) => sum + key.length + keyBytes, plainBytes);
     case "follow":
     case "recover":
     case "newest":
@@ -170,3 +175,6 @@ export function relayRequestBytes(request: RelayRequest): number {
 }
 
 const plainBytes = 256;
+
+/** A key in a list, beside its characters. */
+const keyBytes = 32;

@@ -17,9 +17,7 @@ export function pollRequestBody(channel: string, items: readonly KnownVersion[])
 }
 
 /** The values that a backend answers. */
-export type PollResultRead =
-  | { readonly outcome: "read"; readonly answer: PollAnswer }
-  | Invalid;
+export type PollResultRead = { readonly outcome: "read"; readonly answer: PollAnswer } | Invalid;
 
 /** The backend's answer. A key that it leaves out hasn't changed. */
 export interface PollAnswer {

@@ -8,7 +8,7 @@ import type {
 } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
+import { type SubscribeRequest, subscriptionTypes, type FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { hasEnded } from "./liveness.ts";
@@ -49,7 +49,7 @@ export function grantSubscription(
   token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
-  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   if (token === undefined) {
@@ -91,7 +91,7 @@ export function grantByHook(
   requester: Requester,
   terms: SubscribeTerms | undefined,
 ): Grant | Decision {
-  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   const bare = { ...request, positioned: false, recoverable: false, joinLeave: false };
@@ -107,6 +107,13 @@ export function subscribeHookOf({
   options,
 }: KnownChannel): HookTarget | undefined {
   return isPrivate || users !== undefined ? undefined : options.subscribeHook;
+}
+
+/** The type of subscriptions to a channel, as clients name it. */
+function typeOf({ options }: KnownChannel): number {
+  return options.sharedPoll === undefined
+    ? subscriptionTypes.stream
+    : subscriptionTypes.shared_poll;
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */

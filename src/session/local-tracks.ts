@@ -111,7 +111,8 @@ export class LocalTracks {
 
   /** What a subscription tracks, to be stored; undefined if it tracks nothing, or the channel's object may not know it. */
   stored(subscription: Subscription): StoredTracks | undefined {
-    if (this.#instance === undefined || this.#tracked.of(subscription).count === 0) return undefined;
+    if (this.#instance === undefined || this.#tracked.of(subscription).count === 0)
+      return undefined;
     return { instance: this.#instance, keys: this.#tracked.stored(subscription) };
   }
 
@@ -120,10 +121,7 @@ export class LocalTracks {
    *
    * @returns the keys that nobody tracks; undefined if nobody tracks anything here any more
    */
-  take(
-    { instance, epoch, changes }: TakenChanges,
-    nowMs: number,
-  ): readonly string[] | undefined {
+  take({ instance, epoch, changes }: TakenChanges, nowMs: number): readonly string[] | undefined {
     this.#expire(nowMs);
     if (this.#tracked.size === 0) return undefined;
     this.#instance ??= instance;
@@ -163,7 +161,9 @@ export class LocalTracks {
       length += key.length;
     }
     if (count > keysMax || length > limits.trackRowLengthMax) return errorCodes.limitExceeded;
-    return budget.tracks + count - before > limits.tracksMax ? errorCodes.tooManyRequests : undefined;
+    return budget.tracks + count - before > limits.tracksMax
+      ? errorCodes.tooManyRequests
+      : undefined;
   }
 
   /** Whether the reply is of the instance and of the epoch that the subscription counts on; ends what it isn't. */

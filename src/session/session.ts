@@ -89,6 +89,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       // Only another release can read a filter. Without it the client would get every publication (rules D4, A17).
       const isFiltered = (granted.filter ?? granted.serverFilter) !== undefined;
       if (isFiltered && !subscription.filter) this.insufficientState(subscription);
+      if (granted.pollEpoch !== undefined) context.channels.tracking?.restore(subscription);
     }
     // A release without homes made this session, or `client.users.enabled` was off.
     if (identity.lastOrder === undefined) this.registerUser(identity.openedAtMs);

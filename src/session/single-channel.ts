@@ -5,6 +5,7 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
+import { OwnTracking } from "./own-tracking.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
 import { historyError } from "../channel/history-error.ts";
@@ -16,6 +17,7 @@ import type { PresenceQuestion, SharedPresence } from "../channel/shared-presenc
  * but to questions for who is present (rule P3). Except for {@link find}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
+  readonly tracking: OwnTracking | undefined;
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
@@ -36,6 +38,10 @@ export class SingleChannel implements Channels {
     this.#channel = channel;
     this.#config = config;
     this.#presence = shared;
+    const { sharedPoll, name, options, queueMaxBytes } = channel;
+    const keysMax = options.sharedPoll?.maxKeysPerConnection ?? 0;
+    this.tracking =
+      sharedPoll && new OwnTracking(sharedPoll, { channel: name, queueMaxBytes, keysMax });
   }
 
   find(name: string): ResolvedChannel {
@@ -74,6 +80,7 @@ export class SingleChannel implements Channels {
   }
 
   unsubscribe(subscription: Subscription): void {
+    this.tracking?.leave(subscription);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
   }

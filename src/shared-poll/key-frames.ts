@@ -72,7 +72,10 @@ export class KeyFrames<Receiver extends KeyReceiver> {
     };
     for (const change of changes.values()) {
       const message = this.#encode(change, receiver.codec);
-      if (messages.length >= limits.batchPushesMax || frameBytes + message.length > limits.batchBytesMax)
+      if (
+        messages.length >= limits.batchPushesMax ||
+        frameBytes + message.length > limits.batchBytesMax
+      )
         flush();
       messages.push(message);
       frameBytes += message.length;

@@ -1,3 +1,4 @@
+import type { SharedPollOptions } from "../config/config.ts";
 import { hashOf } from "../contract/text-hash.ts";
 import {
   changeBytes,
@@ -23,7 +24,7 @@ import { Watcher } from "./watcher.ts";
 export class SharedPoll {
   readonly #channel: string;
   readonly #instance: number;
-  readonly #options: PollOptions;
+  readonly #options: SharedPollOptions;
   readonly #cycle: PollCycle;
   readonly #keys = new Map<string, PolledKey>();
   readonly #watchers = new Map<string, Watcher>();
@@ -44,7 +45,7 @@ export class SharedPoll {
     this.#instance = instance;
     this.#options = options;
     this.#epoch = epoch;
-    this.#cycle = new PollCycle(options.intervalMs, options.batchMax);
+    this.#cycle = new PollCycle(options.refreshIntervalMs, options.refreshBatchSize);
   }
 
   /** Names the versions: a version of another epoch says nothing. "" until a backend with versions names one. */
@@ -165,9 +166,8 @@ export class SharedPoll {
    *
    * @returns whether the channel takes publications
    */
-  publish({ key, data, version, epoch }: PolledValue, _nowMs: number): "taken" | "not-available" {
-    const { versioned, publishEnabled } = this.#options;
-    if (!versioned || !publishEnabled) return "not-available";
+  publish({ key, data, version, epoch }: PolledValue): "taken" | "not-available" {
+    if (!this.#versioned || !this.#options.publishEnabled) return "not-available";
     if (!this.#beginsEpoch(epoch) && this.#isTracked(key)) this.#take(key, data, version);
     return "taken";
   }
@@ -195,7 +195,11 @@ export class SharedPoll {
   }
 
   /** Takes the outcome of a call. @param reply "failed" if it is unknown whether the gateway took the batch */
-  delivered({ gateway, batch }: PollDelivery, reply: PollBatchReply | "failed", nowMs: number): void {
+  delivered(
+    { gateway, batch }: PollDelivery,
+    reply: PollBatchReply | "failed",
+    nowMs: number,
+  ): void {
     const one = this.#watchers.get(gateway);
     if (one === undefined) return;
     const outcome = reply === "failed" ? reply : reply.outcome;
@@ -228,6 +232,10 @@ export class SharedPoll {
     return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
   }
 
+  get #versioned(): boolean {
+    return this.#options.mode === "versioned";
+  }
+
   #isTracked(key: string): boolean {
     const state = this.#keys.get(key);
     return state !== undefined && state.watchers.size > 0;
@@ -244,7 +252,12 @@ export class SharedPoll {
   #key(key: string): PolledKey {
     const known = this.#keys.get(key);
     if (known !== undefined) return known;
-    const state: PolledKey = { version: 0n, change: undefined, hash: undefined, watchers: new Set() };
+    const state: PolledKey = {
+      version: 0n,
+      change: undefined,
+      hash: undefined,
+      watchers: new Set(),
+    };
     this.#keys.set(key, state);
     return state;
   }
@@ -277,7 +290,7 @@ export class SharedPoll {
   /** What the backend is told of a key: the version after which something would be new to somebody. */
   #known(key: string): KnownVersion {
     const state = this.#keys.get(key);
-    if (!this.#options.versioned || state === undefined) return { key, version: 0n };
+    if (!this.#versioned || state === undefined) return { key, version: 0n };
     if (state.change !== undefined) return { key, version: state.version };
     let version = state.version;
     for (const one of state.watchers) {
@@ -292,7 +305,7 @@ export class SharedPoll {
    * subscriptions of that epoch.
    */
   #beginsEpoch(epoch: string): boolean {
-    if (epoch === "" || !this.#options.versioned || epoch === this.#epoch) return false;
+    if (epoch === "" || !this.#versioned || epoch === this.#epoch) return false;
     this.#epoch = epoch;
     this.#keys.clear();
     this.#left.clear();
@@ -332,23 +345,11 @@ export class SharedPoll {
   }
 }
 
-/** How a channel is polled; from the options of its namespace. */
-export interface PollOptions {
-  readonly intervalMs: number;
-  /** The most keys in one question to the backend. */
-  readonly batchMax: number;
-  /** Whether the backend gives each value a version; otherwise the content tells whether it has changed. */
-  readonly versioned: boolean;
-  /** For how long a key that nobody tracks is remembered. */
-  readonly shutdownDelayMs: number;
-  readonly publishEnabled: boolean;
-}
-
 interface PollSetup {
   readonly channel: string;
   /** When the channel's instance began, ms since 1970. */
   readonly instance: number;
-  readonly options: PollOptions;
+  readonly options: SharedPollOptions;
   readonly epoch: string;
 }
 

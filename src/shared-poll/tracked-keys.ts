@@ -101,7 +101,10 @@ export class TrackedKeys<Tracker> {
   }
 
   /** Ends what has expired. @returns the connections that track less now, and the keys that nobody tracks any more */
-  expire(nowMs: number): { readonly trackers: ReadonlySet<Tracker>; readonly keys: readonly string[] } {
+  expire(nowMs: number): {
+    readonly trackers: ReadonlySet<Tracker>;
+    readonly keys: readonly string[];
+  } {
     const trackers = new Set<Tracker>();
     const keys: string[] = [];
     for (const [tracker, { tracks }] of this.#byTracker) {
