@@ -18,6 +18,8 @@ export class LocalTracks {
   readonly #frames: KeyFrames<Subscription>;
   /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
   #instance: number | undefined;
+  /** Subscriptions that track keys, or have asked to. */
+  readonly #live = new Set<Subscription>();
   /** How many requests to track are under way. */
   #asking = 0;
 
@@ -52,6 +54,11 @@ export class LocalTracks {
       done({ outcome: "failed", error: refused });
       return;
     }
+    if (keys.length === 0) {
+      done({ outcome: "tracking", newer: [] });
+      return;
+    }
+    this.#live.add(subscription);
     const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
     this.#setup.budget.tracks += added.length;
     // Changes may come before the reply, and count on what is tracked then.
@@ -94,6 +101,7 @@ export class LocalTracks {
   /** A subscription has ended. */
   leave(subscription: Subscription): void {
     const { count } = this.#tracked.of(subscription);
+    this.#live.delete(subscription);
     this.#frames.leave(subscription);
     if (count === 0) return;
     this.#setup.budget.tracks -= count;
@@ -105,6 +113,7 @@ export class LocalTracks {
   /** Restores what a subscription tracked, as {@link stored} said. */
   restore(subscription: Subscription, { keys, instance }: StoredTracks): void {
     this.#instance ??= instance;
+    this.#live.add(subscription);
     for (const key of keys) this.#tracked.track(subscription, key);
     this.#setup.budget.tracks += keys.length;
   }
@@ -123,7 +132,7 @@ export class LocalTracks {
    */
   take({ instance, epoch, changes }: TakenChanges, nowMs: number): readonly string[] | undefined {
     this.#expire(nowMs);
-    if (this.#tracked.size === 0) return undefined;
+    if (this.#live.size === 0) return undefined;
     this.#instance ??= instance;
     if (this.#instance === instance) this.#endOthers(epoch);
     else this.#endAll();
@@ -169,7 +178,7 @@ export class LocalTracks {
   /** Whether the reply is of the instance and of the epoch that the subscription counts on; ends what it isn't. */
   #isTracking(subscription: Subscription, { instance, epoch }: TrackedBy): boolean {
     // It may have ended meanwhile.
-    if (this.#tracked.of(subscription).count === 0) return false;
+    if (!this.#live.has(subscription)) return false;
     this.#instance ??= instance;
     if (this.#instance !== instance) {
       this.#endAll();
@@ -203,13 +212,12 @@ export class LocalTracks {
 
   /** Ends the subscriptions of another epoch. */
   #endOthers(epoch: string): void {
-    for (const each of this.#tracked.trackers)
+    for (const each of [...this.#live])
       if (each.granted.pollEpoch !== epoch) each.insufficientState();
   }
 
   #endAll(): void {
-    const { trackers } = this.#tracked;
-    for (const each of trackers) each.insufficientState();
+    for (const each of [...this.#live]) each.insufficientState();
     this.#instance = undefined;
   }
 }

@@ -14,11 +14,6 @@ export class TrackedKeys<Tracker> {
     return this.#size;
   }
 
-  /** The connections that track keys. */
-  get trackers(): readonly Tracker[] {
-    return [...this.#byTracker.keys()];
-  }
-
   /** How many keys a connection tracks, and how many characters these have together. */
   of(tracker: Tracker): { readonly count: number; readonly length: number } {
     const own = this.#byTracker.get(tracker);

@@ -191,6 +191,10 @@ function verifierSecrets(env: Settings, issuers: Secrets): VerifierSecrets {
       previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
     issuers,
+    sharedPoll: [
+      env.SHARED_POLL_HMAC_SECRET_KEY ?? "",
+      env.SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY ?? "",
+    ],
   };
 }
 

@@ -1,0 +1,69 @@
+import {
+  joinedKeys,
+  parseTrackSignature,
+  signedText,
+  type TrackVerdict,
+  trackVerdict,
+} from "../../src/access/track-signature.ts";
+import type { TrackBatch } from "../../src/protocol/command.ts";
+
+/**
+ * Verifies the signatures with which backends let users track keys of shared polls (docs/protocol.md 3.5, rule SP1). The
+ * platform compares in constant time.
+ */
+export class TrackSignatures {
+  readonly #secrets: readonly string[];
+  /** Imported with the first signature. */
+  #keys: Promise<readonly CryptoKey[]> | undefined;
+
+  /** @param secrets the current one, and the one before it if there is one */
+  constructor(secrets: readonly string[]) {
+    this.#secrets = secrets.filter((secret) => secret !== "");
+  }
+
+  /** Verifies the signatures of all batches. */
+  verify(
+    batches: readonly TrackBatch[],
+    user: string,
+    channel: string,
+    nowMs: number,
+  ): Promise<readonly TrackVerdict[]> {
+    return Promise.all(batches.map((batch) => this.#verify(batch, user, channel, nowMs)));
+  }
+
+  async #verify(
+    { signature: text, items }: TrackBatch,
+    user: string,
+    channel: string,
+    nowMs: number,
+  ): Promise<TrackVerdict> {
+    const signature = parseTrackSignature(text);
+    if (signature === undefined) return invalid;
+    const keys = joinedKeys(items.map(({ key }) => key));
+    // The parts are divided by NUL: with one in a part, a signature would be one of other parts, too.
+    const dividers = keys.split("\0").length;
+    if (dividers !== Math.max(1, items.length) || user.includes("\0") || channel.includes("\0"))
+      return invalid;
+    const digest = await crypto.subtle.digest("SHA-256", encoder.encode(keys));
+    const signed = encoder.encode(signedText(signature, user, channel, hex(digest)));
+    this.#keys ??= Promise.all(this.#secrets.map(importKey));
+    for (const key of await this.#keys) {
+      if (await crypto.subtle.verify("HMAC", key, signature.hmac, signed))
+        return trackVerdict(signature, nowMs);
+    }
+    return invalid;
+  }
+}
+
+const invalid: TrackVerdict = { outcome: "invalid" };
+
+const encoder = new TextEncoder();
+
+function importKey(secret: string): Promise<CryptoKey> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  return crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["verify"]);
+}
+
+function hex(digest: ArrayBuffer): string {
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
