@@ -187,6 +187,7 @@ function bytesBothWays(command: ChannelCommand): number {
     case "map_remove":
     case "map_stats":
     case "map_clear":
+    case "shared_poll_publish":
       break;
   }
   return commandBytes(command);

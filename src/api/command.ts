@@ -22,7 +22,7 @@ export type ApiCommand =
   | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
 
 /** The methods that act on one channel. */
-type ChannelMethod = Exclude<ChannelCommand["method"], `map_${string}`>;
+type ChannelMethod = ChannelCommand["method"];
 
 /** The methods that act on one channel or on the connections of one user, and those that ask who is connected. */
 export type SingleMethod = ChannelMethod | UserOrder["method"] | Question["method"];

@@ -67,6 +67,7 @@ export function execute(
     case "map_read_stream":
     case "map_stats":
     case "map_clear":
+    case "shared_poll_publish":
       return { error: errorCodes.notAvailable };
   }
 }

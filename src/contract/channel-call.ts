@@ -2,6 +2,7 @@ import type { ErrorCode } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
 import { isMapCommand, type MapCommand, mapCommandBytes } from "./map-call.ts";
+import { type PollCommand, pollCommandBytes } from "./poll-call.ts";
 import type { StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
@@ -20,7 +21,8 @@ export type ChannelCommand =
   | { readonly method: "history_remove" }
   | { readonly method: "presence" }
   | { readonly method: "presence_stats" }
-  | MapCommand;
+  | MapCommand
+  | PollCommand;
 
 /** A publish of a backend. */
 export interface PublicationRequest {
@@ -66,6 +68,7 @@ export type ChannelAnswers =
  * texts, and a constant for the rest.
  */
 export function commandBytes(command: ChannelCommand): number {
+  if (command.method === "shared_poll_publish") return overheadBytes + pollCommandBytes(command);
   if (command.method !== "publish") {
     return isMapCommand(command) ? overheadBytes + mapCommandBytes(command) : overheadBytes;
   }

@@ -378,6 +378,7 @@ function withTrace(
       case "map_read_stream":
       case "map_stats":
       case "map_clear":
+      case "shared_poll_publish":
         return command;
     }
   });
