@@ -67,8 +67,11 @@ export function execute(
     case "map_read_stream":
     case "map_stats":
     case "map_clear":
-    case "shared_poll_publish":
       return { error: errorCodes.notAvailable };
+    case "shared_poll_publish":
+      return channel.sharedPoll?.publish(command.request) === "taken"
+        ? { result: encodePosition(undefined) }
+        : { error: errorCodes.notAvailable };
   }
 }
 

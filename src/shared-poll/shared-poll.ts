@@ -8,6 +8,7 @@ import {
   type PollBatchReply,
 } from "../contract/poll-batch.ts";
 import type { PollAnswer } from "../hooks/poll.ts";
+import type { PollPublishRequest } from "../contract/poll-call.ts";
 import { limits } from "../limits.ts";
 import { base64, type Payload } from "../protocol/payload.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
@@ -166,7 +167,7 @@ export class SharedPoll {
    *
    * @returns whether the channel takes publications
    */
-  publish({ key, data, version, epoch }: PolledValue): "taken" | "not-available" {
+  publish({ key, data, version, epoch }: PollPublishRequest): "taken" | "not-available" {
     if (!this.#versioned || !this.#options.publishEnabled) return "not-available";
     if (!this.#beginsEpoch(epoch) && this.#isTracked(key)) this.#take(key, data, version);
     return "taken";
@@ -367,15 +368,6 @@ export type Tracking =
 export interface PollRequest {
   readonly question: PollQuestion;
   readonly items: readonly KnownVersion[];
-}
-
-/** A value that a backend publishes. */
-export interface PolledValue {
-  readonly key: string;
-  readonly data: Payload;
-  readonly version: bigint;
-  /** "" for none. */
-  readonly epoch: string;
 }
 
 /** A call to a gateway. */
