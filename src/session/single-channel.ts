@@ -5,7 +5,7 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
-import { OwnTracking } from "./own-tracking.ts";
+import type { OwnTracking } from "./own-tracking.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
 import { historyError } from "../channel/history-error.ts";
@@ -27,21 +27,22 @@ export class SingleChannel implements Channels {
   /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
-  /** @param trail remembers subscriptions; absent where nobody asks for them */
+  /**
+   * @param trail    remembers subscriptions; absent where nobody asks for them
+   * @param tracking the keys that are tracked here; absent unless the channel is a shared poll
+   */
   constructor(
     channel: Channel,
     config: ChannelConfig,
     shared: SharedPresence,
     trail?: ClientTrail,
+    tracking?: OwnTracking,
   ) {
     this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
     this.#presence = shared;
-    const { sharedPoll, name, options, queueMaxBytes } = channel;
-    const keysMax = options.sharedPoll?.maxKeysPerConnection ?? 0;
-    this.tracking =
-      sharedPoll && new OwnTracking(sharedPoll, { channel: name, queueMaxBytes, keysMax });
+    this.tracking = tracking;
   }
 
   find(name: string): ResolvedChannel {

@@ -40,6 +40,23 @@ export class SharedPoll {
   #kept = 0;
   #epoch: string;
 
+  /**
+   * Begins the poll of a new instance of a channel. The gateways that followed the instance before are called, because they
+   * may track keys of which this one knows nothing (rule SP8).
+   */
+  static begin(
+    channel: string,
+    options: SharedPollOptions,
+    { instance, gateways }: { readonly instance: number; readonly gateways: readonly string[] },
+    newEpoch: () => string,
+    nowMs: number,
+  ): SharedPoll {
+    const epoch = options.mode === "versioned" ? "" : newEpoch();
+    const poll = new SharedPoll({ channel, instance, options, epoch });
+    for (const gateway of gateways) poll.#watcher(gateway, nowMs).mustCall = true;
+    return poll;
+  }
+
   /** @param epoch a new one; it counts for as long as the backend names no other, and "" if versions are the backend's */
   constructor({ channel, instance, options, epoch }: PollSetup) {
     this.#channel = channel;
@@ -120,14 +137,6 @@ export class SharedPoll {
     if (one === undefined) return;
     for (const key of keys) this.#untrack(one, key);
     if (one.idle && !one.calling) this.#watchers.delete(watcher);
-  }
-
-  /**
-   * Has gateways called that may track keys of an instance before this one: they find out by the call that these keys have
-   * to be tracked again (rule SP8).
-   */
-  probe(gateways: readonly string[], nowMs: number): void {
-    for (const gateway of gateways) this.#watcher(gateway, nowMs).mustCall = true;
   }
 
   /**

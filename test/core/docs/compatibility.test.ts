@@ -10,7 +10,9 @@ import {
   unsupportedHookHttpKeys,
   unsupportedHookKeys,
   unsupportedHttpApiKeys,
+  unsupportedMapOptions,
   unsupportedRpcPingKeys,
+  unsupportedSharedPollKeys,
   unsupportedSwaggerKeys,
   unsupportedTokenKeys,
   type UnsupportedKeys,
@@ -283,6 +285,8 @@ describe("the configuration in docs/compatibility.md", () => {
       "Hooks",
       { ...unsupportedChannelProxyKeys, ...unsupportedHookKeys, ...unsupportedHookHttpKeys },
     ],
+    ["Options of a map", unsupportedMapOptions],
+    ["`shared_poll`", unsupportedSharedPollKeys],
     ["`http_api`", unsupportedHttpApiKeys],
     ["`swagger`", unsupportedSwaggerKeys],
   ];

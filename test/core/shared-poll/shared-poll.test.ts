@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
-import { PollFixture, shown } from "./poll-fixture.ts";
+import { SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
+import { PollFixture, pollOptions, shown } from "./poll-fixture.ts";
 
 const versioned = { mode: "versioned", publishEnabled: true } as const;
 const published = (key: string, data: string, version: bigint, epoch = "") => ({
@@ -221,28 +222,25 @@ describe("a gateway", () => {
   });
 
   it("[SP7] that fails gets the newest value of each key, after a pause that grows", () => {
-    const fixture = new PollFixture();
+    const fixture = new PollFixture({ refreshIntervalMs: 3_600_000 });
     fixture.track("g", "a", "b");
     fixture.answerAll({ a: "1", b: "1" });
     const pauses: number[] = [];
-    for (let round = 0; round < 8; round++) {
+    for (const reply of ["busy", ...Array.from({ length: 9 }, () => "failed")]) {
       const [call] = fixture.poll.deliveries(fixture.nowMs);
-      if (call === undefined) throw new Error("no call");
-      fixture.poll.delivered(call, round === 0 ? { outcome: "busy" } : "failed", fixture.nowMs);
-      expect(fixture.poll.deliveries(fixture.nowMs)).toEqual([]);
-      const before = fixture.nowMs;
-      while (fixture.poll.deliveries(fixture.nowMs + 1).length === 0) {
-        fixture.nowMs += 500;
-        if (fixture.nowMs - before > limits.pollCallRetryMsMax) throw new Error("too long");
-        const due = fixture.poll.deliveries(fixture.nowMs);
-        if (due[0] === undefined) continue;
-        pauses.push(fixture.nowMs - before);
-        fixture.poll.delivered(due[0], "failed", fixture.nowMs);
-        break;
-      }
-      fixture.nowMs += limits.pollCallRetryMsMax;
+      const failed = reply === "busy" ? ({ outcome: "busy" } as const) : "failed";
+      if (call !== undefined) fixture.poll.delivered(call, failed, fixture.nowMs);
+      const dueMs = fixture.poll.dueAtMs(fixture.nowMs) ?? 0;
+      pauses.push(dueMs - fixture.nowMs);
+      expect(fixture.poll.deliveries(dueMs - 1)).toEqual([]);
+      fixture.nowMs = dueMs;
     }
-    expect([pauses[0], pauses.at(-1)]).toEqual([limits.pollCallRetryMs, limits.pollCallRetryMsMax]);
+    expect([pauses[0], pauses[1], pauses.at(-1)]).toEqual([
+      limits.pollCallRetryMs,
+      limits.pollCallRetryMs * 2,
+      limits.pollCallRetryMsMax,
+    ]);
+    fixture.nowMs = 3_600_000;
     fixture.answerAll({ a: "2", b: "1" });
     expect(fixture.delivered("g").toSorted()).toEqual(["a@3=2", "b@2=1"]);
   });
@@ -288,12 +286,12 @@ describe("a gateway", () => {
   });
 
   it("[SP8] that followed the instance before is called, to tell it that its keys aren't known", () => {
-    const fixture = new PollFixture();
-    fixture.poll.probe(["g"], 0);
-    const [call] = fixture.poll.deliveries(0);
-    expect(call).toMatchObject({ gateway: "g", batch: { instance: 7, changes: [] } });
-    if (call !== undefined) fixture.poll.delivered(call, { outcome: "left" }, 0);
-    expect(fixture.poll.dueAtMs(0)).toBeUndefined();
+    const relay = { instance: 7, gateways: ["g"] };
+    const poll = SharedPoll.begin("prices:eu", pollOptions(), relay, () => "new", 0);
+    const [call] = poll.deliveries(0);
+    expect(call).toMatchObject({ gateway: "g", batch: { instance: 7, epoch: "new", changes: [] } });
+    if (call !== undefined) poll.delivered(call, { outcome: "left" }, 0);
+    expect(poll.dueAtMs(0)).toBeUndefined();
   });
 
   it.each([
