@@ -96,8 +96,8 @@ export class GatewayTracking implements Tracking {
   }
 
   #tracks(channel: string): LocalTracks {
-    const known = this.#channels.get(channel);
-    if (known !== undefined) return known;
+    const before = this.#channels.get(channel);
+    if (before !== undefined) return before;
     const { request, queueMaxBytes, keysMax } = this.#setup;
     const tracks = new LocalTracks({
       channel,

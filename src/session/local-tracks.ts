@@ -18,6 +18,8 @@ export class LocalTracks {
   readonly #frames: KeyFrames<Subscription>;
   /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
   #instance: number | undefined;
+  /** The epoch that was told last; undefined before the first. */
+  #epoch: string | undefined;
   /** Subscriptions that track keys, or have asked to. */
   readonly #live = new Set<Subscription>();
   /** How many requests to track are under way. */
@@ -210,14 +212,15 @@ export class LocalTracks {
     return replied;
   }
 
-  /** Ends the subscriptions of another epoch. */
+  /** Ends the subscriptions of another epoch; which one is new is looked at only once. */
   #endOthers(epoch: string): void {
-    for (const each of [...this.#live])
-      if (each.granted.pollEpoch !== epoch) each.insufficientState();
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    for (const each of this.#live) if (each.granted.pollEpoch !== epoch) each.insufficientState();
   }
 
   #endAll(): void {
-    for (const each of [...this.#live]) each.insufficientState();
+    for (const each of this.#live) each.insufficientState();
     this.#instance = undefined;
   }
 }

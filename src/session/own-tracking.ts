@@ -1,3 +1,5 @@
+import type { Channel } from "../channel/channel.ts";
+import type { Config } from "../config/config.ts";
 import type { SharedPoll } from "../shared-poll/shared-poll.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
@@ -71,8 +73,17 @@ export class OwnTracking implements Tracking {
   }
 }
 
-/** What a channel tells its gateways, for the connections of its own object. */
-export function trackingReply(tracking: ReturnType<SharedPoll["track"]>): ObjectTracking {
+/** Tracking for a channel's own object; undefined unless the channel is a shared poll. */
+export function ownTracking(
+  { name: channel, sharedPoll, options }: Channel,
+  { client }: Config,
+): OwnTracking | undefined {
+  const keysMax = options.sharedPoll?.maxKeysPerConnection ?? 0;
+  const queueMaxBytes = client.queueMaxSizeBytes;
+  return sharedPoll && new OwnTracking(sharedPoll, { channel, queueMaxBytes, keysMax });
+}
+
+function trackingReply(tracking: ReturnType<SharedPoll["track"]>): ObjectTracking {
   return tracking.outcome === "full"
     ? { outcome: "failed", error: errorCodes.limitExceeded }
     : tracking;

@@ -8,6 +8,8 @@ export class TrackedKeys<Tracker> {
   readonly #byKey = new Map<string, Map<Tracker, Track>>();
   readonly #byTracker = new Map<Tracker, TrackerKeys>();
   #size = 0;
+  /** When the first track ends, or earlier: ms since 1970; Infinity for never. */
+  #firstEndMs = Number.POSITIVE_INFINITY;
 
   /** How many keys are tracked, each connection counted. */
   get size(): number {
@@ -34,6 +36,7 @@ export class TrackedKeys<Tracker> {
   track(tracker: Tracker, { key, version, endsAtMs }: TrackedKey): void {
     const own = this.#byTracker.get(tracker) ?? { tracks: new Map<string, Track>(), length: 0 };
     this.#byTracker.set(tracker, own);
+    this.#firstEndMs = Math.min(this.#firstEndMs, endsAtMs);
     const known = own.tracks.get(key);
     if (known !== undefined) {
       known.endsAtMs = endsAtMs;
@@ -102,9 +105,14 @@ export class TrackedKeys<Tracker> {
   } {
     const trackers = new Set<Tracker>();
     const keys: string[] = [];
+    if (nowMs < this.#firstEndMs) return { trackers, keys };
+    this.#firstEndMs = Number.POSITIVE_INFINITY;
     for (const [tracker, { tracks }] of this.#byTracker) {
       for (const [key, { endsAtMs }] of tracks) {
-        if (endsAtMs > nowMs) continue;
+        if (endsAtMs > nowMs) {
+          this.#firstEndMs = Math.min(this.#firstEndMs, endsAtMs);
+          continue;
+        }
         trackers.add(tracker);
         if (this.untrack(tracker, key)) keys.push(key);
       }

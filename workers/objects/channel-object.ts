@@ -9,7 +9,7 @@ import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
-import { OwnTracking } from "../../src/session/own-tracking.ts";
+import { type OwnTracking, ownTracking } from "../../src/session/own-tracking.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
@@ -126,22 +126,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       subscribers: () => this.#sweptSubscribers(),
     });
     const { clients } = this.remembered;
-    const { sharedPoll } = channel;
-    this.#tracking =
-      sharedPoll &&
-      new OwnTracking(sharedPoll, {
-        channel: name,
-        queueMaxBytes: config.client.queueMaxSizeBytes,
-        keysMax: channel.options.sharedPoll?.maxKeysPerConnection ?? 0,
-      });
-    const channels = new SingleChannel(
-      channel,
-      config.channel,
-      this.#presence,
-      clients,
-      this.#tracking,
-    );
+    this.#tracking = ownTracking(channel, config);
     this.#polls = this.#pollDriver(channel);
+    const own = [config.channel, this.#presence, clients, this.#tracking] as const;
+    const channels = new SingleChannel(channel, ...own);
     const sessions = {
       ...this.ofSessions(),
       channels,

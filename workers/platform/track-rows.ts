@@ -58,7 +58,7 @@ export class ObjectTrackRows implements TrackRows {
   keepOnly(clients: ReadonlySet<string>): void {
     for (const [client, channels] of this.#channels ?? []) {
       if (clients.has(client)) continue;
-      for (const channel of [...channels]) this.store(client, channel, undefined);
+      for (const channel of channels) this.store(client, channel, undefined);
     }
   }
 

@@ -61,7 +61,7 @@ export class PollFixture {
   }
 
   /** Asks, and answers each question with these values. @returns the keys that were asked for */
-  answerAll(values: Readonly<Record<string, string | Item>>, epoch = ""): readonly string[] {
+  answerAll(values: Readonly<Record<string, Item>>, epoch = ""): readonly string[] {
     const questions = this.questions();
     for (const question of questions) {
       const items = question.items.flatMap(({ key }) => {
@@ -87,10 +87,10 @@ export class PollFixture {
   }
 }
 
-/** A value with a version, or a removal. */
-type Item = readonly [data: string, version: bigint] | "removed";
+/** A value without a version, or with one; "removed" for a removal. */
+type Item = string | readonly [data: string, version: bigint];
 
-function itemOf(key: string, value: string | Item): PollItem {
+function itemOf(key: string, value: Item): PollItem {
   if (value === "removed") return { key, removed: true };
   const [data, version] = typeof value === "string" ? [value, undefined] : value;
   return { key, data: trustedJsonText(data), version };
