@@ -10,12 +10,19 @@ export const pollLimits = {
    * is answered 106 (rule SP9).
    */
   polledKeysMax: 100_000,
+  /** The characters of these keys together, which may take two bytes each. A further key is answered 106 (rule SP9). */
+  polledKeysLengthMax: 8_388_608,
   /**
    * The newest data of all keys of one channel, in characters, which its object keeps in memory for those who track a key
-   * later: a quarter of the object's 128 MiB. Beyond it, the data of further keys isn't kept, and the backend is asked
-   * again for each newcomer (rule SP6).
+   * later. They may take two bytes each, and so a quarter of the object's 128 MiB. Beyond it, the data of further keys
+   * isn't kept, and the backend is asked again for each newcomer (rule SP6).
    */
-  polledDataMax: 33_554_432,
+  polledDataMax: 16_777_216,
+  /**
+   * The data that waits for one gateway and isn't kept otherwise, in characters. What is beyond it isn't told: the next
+   * cycle brings it again (rule SP7).
+   */
+  polledWaitingMax: 4_194_304,
   /**
    * How soon a cycle that failed is repeated where the refresh interval is longer. The pause doubles up to the maximum
    * (rule SP5).
@@ -46,11 +53,18 @@ export const pollLimits = {
    * A further key is answered 111 (rule SP9).
    */
   tracksMax: 200_000,
+  /** The characters of these keys together, which may take two bytes each. Further keys are answered 111 (rule SP9). */
+  tracksLengthMax: 8_388_608,
   /**
    * The keys that one connection tracks on one channel together with their texts, in characters. A gateway stores them in
    * a row. More are answered 106 (rule SP9).
    */
   trackRowLengthMax: 1_048_576,
+  /**
+   * The data that waits on a gateway to be sent to its connections, in characters. Beyond it, the gateway takes no further
+   * batch (rule SP7).
+   */
+  keyFramesLengthMax: 8_388_608,
   /** How late a signature is still taken, because clocks differ (docs/protocol.md 3.5). */
   trackGraceSeconds: 5,
   /**

@@ -1,5 +1,6 @@
 import type { PollBatch, PollBatchReply } from "../contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
+import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { LocalTracks, type StoredTracks } from "../session/local-tracks.ts";
 import type { Subscription } from "../session/subscription.ts";
@@ -14,7 +15,9 @@ import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
 export class GatewayTracking implements Tracking {
   readonly #setup: GatewayTrackingSetup;
   readonly #channels = new Map<string, LocalTracks>();
-  readonly #budget = { tracks: 0 };
+  readonly #budget = { tracks: 0, length: 0 };
+  /** The channels with connections that wait for changes, in the order in which they send their slices. */
+  readonly #sending = new Set<LocalTracks>();
   /** Subscriptions whose tracks have changed since they were stored. */
   readonly #unsaved = new Set<Subscription>();
 
@@ -24,26 +27,31 @@ export class GatewayTracking implements Tracking {
 
   /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
   get sending(): boolean {
-    for (const tracks of this.#channels.values()) if (tracks.sending) return true;
-    return false;
+    return this.#sending.size > 0;
+  }
+
+  /** Whether so much waits to be sent that {@link take} isn't to be called (rule SP7). */
+  get full(): boolean {
+    let length = 0;
+    for (const { waitingLength } of this.#sending) length += waitingLength;
+    return length > limits.keyFramesLengthMax;
   }
 
   /** Sends one slice of one channel: the channels take turns. */
   sendSlice(): void {
-    for (const [channel, tracks] of this.#channels) {
-      if (!tracks.sending) continue;
-      tracks.sendSlice();
-      // The next channel comes first the next time.
-      this.#channels.delete(channel);
-      if (!tracks.idle) this.#channels.set(channel, tracks);
-      return;
-    }
+    const [tracks] = this.#sending;
+    if (tracks === undefined) return;
+    tracks.sendSlice();
+    this.#sending.delete(tracks);
+    this.#noteSending(tracks);
   }
 
   /** Takes what a channel's object tells. */
   take({ channel, instance, epoch, changes }: PollBatch, nowMs: number): PollBatchReply {
-    const untracked = this.#channels.get(channel)?.take({ instance, epoch, changes }, nowMs);
-    if (untracked === undefined) return { outcome: "left" };
+    const tracks = this.#channels.get(channel);
+    const untracked = tracks?.take({ instance, epoch, changes }, nowMs);
+    if (tracks === undefined || untracked === undefined) return { outcome: "left" };
+    this.#noteSending(tracks);
     return untracked.length === 0 ? { outcome: "taken" } : { outcome: "taken", untracked };
   }
 
@@ -95,6 +103,10 @@ export class GatewayTracking implements Tracking {
     this.#unsaved.clear();
   }
 
+  #noteSending(tracks: LocalTracks): void {
+    if (tracks.sending) this.#sending.add(tracks);
+  }
+
   #tracks(channel: string): LocalTracks {
     const before = this.#channels.get(channel);
     if (before !== undefined) return before;
@@ -105,9 +117,10 @@ export class GatewayTracking implements Tracking {
       keysMax: keysMax(channel),
       budget: this.#budget,
       track: (known, _nowMs, done) =>
-        request(channel, { method: "track", known }, (reply) =>
-          done(reply.outcome === "tracking" ? reply : failed(reply)),
-        ),
+        request(channel, { method: "track", known }, (reply) => {
+          done(reply.outcome === "tracking" ? reply : failed(reply));
+          this.#noteSending(tracks);
+        }),
       untrack: (keys) => request(channel, { method: "untrack", keys }, ignoreReply),
       changed: (subscription) => this.#unsaved.add(subscription),
     });

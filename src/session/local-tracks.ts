@@ -44,6 +44,11 @@ export class LocalTracks {
     this.#frames.sendSlice();
   }
 
+  /** The characters of the data that waits to be sent. */
+  get waitingLength(): number {
+    return this.#frames.length;
+  }
+
   /** See `Tracking.track`. */
   track(
     subscription: Subscription,
@@ -62,9 +67,10 @@ export class LocalTracks {
     }
     this.#live.add(subscription);
     const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
-    this.#setup.budget.tracks += added.length;
     // Changes may come before the reply, and count on what is tracked then.
-    for (const key of keys) this.#tracked.track(subscription, key);
+    this.#counted(() => {
+      for (const key of keys) this.#tracked.track(subscription, key);
+    });
     subscription.tracksKeys();
     this.#asking++;
     this.#setup.track(keys, nowMs, (reply) => {
@@ -89,13 +95,10 @@ export class LocalTracks {
 
   /** See `Tracking.untrack`. */
   untrack(subscription: Subscription, keys: readonly string[]): void {
-    const gone: string[] = [];
-    for (const key of keys) {
-      if (!this.#tracked.tracks(subscription, key)) continue;
-      this.#frames.drop(subscription, key);
-      this.#setup.budget.tracks--;
-      if (this.#tracked.untrack(subscription, key)) gone.push(key);
-    }
+    for (const key of keys) this.#frames.drop(subscription, key);
+    const gone = this.#counted(() =>
+      keys.filter((key) => this.#tracked.untrack(subscription, key)),
+    );
     if (gone.length > 0) this.#setup.untrack(gone);
     if (keys.length > 0) this.#setup.changed?.(subscription);
   }
@@ -106,8 +109,7 @@ export class LocalTracks {
     this.#live.delete(subscription);
     this.#frames.leave(subscription);
     if (count === 0) return;
-    this.#setup.budget.tracks -= count;
-    const gone = this.#tracked.leave(subscription);
+    const gone = this.#counted(() => this.#tracked.leave(subscription));
     if (gone.length > 0) this.#setup.untrack(gone);
     this.#setup.changed?.(subscription);
   }
@@ -116,8 +118,9 @@ export class LocalTracks {
   restore(subscription: Subscription, { keys, instance }: StoredTracks): void {
     this.#instance ??= instance;
     this.#live.add(subscription);
-    for (const key of keys) this.#tracked.track(subscription, key);
-    this.#setup.budget.tracks += keys.length;
+    this.#counted(() => {
+      for (const key of keys) this.#tracked.track(subscription, key);
+    });
   }
 
   /** What a subscription tracks, to be stored; undefined if it tracks nothing, or the channel's object may not know it. */
@@ -145,36 +148,41 @@ export class LocalTracks {
         if (change.removed !== true) untracked.push(change.key);
         continue;
       }
-      const before = this.#tracked.size;
-      for (const each of this.#tracked.take(change, nowMs)) this.#frames.collect(each, change);
-      this.#setup.budget.tracks -= before - this.#tracked.size;
+      const trackers = this.#counted(() => this.#tracked.take(change, nowMs));
+      for (const each of trackers) this.#frames.collect(each, change);
     }
     return untracked;
   }
 
   /** Ends what has expired: its signature isn't valid any more, so nothing of it is sent (rule SP2). */
   #expire(nowMs: number): void {
-    const before = this.#tracked.size;
-    const { trackers, keys } = this.#tracked.expire(nowMs);
+    const { trackers, keys } = this.#counted(() => this.#tracked.expire(nowMs));
     if (trackers.size === 0) return;
-    this.#setup.budget.tracks -= before - this.#tracked.size;
     if (keys.length > 0) this.#setup.untrack(keys);
     for (const each of trackers) this.#setup.changed?.(each);
   }
 
   #refusal(subscription: Subscription, keys: readonly TrackedKey[]): ErrorCode | undefined {
     const { keysMax, budget } = this.#setup;
-    let { count, length } = this.#tracked.of(subscription);
-    const before = count;
-    for (const { key } of keys) {
-      if (this.#tracked.tracks(subscription, key)) continue;
-      count++;
-      length += key.length;
-    }
-    if (count > keysMax || length > limits.trackRowLengthMax) return errorCodes.limitExceeded;
-    return budget.tracks + count - before > limits.tracksMax
-      ? errorCodes.tooManyRequests
-      : undefined;
+    const own = this.#tracked.of(subscription);
+    const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
+    const length = added.reduce((sum, { key }) => sum + key.length, 0);
+    if (own.count + added.length > keysMax || own.length + length > limits.trackRowLengthMax)
+      return errorCodes.limitExceeded;
+    const isFull =
+      budget.tracks + added.length > limits.tracksMax ||
+      budget.length + length > limits.tracksLengthMax;
+    return isFull ? errorCodes.tooManyRequests : undefined;
+  }
+
+  /** Does something that tracks more or less, and counts that for the object. */
+  #counted<Result>(work: () => Result): Result {
+    const { budget } = this.#setup;
+    const { size, length } = this.#tracked;
+    const result = work();
+    budget.tracks += this.#tracked.size - size;
+    budget.length += this.#tracked.length - length;
+    return result;
   }
 
   /** Whether the reply is of the instance and of the epoch that the subscription counts on; ends what it isn't. */
@@ -229,6 +237,8 @@ export class LocalTracks {
 export interface TrackBudget {
   /** The keys that all connections of the object track, each connection counted. */
   tracks: number;
+  /** The characters of these keys. */
+  length: number;
 }
 
 interface LocalTracksSetup {

@@ -12,8 +12,10 @@ export class KeyFrames<Receiver extends KeyReceiver> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
   readonly #waiting = new Map<Receiver, Map<string, KeyChange>>();
-  /** Each change is encoded once for each codec, for as long as connections wait. */
-  #encoded = new Map<KeyChange, Map<CodecName, Message>>();
+  /** The changes that connections wait for, or did until just now: each is encoded once for each codec. */
+  readonly #encoded = new Map<KeyChange, Map<CodecName, Message>>();
+  /** The characters of their data. */
+  #length = 0;
 
   constructor(channel: string, queueMaxBytes: number) {
     this.#channel = channel;
@@ -25,8 +27,17 @@ export class KeyFrames<Receiver extends KeyReceiver> {
     return this.#waiting.size > 0;
   }
 
+  /** The characters of the data that is held for connections. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** Has a change sent to a connection. */
   collect(receiver: Receiver, change: KeyChange): void {
+    if (!this.#encoded.has(change)) {
+      this.#encoded.set(change, new Map());
+      this.#length += change.data.length;
+    }
     const changes = this.#waiting.get(receiver);
     if (changes === undefined) this.#waiting.set(receiver, new Map([[change.key, change]]));
     else changes.set(change.key, change);
@@ -35,12 +46,13 @@ export class KeyFrames<Receiver extends KeyReceiver> {
   /** A connection is sent nothing more of a key. */
   drop(receiver: Receiver, key: string): void {
     const changes = this.#waiting.get(receiver);
-    if (changes?.delete(key) === true && changes.size === 0) this.#forget(receiver);
+    if (changes?.delete(key) === true && changes.size === 0) this.leave(receiver);
   }
 
   /** A connection is sent nothing more. */
   leave(receiver: Receiver): void {
-    this.#forget(receiver);
+    this.#waiting.delete(receiver);
+    this.#release();
   }
 
   /** Sends to the next connections; disconnects those that don't take what they are sent (rule F4). */
@@ -48,17 +60,18 @@ export class KeyFrames<Receiver extends KeyReceiver> {
     let [receivers, bytes] = [0, 0];
     for (const [receiver, changes] of this.#waiting) {
       if (receivers >= limits.sliceSubscribersMax || bytes >= limits.sliceBytesMax) break;
-      this.#forget(receiver);
+      this.#waiting.delete(receiver);
       receivers++;
       if (receiver.backlogBytes() > this.#queueMaxBytes) receiver.disconnect(disconnectCodes.slow);
       else bytes += this.#send(receiver, changes);
     }
-    if (this.#waiting.size === 0) this.#encoded = new Map();
+    this.#release();
   }
 
-  #forget(receiver: Receiver): void {
-    this.#waiting.delete(receiver);
-    if (this.#waiting.size === 0) this.#encoded = new Map();
+  #release(): void {
+    if (this.#waiting.size > 0) return;
+    this.#encoded.clear();
+    this.#length = 0;
   }
 
   /** @returns the bytes that were sent */
@@ -89,8 +102,7 @@ export class KeyFrames<Receiver extends KeyReceiver> {
     const known = this.#encoded.get(publication)?.get(codec.name);
     if (known !== undefined) return known;
     const message = codec.encodePush({ type: "publication", channel: this.#channel, publication });
-    const messages = this.#encoded.get(publication) ?? new Map<CodecName, Message>();
-    this.#encoded.set(publication, messages.set(codec.name, message));
+    this.#encoded.get(publication)?.set(codec.name, message);
     return message;
   }
 }

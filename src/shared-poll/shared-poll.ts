@@ -36,6 +36,8 @@ export class SharedPoll {
   readonly #left = new Map<string, number | undefined>();
   /** The version of the newest change of any key, without versions of the backend's. */
   #newest = 0n;
+  /** The characters of the keys. */
+  #keysLength = 0;
   /** The characters of the data that is kept. */
   #kept = 0;
   #epoch: string;
@@ -103,8 +105,7 @@ export class SharedPoll {
     const [epoch, instance] = [this.#epoch, this.#instance];
     const newer: KeyChange[] = [];
     if (known.length === 0) return { outcome: "tracking", epoch, instance, newer };
-    const added = known.filter(({ key }) => !this.#keys.has(key)).length;
-    if (this.#keys.size + added > limits.polledKeysMax) return { outcome: "full" };
+    if (!this.#hasRoom(known)) return { outcome: "full" };
     const one = this.#watcher(watcher, nowMs);
     let bytes = 0;
     for (const { key, version } of known) {
@@ -124,7 +125,7 @@ export class SharedPoll {
       if (bytes <= bytesMax) newer.push(change);
       else {
         one.track(key, version);
-        one.tell(change);
+        one.tell(change, true);
       }
     }
     this.#cycle.start(nowMs);
@@ -259,9 +260,17 @@ export class SharedPoll {
     return one;
   }
 
+  #hasRoom(known: readonly KnownVersion[]): boolean {
+    const added = known.filter(({ key }) => !this.#keys.has(key));
+    const length = added.reduce((sum, { key }) => sum + key.length, this.#keysLength);
+    const { polledKeysMax, polledKeysLengthMax } = limits;
+    return this.#keys.size + added.length <= polledKeysMax && length <= polledKeysLengthMax;
+  }
+
   #key(key: string): PolledKey {
     const known = this.#keys.get(key);
     if (known !== undefined) return known;
+    this.#keysLength += key.length;
     const state: PolledKey = {
       version: 0n,
       change: undefined,
@@ -295,6 +304,7 @@ export class SharedPoll {
     if (state === undefined) return;
     this.#keep(state, undefined);
     this.#keys.delete(key);
+    this.#keysLength -= key.length;
   }
 
   /** What the backend is told of a key: the version after which something would be new to somebody. */
@@ -318,6 +328,7 @@ export class SharedPoll {
     if (epoch === "" || !this.#versioned || epoch === this.#epoch) return false;
     this.#epoch = epoch;
     this.#keys.clear();
+    this.#keysLength = 0;
     this.#left.clear();
     this.#kept = 0;
     this.#cycle.stop();
@@ -327,7 +338,7 @@ export class SharedPoll {
 
   #remove(key: string): void {
     for (const one of this.#keys.get(key)?.watchers ?? [])
-      one.tell({ key, data: noData, offset: 0, removed: true });
+      one.tell({ key, data: noData, offset: 0, removed: true }, true);
     this.#left.delete(key);
     this.#forget(key);
   }
@@ -341,7 +352,8 @@ export class SharedPoll {
     if (!isSame) state.version = version ?? ++this.#newest;
     const change: KeyChange = { key, data, offset: 0, version: state.version };
     if (!isSame || state.change === undefined) this.#keep(state, change);
-    for (const one of state.watchers) one.tell(change);
+    const isKept = state.change !== undefined;
+    for (const one of state.watchers) one.tell(change, isKept);
   }
 
   /** Keeps the newest value of a key for those who come later, if there is room; otherwise only what tells it apart. */

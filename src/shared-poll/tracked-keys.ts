@@ -8,12 +8,18 @@ export class TrackedKeys<Tracker> {
   readonly #byKey = new Map<string, Map<Tracker, Track>>();
   readonly #byTracker = new Map<Tracker, TrackerKeys>();
   #size = 0;
+  #length = 0;
   /** When the first track ends, or earlier: ms since 1970; Infinity for never. */
   #firstEndMs = Number.POSITIVE_INFINITY;
 
   /** How many keys are tracked, each connection counted. */
   get size(): number {
     return this.#size;
+  }
+
+  /** The characters of all keys that are tracked, each connection counted. */
+  get length(): number {
+    return this.#length;
   }
 
   /** How many keys a connection tracks, and how many characters these have together. */
@@ -50,6 +56,7 @@ export class TrackedKeys<Tracker> {
     if (trackers === undefined) this.#byKey.set(key, new Map([[tracker, track]]));
     else trackers.set(tracker, track);
     this.#size++;
+    this.#length += key.length;
   }
 
   /** A connection tracks a key no more. @returns whether nobody tracks it now, and somebody did before */
@@ -58,6 +65,7 @@ export class TrackedKeys<Tracker> {
     if (own?.tracks.delete(key) !== true) return false;
     own.length -= key.length;
     this.#size--;
+    this.#length -= key.length;
     if (own.tracks.size === 0) this.#byTracker.delete(tracker);
     const trackers = this.#byKey.get(key);
     trackers?.delete(tracker);

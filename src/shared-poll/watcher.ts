@@ -16,6 +16,9 @@ export class Watcher {
   /** When it last said that it tracks keys, or told of one, ms since 1970. */
   checkedAtMs: number;
   readonly #pending = new Map<string, KeyChange>();
+  /** Those of the pending changes whose data nobody else keeps, and the characters of that data. */
+  readonly #loose = new Set<string>();
+  #looseLength = 0;
   /** The keys that it has begun to track since the call in flight was made; undefined while there is none. */
   #trackedSince: Set<string> | undefined;
   #failures = 0;
@@ -53,31 +56,37 @@ export class Watcher {
   /** Forgets a key. */
   untrack(key: string): void {
     this.has.delete(key);
-    this.#pending.delete(key);
+    this.#drop(key);
   }
 
   /** Forgets all keys, because their versions count no more. */
   restart(): void {
     this.has.clear();
-    this.#pending.clear();
+    this.#clear();
     this.mustCall = true;
   }
 
-  /** Has a change told, unless the watcher has it already. */
-  tell(change: KeyChange): void {
-    const { key, removed, version = 0n } = change;
+  /**
+   * Has a change told, unless the watcher has it already, or too much waits for it: then the backend will bring it again.
+   *
+   * @param isKept whether the channel keeps the change anyway
+   */
+  tell(change: KeyChange, isKept: boolean): void {
+    const { key, removed, version = 0n, data } = change;
     const known = this.has.get(key);
-    if (known === undefined) return;
+    if (known === undefined || (removed !== true && known >= version)) return;
+    this.#drop(key);
+    if (!isKept && this.#looseLength + data.length > limits.polledWaitingMax) return;
     if (removed === true) this.has.delete(key);
-    else if (known >= version) return;
     else this.has.set(key, version);
+    if (!isKept) this.#addLoose(change);
     this.#pending.set(key, change);
   }
 
   /** All changes to tell, to an object that can't fail to take them. */
   takeAll(): readonly KeyChange[] {
     const all = [...this.#pending.values()];
-    this.#pending.clear();
+    this.#clear();
     this.mustCall = false;
     return all;
   }
@@ -92,7 +101,7 @@ export class Watcher {
       if (taken.length > 0 && bytes > limits.pollBatchBytesMax) break;
       taken.push(change);
     }
-    for (const { key } of taken) this.#pending.delete(key);
+    for (const { key } of taken) this.#drop(key);
     this.mustCall = false;
     this.#trackedSince = new Set();
     return taken;
@@ -120,5 +129,22 @@ export class Watcher {
     const { pollCallRetryMs, pollCallRetryMsMax } = limits;
     this.#retryAtMs = nowMs + Math.min(pollCallRetryMs * 2 ** this.#failures, pollCallRetryMsMax);
     this.#failures++;
+  }
+
+  #addLoose({ key, data }: KeyChange): void {
+    this.#loose.add(key);
+    this.#looseLength += data.length;
+  }
+
+  /** Drops a change that waits. */
+  #drop(key: string): void {
+    if (this.#loose.delete(key)) this.#looseLength -= this.#pending.get(key)?.data.length ?? 0;
+    this.#pending.delete(key);
+  }
+
+  #clear(): void {
+    this.#pending.clear();
+    this.#loose.clear();
+    this.#looseLength = 0;
   }
 }

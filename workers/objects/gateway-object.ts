@@ -113,8 +113,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   async polled(batch: PollBatch): Promise<PollBatchReply> {
     this.happened("batch");
     const nowMs = Date.now();
-    if (this.backlog.overloaded()) return { outcome: "busy" };
-    const reply = this.#gateway.tracking.take(batch, nowMs);
+    const { tracking } = this.#gateway;
+    if (this.backlog.overloaded() || tracking.full) return { outcome: "busy" };
+    const reply = tracking.take(batch, nowMs);
     await this.endEvent(nowMs);
     return reply;
   }
