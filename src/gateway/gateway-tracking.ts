@@ -105,6 +105,7 @@ export class GatewayTracking implements Tracking {
 
   #noteSending(tracks: LocalTracks): void {
     if (tracks.sending) this.#sending.add(tracks);
+    else this.#sending.delete(tracks);
   }
 
   #tracks(channel: string): LocalTracks {

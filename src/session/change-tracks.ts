@@ -35,8 +35,8 @@ export function changeTracks(
     return;
   }
   const read = readTracks(request, verdicts, options);
-  if ("code" in read) {
-    done(failWith(read));
+  if (read.outcome !== "read") {
+    done(read);
     return;
   }
   tracking.untrack(subscription, request.untrack);
@@ -62,21 +62,24 @@ function findPolled(
   { subscriptions, context }: CommandSession,
   { channel, type }: SubRefreshRequest,
 ): Polled | Decision {
-  if (type !== trackType && type !== untrackType) return failWith(errorCodes.badRequest);
+  if (type !== trackType && type !== untrackType)
+    return refused(errorCodes.badRequest, "sub_refresh has an unknown type");
   const subscription = subscriptions.get(channel);
-  if (subscription === undefined) return failWith(errorCodes.permissionDenied);
+  if (subscription === undefined)
+    return refused(errorCodes.permissionDenied, "the client isn't subscribed to the channel");
   const { tracking } = context.channels;
   const found = context.channels.find(channel);
   const options = found.outcome === "resolved" ? found.options.sharedPoll : undefined;
   // The server made the subscription, or it began before the namespace became one of shared polls.
   const isPolled = subscription.granted.pollEpoch !== undefined;
   if (tracking === undefined || options === undefined || !isPolled)
-    return failWith(errorCodes.badRequest);
+    return refused(errorCodes.badRequest, "the subscription isn't one to a shared poll");
   return { outcome: "polled", subscription, tracking, options };
 }
 
 /** The keys of a request, and when the first signature expires, seconds since 1970; Infinity for never. */
 interface Tracks {
+  readonly outcome: "read";
   readonly keys: readonly TrackedKey[];
   readonly expireAtSeconds: number;
 }
@@ -89,8 +92,8 @@ function readTracks(
   { track, untrack }: SubRefreshRequest,
   verdicts: readonly TrackVerdict[],
   { trackExpiredExtraDelayMs }: SharedPollOptions,
-): Tracks | ErrorCode {
-  if (track.length === 0) return errorCodes.badRequest;
+): Tracks | Decision {
+  if (track.length === 0) return refused(errorCodes.badRequest, "no keys are given to track");
   const keys = new Map<string, TrackedKey>();
   let expireAtSeconds = Number.POSITIVE_INFINITY;
   for (const [index, { items }] of track.entries()) {
@@ -100,23 +103,35 @@ function readTracks(
     expireAtSeconds = Math.min(expireAtSeconds, endSeconds);
     const endsAtMs = endSeconds * 1_000 + trackExpiredExtraDelayMs;
     for (const { key, version } of items) {
-      if (key === "" || !utf8Fits(key, limits.mapKeyBytesMax)) return errorCodes.badRequest;
+      if (key === "" || !utf8Fits(key, limits.mapKeyBytesMax))
+        return refused(
+          errorCodes.badRequest,
+          `a key is empty, or exceeds ${limits.mapKeyBytesMax} bytes`,
+        );
       keys.set(key, { key, version, endsAtMs });
     }
   }
   for (const key of untrack) keys.delete(key);
-  return { keys: [...keys.values()], expireAtSeconds };
+  return { outcome: "read", keys: [...keys.values()], expireAtSeconds };
 }
 
-function refusalOf(outcome: Exclude<TrackVerdict["outcome"], "verified">): ErrorCode {
+function refusalOf(outcome: Exclude<TrackVerdict["outcome"], "verified">): Decision {
   switch (outcome) {
     case "invalid":
-      return errorCodes.permissionDenied;
+      return refused(
+        errorCodes.permissionDenied,
+        "a signature isn't one of these keys for this user and channel",
+      );
     case "expired":
-      return errorCodes.tokenExpired;
+      return refused(errorCodes.tokenExpired, "a signature has expired");
     case "unavailable":
-      return errorCodes.internal;
+      return refused(errorCodes.internal, "the client tracks keys before its connect is answered");
   }
+}
+
+/** @param reason for the log; it quotes no key */
+function refused(error: ErrorCode, reason: string): Decision {
+  return { outcome: "error", error, why: { rule: "SP1", reason } };
 }
 
 /** In how many seconds the client has to send a new signature; 0 for never. One that has just expired is due at once. */

@@ -25,7 +25,7 @@ import type { TrackBatch } from "../../src/protocol/command.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
 import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
-import { TrackSignatures } from "./track-signatures.ts";
+import { type TrackSecrets, TrackSignatures } from "./track-signatures.ts";
 
 /** Verifies all tokens, for the edge and for the objects (rule A2). It caches the keys that it fetches (rule A9). */
 export class TokenVerifier {
@@ -44,7 +44,7 @@ export class TokenVerifier {
     const { token, subscriptionToken } = client;
     this.#insecure = client.insecure;
     this.#keepsMeta = keepsMeta;
-    this.#tracks = new TrackSignatures(secrets.sharedPoll ?? []);
+    this.#tracks = new TrackSignatures(secrets.sharedPoll ?? noTrackSecrets);
     this.#connection = policiesOf(token, secrets.token, secrets.issuers, "client.token");
     this.#subscription =
       subscriptionToken === undefined
@@ -86,6 +86,8 @@ export class TokenVerifier {
   }
 }
 
+const noTrackSecrets: TrackSecrets = { current: "", previous: "", previousValidUntilSeconds: 0 };
+
 /**
  * The secrets of both kinds of token; those of subscription tokens are used only if the configuration has a section for
  * them.
@@ -96,7 +98,7 @@ export interface VerifierSecrets {
   /** Those that the issuers name, and their previous ones. */
   readonly issuers: Secrets;
   /** Those that sign keys of shared polls; absent: none. */
-  readonly sharedPoll?: readonly string[];
+  readonly sharedPoll?: TrackSecrets;
 }
 
 /** The keys and rules for one kind of token. */

@@ -12,13 +12,13 @@ import type { TrackBatch } from "../../src/protocol/command.ts";
  * platform compares in constant time.
  */
 export class TrackSignatures {
-  readonly #secrets: readonly string[];
+  readonly #secrets: TrackSecrets;
   /** Imported with the first signature. */
-  #keys: Promise<readonly CryptoKey[]> | undefined;
+  #current: Promise<CryptoKey | undefined> | undefined;
+  #previous: Promise<CryptoKey | undefined> | undefined;
 
-  /** @param secrets the current one, and the one before it if there is one */
-  constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.filter((secret) => secret !== "");
+  constructor(secrets: TrackSecrets) {
+    this.#secrets = secrets;
   }
 
   /** Verifies the signatures of all batches. */
@@ -46,20 +46,37 @@ export class TrackSignatures {
       return invalid;
     const digest = await crypto.subtle.digest("SHA-256", encoder.encode(keys));
     const signed = encoder.encode(signedText(signature, user, channel, hex(digest)));
-    this.#keys ??= Promise.all(this.#secrets.map(importKey));
-    for (const key of await this.#keys) {
+    for (const key of await this.#keys(nowMs)) {
+      if (key === undefined) continue;
       if (await crypto.subtle.verify("HMAC", key, signature.hmac, signed))
         return trackVerdict(signature, nowMs);
     }
     return invalid;
   }
+
+  #keys(nowMs: number): Promise<readonly (CryptoKey | undefined)[]> {
+    const { current, previous, previousValidUntilSeconds: until } = this.#secrets;
+    this.#current ??= importKey(current);
+    this.#previous ??= importKey(previous);
+    const isOver = until !== 0 && nowMs / 1_000 > until;
+    return Promise.all(isOver ? [this.#current] : [this.#current, this.#previous]);
+  }
+}
+
+/** The secrets that sign keys; "" for none. */
+export interface TrackSecrets {
+  readonly current: string;
+  readonly previous: string;
+  /** Until when the previous one is accepted, seconds since 1970; 0 for no end. */
+  readonly previousValidUntilSeconds: number;
 }
 
 const invalid: TrackVerdict = { outcome: "invalid" };
 
 const encoder = new TextEncoder();
 
-function importKey(secret: string): Promise<CryptoKey> {
+async function importKey(secret: string): Promise<CryptoKey | undefined> {
+  if (secret === "") return undefined;
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   return crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["verify"]);
 }

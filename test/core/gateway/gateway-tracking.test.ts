@@ -249,6 +249,31 @@ describe("a gateway whose clients track keys", () => {
     expect(fixture.asked()).toEqual(["track a@0"]);
   });
 
+  it("[SP9] refuses more than limits.tracksLengthMax characters of keys of all connections, with 111", () => {
+    const fixture = new Fixture();
+    const length = limits.mapKeyBytesMax;
+    const each = limits.trackRowLengthMax / length;
+    for (let client = 0; client < limits.tracksLengthMax / limits.trackRowLengthMax; client++) {
+      const keys = Array.from({ length: each }, (_, index) => `${index}`.padEnd(length, "x"));
+      new Tracker(`${client}`, fixture).track(...keys);
+    }
+    const tracker = new Tracker("last", fixture);
+    tracker.track("a");
+    expect(tracker.replies).toEqual([{ outcome: "failed", error: errorCodes.tooManyRequests }]);
+  });
+
+  it("[SP7] takes nothing more while limits.keyFramesLengthMax characters wait to be sent", () => {
+    const { fixture } = tracked("a", "b");
+    const data = json(`"${"x".repeat(limits.keyFramesLengthMax / 2)}"`);
+    const batch = { v: 1, channel, instance, epoch: "e" } as const;
+    fixture.tracking.take({ ...batch, changes: [{ ...change("a", 1), data }] }, 0);
+    expect(fixture.tracking.full).toBe(false);
+    fixture.tracking.take({ ...batch, changes: [{ ...change("b", 1), data }] }, 0);
+    expect(fixture.tracking.full).toBe(true);
+    while (fixture.tracking.sending) fixture.tracking.sendSlice();
+    expect(fixture.tracking.full).toBe(false);
+  });
+
   it("[SP9] refuses keys that are longer together than fits into a row, with 106", () => {
     const tracker = new Tracker("c1", new Fixture());
     const length = limits.mapKeyBytesMax;

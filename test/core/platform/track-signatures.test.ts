@@ -19,7 +19,11 @@ const keys = ["a", "ключ", "c"];
 
 /** The verdict on a signature, for Ada's keys at second 1,500. */
 async function verdict(signature: string, given: readonly string[] = keys, user = "ada") {
-  const signatures = new TrackSignatures(["current", "", "previous"]);
+  const signatures = new TrackSignatures({
+    current: "current",
+    previous: "previous",
+    previousValidUntilSeconds: 0,
+  });
   const items = given.map((key) => ({ key, version: 0n }));
   const [one] = await signatures.verify([{ signature, items }], user, "prices:eu", 1_500_000);
   return one?.outcome;
@@ -56,12 +60,28 @@ describe("the signatures of keys", () => {
   it("[SP1] are all invalid without a secret", async () => {
     const items = [{ key: "a", version: 0n }];
     const signature = sign("", ["a"], "ada", "prices:eu");
-    const verdicts = new TrackSignatures([""]).verify(
-      [{ signature, items }],
-      "ada",
-      "prices:eu",
-      0,
-    );
-    expect(await verdicts).toEqual([{ outcome: "invalid" }]);
+    const none = new TrackSignatures({ current: "", previous: "", previousValidUntilSeconds: 0 });
+    expect(await none.verify([{ signature, items }], "ada", "prices:eu", 0)).toEqual([
+      { outcome: "invalid" },
+    ]);
+  });
+
+  it("[SP1] are those of the previous secret until it ends", async () => {
+    const items = [{ key: "a", version: 0n }];
+    const signature = sign("previous", ["a"], "ada", "prices:eu", 0);
+    const signatures = new TrackSignatures({
+      current: "current",
+      previous: "previous",
+      previousValidUntilSeconds: 1_500,
+    });
+    const outcomeAt = async (nowMs: number) => {
+      const batches = [{ signature, items }];
+      const [one] = await signatures.verify(batches, "ada", "prices:eu", nowMs);
+      return one?.outcome;
+    };
+    expect([await outcomeAt(1_500_000), await outcomeAt(1_500_001)]).toEqual([
+      "verified",
+      "invalid",
+    ]);
   });
 });

@@ -226,6 +226,16 @@ describe("what was tracked", () => {
   });
 });
 
+it("[SP11] a client can't publish to a shared poll, whatever the namespace allows", () => {
+  const fixture = new ChannelFixture({
+    channel,
+    options: { ...options, allow_publish_for_subscriber: true },
+  });
+  const connection = fixture.subscribed("42", subscribe);
+  const frame = `{"id":3,"publish":{"channel":"room","data":1}}`;
+  expect(fixture.ask(connection, frame)).toEqual(error(107));
+});
+
 it("[F4] a client that doesn't take its values is disconnected as slow", () => {
   const { fixture, connection, ask } = opened();
   ask(track([["a"]]), endless);

@@ -12,6 +12,15 @@ const published = (key: string, data: string, version: bigint, epoch = "") => ({
   epoch,
 });
 
+/** A fixture that can keep no further data: a key that only the channel's own object tracks has taken all room. */
+function filled(): PollFixture {
+  const fixture = new PollFixture();
+  fixture.track("", "filler");
+  fixture.answerAll({ filler: `"${"x".repeat(limits.polledDataMax - 2)}"` });
+  fixture.poll.takeOwn();
+  return fixture;
+}
+
 describe("values without versions", () => {
   it("[SP12] get one with each other content, from 1 on, and are told only then", () => {
     const fixture = new PollFixture();
@@ -41,22 +50,20 @@ describe("values without versions", () => {
     expect(fixture.own()).toEqual(["a@2=1"]);
   });
 
-  it("[SP12] are compared by a hash where their data isn't kept", () => {
-    const fixture = new PollFixture();
-    const large = `"${"x".repeat(limits.polledDataMax)}"`;
+  it("[SP12][SP6] are compared by a hash where their data isn't kept, and asked for again for newcomers", () => {
+    const fixture = filled();
     fixture.track("g", "a");
-    fixture.answerAll({ a: large });
-    expect(fixture.delivered("g")).toEqual([`a@1=${large}`]);
+    fixture.answerAll({ a: "1" });
+    expect(fixture.delivered("g")).toEqual(["a@2=1"]);
     fixture.nowMs = 10_000;
-    fixture.answerAll({ a: large });
+    fixture.answerAll({ a: "1" });
     expect(fixture.delivered("g")).toEqual([]);
-    // The backend is asked again for whoever comes later, and only that one lacks it.
-    expect(fixture.track("other", "a")).toEqual([]);
-    expect(fixture.answerAll({ a: large })).toEqual(["a"]);
-    expect(fixture.delivered("other")).toEqual([`a@1=${large}`]);
+    expect(fixture.track("h", "a")).toEqual([]);
+    expect(fixture.answerAll({ a: "1" })).toEqual(["a"]);
+    expect(fixture.delivered("h")).toEqual(["a@2=1"]);
     fixture.nowMs = 20_000;
-    fixture.answerAll({ a: `"${"y".repeat(limits.polledDataMax)}"` });
-    expect(fixture.delivered("g").map((line) => line.slice(0, 5))).toEqual(['a@2="']);
+    fixture.answerAll({ a: "2" });
+    expect(fixture.delivered("g")).toEqual(["a@3=2"]);
   });
 });
 
@@ -188,6 +195,21 @@ describe("whoever tracks a key", () => {
     expect(fixture.track("h", "0")).toEqual([]);
   });
 
+  it("[SP9] is refused beyond limits.polledKeysLengthMax characters of the channel's keys", () => {
+    const fixture = new PollFixture();
+    const length = limits.mapKeyBytesMax;
+    const keys = Array.from({ length: limits.polledKeysLengthMax / length }, (_, index) =>
+      `${index}`.padEnd(length, "x"),
+    );
+    expect(fixture.track("g", ...keys)).toEqual([]);
+    expect(fixture.track("g", "y")).toEqual(["full"]);
+    fixture.poll.untrack("g", ["0".padEnd(length, "x")]);
+    fixture.questions();
+    fixture.nowMs = 1_000;
+    fixture.questions();
+    expect(fixture.track("g", "y")).toEqual([]);
+  });
+
   it("[SP3] isn't told of keys that the backend wasn't asked for", () => {
     const fixture = new PollFixture();
     fixture.track("g", "a");
@@ -292,6 +314,18 @@ describe("a gateway", () => {
     expect(call).toMatchObject({ gateway: "g", batch: { instance: 7, epoch: "new", changes: [] } });
     if (call !== undefined) poll.delivered(call, { outcome: "left" }, 0);
     expect(poll.dueAtMs(0)).toBeUndefined();
+  });
+
+  it("[SP7] that is slow has no more than limits.polledWaitingMax waiting of what isn't kept, and gets it later", () => {
+    const fixture = filled();
+    const large = `"${"x".repeat(limits.polledWaitingMax / 2)}"`;
+    fixture.track("g", "a", "b");
+    expect(fixture.answerAll({ a: large, b: large })).toEqual(["a", "b"]);
+    const keysOf = () => fixture.delivered("g").map((line) => line.slice(0, line.indexOf("@")));
+    expect([keysOf(), keysOf()]).toEqual([["a"], []]);
+    fixture.nowMs = 10_000;
+    fixture.answerAll({ a: large, b: large });
+    expect(keysOf()).toEqual(["b"]);
   });
 
   it.each([
