@@ -27,12 +27,8 @@ export function isPlain(request: PublicationRequest): boolean {
   return isBare && idempotencyKey === "" && version === 0n && versionEpoch === "";
 }
 
-/**
- * Whether the namespace's `publication_data_format` accepts this data. Only the format `binary` accepts empty data. A shared
- * poll accepts none, because its values have keys and come from the backend.
- */
+/** Whether the namespace's `publication_data_format` accepts this data. Only the format `binary` accepts empty data. */
 export function acceptsData(options: ChannelOptions, data: Payload): boolean {
-  if (options.sharedPoll !== undefined) return false;
   switch (options.publicationDataFormat) {
     case "":
       return data.length > 0;

@@ -38,11 +38,13 @@ export function publish(
     return;
   }
   const { data } = request;
-  const { publishHook } = found.options;
+  const { publishHook, sharedPoll } = found.options;
   const caller = callerOf(session, request.channel, found);
   const isAllowed =
     publishHook === undefined ? mayPublish(found.options, caller) : mayAsk(found, caller);
   if (!isAllowed) done(failWith(errorCodes.permissionDenied));
+  // Only backends publish to shared polls (rule SP11).
+  else if (sharedPoll !== undefined) done(failWith(errorCodes.badRequest));
   else if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
     done(failWith(errorCodes.badRequest));
   } else if (publishHook === undefined) {
