@@ -234,7 +234,7 @@ export class LocalTracks {
 }
 
 /** What one object's channels of shared polls have in common. */
-export interface TrackBudget {
+interface TrackBudget {
   /** The keys that all connections of the object track, each connection counted. */
   tracks: number;
   /** The characters of these keys. */

@@ -337,8 +337,9 @@ export class SharedPoll {
   }
 
   #remove(key: string): void {
-    for (const one of this.#keys.get(key)?.watchers ?? [])
-      one.tell({ key, data: noData, offset: 0, removed: true }, true);
+    // It is sent without data.
+    const removal: KeyChange = { key, data: new Uint8Array(), offset: 0, removed: true };
+    for (const one of this.#keys.get(key)?.watchers ?? []) one.tell(removal, true);
     this.#left.delete(key);
     this.#forget(key);
   }
@@ -425,6 +426,3 @@ function contentOf(data: Payload): string {
 }
 
 const otherStart = 0x9e_37_79_b9;
-
-/** Removals are sent without data. */
-const noData = new Uint8Array();

@@ -44,8 +44,8 @@ export class TrackSignatures {
     const dividers = keys.split("\0").length;
     if (dividers !== Math.max(1, items.length) || user.includes("\0") || channel.includes("\0"))
       return invalid;
-    const digest = await crypto.subtle.digest("SHA-256", encoder.encode(keys));
-    const signed = encoder.encode(signedText(signature, user, channel, hex(digest)));
+    const digest = await crypto.subtle.digest("SHA-256", bytesOf(keys));
+    const signed = bytesOf(signedText(signature, user, channel, hex(digest)));
     for (const key of await this.#keys(nowMs)) {
       if (key === undefined) continue;
       if (await crypto.subtle.verify("HMAC", key, signature.hmac, signed))
@@ -73,12 +73,14 @@ export interface TrackSecrets {
 
 const invalid: TrackVerdict = { outcome: "invalid" };
 
-const encoder = new TextEncoder();
+function bytesOf(text: string) {
+  return new TextEncoder().encode(text);
+}
 
 async function importKey(secret: string): Promise<CryptoKey | undefined> {
   if (secret === "") return undefined;
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  return crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["verify"]);
+  return crypto.subtle.importKey("raw", bytesOf(secret), algorithm, false, ["verify"]);
 }
 
 function hex(digest: ArrayBuffer): string {

@@ -98,11 +98,11 @@ class Tracker {
   }
 
   track(...keys: (string | readonly [string, bigint])[]): void {
-    const tracked = keys.map((each) => {
+    const items = keys.map((each) => {
       const [key, version] = typeof each === "string" ? ([each, 0n] as const) : each;
       return { key, version, endsAtMs: Infinity };
     });
-    this.#tracking.track(this.subscription, tracked, 0, (reply) => this.replies.push(reply));
+    this.#tracking.track(this.subscription, items, 0, (reply) => this.replies.push(reply));
   }
 
   #newSubscription(snapshot: SubscriptionSnapshot): Subscription {

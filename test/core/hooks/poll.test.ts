@@ -13,6 +13,8 @@ it("[SP3] a question names the channel, and the keys with the versions that are 
   );
 });
 
+const ofItem = (item: string) => `{"items":[{"key":"x","data":1,"version":1},${item}]}`;
+
 describe("the answer of a backend", () => {
   it("[SP3] has values as they were written, versions of 64 bits, and removed keys", () => {
     const text = valid(
@@ -47,7 +49,6 @@ describe("the answer of a backend", () => {
     });
   });
 
-  const ofItem = (item: string) => `{"items":[{"key":"x","data":1,"version":1},${item}]}`;
   it.each([
     ['{"items":{}}', '"items" is not an array'],
     ['{"epoch":1}', '"epoch" is not a string'],

@@ -15,6 +15,10 @@ const options = {
 const subscribe = `{"channel":"room","type":4}`;
 const endless: TrackVerdict = { outcome: "verified", expireAtSeconds: 0 };
 const startSeconds = startMs / 1_000;
+const until = (seconds: number): TrackVerdict => ({
+  outcome: "verified",
+  expireAtSeconds: startSeconds + seconds,
+});
 
 /** A command that tracks these batches of keys, each key with its version if there is one. */
 function track(batches: readonly (readonly string[])[], more: object = {}): string {
@@ -123,10 +127,6 @@ describe("a client that tracks keys", () => {
 
   it("[SP1] is told the least time until one of the signatures expires", () => {
     const { ask } = opened();
-    const until = (seconds: number): TrackVerdict => ({
-      outcome: "verified",
-      expireAtSeconds: startSeconds + seconds,
-    });
     expect(ask(track([["a"], ["b"], ["c"]]), until(90), until(60), endless)).toEqual([
       `{"id":3,"sub_refresh":{"expires":true,"ttl":60}}`,
     ]);
