@@ -69,7 +69,8 @@ export class Channel {
     this.name = name;
     this.options = options;
     this.#counts = setup.counts;
-    this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts });
+    const hidesOffsets = options.map?.mode === "ephemeral";
+    this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts, hidesOffsets });
     this.#recoveryLimit = recoveryLimitOf(options, client);
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
@@ -101,8 +102,7 @@ export class Channel {
     });
     this.#gatewaysCounted = this.relay.size;
     this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
-    this.sharedPoll =
-      options.sharedPoll && SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);
+    this.sharedPoll = SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);
   }
 
   get hasHistory(): boolean {
@@ -299,9 +299,7 @@ export class Channel {
     this.relay.add({ type, info }, this.top);
   }
 
-  /**
-   * Closes the user's other connections to the channel, here and on gateways: only that of `client` stays (rule C10).
-   */
+  /** Closes the user's other connections to the channel, here and on gateways: that of `client` stays (rule C10). */
   makeExclusive(user: string, client: string): void {
     this.hub.makeExclusive(user, client);
     this.relay.add({ type: "sole", user, client }, this.top);
@@ -361,6 +359,7 @@ export class Channel {
    * the stream.
    */
   deleteExpired(nowMs: number): void {
+    this.map?.tellLoss(nowMs);
     const keysEnd = this.#idempotency.endsAtMs;
     if (keysEnd !== undefined && nowMs >= keysEnd) this.#idempotency.forget();
     const historyEnds = this.#history.endsAtMs;

@@ -8,6 +8,7 @@ import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import { changeBytes, type KnownVersion } from "../contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
+import { removalOf } from "../contract/map-call.ts";
 
 /**
  * Carries out the requests of one call of a gateway, in order, and returns their replies in that order. All
@@ -68,7 +69,7 @@ function replyTo(
       return outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome));
     }
     case "announce":
-      for (const entry of request.entries) announce(channel, entry);
+      for (const entry of request.entries) announce(channel, entry, nowMs);
       return { outcome: "announced" };
     case "map_state":
     case "map_stream":
@@ -166,7 +167,7 @@ function track(
   return tracking.outcome === "full" ? failed(errorCodes.limitExceeded) : tracking;
 }
 
-function announce(channel: Channel, entry: RelayEntry): void {
+function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {
   switch (entry.type) {
     case "join":
     case "leave":
@@ -174,6 +175,9 @@ function announce(channel: Channel, entry: RelayEntry): void {
       return;
     case "sole":
       channel.makeExclusive(entry.user, entry.client);
+      return;
+    case "gone":
+      channel.map?.change(removalOf(entry.info), entry.info, nowMs);
       return;
     case "publication":
     case "removed":

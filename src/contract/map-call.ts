@@ -1,5 +1,5 @@
 import type { Payload } from "../protocol/payload.ts";
-import type { StreamPosition, Tags } from "../protocol/publication.ts";
+import type { ClientInfo, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
  * What a backend asks of a map (docs/protocol.md 6.2): the commands of the edge to the object of a channel whose
@@ -76,6 +76,11 @@ export function plainMapPublish(key: string, data: Payload): MapPublishRequest {
   };
 }
 
+/** The removal of the key that is a client's ID, at the end of its subscription (rule Z25). */
+export function removalOf({ client }: ClientInfo): MapChange {
+  return { method: "map_remove", request: { key: client, idempotencyKey: "" } };
+}
+
 /** Which entries of the state a backend reads. */
 export interface MapStateQuery {
   /** The only key to read; "" for all of them. */
@@ -121,8 +126,8 @@ export type MapSuppression =
   | "position_mismatch";
 
 /** Whether a command is one of a map. */
-export function isMapCommand<Other extends { readonly method: string }>(
-  command: MapCommand | Other,
+export function isMapCommand(
+  command: MapCommand | { readonly method: string },
 ): command is MapCommand {
   return command.method.startsWith("map_");
 }

@@ -1,10 +1,19 @@
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
+import { type MapChange, type MapPageQuery, removalOf } from "../contract/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
-import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
+import type {
+  Channels,
+  HistoryReply,
+  MapPageReply,
+  MapStreamPage,
+  PublishReply,
+  SubscribeReply,
+} from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
+import { leavesKey } from "./map-commands.ts";
 import type { OwnTracking } from "./own-tracking.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
@@ -21,6 +30,7 @@ export class SingleChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
+  readonly #clock: () => number;
   readonly #trail: ClientTrail | undefined;
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
@@ -28,6 +38,7 @@ export class SingleChannel implements Channels {
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
   /**
+   * @param clock    ms since 1970
    * @param trail    remembers subscriptions; absent where nobody asks for them
    * @param tracking the keys that are tracked here; absent unless the channel is a shared poll
    */
@@ -35,9 +46,11 @@ export class SingleChannel implements Channels {
     channel: Channel,
     config: ChannelConfig,
     shared: SharedPresence,
+    clock: () => number,
     trail?: ClientTrail,
     tracking?: OwnTracking,
   ) {
+    this.#clock = clock;
     this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
@@ -67,6 +80,7 @@ export class SingleChannel implements Channels {
 
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
+    this.tracking?.restore(subscription);
     if (subscription.granted.hasNewest !== true) return;
     // Read once, for all that hold it.
     this.#restoredBase ??= { newest: this.#channel.newest?.data };
@@ -84,6 +98,8 @@ export class SingleChannel implements Channels {
     this.tracking?.leave(subscription);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
+    if (leavesKey(subscription, this.find(this.#channel.name)))
+      this.#channel.map?.change(removalOf(subscription.info), subscription.info, this.#clock());
   }
 
   publish(
@@ -113,6 +129,64 @@ export class SingleChannel implements Channels {
   ): void {
     const outcome = this.#channel.history(query, nowMs, bytesMax);
     done(outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome)));
+  }
+
+  readMap(
+    _channel: string,
+    query: MapPageQuery,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: MapPageReply) => void,
+  ): void {
+    const page = this.#channel.map?.page(query, nowMs, bytesMax);
+    if (page === undefined) done(failed(errorCodes.notAvailable));
+    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
+    else done({ ...page, outcome: "page" });
+  }
+
+  readMapStream(
+    _channel: string,
+    { since, limit }: MapStreamPage,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: HistoryReply) => void,
+  ): void {
+    const page = this.#channel.recoverPage(since, nowMs, bytesMax);
+    if (page === undefined) done(failed(errorCodes.notAvailable));
+    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
+    else {
+      const { position, publications } = page;
+      done({ outcome: "history", publications: publications.slice(0, limit), position });
+    }
+  }
+
+  changeMap(
+    _channel: string,
+    change: MapChange,
+    info: ClientInfo,
+    _subscription: Subscription | undefined,
+    nowMs: number,
+    done: (outcome: PublishReply) => void,
+  ): void {
+    if (this.#channel.hub.overloaded(nowMs)) {
+      done(failed(errorCodes.tooManyRequests));
+      return;
+    }
+    const outcome = this.#channel.map?.change(change, info, nowMs).outcome;
+    switch (outcome) {
+      case "changed":
+      case "suppressed":
+        done({ outcome: "published" });
+        return;
+      case "too-many-keys":
+        done(failed(errorCodes.tooManyRequests));
+        return;
+      case "full":
+        done(failed(errorCodes.limitExceeded));
+        return;
+      case undefined:
+        done(failed(errorCodes.notAvailable));
+    }
   }
 
   presence(_channel: string, question: PresenceQuestion): void {

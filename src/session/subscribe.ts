@@ -20,12 +20,14 @@ import {
   grantSubscription,
   isAllowed,
   subscribeHookOf,
+  toldTtlSeconds,
 } from "./grant.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
+import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
-import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { hasEnded } from "./liveness.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
 
@@ -44,9 +46,15 @@ export function carryOutSubscribe(
   nowMs: number,
   done: DecisionDone,
 ): void {
+  if (continueMapFlow(session, id, request, nowMs, done)) return;
   const found = findFree(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
+    return;
+  }
+  const lost = found.options.map === undefined ? undefined : lostFlow(request);
+  if (lost !== undefined) {
+    done(lost);
     return;
   }
   const target = token === undefined ? subscribeHookOf(found) : undefined;
@@ -127,6 +135,10 @@ function begin(
   nowMs: number,
   done: DecisionDone,
 ): void {
+  if (options.map !== undefined) {
+    beginMapFlow(session, id, request, grant, options.map, nowMs, done);
+    return;
+  }
   const { channels } = session.context;
   const { channel } = request;
   if (options.sharedPoll !== undefined && grant.subscription.pollEpoch === undefined) {
@@ -349,11 +361,6 @@ function pollFields({ pollEpoch }: SubscriptionSnapshot): Partial<SubscribeResul
   return pollEpoch === undefined
     ? {}
     : { type: subscriptionTypes.shared_poll, position: { epoch: pollEpoch, offset: 0 } };
-}
-
-/** The client isn't told of an end before which the server asks a backend (rule Q9). */
-function toldTtlSeconds({ subscription }: Grant, nowMs: number): number {
-  return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
 }
 
 /**

@@ -20,8 +20,6 @@ export interface Tracking {
   ): void;
   /** Ceases to track keys. */
   untrack(subscription: Subscription, keys: readonly string[]): void;
-  /** Restores what a subscription tracked before hibernation, or tells its client to track it again. */
-  restore(subscription: Subscription): void;
 }
 
 /** The outcome of {@link Tracking.epoch}. */

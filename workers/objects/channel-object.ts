@@ -128,8 +128,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const { clients } = this.remembered;
     this.#tracking = ownTracking(channel, config);
     this.#polls = this.#pollDriver(channel);
-    const own = [config.channel, this.#presence, clients, this.#tracking] as const;
-    const channels = new SingleChannel(channel, ...own);
+    const told = [() => Date.now(), clients, this.#tracking] as const;
+    const channels = new SingleChannel(channel, config.channel, this.#presence, ...told);
     const sessions = {
       ...this.ofSessions(),
       channels,
@@ -440,13 +440,8 @@ function kindOf(commands: readonly { readonly method: string }[]): "publish" | "
 /** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
 function traceOf(commands: readonly ChannelCommand[]): string | undefined {
   for (const command of commands) {
-    switch (command.method) {
-      case "publish":
-      case "map_publish":
-      case "map_remove":
-        return command.request.traceparent;
-      default:
-    }
+    if ("request" in command && "traceparent" in command.request)
+      return command.request.traceparent;
   }
   return undefined;
 }

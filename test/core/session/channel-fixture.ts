@@ -174,7 +174,14 @@ export class ChannelFixture {
     });
     return {
       config,
-      channels: new SingleChannel(channel, config.channel, presence, undefined, this.tracking),
+      channels: new SingleChannel(
+        channel,
+        config.channel,
+        presence,
+        () => this.nowMs,
+        undefined,
+        this.tracking,
+      ),
       backlog: this.#backlog,
       knownDeltas: new KnownDeltas(),
       version: "test",
