@@ -4,6 +4,7 @@ import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { mapLimits } from "./map-limits.ts";
 import { metricsLimits } from "./metrics-limits.ts";
+import { pollLimits } from "./poll-limits.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { trailLimits } from "./trail-limits.ts";
 import { userLimits } from "./user-limits.ts";
@@ -477,6 +478,7 @@ export const limits = {
   ...hookLimits,
   ...mapLimits,
   ...metricsLimits,
+  ...pollLimits,
   ...queueLimits,
   ...trailLimits,
 } as const;

@@ -69,7 +69,9 @@ export function execute(
     case "map_clear":
       return executeMap(channel, command, nowMs);
     case "shared_poll_publish":
-      return { error: errorCodes.notAvailable };
+      return channel.sharedPoll?.publish(command.request) === "taken"
+        ? { result: encodePosition(undefined) }
+        : { error: errorCodes.notAvailable };
   }
 }
 

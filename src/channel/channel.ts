@@ -17,6 +17,7 @@ import { ChannelMap, type Changer, recoveryLimitOf } from "./channel-map.ts";
 import { dropOtherKinds, historyOptionsOf, mapStoreOf, memorySql } from "./map-store.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import { PublicationStore } from "./publication-store.ts";
+import { SharedPoll } from "../shared-poll/shared-poll.ts";
 import { storedTables } from "./stored-tables.ts";
 import type { HistoryEntry } from "./history-table.ts";
 
@@ -46,6 +47,8 @@ export class Channel {
   readonly relay: Relay;
   /** The keys and values, if the channel is a map (section Z). */
   readonly map: ChannelMap | undefined;
+  /** The keys that are polled, if the channel is a shared poll (section SP). */
+  readonly sharedPoll: SharedPoll | undefined;
   /** The last publications with offsets. */
   readonly trail = new PublicationTrail();
   readonly #counts: ChannelCounts | undefined;
@@ -99,6 +102,7 @@ export class Channel {
     });
     this.#gatewaysCounted = this.relay.size;
     this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
+    this.sharedPoll = SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);
   }
 
   get hasHistory(): boolean {
@@ -295,9 +299,7 @@ export class Channel {
     this.relay.add({ type, info }, this.top);
   }
 
-  /**
-   * Closes the user's other connections to the channel, here and on gateways: only that of `client` stays (rule C10).
-   */
+  /** Closes the user's other connections to the channel, here and on gateways: that of `client` stays (rule C10). */
   makeExclusive(user: string, client: string): void {
     this.hub.makeExclusive(user, client);
     this.relay.add({ type: "sole", user, client }, this.top);

@@ -6,6 +6,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
+import { changeBytes, type KnownVersion } from "../contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { removalOf } from "../contract/map-call.ts";
 
@@ -31,6 +32,9 @@ export function replyToRequests(
       publishRefused && publishes.has(request.method)
         ? failed(errorCodes.tooManyRequests)
         : replyTo(channel, gateway, request, roomBytes, nowMs);
+    if (reply.outcome === "tracking") {
+      roomBytes -= reply.newer.reduce((sum, each) => sum + changeBytes(each), 0);
+    }
     if ("publications" in reply) {
       const bytes = reply.publications.reduce((sum, each) => sum + publicationBytes(each), 0);
       roomBytes = Math.max(0, roomBytes - bytes);
@@ -74,6 +78,11 @@ function replyTo(
     case "check":
       channel.relay.check(gateway);
       return { outcome: "checking" };
+    case "track":
+      return track(channel, gateway, request.known, roomBytes, nowMs);
+    case "untrack":
+      channel.sharedPoll?.untrack(gateway, request.keys);
+      return { outcome: "untracked" };
     default:
       // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
       return failed(errorCodes.internal);
@@ -143,6 +152,19 @@ function recover(
   nowMs: number,
 ): RelayReply {
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
+}
+
+function track(
+  { sharedPoll }: Channel,
+  gateway: string,
+  known: readonly KnownVersion[],
+  roomBytes: number,
+  nowMs: number,
+): RelayReply {
+  if (sharedPoll === undefined) return failed(errorCodes.notAvailable);
+  const bytesMax = Math.min(Math.max(0, roomBytes), limits.pollBatchBytesMax);
+  const tracking = sharedPoll.track(gateway, known, nowMs, bytesMax);
+  return tracking.outcome === "full" ? failed(errorCodes.limitExceeded) : tracking;
 }
 
 function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {

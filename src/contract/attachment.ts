@@ -21,7 +21,7 @@ import type {
  */
 export interface Attachment extends SessionIdentity {
   /** See {@link versionOf}. A release that can't serve the session closes the socket, and the client comes back. */
-  readonly v: 1 | 2 | 3 | 4 | 5;
+  readonly v: 1 | 2 | 3 | 4 | 5 | 6;
   /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, if there are several: JSON text, see {@link pack}. */
@@ -151,13 +151,14 @@ type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  if (!("v" in attachment) || ![1, 2, 3, 4, 5].some((version) => version === attachment.v))
+  if (!("v" in attachment) || ![1, 2, 3, 4, 5, 6].some((version) => version === attachment.v))
     return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
 
 /**
- * The releases that can serve the session. 5: those that know which tokens were revoked or made invalid; any other would
+ * The releases that can serve the session. 6: those that know shared polls; any other would never send the client a
+ * change. 5: those that know which tokens were revoked or made invalid; any other would
  * let the client keep what was made with one. 4: those that know the server's tags filters; any other would send the
  * client what it mustn't get. 3: not the first release. There the platform doesn't answer the text `{}`, which such a
  * client may send unasked, so the object would close its connection for good. 2: nor a release before it, which knows
@@ -166,6 +167,7 @@ function isAttachment(attachment: object): attachment is Attachment {
  */
 function versionOf(snapshot: SessionSnapshot): Attachment["v"] {
   const { keepalive, codec, secret, claims, subscriptions, invalidated } = snapshot;
+  if (subscriptions.some(({ pollEpoch }) => pollEpoch !== undefined)) return 6;
   const isByToken = subscriptions.some(({ issuedAtSeconds }) => issuedAtSeconds !== undefined);
   if (isByToken || claims?.uid !== undefined || invalidated === true) return 5;
   if ([subscriptions, claims?.subscriptions].some(haveServerFilter)) return 4;
@@ -205,8 +207,8 @@ function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
 }
 
 /**
- * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription, and the `iat`
- * and `jti` of its token. An absent value is null if another value follows.
+ * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription, the `iat` and
+ * `jti` of its token, and the epoch of a shared poll. An absent value is null if another value follows.
  */
 type PackedSubscription = readonly [
   string,
@@ -215,7 +217,8 @@ type PackedSubscription = readonly [
   (JsonText | null)?,
   (FilterNode | null)?,
   (FilterNode | null)?,
-  number?,
+  (number | null)?,
+  (string | null)?,
   string?,
 ];
 
@@ -247,12 +250,15 @@ function newPack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
 function packOne(subscription: SubscriptionSnapshot): PackedSubscription {
   const { channel, expireAtSeconds, chanInfo, filter, serverFilter, issuedAtSeconds, uid } =
     subscription;
+  const { pollEpoch } = subscription;
   const flags = flagNames.reduce(
     (sum, name, index) => sum + (subscription[name] === true ? 2 ** index : 0),
     0,
   );
   const first = [channel, flags, expireAtSeconds] as const;
   const [info, own, server] = [chanInfo ?? null, filter ?? null, serverFilter ?? null];
+  if (pollEpoch !== undefined)
+    return [...first, info, own, server, issuedAtSeconds ?? null, uid ?? null, pollEpoch];
   if (uid !== undefined) return [...first, info, own, server, issuedAtSeconds ?? 0, uid];
   if (issuedAtSeconds !== undefined) return [...first, info, own, server, issuedAtSeconds];
   if (serverFilter !== undefined) return [...first, info, own, server];
@@ -276,8 +282,9 @@ function unpackOne([
   chanInfo = null,
   filter = null,
   serverFilter = null,
-  issuedAtSeconds,
-  uid,
+  issuedAtSeconds = null,
+  uid = null,
+  pollEpoch,
 ]: PackedSubscription): SubscriptionSnapshot {
   const isSet = (name: FlagName): boolean =>
     Math.floor(flags / 2 ** flagNames.indexOf(name)) % 2 === 1;
@@ -298,8 +305,10 @@ function unpackOne([
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === null ? {} : { filter }),
     ...(serverFilter === null ? {} : { serverFilter }),
-    ...(issuedAtSeconds === undefined ? {} : { issuedAtSeconds }),
-    ...(uid === undefined ? {} : { uid }),
+    ...(isSet("tracks") ? { tracks: true } : {}),
+    ...(issuedAtSeconds === null ? {} : { issuedAtSeconds }),
+    ...(uid === null ? {} : { uid }),
+    ...(pollEpoch === undefined ? {} : { pollEpoch }),
   };
 }
 
@@ -318,6 +327,7 @@ const flagNames = [
   "recoverable",
   "positioned",
   "serverRefresh",
+  "tracks",
 ] as const;
 
 function roomBytes({ claims, headers, traceparent, atUpgrade }: LargeParts): number {

@@ -17,7 +17,8 @@ export type HookName =
   | "map_publish"
   | "map_remove"
   | "rpc"
-  | "message";
+  | "message"
+  | "shared_poll_refresh";
 
 /** A question to a backend. */
 export interface HookQuestion {

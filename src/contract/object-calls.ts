@@ -1,4 +1,5 @@
 import type { ChannelAnswers, ChannelCommand } from "./channel-call.ts";
+import type { PollBatch, PollBatchReply } from "./poll-batch.ts";
 import type { RelayBatch, RelayBatchReply } from "./relay-batch.ts";
 import type {
   ChannelPresenceReply,
@@ -120,6 +121,11 @@ export interface ChannelCalls extends SessionCalls {
 export interface GatewayCalls extends SessionCalls {
   /** Takes the next entries of a channel, and passes them on to the channel's subscribers here (rule L1). */
   deliver(batch: RelayBatch): Promise<RelayBatchReply>;
+  /**
+   * Takes what has changed of a shared poll's keys, and passes it on to the connections here that track them (rule SP7). A
+   * release before has no such call, which fails then.
+   */
+  polled(batch: PollBatch): Promise<PollBatchReply>;
   /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
   present(channel: string): Promise<GatewayPresence>;
   /** Says how much the gateway holds, for the directory (rule U23). */

@@ -9,6 +9,7 @@ import {
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { KeyChange, KnownVersion } from "./poll-batch.ts";
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";
 
 /**
@@ -58,7 +59,14 @@ export type RelayRequest =
   /** Changes a key of a map for a client. The gateway has checked the client's permission, the key and the data. */
   | { readonly method: "map_change"; readonly change: MapChange; readonly info: ClientInfo }
   /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
-  | { readonly method: "check" };
+  | { readonly method: "check" }
+  /**
+   * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes. Without
+   * keys, only the epoch is asked for. A release before it refuses it.
+   */
+  | { readonly method: "track"; readonly known: readonly KnownVersion[] }
+  /** Nobody at the gateway tracks these keys any more. */
+  | { readonly method: "untrack"; readonly keys: readonly string[] };
 
 /** The reply to one request. */
 export type RelayReply =
@@ -107,6 +115,15 @@ export type RelayReply =
     }
   | { readonly outcome: "announced" }
   | { readonly outcome: "checking" }
+  /** `newer`: those of the keys of which the client has an older version, as far as the channel's object has them. */
+  | {
+      readonly outcome: "tracking";
+      readonly epoch: string;
+      /** When the channel's instance began, ms since 1970: see `PollBatch`. */
+      readonly instance: number;
+      readonly newer: readonly KeyChange[];
+    }
+  | { readonly outcome: "untracked" }
   | { readonly outcome: "error"; readonly error: ErrorCode };
 
 /** The reply to one call: a reply for each request, in order. overloaded: no request was carried out. */
@@ -148,6 +165,10 @@ export function relayRequestBytes(request: RelayRequest): number {
       return plainBytes + mapChangeBytes(request.change);
     case "announce":
       return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
+    case "track":
+      return request.known.reduce((sum, { key }) => sum + key.length + keyBytes, plainBytes);
+    case "untrack":
+      return request.keys.reduce((sum, key) => sum + key.length + keyBytes, plainBytes);
     case "follow":
     case "recover":
     case "newest":
@@ -160,3 +181,6 @@ export function relayRequestBytes(request: RelayRequest): number {
 }
 
 const plainBytes = 256;
+
+/** A key in a list, beside its characters. */
+const keyBytes = 32;

@@ -194,6 +194,8 @@ function attemptsOf({ method }: RelayRequest): number {
     case "map_state":
     case "map_stream":
     case "check":
+    case "track":
+    case "untrack":
       return 2;
     case "announce":
       return 3;
@@ -217,6 +219,8 @@ function triesOf({ method }: RelayRequest): number {
     case "map_state":
     case "map_stream":
     case "check":
+    case "track":
+    case "untrack":
       return limits.overloadTriesMax;
     case "announce":
       return limits.announceTriesMax;

@@ -20,6 +20,7 @@ import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { ChannelListing } from "./channel-listing.ts";
 import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts";
+import { GatewayTracking, type TrackRows } from "./gateway-tracking.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
@@ -60,6 +61,8 @@ export interface GatewaySetup {
   readonly trail?: GatewayTrail;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: Counts;
+  /** Where tracked keys of shared polls are stored; absent in tests whose gateways don't hibernate. */
+  readonly trackRows?: TrackRows;
 }
 
 /**
@@ -68,6 +71,7 @@ export interface GatewaySetup {
  * or pending subscribes.
  */
 export class Gateway implements Channels {
+  readonly tracking: GatewayTracking;
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
   readonly #channelClients = new Map<string, ChannelClient>();
@@ -95,6 +99,18 @@ export class Gateway implements Channels {
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
     };
+    const { client } = setup.config;
+    this.tracking = new GatewayTracking({
+      request: (channel, request, done) => this.#request(channel, request, done),
+      queueMaxBytes: client.queueMaxSizeBytes,
+      keysMax: (channel) => {
+        const found = this.find(channel);
+        return found.outcome === "resolved"
+          ? (found.options.sharedPoll?.maxKeysPerConnection ?? 0)
+          : 0;
+      },
+      ...(setup.trackRows !== undefined && { rows: setup.trackRows }),
+    });
   }
 
   /** The number of channels that the gateway follows. */
@@ -207,6 +223,7 @@ export class Gateway implements Channels {
   restore(subscription: Subscription): void {
     if (subscription.announced) this.#announced.add(subscription);
     this.#follower(subscription.channel).restore(subscription);
+    this.tracking.restore(subscription);
   }
 
   announce(subscription: Subscription): void {
@@ -222,6 +239,7 @@ export class Gateway implements Channels {
 
   unsubscribe(subscription: Subscription): void {
     const { channel, info } = subscription;
+    this.tracking.leave(subscription);
     this.#followers.get(channel)?.unsubscribe(subscription);
     const entries: RelayEntry[] = [];
     if (this.#announced.delete(subscription)) entries.push({ type: "leave", info });

@@ -115,6 +115,7 @@ export function awaitsReply(hook: HookName): boolean {
     case "refresh":
     case "sub_refresh":
     case "message":
+    case "shared_poll_refresh":
       return false;
   }
 }

@@ -41,7 +41,7 @@ export type HookResponse =
   | Invalid;
 
 /** The response or its result can't be read. */
-interface Invalid {
+export interface Invalid {
   readonly outcome: "invalid";
   readonly reason: string;
 }
@@ -333,7 +333,7 @@ export function parseRpcResult(text: JsonText | undefined): DataRead {
 const noData: DataRead = { outcome: "read", data: undefined };
 
 /** Reads `b64data`, which goes before `data`, or `data` as it was written. */
-function readData(text: JsonText, { b64data = "" }: JsonObject): DataRead {
+export function readData(text: JsonText, { b64data = "" }: JsonObject): DataRead {
   if (b64data !== "" && b64data !== null) {
     const bytes = typeof b64data === "string" ? parseBase64(b64data) : undefined;
     return bytes === undefined
@@ -367,7 +367,7 @@ function readLife(
 }
 
 /** Reads `version` from its digits, because JSON.parse would round it above 2^53; 0n if it is absent. */
-function parseVersion(text: JsonText): bigint | undefined {
+export function parseVersion(text: JsonText): bigint | undefined {
   const digits = memberText(text, "version") ?? "null";
   if (digits === "null") return 0n;
   const version = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
@@ -378,12 +378,13 @@ function areTags(tags: JsonObject): tags is JsonObject & Tags {
   return Object.values(tags).every((value) => typeof value === "string");
 }
 
-/** The result is an object: {@link parseHookResponse} has seen to it. */
-function objectOf(text: JsonText): JsonObject {
+/** The members of a result, which is an object: {@link parseHookResponse} has seen to it. Of anything else, none. */
+export function objectOf(text: JsonText): JsonObject {
   const fields = jsonValue(text);
   return isJsonObject(fields) ? fields : {};
 }
 
-function invalid(reason: string): Invalid {
+/** A response or a result that can't be read, for this reason. */
+export function invalid(reason: string): Invalid {
   return { outcome: "invalid", reason };
 }

@@ -38,7 +38,7 @@ export function publish(
     return;
   }
   const { data } = request;
-  const { publishHook, map } = found.options;
+  const { publishHook, map, sharedPoll } = found.options;
   if (map !== undefined) {
     changeMap(session, id, request, found, map, nowMs, done);
     return;
@@ -47,6 +47,8 @@ export function publish(
   const isAllowed =
     publishHook === undefined ? mayPublish(found.options, caller) : mayAsk(found, caller);
   if (!isAllowed) done(failWith(errorCodes.permissionDenied));
+  // Only backends publish to shared polls (rule SP11).
+  else if (sharedPoll !== undefined) done(failWith(errorCodes.badRequest));
   else if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
     done(failWith(errorCodes.badRequest));
   } else if (publishHook === undefined) {

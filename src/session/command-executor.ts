@@ -30,6 +30,7 @@ import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
 import { asksBeforeSubscribe, carryOutSubscribe } from "./subscribe.ts";
 import { standingTokens } from "./token-standing.ts";
+import { changeTracks } from "./change-tracks.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 
 /**
@@ -266,7 +267,11 @@ export class CommandExecutor {
         done(carryOutRefresh(session, command.id, tokens.connection, nowMs));
         return;
       case "sub_refresh":
-        done(carryOutSubRefresh(session, command.id, command.request, tokens.subscription, nowMs));
+        if (command.request.type === 0)
+          done(
+            carryOutSubRefresh(session, command.id, command.request, tokens.subscription, nowMs),
+          );
+        else changeTracks(session, command.id, command.request, tokens.tracks ?? [], nowMs, done);
         return;
       case "publish":
         if (busy) {

@@ -13,6 +13,7 @@ import type { Reply } from "../protocol/reply.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
+import type { Tracking } from "./tracking.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { SessionCounts } from "./session-counts.ts";
 import type { UserRates } from "./user-rates.ts";
@@ -31,6 +32,7 @@ import type { ConnectionEvents } from "../events/connection-events.ts";
 import type { EndedSession } from "../users/ended-users.ts";
 import type { LocalUsers } from "../users/local-users.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
+import type { TrackVerdict } from "../access/track-signature.ts";
 
 /**
  * The channels as a session sees them. A channel's own object has one channel, which replies at once, to questions for
@@ -38,6 +40,8 @@ import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts
  * calls throws.
  */
 export interface Channels {
+  /** The keys of shared polls; absent where there can't be any. */
+  readonly tracking?: Tracking | undefined;
   /** Finds the channel of a name, with its options. */
   find(name: string): ResolvedChannel;
   /**
@@ -301,4 +305,6 @@ export interface CommandSession {
 export interface VerifiedTokens {
   readonly connection?: ConnectionVerdict;
   readonly subscription?: SubscriptionVerdict;
+  /** The signatures of a command that tracks keys, in the order of its batches. */
+  readonly tracks?: readonly TrackVerdict[];
 }

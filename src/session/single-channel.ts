@@ -14,6 +14,7 @@ import type {
 } from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import { leavesKey } from "./map-commands.ts";
+import type { OwnTracking } from "./own-tracking.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
 import { historyError } from "../channel/history-error.ts";
@@ -25,6 +26,7 @@ import type { PresenceQuestion, SharedPresence } from "../channel/shared-presenc
  * but to questions for who is present (rule P3). Except for {@link find}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
+  readonly tracking: OwnTracking | undefined;
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
@@ -36,8 +38,9 @@ export class SingleChannel implements Channels {
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
   /**
-   * @param clock ms since 1970
-   * @param trail remembers subscriptions; absent where nobody asks for them
+   * @param clock    ms since 1970
+   * @param trail    remembers subscriptions; absent where nobody asks for them
+   * @param tracking the keys that are tracked here; absent unless the channel is a shared poll
    */
   constructor(
     channel: Channel,
@@ -45,12 +48,14 @@ export class SingleChannel implements Channels {
     shared: SharedPresence,
     clock: () => number,
     trail?: ClientTrail,
+    tracking?: OwnTracking,
   ) {
     this.#clock = clock;
     this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
     this.#presence = shared;
+    this.tracking = tracking;
   }
 
   find(name: string): ResolvedChannel {
@@ -75,6 +80,7 @@ export class SingleChannel implements Channels {
 
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
+    this.tracking?.restore(subscription);
     if (subscription.granted.hasNewest !== true) return;
     // Read once, for all that hold it.
     this.#restoredBase ??= { newest: this.#channel.newest?.data };
@@ -89,6 +95,7 @@ export class SingleChannel implements Channels {
   }
 
   unsubscribe(subscription: Subscription): void {
+    this.tracking?.leave(subscription);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
     if (leavesKey(subscription, this.find(this.#channel.name)))

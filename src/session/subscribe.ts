@@ -4,7 +4,12 @@ import type { ChannelOptions, HookTarget } from "../config/config.ts";
 import { parseSubscribeResult } from "../hooks/response.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
-import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
+import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import {
+  flagErrorOnUnrecoverable,
+  type SubscribeRequest,
+  subscriptionTypes,
+} from "../protocol/command.ts";
 import type { CommandSession, SubscribeReply } from "./ports.ts";
 import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
 import {
@@ -136,6 +141,13 @@ function begin(
   }
   const { channels } = session.context;
   const { channel } = request;
+  if (options.sharedPoll !== undefined && grant.subscription.pollEpoch === undefined) {
+    withEpoch(session, channel, grant, nowMs, (found) => {
+      if (found.outcome === "granted") begin(session, id, request, found, options, nowMs, done);
+      else done(found);
+    });
+    return;
+  }
   const subscription = session.newSubscription(grant.subscription);
   session.subscriptions.add(subscription);
   const fail = (error: ErrorCode): void => {
@@ -173,6 +185,32 @@ function begin(
     session.send(message);
     session.announce(subscription);
     done(silent);
+  });
+}
+
+/** Finds out the epoch of a shared poll, with which the subscription begins (rule SP8). */
+function withEpoch(
+  session: CommandSession,
+  channel: string,
+  grant: Grant,
+  nowMs: number,
+  done: (grant: Grant | Decision) => void,
+): void {
+  const { tracking } = session.context.channels;
+  if (tracking === undefined) {
+    done(failWith(errorCodes.notAvailable));
+    return;
+  }
+  session.subscriptions.reserve(channel);
+  tracking.epoch(channel, nowMs, (reply) => {
+    if (session.closed) return;
+    session.subscriptions.release(channel);
+    if (session.takeCancelled(channel)) done(failWith(errorCodes.permissionDenied));
+    else if (reply.outcome === "failed") done(failWith(reply.error));
+    else {
+      const subscription = { ...grant.subscription, pollEpoch: reply.epoch };
+      done(withRoom(session, { ...grant, subscription }));
+    }
   });
 }
 
@@ -314,7 +352,15 @@ export function subscribeResult(
       : { position: recovered ? { ...position, offset: request.offset } : position }),
     ...(grant.subscription.delta === true ? { delta: true } : {}),
     ...(grant.data === undefined ? {} : { data: grant.data }),
+    ...pollFields(grant.subscription),
   };
+}
+
+/** What the client of a shared poll is told beside that: the epoch of the versions. */
+function pollFields({ pollEpoch }: SubscriptionSnapshot): Partial<SubscribeResult> {
+  return pollEpoch === undefined
+    ? {}
+    : { type: subscriptionTypes.shared_poll, position: { epoch: pollEpoch, offset: 0 } };
 }
 
 /**

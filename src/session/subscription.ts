@@ -142,6 +142,13 @@ export class Subscription implements Subscriber {
     this.#granted = { ...this.#granted, hasNewest: false };
   }
 
+  /** Stores that the subscription tracks keys: if these are lost, its client is told so (rule SP8). */
+  tracksKeys(): void {
+    if (this.#granted.tracks === true) return;
+    this.#granted = { ...this.#granted, tracks: true };
+    this.#session.subscriptionChanged();
+  }
+
   /** Holds frames back until {@link resume}: a server-side subscription begins before the connect reply (rule O3). */
   pause(): void {
     this.#waiting = [];

@@ -28,6 +28,14 @@ export interface PublishFields {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
+/** The value of a key of a shared poll. */
+export interface PolledValue {
+  readonly key: string;
+  readonly data: TestData;
+  readonly version: number;
+  readonly epoch?: string;
+}
+
 /** The data that tests publish. */
 export type TestData = number | string | { readonly [name: string]: number | string };
 
@@ -55,6 +63,11 @@ export class TestBackend {
   /** Removes the publications that a channel keeps. */
   async removeHistory(channel: string): Promise<void> {
     await this.#call("history_remove", { channel });
+  }
+
+  /** Publishes the newest value of a key of a shared poll. */
+  sharedPollPublish(channel: string, value: PolledValue): Promise<object> {
+    return this.#call<object>("shared_poll_publish", { channel, ...value });
   }
 
   /** Publishes several times in one request, each with its key, and gives the positions. */

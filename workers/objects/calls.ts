@@ -4,12 +4,14 @@
  */
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
+import type { PollBatchReply } from "../../src/contract/poll-batch.ts";
 import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type {
   ChannelPresenceReply,
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { PollDelivery } from "../../src/shared-poll/shared-poll.ts";
 import type { HookCalls, HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
@@ -39,6 +41,25 @@ export async function deliver(
   try {
     const answer = gateways.getByName(gateway).deliver(batch);
     return await inTime<RelayBatchReply | "failed">(answer, limits.objectAnswerMs, "failed");
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    if (failure.overloaded) return { outcome: "busy" };
+    console.warn(`call to a gateway failed: ${failure.summary}`);
+    return "failed";
+  }
+}
+
+/**
+ * Calls a gateway with what has changed of a shared poll's keys, once. After a call that failed it is unknown whether the
+ * gateway took the batch; the channel decides when to repeat it, which is harmless (rule SP7).
+ */
+export async function deliverPoll(
+  gateways: Env["GATEWAYS"],
+  { gateway, batch }: PollDelivery,
+): Promise<PollBatchReply | "failed"> {
+  try {
+    const answer = gateways.getByName(gateway).polled(batch);
+    return await inTime<PollBatchReply | "failed">(answer, limits.objectAnswerMs, "failed");
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return { outcome: "busy" };

@@ -10,6 +10,7 @@ import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { type OwnTracking, ownTracking } from "../../src/session/own-tracking.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
@@ -34,11 +35,12 @@ import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
 import { inSpan } from "../platform/spans.ts";
-import { deliver, gatherPresence } from "./calls.ts";
+import { deliver, deliverPoll, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
+import { PollDriver } from "./poll-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
 /**
@@ -61,6 +63,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #known: boolean;
   readonly #queue: CommitQueue;
   readonly #presence: SharedPresence;
+  /** Undefined unless the channel is a shared poll. */
+  readonly #polls: PollDriver | undefined;
+  readonly #tracking: OwnTracking | undefined;
   /** Whether a call asked who is present: then silent connections are closed before that is answered (rule K4). */
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
@@ -122,13 +127,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       subscribers: () => this.#sweptSubscribers(),
     });
     const { clients } = this.remembered;
-    const channels = new SingleChannel(
-      channel,
-      config.channel,
-      this.#presence,
-      () => Date.now(),
-      clients,
-    );
+    this.#tracking = ownTracking(channel, config);
+    this.#polls = this.#pollDriver(channel);
+    const told = [() => Date.now(), clients, this.#tracking] as const;
+    const channels = new SingleChannel(channel, config.channel, this.#presence, ...told);
     const sessions = {
       ...this.ofSessions(),
       channels,
@@ -324,7 +326,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
       hub.begin();
     }
-    if (hub.sending) this.sendInTurns();
+    this.#polls?.settle(nowMs);
+    this.#tracking?.settle(nowMs);
+    if (hub.sending || this.#tracking?.sending === true) this.sendInTurns();
     if (!hub.full) this.#queue.resume();
     this.#channel.noteHolders(nowMs);
   };
@@ -342,7 +346,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   };
   protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
 
-  protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
+  protected override readonly sendSlice = (): void => {
+    this.#channel.hub.sendSlice();
+    this.#tracking?.sendSlice();
+  };
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
     this.#hadAlarm = true;
@@ -371,6 +378,24 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
   }
 
+  #pollDriver({ name, sharedPoll: poll, options }: Channel): PollDriver | undefined {
+    const { hooks } = this.hooks;
+    if (poll === undefined || options.sharedPoll === undefined || hooks === undefined)
+      return undefined;
+    return new PollDriver({
+      channel: name,
+      poll,
+      options: options.sharedPoll,
+      hooks,
+      deliver: (delivery) => {
+        this.callsMade++;
+        return deliverPoll(this.env.GATEWAYS, delivery);
+      },
+      endEvent: this.endEvent,
+      failed: (reason) => console.warn(`the backend of a shared poll failed: ${reason}`),
+    });
+  }
+
   async #deliver(delivery: Delivery): Promise<void> {
     this.callsMade++;
     this.callsCountedByCalled++;
@@ -387,7 +412,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly dueAtMs = (nowMs: number): number => {
     this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
+    const pollMs = this.#polls?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs), pollMs);
   };
 
   /**

@@ -2,8 +2,10 @@ import { limits } from "../../src/limits.ts";
 import { utf8Fits } from "../../src/protocol/bytes.ts";
 import type { Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
-import type { Command } from "../../src/protocol/command.ts";
+import type { TrackVerdict } from "../../src/access/track-signature.ts";
+import type { Command, SubRefreshRequest } from "../../src/protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../../src/session/ports.ts";
+import { trackType } from "../../src/session/change-tracks.ts";
 import { subscribeRate } from "../../src/session/rate-limit.ts";
 import { TokenBucket } from "../../src/session/token-bucket.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -112,6 +114,16 @@ export class Client {
     for (const command of commands) {
       const isFirst = tokens.length === 0;
       if (isFirst && session.awaitsConnect && command.method !== "connect") break;
+      if (tracksKeys(command)) {
+        const nowMs = Date.now();
+        this.#verifications ??= new TokenBucket(subscribeRate);
+        if (!takeForSignatures(this.#verifications, command.request.track, nowMs)) {
+          session.disconnect(disconnectCodes.tooManyRequests);
+          break;
+        }
+        tokens.push({ tracks: await verifyTracks(session, command.request, verifier, nowMs) });
+        continue;
+      }
       if (!carriesToken(command)) {
         tokens.push({});
         continue;
@@ -139,7 +151,7 @@ export class Client {
 /** The object as its clients see it when they carry out frames. */
 export interface FrameHost {
   /** Checks the signatures and claims of tokens. */
-  readonly verifier: Pick<TokenVerifier, "connection" | "subscription">;
+  readonly verifier: Pick<TokenVerifier, "connection" | "subscription" | "tracks">;
   /**
    * Carries out a frame that publishes, in the commit queue. Absent on a gateway, which publishes nothing itself: there
    * all frames are carried out at once.
@@ -247,6 +259,36 @@ function carriesToken(command: Command): boolean {
     case "pong":
       return false;
   }
+}
+
+/** Whether a command carries signatures of keys to track (docs/protocol.md 3.5). */
+function tracksKeys(
+  command: Command,
+): command is Command & { readonly method: "sub_refresh"; readonly request: SubRefreshRequest } {
+  return command.method === "sub_refresh" && command.request.type === trackType;
+}
+
+/** Takes as many tokens as the signatures cost; false if the client sends too many. */
+function takeForSignatures(
+  bucket: TokenBucket,
+  { length }: SubRefreshRequest["track"],
+  nowMs: number,
+): boolean {
+  for (let left = length; left > 0; left -= limits.signaturesPerToken)
+    if (bucket.take(nowMs) !== "granted") return false;
+  return true;
+}
+
+/** Verifies signatures for the session's user, who isn't known before the connect is answered. */
+async function verifyTracks(
+  session: Session,
+  { channel, track }: SubRefreshRequest,
+  verifier: FrameHost["verifier"],
+  nowMs: number,
+): Promise<readonly TrackVerdict[]> {
+  if (!session.hasConnected || session.connecting)
+    return track.map(() => ({ outcome: "unavailable" }));
+  return verifier.tracks(track, session.user, channel, nowMs);
 }
 
 /** Asks the homes about a command's token, unless that isn't necessary (rules U10, U11). */

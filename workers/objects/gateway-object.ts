@@ -2,6 +2,7 @@ import { BatchTrail } from "../../src/gateway/batch-trail.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { subscribersHere, toldByGateway } from "../../src/gateway/told-by-gateway.ts";
 import type { GatewayCalls } from "../../src/contract/object-calls.ts";
+import type { PollBatch, PollBatchReply } from "../../src/contract/poll-batch.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../../src/contract/listing.ts";
 import type {
@@ -17,6 +18,7 @@ import type { Env } from "../platform/env.ts";
 import { limits } from "../../src/limits.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
 import { SessionRows } from "../platform/session-rows.ts";
+import { ObjectTrackRows } from "../platform/track-rows.ts";
 import { ask, askPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
@@ -34,6 +36,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   protected override readonly node: string;
   protected override readonly remembered = new ObjectTrail(limits.trailGatewayFramesMax);
   readonly #batches = new BatchTrail(this.remembered.clock);
+  readonly #trackRows = new ObjectTrackRows(this.sql);
   protected override readonly kind = "gateway";
   protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
@@ -73,6 +76,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
         clients: this.remembered.clients,
       },
       ...(counts !== undefined && { counts }),
+      trackRows: this.#trackRows,
     });
     this.#gateway = gateway;
     const sessions = {
@@ -108,6 +112,16 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     // Passing it on may have closed connections, of which a backend is told.
     if (this.events !== undefined) await this.schedule(nowMs);
     if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);
+    return reply;
+  }
+
+  async polled(batch: PollBatch): Promise<PollBatchReply> {
+    this.happened("batch");
+    const nowMs = Date.now();
+    const { tracking } = this.#gateway;
+    if (this.backlog.overloaded() || tracking.full) return { outcome: "busy" };
+    const reply = tracking.take(batch, nowMs);
+    await this.endEvent(nowMs);
     return reply;
   }
 
@@ -193,7 +207,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   /** Starts to send what the followers collected, and continues the calls that waited for that. */
   protected override readonly settle = (nowMs: number): void => {
     this.#settleTimer.set(this.#gateway.settle(nowMs), nowMs);
-    if (this.#gateway.sending) this.sendInTurns();
+    const { tracking } = this.#gateway;
+    tracking.save();
+    if (this.#gateway.sending || tracking.sending) this.sendInTurns();
     for (const [channel, { resolve }] of this.#awaitedRooms) {
       if (this.#gateway.full(channel)) continue;
       this.#awaitedRooms.delete(channel);
@@ -214,9 +230,13 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   /** The channel's own object says it. */
   protected override readonly isOccupied = (): boolean => false;
 
-  protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
+  protected override readonly sendSlice = (): void => {
+    this.#gateway.sendSlice();
+    this.#gateway.tracking.sendSlice();
+  };
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
+    this.#trackRows.keepOnly(new Set(this.sockets.clients.map(({ session }) => session.client)));
     this.settle(nowMs);
   };
 

@@ -95,7 +95,7 @@ function readConfiguration(env: Settings): Configuration {
   const config = parsed.outcome === "config" ? parsed.config : undefined;
   const uses = secretUses(config);
   const given = secretsIn(env, uses);
-  const secrets = verifierSecrets(env, given);
+  const secrets = verifierSecrets(env, given, config);
   const named = config === undefined ? [] : namedSecretNames(config);
   const missing = [
     ...["API_KEY", ...named].filter((name) => given[name] === undefined),
@@ -178,7 +178,11 @@ function metricsKeys(secrets: Secrets): readonly string[] {
   return [name, previousName(name)].flatMap((each) => secrets[each] ?? []);
 }
 
-function verifierSecrets(env: Settings, issuers: Secrets): VerifierSecrets {
+function verifierSecrets(
+  env: Settings,
+  issuers: Secrets,
+  config: Config | undefined,
+): VerifierSecrets {
   return {
     token: {
       name: "TOKEN_HMAC_SECRET_KEY",
@@ -191,6 +195,11 @@ function verifierSecrets(env: Settings, issuers: Secrets): VerifierSecrets {
       previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
     issuers,
+    sharedPoll: {
+      current: env.SHARED_POLL_HMAC_SECRET_KEY ?? "",
+      previous: env.SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY ?? "",
+      previousValidUntilSeconds: config?.sharedPoll.hmacPreviousSecretKeyValidUntilSeconds ?? 0,
+    },
   };
 }
 

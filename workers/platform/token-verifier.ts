@@ -20,9 +20,12 @@ import { previousName, type Secrets } from "../../src/access/secrets.ts";
 import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import type { ClientConfig, TokenConfig, TokenRules } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
+import type { TrackVerdict } from "../../src/access/track-signature.ts";
+import type { TrackBatch } from "../../src/protocol/command.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
 import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
+import { type TrackSecrets, TrackSignatures } from "./track-signatures.ts";
 
 /** Verifies all tokens, for the edge and for the objects (rule A2). It caches the keys that it fetches (rule A9). */
 export class TokenVerifier {
@@ -30,6 +33,7 @@ export class TokenVerifier {
   readonly #subscription: TokenPolicies;
   readonly #insecure: boolean;
   readonly #keepsMeta: boolean;
+  readonly #tracks: TrackSignatures;
 
   /** @param keepsMeta whether a hook gets the metadata of connections; without one, sessions have no use for it */
   constructor(
@@ -40,6 +44,7 @@ export class TokenVerifier {
     const { token, subscriptionToken } = client;
     this.#insecure = client.insecure;
     this.#keepsMeta = keepsMeta;
+    this.#tracks = new TrackSignatures(secrets.sharedPoll ?? noTrackSecrets);
     this.#connection = policiesOf(token, secrets.token, secrets.issuers, "client.token");
     this.#subscription =
       subscriptionToken === undefined
@@ -69,7 +74,19 @@ export class TokenVerifier {
   subscription(token: string, nowMs: number): Promise<SubscriptionVerdict> {
     return verify(token, this.#subscription, nowMs, parseSubscriptionClaims);
   }
+
+  /** Verifies the signatures of keys that a user wants to track on a channel (docs/protocol.md 3.5). */
+  tracks(
+    batches: readonly TrackBatch[],
+    user: string,
+    channel: string,
+    nowMs: number,
+  ): Promise<readonly TrackVerdict[]> {
+    return this.#tracks.verify(batches, user, channel, nowMs);
+  }
 }
+
+const noTrackSecrets: TrackSecrets = { current: "", previous: "", previousValidUntilSeconds: 0 };
 
 /**
  * The secrets of both kinds of token; those of subscription tokens are used only if the configuration has a section for
@@ -80,6 +97,8 @@ export interface VerifierSecrets {
   readonly subscriptionToken: TokenSecrets;
   /** Those that the issuers name, and their previous ones. */
   readonly issuers: Secrets;
+  /** Those that sign keys of shared polls; absent: none. */
+  readonly sharedPoll?: TrackSecrets;
 }
 
 /** The keys and rules for one kind of token. */

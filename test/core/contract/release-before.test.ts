@@ -84,6 +84,16 @@ describe("a session that the release before this one", () => {
     }
   });
 
+  it("[V1] [SP8] would never send a value isn't taken up there", () => {
+    for (const more of [{ pollEpoch: "" }, { pollEpoch: "e", tracks: true, uid: "s1" }] as const) {
+      const snapshot = sessionWith(more);
+      const { attachment } = writeSession(snapshot);
+      // That release restores versions 1 to 5, and closes sockets of any other version with 3010.
+      expect(attachment.v).toBe(6);
+      expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
+    }
+  });
+
   it("[V1] knows is taken up there", () => {
     expect(writeSession(sessionWith({})).attachment.v).toBe(1);
   });

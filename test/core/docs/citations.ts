@@ -58,7 +58,7 @@ const extensions: ReadonlySet<string> = new Set(
 /** The ids of the rules that a specification lists as `- **O1** …`. */
 export function ruleIds(specification: string): ReadonlySet<string> {
   return new Set(
-    Array.from(specification.matchAll(/^- \*\*([A-Z]\d+)\*\* /gm), ([, id = ""]) => id),
+    Array.from(specification.matchAll(/^- \*\*((?:SP|[A-Z])\d+)\*\* /gm), ([, id = ""]) => id),
   );
 }
 
@@ -117,22 +117,32 @@ export function ruleCitations(file: SourceFile): readonly Citation[] {
 /** The rules that the name of a test begins with: `[O1] …`, `[O1] [F1] …` or `[O1][F1] …`. */
 export function titleCitations({ text }: SourceFile): readonly Citation[] {
   return citations(text, /["'`]((?:\[[^\]\n]*\] ?)+)/g).flatMap(({ line, cited }) =>
-    Array.from(cited.matchAll(/\[([A-Z]\d+)\]/g), ([, rule = ""]) => ({ line, cited: rule })),
+    Array.from(cited.matchAll(/\[((?:SP|[A-Z])\d+)\]/g), ([, rule = ""]) => ({
+      line,
+      cited: rule,
+    })),
   );
 }
 
-const id = "[A-Z]\\d+";
+/** One letter and a number, or those of shared polls: the letters of algorithms such as ES256 name no rule. */
+const id = "(?:SP|[A-Z])\\d+";
 
 /** The rules of a list in which a range may stand: "O1 to O3, H1" is O1, O2, O3, H1. */
 function expanded(list: string): readonly string[] {
   const parts = list.split(/,\s+|\s+and\s+|\s+or\s+/);
   return parts.flatMap((part) => {
     const [first = "", last = first] = part.split(/\s+to\s+/);
-    const [from, to] = [Number(first.slice(1)), Number(last.slice(1))];
+    const [letters, from] = lettersAndNumber(first);
+    const [lastLetters, to] = lettersAndNumber(last);
     // A range backwards or across two letters is no range: both of its ends stand for themselves.
-    if (first[0] !== last[0] || to < from) return [first, last];
-    return Array.from({ length: to - from + 1 }, (_, index) => `${first[0]}${from + index}`);
+    if (letters !== lastLetters || to < from) return [first, last];
+    return Array.from({ length: to - from + 1 }, (_, index) => `${letters}${from + index}`);
   });
+}
+
+function lettersAndNumber(rule: string): readonly [letters: string, number: number] {
+  const [letters = ""] = /^[A-Z]+/.exec(rule) ?? [];
+  return [letters, Number(rule.slice(letters.length))];
 }
 
 /**

@@ -236,6 +236,8 @@ export class ModelChannel implements ChannelClientPort {
       case "map_state":
       case "map_stream":
       case "map_change":
+      case "track":
+      case "untrack":
         throw new Error(`nobody asks for ${request.method} here`);
     }
   }

@@ -3,6 +3,7 @@ import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { SharedPresence } from "../../../src/channel/shared-presence.ts";
+import { type OwnTracking, ownTracking } from "../../../src/session/own-tracking.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -31,6 +32,8 @@ export class ChannelFixture {
   readonly config: Config;
   readonly connections: TestConnection[] = [];
   channel: Channel;
+  /** Undefined unless the channel is a shared poll. */
+  tracking: OwnTracking | undefined;
   nowMs = startMs;
   readonly #name: string;
   readonly #sql = new NodeSql();
@@ -51,6 +54,7 @@ export class ChannelFixture {
       rpc: { ...rpc },
     });
     this.channel = this.#newChannel();
+    this.tracking = ownTracking(this.channel, this.config);
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
@@ -117,6 +121,21 @@ export class ChannelFixture {
     this.channel.hub.begin();
   }
 
+  /** Answers all questions to the backend of a shared poll with these values, and sends what has changed. */
+  answerPolls(values: Readonly<Record<string, string>>, epoch = ""): void {
+    const { sharedPoll } = this.channel;
+    for (let next = sharedPoll?.ask(this.nowMs); next !== undefined;) {
+      const items = next.items.flatMap(({ key }) => {
+        const data = values[key];
+        return data === undefined ? [] : [{ key, data: json(data), version: undefined }];
+      });
+      sharedPoll?.answered(next, { items, epoch }, this.nowMs);
+      next = sharedPoll?.ask(this.nowMs);
+    }
+    this.tracking?.settle(this.nowMs);
+    while (this.tracking?.sending === true) this.tracking.sendSlice();
+  }
+
   /** Lets time pass, and then runs the alarm's work. */
   pass(ms: number): void {
     this.nowMs += ms;
@@ -141,6 +160,7 @@ export class ChannelFixture {
   hibernate(): void {
     if (this.channel.hub.sending) throw new Error("a timer keeps the object awake");
     this.channel = this.#newChannel();
+    this.tracking = ownTracking(this.channel, this.config);
     for (const connection of this.connections)
       if (!connection.gone) connection.wake(this.#context());
   }
@@ -154,7 +174,14 @@ export class ChannelFixture {
     });
     return {
       config,
-      channels: new SingleChannel(channel, config.channel, presence, () => this.nowMs),
+      channels: new SingleChannel(
+        channel,
+        config.channel,
+        presence,
+        () => this.nowMs,
+        undefined,
+        this.tracking,
+      ),
       backlog: this.#backlog,
       knownDeltas: new KnownDeltas(),
       version: "test",

@@ -88,9 +88,19 @@ const anyGrant: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
 );
 
 /** Some subscriptions are made with a token. */
+/** Of a shared poll. */
+const anyPoll = fc.record(
+  { pollEpoch: fc.string({ maxLength: 20 }), tracks: fc.constant(true as const) },
+  { ...plain, requiredKeys: ["pollEpoch"] },
+);
+
 const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc
-  .tuple(anyGrant, fc.option(anyTokenStamp, { nil: {} }))
-  .map(([grant, stamp]) => Object.assign(grant, stamp));
+  .tuple(
+    anyGrant,
+    fc.option(anyTokenStamp, { nil: {} }),
+    fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, anyPoll),
+  )
+  .map(([grant, stamp, poll]) => Object.assign(grant, stamp, poll));
 
 /** A cursor as a channel object gives it: an epoch of ours, an instance's first millisecond, and counts. */
 const anyCursor: fc.Arbitrary<Cursor> = fc.record(

@@ -1,0 +1,164 @@
+import type { PollBatch, PollBatchReply } from "../contract/poll-batch.ts";
+import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
+import { limits } from "../limits.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { LocalTracks, type StoredTracks } from "../session/local-tracks.ts";
+import type { Subscription } from "../session/subscription.ts";
+import type { EpochReply, Tracking, TrackReply } from "../session/tracking.ts";
+import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
+
+/**
+ * Tracking for the connections of a gateway, on all shared polls. The channels' objects are told which keys are tracked
+ * here, and call the gateway with what has changed (rules SP7 and SP8). What each subscription tracks is stored, so that
+ * the gateway can hibernate.
+ */
+export class GatewayTracking implements Tracking {
+  readonly #setup: GatewayTrackingSetup;
+  readonly #channels = new Map<string, LocalTracks>();
+  readonly #budget = { tracks: 0, length: 0 };
+  /** The channels with connections that wait for changes, in the order in which they send their slices. */
+  readonly #sending = new Set<LocalTracks>();
+  /** Subscriptions whose tracks have changed since they were stored. */
+  readonly #unsaved = new Set<Subscription>();
+
+  constructor(setup: GatewayTrackingSetup) {
+    this.#setup = setup;
+  }
+
+  /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#sending.size > 0;
+  }
+
+  /** Whether so much waits to be sent that {@link take} isn't to be called (rule SP7). */
+  get full(): boolean {
+    let length = 0;
+    for (const { waitingLength } of this.#sending) length += waitingLength;
+    return length > limits.keyFramesLengthMax;
+  }
+
+  /** Sends one slice of one channel: the channels take turns. */
+  sendSlice(): void {
+    const [tracks] = this.#sending;
+    if (tracks === undefined) return;
+    tracks.sendSlice();
+    this.#sending.delete(tracks);
+    this.#noteSending(tracks);
+  }
+
+  /** Takes what a channel's object tells. */
+  take({ channel, instance, epoch, changes }: PollBatch, nowMs: number): PollBatchReply {
+    const tracks = this.#channels.get(channel);
+    const untracked = tracks?.take({ instance, epoch, changes }, nowMs);
+    if (tracks === undefined || untracked === undefined) return { outcome: "left" };
+    this.#noteSending(tracks);
+    return untracked.length === 0 ? { outcome: "taken" } : { outcome: "taken", untracked };
+  }
+
+  epoch(channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {
+    this.#setup.request(channel, { method: "track", known: [] }, (reply) => {
+      done(reply.outcome === "tracking" ? { outcome: "epoch", epoch: reply.epoch } : failed(reply));
+    });
+  }
+
+  track(
+    subscription: Subscription,
+    keys: readonly TrackedKey[],
+    nowMs: number,
+    done: (reply: TrackReply) => void,
+  ): void {
+    this.#tracks(subscription.channel).track(subscription, keys, nowMs, done);
+  }
+
+  untrack(subscription: Subscription, keys: readonly string[]): void {
+    this.#channels.get(subscription.channel)?.untrack(subscription, keys);
+  }
+
+  restore(subscription: Subscription): void {
+    const { granted, channel, info } = subscription;
+    if (granted.tracks !== true) return;
+    const stored = this.#setup.rows?.find(info.client, channel);
+    if (stored === undefined) subscription.insufficientState();
+    else this.#tracks(channel).restore(subscription, stored);
+  }
+
+  /** A subscription has ended. */
+  leave(subscription: Subscription): void {
+    const { channel, info } = subscription;
+    if (subscription.granted.pollEpoch === undefined) return;
+    const tracks = this.#channels.get(channel);
+    tracks?.leave(subscription);
+    this.#unsaved.delete(subscription);
+    this.#setup.rows?.store(info.client, channel, undefined);
+    if (tracks?.idle === true) this.#channels.delete(channel);
+  }
+
+  /** Stores what has changed. To be called at the end of each event. */
+  save(): void {
+    for (const subscription of this.#unsaved) {
+      const { channel, info } = subscription;
+      const stored = this.#channels.get(channel)?.stored(subscription);
+      this.#setup.rows?.store(info.client, channel, stored);
+    }
+    this.#unsaved.clear();
+  }
+
+  #noteSending(tracks: LocalTracks): void {
+    if (tracks.sending) this.#sending.add(tracks);
+    else this.#sending.delete(tracks);
+  }
+
+  #tracks(channel: string): LocalTracks {
+    const before = this.#channels.get(channel);
+    if (before !== undefined) return before;
+    const { request, queueMaxBytes, keysMax } = this.#setup;
+    const tracks = new LocalTracks({
+      channel,
+      queueMaxBytes,
+      keysMax: keysMax(channel),
+      budget: this.#budget,
+      track: (known, _nowMs, done) =>
+        request(channel, { method: "track", known }, (reply) => {
+          done(reply.outcome === "tracking" ? reply : failed(reply));
+          this.#noteSending(tracks);
+        }),
+      untrack: (keys) => request(channel, { method: "untrack", keys }, ignoreReply),
+      changed: (subscription) => this.#unsaved.add(subscription),
+    });
+    this.#channels.set(channel, tracks);
+    return tracks;
+  }
+}
+
+interface GatewayTrackingSetup {
+  /** Sends a request to a channel's object, after those before it. */
+  readonly request: (
+    channel: string,
+    request: RelayRequest,
+    done: (reply: RelayReply) => void,
+  ) => void;
+  readonly queueMaxBytes: number;
+  /** The most keys that one connection tracks on a channel. */
+  readonly keysMax: (channel: string) => number;
+  /** Absent in tests, whose gateways don't hibernate. */
+  readonly rows?: TrackRows;
+}
+
+/** Where a gateway stores what its subscriptions track. */
+export interface TrackRows {
+  /** Reads what a connection tracks on a channel; undefined if there is nothing. */
+  find(client: string, channel: string): StoredTracks | undefined;
+  /** Stores it; undefined deletes it. */
+  store(client: string, channel: string, tracks: StoredTracks | undefined): void;
+}
+
+function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
+  return {
+    outcome: "failed",
+    error: reply.outcome === "error" ? reply.error : errorCodes.internal,
+  };
+}
+
+function ignoreReply(): void {
+  // A key that is untracked in vain is named by the reply to the next batch that brings it (rule SP8).
+}

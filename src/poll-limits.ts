@@ -1,0 +1,75 @@
+/** The bounds of shared polls; a part of `limits` (rule B1). */
+export const pollLimits = {
+  /**
+   * Questions of one channel to its backend in flight. Batches of one cycle are asked side by side, and keys that are new
+   * needn't wait for the cycle under way. More would load a backend that is slow already (rule SP4).
+   */
+  pollsInFlightMax: 4,
+  /**
+   * The keys of one channel that are polled, whoever tracks them: 100 questions of 1,000 keys in each cycle. A further key
+   * is answered 106 (rule SP9).
+   */
+  polledKeysMax: 100_000,
+  /** The characters of these keys together, which may take two bytes each. A further key is answered 106 (rule SP9). */
+  polledKeysLengthMax: 8_388_608,
+  /**
+   * The newest data of all keys of one channel, in characters, which its object keeps in memory for those who track a key
+   * later. They may take two bytes each, and so a quarter of the object's 128 MiB. Beyond it, the data of further keys
+   * isn't kept, and the backend is asked again for each newcomer (rule SP6).
+   */
+  polledDataMax: 16_777_216,
+  /**
+   * The data that waits for one gateway and isn't kept otherwise, in characters. What is beyond it isn't told: the next
+   * cycle brings it again (rule SP7).
+   */
+  polledWaitingMax: 4_194_304,
+  /**
+   * How soon a cycle that failed is repeated where the refresh interval is longer. The pause doubles up to the maximum
+   * (rule SP5).
+   */
+  pollRetryMs: 1_000,
+  pollRetryMsMax: 30_000,
+  /**
+   * How far ahead the alarm of a channel is set whose keys are polled. The object is awake anyway, and the alarm wakes it
+   * after a crash. Each alarm costs a row, so this is one row in a minute; and the platform may evict an object to which
+   * nothing has come for 70 s (rule SP10).
+   */
+  pollAlarmMs: 60_000,
+  /**
+   * How long a gateway that tracks keys isn't called before it is asked whether it still does. A gateway whose sockets
+   * were lost with it can't say that it left (rule SP8).
+   */
+  pollCheckMs: 300_000,
+  /** The changes of one call to a gateway, and their bytes; at least one change is sent (rule SP7). */
+  pollBatchChangesMax: 1_000,
+  pollBatchBytesMax: 1_048_576,
+  /**
+   * How soon a call to a gateway is repeated that failed; the pause doubles up to the maximum (rule SP7).
+   */
+  pollCallRetryMs: 500,
+  pollCallRetryMsMax: 30_000,
+  /**
+   * The keys that the connections of one object track together, each connection counted: about 200 bytes each, so 40 MB.
+   * A further key is answered 111 (rule SP9).
+   */
+  tracksMax: 200_000,
+  /** The characters of these keys together, which may take two bytes each. Further keys are answered 111 (rule SP9). */
+  tracksLengthMax: 8_388_608,
+  /**
+   * The keys that one connection tracks on one channel together with their texts, in characters. A gateway stores them in
+   * a row. More are answered 106 (rule SP9).
+   */
+  trackRowLengthMax: 1_048_576,
+  /**
+   * The data that waits on a gateway to be sent to its connections, in characters. Beyond it, the gateway takes no further
+   * batch (rule SP7).
+   */
+  keyFramesLengthMax: 8_388_608,
+  /** How late a signature is still taken, because clocks differ (docs/protocol.md 3.5). */
+  trackGraceSeconds: 5,
+  /**
+   * Signatures that a client may have verified for the price of one token (rule B7). A client that connects again sends
+   * all signatures that it has.
+   */
+  signaturesPerToken: 64,
+} as const;

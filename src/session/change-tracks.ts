@@ -1,0 +1,145 @@
+import type { TrackVerdict } from "../access/track-signature.ts";
+import type { SharedPollOptions } from "../config/config.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { SubRefreshRequest } from "../protocol/command.ts";
+import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
+import { type Decision, type DecisionDone, failWith } from "./decision.ts";
+import type { CommandSession } from "./ports.ts";
+import type { Subscription } from "./subscription.ts";
+import type { Tracking } from "./tracking.ts";
+
+/**
+ * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and SP6).
+ *
+ * @param verdicts the verdicts on the signatures, one for each batch
+ */
+export function changeTracks(
+  session: CommandSession,
+  id: number,
+  request: SubRefreshRequest,
+  verdicts: readonly TrackVerdict[],
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const polled = findPolled(session, request);
+  if (polled.outcome !== "polled") {
+    done(polled);
+    return;
+  }
+  const { subscription, tracking, options } = polled;
+  if (request.type === untrackType) {
+    tracking.untrack(subscription, request.untrack);
+    done({ outcome: "reply", reply: { id, method: "sub_refresh", result: { ttlSeconds: 0 } } });
+    return;
+  }
+  const read = readTracks(request, verdicts, options);
+  if (read.outcome !== "read") {
+    done(read);
+    return;
+  }
+  tracking.untrack(subscription, request.untrack);
+  tracking.track(subscription, read.keys, nowMs, (reply) => {
+    if (reply.outcome === "failed") {
+      done(failWith(reply.error));
+      return;
+    }
+    const result = { ttlSeconds: ttlSeconds(read.expireAtSeconds, nowMs), items: reply.newer };
+    done({ outcome: "reply", reply: { id, method: "sub_refresh", result } });
+  });
+}
+
+interface Polled {
+  readonly outcome: "polled";
+  readonly subscription: Subscription;
+  readonly tracking: Tracking;
+  readonly options: SharedPollOptions;
+}
+
+/** Finds the subscription that a command is about, if that is one to a shared poll. */
+function findPolled(
+  { subscriptions, context }: CommandSession,
+  { channel, type }: SubRefreshRequest,
+): Polled | Decision {
+  if (type !== trackType && type !== untrackType)
+    return refused(errorCodes.badRequest, "sub_refresh has an unknown type");
+  const subscription = subscriptions.get(channel);
+  if (subscription === undefined)
+    return refused(errorCodes.permissionDenied, "the client isn't subscribed to the channel");
+  const { tracking } = context.channels;
+  const found = context.channels.find(channel);
+  const options = found.outcome === "resolved" ? found.options.sharedPoll : undefined;
+  // The server made the subscription, or it began before the namespace became one of shared polls.
+  const isPolled = subscription.granted.pollEpoch !== undefined;
+  if (tracking === undefined || options === undefined || !isPolled)
+    return refused(errorCodes.badRequest, "the subscription isn't one to a shared poll");
+  return { outcome: "polled", subscription, tracking, options };
+}
+
+/** The keys of a request, and when the first signature expires, seconds since 1970; Infinity for never. */
+interface Tracks {
+  readonly outcome: "read";
+  readonly keys: readonly TrackedKey[];
+  readonly expireAtSeconds: number;
+}
+
+/**
+ * Reads the keys of a request: all of them, or none. Of equal keys the last one counts. Keys that the same request
+ * untracks are signed with the others, but not tracked.
+ */
+function readTracks(
+  { track, untrack }: SubRefreshRequest,
+  verdicts: readonly TrackVerdict[],
+  { trackExpiredExtraDelayMs }: SharedPollOptions,
+): Tracks | Decision {
+  if (track.length === 0) return refused(errorCodes.badRequest, "no keys are given to track");
+  const keys = new Map<string, TrackedKey>();
+  let expireAtSeconds = Number.POSITIVE_INFINITY;
+  for (const [index, { items }] of track.entries()) {
+    const verdict = verdicts[index] ?? { outcome: "invalid" };
+    if (verdict.outcome !== "verified") return refusalOf(verdict.outcome);
+    const endSeconds = verdict.expireAtSeconds || Number.POSITIVE_INFINITY;
+    expireAtSeconds = Math.min(expireAtSeconds, endSeconds);
+    const endsAtMs = endSeconds * 1_000 + trackExpiredExtraDelayMs;
+    for (const { key, version } of items) {
+      if (key === "" || !utf8Fits(key, limits.mapKeyBytesMax))
+        return refused(
+          errorCodes.badRequest,
+          `a key is empty, or exceeds ${limits.mapKeyBytesMax} bytes`,
+        );
+      keys.set(key, { key, version, endsAtMs });
+    }
+  }
+  for (const key of untrack) keys.delete(key);
+  return { outcome: "read", keys: [...keys.values()], expireAtSeconds };
+}
+
+function refusalOf(outcome: Exclude<TrackVerdict["outcome"], "verified">): Decision {
+  switch (outcome) {
+    case "invalid":
+      return refused(
+        errorCodes.permissionDenied,
+        "a signature isn't one of these keys for this user and channel",
+      );
+    case "expired":
+      return refused(errorCodes.tokenExpired, "a signature has expired");
+    case "unavailable":
+      return refused(errorCodes.internal, "the client tracks keys before its connect is answered");
+  }
+}
+
+/** @param reason for the log; it quotes no key */
+function refused(error: ErrorCode, reason: string): Decision {
+  return { outcome: "error", error, why: { rule: "SP1", reason } };
+}
+
+/** In how many seconds the client has to send a new signature; 0 for never. One that has just expired is due at once. */
+function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
+  if (expireAtSeconds === Number.POSITIVE_INFINITY) return 0;
+  return Math.max(1, Math.ceil(expireAtSeconds - nowMs / 1_000));
+}
+
+/** The values of `type` in a `sub_refresh`. */
+export const trackType = 1;
+const untrackType = 2;

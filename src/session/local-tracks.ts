@@ -1,0 +1,282 @@
+import { changeBytes, type KeyChange, type KnownVersion } from "../contract/poll-batch.ts";
+import { limits } from "../limits.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { KeyFrames } from "../shared-poll/key-frames.ts";
+import { type TrackedKey, TrackedKeys } from "../shared-poll/tracked-keys.ts";
+import type { Subscription } from "./subscription.ts";
+import type { TrackReply } from "./tracking.ts";
+
+/**
+ * What the connections of one object track on one shared poll, and the fan-out to them; on the channel's own object and
+ * on gateways alike (rules SP2, SP6 to SP9). The channel's object knows of every key that somebody tracks here. If it is
+ * another instance than the one that was told, or the epoch of the versions is another one, all subscriptions end with
+ * 2500, so that their clients track the keys again.
+ */
+export class LocalTracks {
+  readonly #setup: LocalTracksSetup;
+  readonly #tracked = new TrackedKeys<Subscription>();
+  readonly #frames: KeyFrames<Subscription>;
+  /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
+  #instance: number | undefined;
+  /** The epoch that was told last; undefined before the first. */
+  #epoch: string | undefined;
+  /** Subscriptions that track keys, or have asked to. */
+  readonly #live = new Set<Subscription>();
+  /** How many requests to track are under way. */
+  #asking = 0;
+
+  constructor(setup: LocalTracksSetup) {
+    this.#setup = setup;
+    this.#frames = new KeyFrames(setup.channel, setup.queueMaxBytes);
+  }
+
+  /** Whether nothing is tracked, asked or sent any more. */
+  get idle(): boolean {
+    return this.#tracked.size === 0 && this.#asking === 0 && !this.#frames.sending;
+  }
+
+  /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#frames.sending;
+  }
+
+  sendSlice(): void {
+    this.#frames.sendSlice();
+  }
+
+  /** The characters of the data that waits to be sent. */
+  get waitingLength(): number {
+    return this.#frames.length;
+  }
+
+  /** See `Tracking.track`. */
+  track(
+    subscription: Subscription,
+    keys: readonly TrackedKey[],
+    nowMs: number,
+    done: (reply: TrackReply) => void,
+  ): void {
+    const refused = this.#refusal(subscription, keys);
+    if (refused !== undefined) {
+      done({ outcome: "failed", error: refused });
+      return;
+    }
+    if (keys.length === 0) {
+      done({ outcome: "tracking", newer: [] });
+      return;
+    }
+    this.#live.add(subscription);
+    const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
+    // Changes may come before the reply, and count on what is tracked then.
+    this.#counted(() => {
+      for (const key of keys) this.#tracked.track(subscription, key);
+    });
+    subscription.tracksKeys();
+    this.#asking++;
+    this.#setup.track(keys, nowMs, (reply) => {
+      this.#asking--;
+      if (reply.outcome === "failed") {
+        // Only what was added: the others were granted before.
+        this.untrack(
+          subscription,
+          added.map(({ key }) => key),
+        );
+        done(reply);
+        return;
+      }
+      if (!this.#isTracking(subscription, reply)) {
+        done({ outcome: "failed", error: errorCodes.unrecoverablePosition });
+        return;
+      }
+      this.#setup.changed?.(subscription);
+      done({ outcome: "tracking", newer: this.#newer(subscription, reply.newer, nowMs) });
+    });
+  }
+
+  /** See `Tracking.untrack`. */
+  untrack(subscription: Subscription, keys: readonly string[]): void {
+    for (const key of keys) this.#frames.drop(subscription, key);
+    const gone = this.#counted(() =>
+      keys.filter((key) => this.#tracked.untrack(subscription, key)),
+    );
+    if (gone.length > 0) this.#setup.untrack(gone);
+    if (keys.length > 0) this.#setup.changed?.(subscription);
+  }
+
+  /** A subscription has ended. */
+  leave(subscription: Subscription): void {
+    const { count } = this.#tracked.of(subscription);
+    this.#live.delete(subscription);
+    this.#frames.leave(subscription);
+    if (count === 0) return;
+    const gone = this.#counted(() => this.#tracked.leave(subscription));
+    if (gone.length > 0) this.#setup.untrack(gone);
+    this.#setup.changed?.(subscription);
+  }
+
+  /** Restores what a subscription tracked, as {@link stored} said. */
+  restore(subscription: Subscription, { keys, instance }: StoredTracks): void {
+    this.#instance ??= instance;
+    this.#live.add(subscription);
+    this.#counted(() => {
+      for (const key of keys) this.#tracked.track(subscription, key);
+    });
+  }
+
+  /** What a subscription tracks, to be stored; undefined if it tracks nothing, or the channel's object may not know it. */
+  stored(subscription: Subscription): StoredTracks | undefined {
+    if (this.#instance === undefined || this.#tracked.of(subscription).count === 0)
+      return undefined;
+    return { instance: this.#instance, keys: this.#tracked.stored(subscription) };
+  }
+
+  /**
+   * Takes changes of the channel's object, and collects them for those who track the keys.
+   *
+   * @returns the keys that nobody tracks; undefined if nobody tracks anything here any more
+   */
+  take({ instance, epoch, changes }: TakenChanges, nowMs: number): readonly string[] | undefined {
+    this.#expire(nowMs);
+    if (this.#live.size === 0) return undefined;
+    this.#instance ??= instance;
+    if (this.#instance === instance) this.#endOthers(epoch);
+    else this.#endAll();
+    if (this.#tracked.size === 0) return undefined;
+    const untracked: string[] = [];
+    for (const change of changes) {
+      if (!this.#tracked.has(change.key)) {
+        if (change.removed !== true) untracked.push(change.key);
+        continue;
+      }
+      const trackers = this.#counted(() => this.#tracked.take(change, nowMs));
+      for (const each of trackers) this.#frames.collect(each, change);
+    }
+    return untracked;
+  }
+
+  /** Ends what has expired: its signature isn't valid any more, so nothing of it is sent (rule SP2). */
+  #expire(nowMs: number): void {
+    const { trackers, keys } = this.#counted(() => this.#tracked.expire(nowMs));
+    if (trackers.size === 0) return;
+    if (keys.length > 0) this.#setup.untrack(keys);
+    for (const each of trackers) this.#setup.changed?.(each);
+  }
+
+  #refusal(subscription: Subscription, keys: readonly TrackedKey[]): ErrorCode | undefined {
+    const { keysMax, budget } = this.#setup;
+    const own = this.#tracked.of(subscription);
+    const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
+    const length = added.reduce((sum, { key }) => sum + key.length, 0);
+    if (own.count + added.length > keysMax || own.length + length > limits.trackRowLengthMax)
+      return errorCodes.limitExceeded;
+    const isFull =
+      budget.tracks + added.length > limits.tracksMax ||
+      budget.length + length > limits.tracksLengthMax;
+    return isFull ? errorCodes.tooManyRequests : undefined;
+  }
+
+  /** Does something that tracks more or less, and counts that for the object. */
+  #counted<Result>(work: () => Result): Result {
+    const { budget } = this.#setup;
+    const { size, length } = this.#tracked;
+    const result = work();
+    budget.tracks += this.#tracked.size - size;
+    budget.length += this.#tracked.length - length;
+    return result;
+  }
+
+  /** Whether the reply is of the instance and of the epoch that the subscription counts on; ends what it isn't. */
+  #isTracking(subscription: Subscription, { instance, epoch }: TrackedBy): boolean {
+    // It may have ended meanwhile.
+    if (!this.#live.has(subscription)) return false;
+    this.#instance ??= instance;
+    if (this.#instance !== instance) {
+      this.#endAll();
+      return false;
+    }
+    if (subscription.granted.pollEpoch === epoch) return true;
+    subscription.insufficientState();
+    return false;
+  }
+
+  /** What the reply brings, of which the client is sent as much as a reply may hold, and the rest as pushes. */
+  #newer(
+    subscription: Subscription,
+    changes: readonly KeyChange[],
+    nowMs: number,
+  ): readonly KeyChange[] {
+    const replied: KeyChange[] = [];
+    let bytes = 0;
+    for (const change of changes) {
+      if (!this.#tracked.note(subscription, change, nowMs)) continue;
+      bytes += changeBytes(change);
+      if (bytes > limits.batchBytesMax) this.#frames.collect(subscription, change);
+      else {
+        // An older change of the key may wait to be sent.
+        this.#frames.drop(subscription, change.key);
+        replied.push(change);
+      }
+    }
+    return replied;
+  }
+
+  /** Ends the subscriptions of another epoch; which one is new is looked at only once. */
+  #endOthers(epoch: string): void {
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    for (const each of this.#live) if (each.granted.pollEpoch !== epoch) each.insufficientState();
+  }
+
+  #endAll(): void {
+    for (const each of this.#live) each.insufficientState();
+    this.#instance = undefined;
+  }
+}
+
+/** What one object's channels of shared polls have in common. */
+interface TrackBudget {
+  /** The keys that all connections of the object track, each connection counted. */
+  tracks: number;
+  /** The characters of these keys. */
+  length: number;
+}
+
+interface LocalTracksSetup {
+  readonly channel: string;
+  readonly queueMaxBytes: number;
+  /** The most keys that one connection tracks. */
+  readonly keysMax: number;
+  readonly budget: TrackBudget;
+  /** Has the channel's object track keys for a connection here. */
+  readonly track: (
+    known: readonly KnownVersion[],
+    nowMs: number,
+    done: (reply: ObjectTracking) => void,
+  ) => void;
+  /** Tells the channel's object that nobody here tracks these keys any more. */
+  readonly untrack: (keys: readonly string[]) => void;
+  /** Called when what a subscription tracks has changed; absent where it isn't stored. */
+  readonly changed?: (subscription: Subscription) => void;
+}
+
+/** The instance of the channel's object, and the epoch of its versions. */
+interface TrackedBy {
+  readonly instance: number;
+  readonly epoch: string;
+}
+
+/** What a channel's object replies to a request to track keys. */
+export type ObjectTracking =
+  | (TrackedBy & { readonly outcome: "tracking"; readonly newer: readonly KeyChange[] })
+  | { readonly outcome: "failed"; readonly error: ErrorCode };
+
+/** Changes of the channel's object. */
+export interface TakenChanges extends TrackedBy {
+  readonly changes: readonly KeyChange[];
+}
+
+/** What a subscription tracks, and which instance of the channel's object knows it. */
+export interface StoredTracks {
+  readonly instance: number;
+  readonly keys: readonly TrackedKey[];
+}

@@ -1,0 +1,100 @@
+import type { Channel } from "../channel/channel.ts";
+import type { Config } from "../config/config.ts";
+import type { SharedPoll } from "../shared-poll/shared-poll.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
+import { LocalTracks, type ObjectTracking } from "./local-tracks.ts";
+import type { Subscription } from "./subscription.ts";
+import type { EpochReply, Tracking, TrackReply } from "./tracking.ts";
+
+/**
+ * Tracking for the connections of a channel's own object. What they track is in memory only: while somebody tracks a key,
+ * the object doesn't hibernate.
+ */
+export class OwnTracking implements Tracking {
+  readonly #poll: SharedPoll;
+  readonly #tracks: LocalTracks;
+
+  constructor(poll: SharedPoll, { channel, queueMaxBytes, keysMax }: OwnTrackingSetup) {
+    this.#poll = poll;
+    this.#tracks = new LocalTracks({
+      channel,
+      queueMaxBytes,
+      keysMax,
+      budget: { tracks: 0, length: 0 },
+      track: (known, nowMs, done) => {
+        const tracking = poll.track(ownName, known, nowMs);
+        done(trackingReply(tracking));
+      },
+      untrack: (keys) => poll.untrack(ownName, keys),
+    });
+  }
+
+  /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#tracks.sending;
+  }
+
+  sendSlice(): void {
+    this.#tracks.sendSlice();
+  }
+
+  /** Collects what the channel has for the connections. */
+  settle(nowMs: number): void {
+    const { epoch, instance } = this.#poll;
+    this.#tracks.take({ epoch, instance, changes: this.#poll.takeOwn() }, nowMs);
+  }
+
+  epoch(_channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {
+    done({ outcome: "epoch", epoch: this.#poll.epoch });
+  }
+
+  track(
+    subscription: Subscription,
+    keys: readonly TrackedKey[],
+    nowMs: number,
+    done: (reply: TrackReply) => void,
+  ): void {
+    this.#tracks.track(subscription, keys, nowMs, done);
+  }
+
+  untrack(subscription: Subscription, keys: readonly string[]): void {
+    this.#tracks.untrack(subscription, keys);
+  }
+
+  /** The instance that knew what is tracked is gone (rule SP8). */
+  restore(subscription: Subscription): void {
+    if (subscription.granted.tracks === true) subscription.insufficientState();
+  }
+
+  /** A subscription has ended. */
+  leave(subscription: Subscription): void {
+    this.#tracks.leave(subscription);
+  }
+}
+
+/** Tracking for a channel's own object; undefined unless the channel is a shared poll. */
+export function ownTracking(
+  { name: channel, sharedPoll, options }: Channel,
+  { client }: Config,
+): OwnTracking | undefined {
+  const keysMax = options.sharedPoll?.maxKeysPerConnection ?? 0;
+  const queueMaxBytes = client.queueMaxSizeBytes;
+  return sharedPoll && new OwnTracking(sharedPoll, { channel, queueMaxBytes, keysMax });
+}
+
+function trackingReply(tracking: ReturnType<SharedPoll["track"]>): ObjectTracking {
+  return tracking.outcome === "full"
+    ? { outcome: "failed", error: errorCodes.limitExceeded }
+    : tracking;
+}
+
+interface OwnTrackingSetup {
+  readonly channel: string;
+  readonly queueMaxBytes: number;
+  /** The most keys that one connection tracks. */
+  readonly keysMax: number;
+}
+
+/** The name of the channel's own object among those whose connections track keys. No gateway has it. */
+const ownName = "";

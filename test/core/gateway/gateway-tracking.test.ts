@@ -1,0 +1,356 @@
+import { describe, expect, it } from "vitest";
+import type { KeyChange } from "../../../src/contract/poll-batch.ts";
+import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
+import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import { GatewayTracking } from "../../../src/gateway/gateway-tracking.ts";
+import { limits } from "../../../src/limits.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import type { StoredTracks } from "../../../src/session/local-tracks.ts";
+import { Subscription } from "../../../src/session/subscription.ts";
+import type { TrackReply } from "../../../src/session/tracking.ts";
+import { textOf } from "../../support/text-of.ts";
+import { json } from "../api/channel-config.ts";
+
+const channel = "prices:eu";
+const instance = 5;
+
+/** A gateway's tracking. The channel's object answers when a test says so. */
+class Fixture {
+  readonly requests: (readonly [RelayRequest, (reply: RelayReply) => void])[] = [];
+  readonly rows = new Map<string, StoredTracks>();
+  /** How many rows were written or deleted. */
+  stores = 0;
+  tracking = this.#new();
+
+  #new(): GatewayTracking {
+    return new GatewayTracking({
+      request: (_, request, done) => this.requests.push([request, done]),
+      queueMaxBytes: 1_000,
+      keysMax: () => 100_000,
+      rows: {
+        find: (client) => this.rows.get(client),
+        store: (client, _, tracks) => {
+          this.stores++;
+          if (tracks === undefined) this.rows.delete(client);
+          else this.rows.set(client, structuredClone(tracks));
+        },
+      },
+    });
+  }
+
+  hibernate(...trackers: readonly Tracker[]): void {
+    this.tracking = this.#new();
+    for (const tracker of trackers) {
+      tracker.wake(this.tracking);
+      this.tracking.restore(tracker.subscription);
+    }
+  }
+
+  /** Answers the oldest request to track keys. */
+  answer(newer: readonly KeyChange[] = [], more: { epoch?: string; instance?: number } = {}): void {
+    this.#take({ outcome: "tracking", epoch: "e", instance, newer, ...more });
+  }
+
+  fail(): void {
+    this.#take({ outcome: "error", error: errorCodes.tooManyRequests });
+  }
+
+  /** Takes changes of the channel's object, and sends them. */
+  take(changes: readonly KeyChange[], more: { epoch?: string; instance?: number } = {}) {
+    const batch = { v: 1, channel, instance, epoch: "e", changes, ...more } as const;
+    const reply = this.tracking.take(batch, 0);
+    while (this.tracking.sending) this.tracking.sendSlice();
+    return reply;
+  }
+
+  /** The requests since the last call, in a short form. */
+  asked(): readonly string[] {
+    return this.requests.splice(0).map(([request]) => shownRequest(request));
+  }
+
+  #take(reply: RelayReply): void {
+    const [, done] = this.requests.shift() ?? [];
+    if (done === undefined) throw new Error("nothing is asked");
+    done(reply);
+  }
+}
+
+/** A connection that tracks keys. */
+class Tracker {
+  subscription: Subscription;
+  /** What it was sent, or `lost`. */
+  readonly received: string[] = [];
+  readonly replies: TrackReply[] = [];
+  readonly #client: string;
+  #tracking: GatewayTracking;
+
+  constructor(client: string, { tracking }: Fixture) {
+    this.#client = client;
+    this.#tracking = tracking;
+    this.subscription = this.#newSubscription({ ...granted });
+  }
+
+  /** The gateway hibernated: the session was restored. */
+  wake(tracking: GatewayTracking): void {
+    this.#tracking = tracking;
+    this.subscription = this.#newSubscription(this.subscription.granted);
+  }
+
+  track(...keys: (string | readonly [string, bigint])[]): void {
+    const items = keys.map((each) => {
+      const [key, version] = typeof each === "string" ? ([each, 0n] as const) : each;
+      return { key, version, endsAtMs: Infinity };
+    });
+    this.#tracking.track(this.subscription, items, 0, (reply) => this.replies.push(reply));
+  }
+
+  #newSubscription(snapshot: SubscriptionSnapshot): Subscription {
+    const socket = {
+      send: (frame: string | Uint8Array) => {
+        this.received.push(...pubsOf(textOf(frame)));
+      },
+      backlogBytes: () => 0,
+    };
+    const session = {
+      hasRoomForCursor: () => true,
+      save: () => undefined,
+      subscriptionChanged: () => undefined,
+      disconnect: () => undefined,
+      insufficientState: (subscription: Subscription) => {
+        this.received.push("lost");
+        this.#tracking.leave(subscription);
+      },
+    };
+    const info = { user: "42", client: this.#client };
+    return new Subscription(info, snapshot, jsonCodec, socket, session);
+  }
+}
+
+const granted: SubscriptionSnapshot = {
+  channel,
+  expireAtSeconds: 0,
+  present: false,
+  announced: false,
+  hearsJoinLeave: false,
+  pollEpoch: "e",
+};
+
+const change = (key: string, version: number): KeyChange => ({
+  key,
+  version: BigInt(version),
+  data: json(`${version}`),
+  offset: 0,
+});
+
+function pubsOf(frame: string): readonly string[] {
+  return frame.split("\n").map((line) => {
+    const { push }: { push: { pub: { key: string; version?: number } } } = JSON.parse(line);
+    return `${push.pub.key}@${push.pub.version ?? "removed"}`;
+  });
+}
+
+function shownRequest(request: RelayRequest): string {
+  if (request.method === "untrack") return `untrack ${request.keys.join()}`;
+  if (request.method !== "track") return request.method;
+  return `track ${request.known.map(({ key, version }) => `${key}@${version}`).join()}`;
+}
+
+/** A fixture with a connection that tracks these keys. */
+function tracked(...keys: readonly string[]) {
+  const fixture = new Fixture();
+  const tracker = new Tracker("c1", fixture);
+  tracker.track(...keys);
+  fixture.answer();
+  fixture.tracking.save();
+  return { fixture, tracker };
+}
+
+describe("a gateway whose clients track keys", () => {
+  it("[SP7] tells the channel's object of them, and of keys that nobody tracks any more", () => {
+    const { fixture, tracker } = tracked("a", "b");
+    const other = new Tracker("c2", fixture);
+    other.track(["b", 3n]);
+    expect(fixture.requests.map(([request]) => shownRequest(request))).toEqual(["track b@3"]);
+    fixture.answer();
+    fixture.tracking.untrack(tracker.subscription, ["a", "b", "x"]);
+    expect(fixture.asked()).toEqual(["untrack a"]);
+    fixture.tracking.leave(other.subscription);
+    expect(fixture.asked()).toEqual(["untrack b"]);
+    expect(fixture.take([change("b", 4)])).toEqual({ outcome: "left" });
+  });
+
+  it("[SP2][SP7] sends each change to those who track the key and have an older version", () => {
+    const { fixture, tracker } = tracked("a");
+    const other = new Tracker("c2", fixture);
+    other.track("b", ["a", 7n]);
+    fixture.answer([change("b", 2)]);
+    expect(other.replies).toEqual([{ outcome: "tracking", newer: [change("b", 2)] }]);
+    expect(fixture.take([change("a", 5), change("b", 2), change("z", 1)])).toEqual({
+      outcome: "taken",
+      untracked: ["z"],
+    });
+    expect(fixture.take([change("a", 8), change("b", 3)])).toEqual({ outcome: "taken" });
+    // A call that is repeated does nothing more.
+    fixture.take([change("a", 8), change("b", 3)]);
+    expect([tracker.received, other.received]).toEqual([
+      ["a@5", "a@8"],
+      ["a@8", "b@3"],
+    ]);
+    const removal = { key: "a", data: new Uint8Array(), offset: 0, removed: true } as const;
+    expect(fixture.take([removal])).toEqual({ outcome: "taken" });
+    expect([tracker.received.at(-1), other.received.at(-1)]).toEqual(["a@removed", "a@removed"]);
+  });
+
+  it("[SP6] passes on changes that come before the reply, and not what the reply has of them", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture);
+    tracker.track("a", "b");
+    fixture.take([change("a", 5)]);
+    expect(tracker.received).toEqual(["a@5"]);
+    fixture.answer([change("a", 4), change("b", 1)]);
+    expect(tracker.replies).toEqual([{ outcome: "tracking", newer: [change("b", 1)] }]);
+  });
+
+  it("[SP6] replaces what waits to be sent by what the reply has", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture);
+    tracker.track("a");
+    const batch = { v: 1, channel, instance, epoch: "e", changes: [change("a", 5)] } as const;
+    fixture.tracking.take(batch, 0);
+    fixture.answer([change("a", 6)]);
+    expect(fixture.tracking.sending).toBe(false);
+    expect([tracker.received, tracker.replies]).toEqual([
+      [],
+      [{ outcome: "tracking", newer: [change("a", 6)] }],
+    ]);
+  });
+
+  it("[SP9] tracks nothing that the channel's object refuses, and goes on with what it did before", () => {
+    const { fixture, tracker } = tracked("a");
+    tracker.track("a", "b");
+    fixture.fail();
+    expect(tracker.replies[1]).toEqual({ outcome: "failed", error: errorCodes.tooManyRequests });
+    expect(fixture.take([change("a", 1), change("b", 1)])).toMatchObject({ untracked: ["b"] });
+    expect(tracker.received).toEqual(["a@1"]);
+  });
+
+  it("[SP9] refuses more than limits.tracksMax keys of all connections together, with 111", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture);
+    const many = Array.from({ length: limits.tracksMax / 4 }, (_, index) => `${index}`);
+    const others = ["c2", "c3", "c4", "c5"].map((client) => new Tracker(client, fixture));
+    for (const other of others) other.track(...many);
+    tracker.track("a");
+    expect(tracker.replies).toEqual([{ outcome: "failed", error: errorCodes.tooManyRequests }]);
+    if (others[0] !== undefined) fixture.tracking.leave(others[0].subscription);
+    fixture.asked();
+    tracker.track("a");
+    expect(fixture.asked()).toEqual(["track a@0"]);
+  });
+
+  it("[SP9] refuses more than limits.tracksLengthMax characters of keys of all connections, with 111", () => {
+    const fixture = new Fixture();
+    const length = limits.mapKeyBytesMax;
+    const each = limits.trackRowLengthMax / length;
+    for (let client = 0; client < limits.tracksLengthMax / limits.trackRowLengthMax; client++) {
+      const keys = Array.from({ length: each }, (_, index) => `${index}`.padEnd(length, "x"));
+      new Tracker(`${client}`, fixture).track(...keys);
+    }
+    const tracker = new Tracker("last", fixture);
+    tracker.track("a");
+    expect(tracker.replies).toEqual([{ outcome: "failed", error: errorCodes.tooManyRequests }]);
+  });
+
+  it("[SP7] takes nothing more while limits.keyFramesLengthMax characters wait to be sent", () => {
+    const { fixture } = tracked("a", "b");
+    const data = json(`"${"x".repeat(limits.keyFramesLengthMax / 2)}"`);
+    const batch = { v: 1, channel, instance, epoch: "e" } as const;
+    fixture.tracking.take({ ...batch, changes: [{ ...change("a", 1), data }] }, 0);
+    expect(fixture.tracking.full).toBe(false);
+    fixture.tracking.take({ ...batch, changes: [{ ...change("b", 1), data }] }, 0);
+    expect(fixture.tracking.full).toBe(true);
+    while (fixture.tracking.sending) fixture.tracking.sendSlice();
+    expect(fixture.tracking.full).toBe(false);
+  });
+
+  it("[SP9] refuses keys that are longer together than fits into a row, with 106", () => {
+    const tracker = new Tracker("c1", new Fixture());
+    const length = limits.mapKeyBytesMax;
+    const count = limits.trackRowLengthMax / length;
+    const longest = Array.from({ length: count }, (_, index) => `${index}`.padEnd(length, "x"));
+    tracker.track(...longest);
+    expect(tracker.replies).toEqual([]);
+    tracker.track("y");
+    expect(tracker.replies.at(-1)).toEqual({ outcome: "failed", error: errorCodes.limitExceeded });
+  });
+});
+
+describe("a gateway that hibernates", () => {
+  it("[SP8] knows what its clients track, from one row for each of them", () => {
+    const { fixture, tracker } = tracked("a", "b");
+    fixture.tracking.untrack(tracker.subscription, ["b"]);
+    fixture.tracking.save();
+    expect([fixture.stores, fixture.rows.get("c1")?.keys.map(({ key }) => key)]).toEqual([
+      2,
+      ["a"],
+    ]);
+    fixture.asked();
+    fixture.hibernate(tracker);
+    expect(fixture.asked()).toEqual([]);
+    fixture.take([change("a", 3), change("b", 3)]);
+    expect(tracker.received).toEqual(["a@3"]);
+    expect(fixture.stores).toBe(2);
+    fixture.tracking.leave(tracker.subscription);
+    expect(fixture.rows.size).toBe(0);
+  });
+
+  it("[SP8] tells a client whose row is lost to track its keys again", () => {
+    const { fixture, tracker } = tracked("a");
+    fixture.rows.clear();
+    fixture.hibernate(tracker);
+    expect(tracker.received).toEqual(["lost"]);
+  });
+
+  it("[SP8] stores nothing before the channel's object has replied", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture);
+    tracker.track("a");
+    fixture.tracking.save();
+    fixture.hibernate(tracker);
+    expect(tracker.received).toEqual(["lost"]);
+  });
+});
+
+describe("a channel's object that has lost its memory", () => {
+  it("[SP8] makes the clients of a gateway track their keys again, by its first call", () => {
+    const { fixture, tracker } = tracked("a");
+    fixture.hibernate(tracker);
+    expect(fixture.take([], { instance: 6 })).toEqual({ outcome: "left" });
+    expect(tracker.received).toEqual(["lost"]);
+    tracker.wake(fixture.tracking);
+    tracker.track("a");
+    fixture.asked();
+    expect(fixture.take([change("a", 1)], { instance: 6 })).toEqual({ outcome: "taken" });
+    expect(tracker.received).toEqual(["lost", "a@1"]);
+  });
+
+  it("[SP8] or by its reply, and the client is told", () => {
+    const { fixture, tracker } = tracked("a");
+    const other = new Tracker("c2", fixture);
+    other.track("b");
+    fixture.answer([change("b", 1)], { instance: 6 });
+    expect([tracker.received, other.received]).toEqual([["lost"], ["lost"]]);
+    expect(other.replies).toEqual([{ outcome: "failed", error: errorCodes.unrecoverablePosition }]);
+  });
+
+  it.each([
+    ["its call", (fixture: Fixture) => fixture.take([change("a", 1)], { epoch: "other" })],
+    ["its reply", (fixture: Fixture) => fixture.answer([], { epoch: "other" })],
+  ])("[SP8] or whose backend has begun another epoch, by %s", (_, told) => {
+    const { fixture, tracker } = tracked("a");
+    tracker.track("b");
+    told(fixture);
+    expect(tracker.received).toEqual(["lost"]);
+  });
+});

@@ -1,0 +1,249 @@
+import { describe, expect, it } from "vitest";
+import type { TrackVerdict } from "../../../src/access/track-signature.ts";
+import { limits } from "../../../src/limits.ts";
+import type { TestConnection } from "./test-connection.ts";
+import { ChannelFixture, startMs } from "./channel-fixture.ts";
+
+const channel = {
+  proxy: { shared_poll_refresh: { endpoint: "https://backend.example.com/poll" } },
+};
+const options = {
+  subscription_type: "shared_poll",
+  allow_subscribe_for_client: true,
+  shared_poll: { max_keys_per_connection: 3 },
+};
+const subscribe = `{"channel":"room","type":4}`;
+const endless: TrackVerdict = { outcome: "verified", expireAtSeconds: 0 };
+const startSeconds = startMs / 1_000;
+const until = (seconds: number): TrackVerdict => ({
+  outcome: "verified",
+  expireAtSeconds: startSeconds + seconds,
+});
+
+/** A command that tracks these batches of keys, each key with its version if there is one. */
+function track(batches: readonly (readonly string[])[], more: object = {}): string {
+  const request = batches.map((keys) => ({
+    signature: "s",
+    items: keys.map((each) => {
+      const [key = "", version] = each.split("@");
+      return version === undefined ? { key } : { key, version: Number(version) };
+    }),
+  }));
+  return JSON.stringify({
+    id: 3,
+    sub_refresh: { channel: "room", type: 1, track: request, ...more },
+  });
+}
+
+/** A fixture with a subscriber. */
+function opened(sharedPoll: object = {}) {
+  const fixture = new ChannelFixture({
+    channel,
+    options: { ...options, shared_poll: { ...options.shared_poll, ...sharedPoll } },
+  });
+  const connection = fixture.subscribed("42", subscribe);
+  const ask = (frame: string, ...tracks: readonly TrackVerdict[]) =>
+    fixture.ask(connection, frame, { tracks });
+  return { fixture, connection, ask };
+}
+
+const push = (pub: string) => `{"push":{"channel":"room","pub":${pub}}}`;
+const error = (code: number) => [expect.stringContaining(`{"id":3,"error":{"code":${code},`)];
+
+function connected(fixture: ChannelFixture): TestConnection {
+  return fixture.connected("42");
+}
+
+describe("a subscribe", () => {
+  it("[SP8] to a shared poll is answered with the type and the epoch", () => {
+    const fixture = new ChannelFixture({ channel, options });
+    const connection = connected(fixture);
+    expect(fixture.ask(connection, `{"id":2,"subscribe":${subscribe}}`)).toEqual([
+      `{"id":2,"subscribe":{"epoch":"epoch1","type":4}}`,
+    ]);
+    expect(connection.saved.subscriptions).toMatchObject([{ pollEpoch: "epoch1" }]);
+    expect(connection.attachment.v).toBe(6);
+  });
+
+  it.each([
+    ["a stream", options, ""],
+    ["a map", options, ',"type":1'],
+    ["a shared poll", { allow_subscribe_for_client: true }, ',"type":4'],
+  ])("[SP1] as if the channel were %s is refused with 103", (_, namespace, type) => {
+    const fixture = new ChannelFixture({ channel, options: namespace });
+    const connection = connected(fixture);
+    const frame = `{"id":3,"subscribe":{"channel":"room"${type}}}`;
+    expect(fixture.ask(connection, frame)).toEqual(error(103));
+  });
+});
+
+describe("a client that tracks keys", () => {
+  it("[SP2][SP6] gets what is known in the reply, and what the backend says as pushes", () => {
+    const { fixture, connection, ask } = opened();
+    expect(ask(track([["a", "b"]]), endless)).toEqual([`{"id":3,"sub_refresh":{}}`]);
+    fixture.answerPolls({ a: "1", b: "1" });
+    // Both share a frame.
+    expect(connection.takeSent()).toEqual([
+      `${push('{"data":1,"key":"a","version":1}')}\n${push('{"data":1,"key":"b","version":2}')}`,
+    ]);
+    const other = fixture.subscribed("43", subscribe);
+    expect(fixture.ask(other, track([["b", "a@1"]]), { tracks: [endless] })).toEqual([
+      `{"id":3,"sub_refresh":{"items":[{"data":1,"key":"b","version":2}]}}`,
+    ]);
+    fixture.pass(10_000);
+    fixture.answerPolls({ a: "2", b: "1" });
+    expect(connection.takeSent()).toEqual([push('{"data":2,"key":"a","version":3}')]);
+    expect(other.takeSent()).toEqual([push('{"data":2,"key":"a","version":3}')]);
+  });
+
+  it("[SP6] gets what doesn't fit into the reply as pushes after it", () => {
+    const { fixture, ask } = opened();
+    ask(track([["a", "b"]]), endless);
+    const large = `"${"x".repeat(limits.batchBytesMax / 2)}"`;
+    fixture.answerPolls({ a: large, b: large });
+    const other = fixture.subscribed("43", subscribe);
+    const [reply = ""] = fixture.ask(other, track([["a", "b"]]), { tracks: [endless] });
+    expect([reply.includes('"key":"a"'), reply.includes('"key":"b"')]).toEqual([true, false]);
+    fixture.answerPolls({});
+    expect(other.takeSent()).toEqual([push(`{"data":${large},"key":"b","version":2}`)]);
+  });
+
+  it("[SP2] gets nothing more of keys that it untracks, in the same request or in another", () => {
+    const { fixture, connection, ask } = opened();
+    ask(track([["a", "b", "c"]], { untrack: ["c"] }), endless);
+    expect(ask(`{"id":4,"sub_refresh":{"channel":"room","type":2,"untrack":["b","x"]}}`)).toEqual([
+      `{"id":4,"sub_refresh":{}}`,
+    ]);
+    fixture.answerPolls({ a: "1", b: "1", c: "1" });
+    expect(connection.takeSent()).toEqual([push('{"data":1,"key":"a","version":1}')]);
+    expect(ask(track([["a"]], { untrack: ["a"] }), endless)).toEqual([`{"id":3,"sub_refresh":{}}`]);
+    fixture.end(connection);
+    fixture.pass(1_000);
+    fixture.answerPolls({});
+    fixture.pass(1_000);
+    fixture.answerPolls({});
+    expect(fixture.channel.sharedPoll?.active).toBe(false);
+  });
+
+  it("[SP1] is told the least time until one of the signatures expires", () => {
+    const { ask } = opened();
+    expect(ask(track([["a"], ["b"], ["c"]]), until(90), until(60), endless)).toEqual([
+      `{"id":3,"sub_refresh":{"expires":true,"ttl":60}}`,
+    ]);
+    // One that has just expired is still taken, and to be renewed at once.
+    expect(ask(track([["a"]]), until(-5))).toEqual([
+      `{"id":3,"sub_refresh":{"expires":true,"ttl":1}}`,
+    ]);
+  });
+
+  it("[SP2] gets nothing after its signature has expired for longer than the delay", () => {
+    const { fixture, connection, ask } = opened({
+      refresh_interval: "1s",
+      track_expired_extra_delay: "5s",
+    });
+    ask(track([["a"]]), { outcome: "verified", expireAtSeconds: startSeconds + 10 });
+    ask(track([["b"]]), endless);
+    fixture.answerPolls({ a: "1", b: "1" });
+    connection.takeSent();
+    fixture.pass(14_999);
+    fixture.answerPolls({ a: "2", b: "1" });
+    expect(connection.takeSent()).toEqual([push('{"data":2,"key":"a","version":3}')]);
+    fixture.pass(1_000);
+    fixture.answerPolls({ a: "3", b: "2" });
+    expect(connection.takeSent()).toEqual([push('{"data":2,"key":"b","version":5}')]);
+    fixture.pass(1_000);
+    fixture.answerPolls({});
+    fixture.pass(1_000);
+    fixture.answerPolls({});
+    expect(fixture.channel.sharedPoll?.size).toBe(1);
+  });
+
+  it.each<[string, string, readonly TrackVerdict[], number]>([
+    ["no signature that is valid", track([["a"]]), [{ outcome: "invalid" }], 103],
+    ["one that isn't among others", track([["a"], ["b"]]), [endless, { outcome: "invalid" }], 103],
+    ["no verdict", track([["a"], ["b"]]), [endless], 103],
+    ["an expired one", track([["a"], ["b"]]), [endless, { outcome: "expired" }], 109],
+    ["a user who isn't known yet", track([["a"]]), [{ outcome: "unavailable" }], 100],
+    ["no keys", track([]), [], 107],
+    ["an empty key", track([["a", ""]]), [endless], 107],
+    ["a key that is too long", track([["x".repeat(limits.mapKeyBytesMax + 1)]]), [endless], 107],
+    ["more keys than a connection may track", track([["a", "b", "c", "d"]]), [endless], 106],
+  ])("[SP1][SP9] with %s is refused, with all its keys", (_, frame, tracks, code) => {
+    const { fixture, ask } = opened();
+    expect(ask(frame, ...tracks)).toEqual(error(code));
+    expect(fixture.channel.sharedPoll?.active).toBe(false);
+  });
+
+  it("[SP9] may track as many keys as the configuration says, the longest there are, in all requests together", () => {
+    const { ask } = opened();
+    const longest = "x".repeat(limits.mapKeyBytesMax);
+    expect(ask(track([["a", longest]]), endless)).toEqual([`{"id":3,"sub_refresh":{}}`]);
+    expect(ask(track([["a", "b"]]), endless)).toEqual([`{"id":3,"sub_refresh":{}}`]);
+    expect(ask(track([["a", "c"]]), endless)).toEqual(error(106));
+  });
+
+  it("[SP1] without a subscription, or on a channel that is no shared poll, is refused", () => {
+    const fixture = new ChannelFixture({ channel, options });
+    const none = connected(fixture);
+    expect(fixture.ask(none, track([["a"]]), { tracks: [endless] })).toEqual(error(103));
+    const stream = new ChannelFixture({ options: { allow_subscribe_for_client: true } });
+    const subscriber = stream.subscribed();
+    expect(stream.ask(subscriber, track([["a"]]), { tracks: [endless] })).toEqual(error(107));
+    const { ask } = opened();
+    expect(ask(`{"id":3,"sub_refresh":{"channel":"room","type":3}}`)).toEqual(error(107));
+  });
+});
+
+describe("what was tracked", () => {
+  it("[SP8] with an object that is gone is lost, and the client is told", () => {
+    const { fixture, connection, ask } = opened();
+    const other = fixture.subscribed("43", subscribe);
+    ask(track([["a"]]), endless);
+    fixture.hibernate();
+    const lost = `{"push":{"channel":"room","unsubscribe":{"code":2500,"reason":"insufficient state"}}}`;
+    expect(connection.takeSent()).toEqual([lost]);
+    expect(connection.saved.subscriptions).toEqual([]);
+    // Who tracked nothing learns it once it does, because the versions are others now.
+    expect(other.takeSent()).toEqual([]);
+    expect(fixture.ask(other, track([["a"]]), { tracks: [endless] })).toEqual([
+      lost,
+      ...error(112),
+    ]);
+    fixture.answerPolls({ a: "1" });
+    expect(other.takeSent()).toEqual([]);
+  });
+
+  it("[SP8] in an epoch that the backend ends is lost, and the clients are told before anything else", () => {
+    const { fixture, connection, ask } = opened({ mode: "versioned" });
+    ask(track([["a"]]), endless);
+    fixture.answerPolls({}, "one");
+    expect(connection.takeSent()).toEqual([
+      `{"push":{"channel":"room","unsubscribe":{"code":2500,"reason":"insufficient state"}}}`,
+    ]);
+    expect(fixture.ask(connection, `{"id":4,"subscribe":${subscribe}}`)).toEqual([
+      `{"id":4,"subscribe":{"epoch":"one","type":4}}`,
+    ]);
+  });
+});
+
+it("[SP11] a client can't publish to a shared poll, whatever the namespace allows", () => {
+  const fixture = new ChannelFixture({
+    channel,
+    options: { ...options, allow_publish_for_subscriber: true },
+  });
+  const connection = fixture.subscribed("42", subscribe);
+  const frame = `{"id":3,"publish":{"channel":"room","data":1}}`;
+  expect(fixture.ask(connection, frame)).toEqual(error(107));
+});
+
+it("[F4] a client that doesn't take its values is disconnected as slow", () => {
+  const { fixture, connection, ask } = opened();
+  ask(track([["a"]]), endless);
+  connection.backlog = fixture.config.client.queueMaxSizeBytes + 1;
+  fixture.answerPolls({ a: "1" });
+  expect(connection.takeSent()).toEqual(["close 3008 slow"]);
+  fixture.answerPolls({});
+  fixture.pass(1_000);
+  fixture.answerPolls({});
+  expect(fixture.channel.sharedPoll?.active).toBe(false);
+});
