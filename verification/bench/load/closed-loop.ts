@@ -1,7 +1,7 @@
 import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
-import { plannedPosts } from "./planned-posts.ts";
+import { plannedChanges, plannedPosts } from "./planned-posts.ts";
 import { type Posted, postInTurn } from "./post-in-turn.ts";
 import { PostPool } from "./post-pool.ts";
 import { warmUpSeconds } from "./warm-up.ts";
@@ -12,7 +12,11 @@ export async function closedLoop(
   connected: Connected,
 ): Promise<Extract<Report, { order: "closed-loop" }>> {
   const { subscribers, server } = connected;
-  const posts = plannedPosts(connected, order.channels, order.batch, order.dataBytes);
+  const { channels, batch, keys, dataBytes } = order;
+  const posts =
+    keys === undefined
+      ? plannedPosts(connected, channels, batch, dataBytes)
+      : plannedChanges(connected, channels, keys, dataBytes);
   const pool = await PostPool.open(server.api, order.publishers, subscribers.failure);
   const run = async (seconds: number): Promise<Posted> => {
     const untilMs = performance.now() + seconds * 1000;

@@ -32,6 +32,8 @@ export type Order =
       readonly channels: readonly string[];
       /** How many channels one request publishes to. */
       readonly batch: number;
+      /** If the channels are maps, the keys of each that are set in turn, one by each request. */
+      readonly keys?: number;
       readonly dataBytes: number;
     }
   /** Posts at a rate, whether earlier posts are answered or not; latencies count from the due time of each post. */
@@ -56,6 +58,8 @@ export type Order =
        * default.
        */
       readonly batch?: number;
+      /** If the channel is a map, the keys that are set in turn, one by each request. */
+      readonly keys?: number;
       readonly dataBytes: number;
     }
   /** Publishers of one channel whose subscribers send receipts; waits until all receipts are answered. */
