@@ -12,7 +12,6 @@ import { MapExpiry } from "../map/map-expiry.ts";
 import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
 import type { KeyCounts, KnownKey, MapEntry } from "../map/map-state.ts";
 import { suppressionOf } from "../map/suppression.ts";
-import { trustedJsonText } from "../protocol/json/text.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
@@ -161,7 +160,7 @@ export class ChannelMap {
 
   /**
    * Tells the subscribers, here and on gateways, that the state of an ephemeral map was lost in a crash (rule Z11). To be
-   * called at the end of the first event of an instance; otherwise it does nothing.
+   * called before anything else is asked of the channel, or at the end of the first event; later it does nothing.
    */
   tellLoss(nowMs: number): void {
     if (!this.#isLost) return;
@@ -183,6 +182,7 @@ export class ChannelMap {
 
   /** Removes keys that have ended, in the order in which they ended: a bounded number of them (rule Z6). */
   expire(nowMs: number): void {
+    this.tellLoss(nowMs);
     if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
     this.#store.changing(nowMs);
     for (const key of this.#expiry.take(nowMs)) {
@@ -468,7 +468,7 @@ const unversioned = { version: 0n, versionEpoch: "" } as const;
 
 const noVersion = unversioned;
 
-const nothing = trustedJsonText("");
+const nothing = new Uint8Array(0);
 
 const removed = { data: nothing, removed: true, delta: false, ...unversioned } as const;
 

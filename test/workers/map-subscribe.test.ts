@@ -161,9 +161,9 @@ describe.each(variants)("a map, on $name", (variant) => {
     );
     expect(await socket.line()).toBe('{"id":4,"publish":{}}');
     await variant.betweenSteps(channel);
-    expect(await lineOf(socket, { id: 5, publish: { channel, type: 1, key: "k", removed: true } })).toBe(
-      '{"id":5,"publish":{}}',
-    );
+    expect(
+      await lineOf(socket, { id: 5, publish: { channel, type: 1, key: "k", removed: true } }),
+    ).toBe('{"id":5,"publish":{}}');
     await variant.betweenSteps(channel);
   });
 
@@ -195,10 +195,14 @@ describe.each(variants)("a map, on $name", (variant) => {
     );
     await variant.betweenSteps(channel);
     await set(channel, "a", `${long}3`);
-    expect(await socket.line()).toMatch(/"pub":\{"data":"1c\\n.{3,20};","offset":3,"delta":true,"key":"a"\}/);
+    expect(await socket.line()).toMatch(
+      /"pub":\{"data":"1c\\n.{3,20};","offset":3,"delta":true,"key":"a"\}/,
+    );
     await variant.betweenSteps(channel);
     await set(channel, "b", `${long}4`);
-    expect(await socket.line()).toMatch(/"pub":\{"data":"1c\\n.{3,20};","offset":4,"delta":true,"key":"b"\}/);
+    expect(await socket.line()).toMatch(
+      /"pub":\{"data":"1c\\n.{3,20};","offset":4,"delta":true,"key":"b"\}/,
+    );
     await call("map_remove", { channel, key: "a" });
     expect(await socket.line()).toContain('"pub":{"offset":5,"key":"a","removed":true}');
     await set(channel, "a", `${long}5`);
