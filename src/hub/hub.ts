@@ -211,7 +211,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     if (first === undefined) return;
     this.#batches ??= [];
     if (this.#batches.at(-1)?.add(push) === "added") return;
-    const batch = new BatchFrames(first.codec);
+    const batch = new BatchFrames(first.codec, this.#hidesOffsets);
     batch.add(push);
     this.#batches.push(batch);
     // Publishers wait before it comes to this (rule F6). Joins and leaves can't wait.
@@ -319,8 +319,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
   }
 }
 
-function withoutPosition({ epoch: _, ...publication }: Publication): Publication {
-  return { ...publication, offset: 0 };
+function withoutPosition(publication: Publication): Publication {
+  const { epoch: _, ...rest } = publication;
+  return { ...rest, offset: 0 };
 }
 
 /** What a hub needs not have. */
@@ -331,7 +332,10 @@ export interface HubSetup {
   readonly deliveries?: Counter;
   /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
   readonly frames?: FrameTrail;
-  /** Subscribers aren't told offsets: those of an ephemeral map have no use for them. Absent: they are. */
+  /**
+   * Subscribers aren't told offsets, and of a key's changes that wait together only the newest: those of an ephemeral map
+   * have no use for more. Absent: they are told all.
+   */
   readonly hidesOffsets?: boolean;
 }
 

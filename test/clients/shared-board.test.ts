@@ -31,8 +31,7 @@ beforeAll(async () => {
   dormouse = await StartedServer.start(await freePort(), join(folder, "state"), options);
   pages = startPages(port, dormouse.welcome.address);
   const lines = new Inbox<string>();
-  if (pages.stdout !== null)
-    createInterface(pages.stdout).on("line", (line) => lines.push(line));
+  if (pages.stdout !== null) createInterface(pages.stdout).on("line", (line) => lines.push(line));
   address = /http:\S+/.exec(await lines.first((one) => one.includes("http://")))?.[0] ?? "";
 });
 afterAll(async () => {
@@ -68,7 +67,7 @@ if (chromium === undefined) {
 }
 
 function inBrowsers(browser: string): void {
-  it("[Z20] [Z25] shows both the cursors and the same list, also after one of them was offline", async (test) => {
+  it("[Z15] [Z20] shows both the cursors and the same list, also after one of them was offline", async (test) => {
     const open = (name: string): Promise<ControlledPage> => openBoard(test, browser, name);
     const [ada, bob] = await Promise.all([open("ada"), open("bob")]);
     await Promise.all([move(ada, 10, 20), move(bob, 30, 40)]);

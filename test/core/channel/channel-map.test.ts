@@ -289,6 +289,20 @@ describe("the end of keys", () => {
     expect(unset(map, "a", { nowMs: 20_000 })).toMatchObject({ reason: "key_not_found" });
   });
 
+  it("[Z6] comes for keys that were set while keys lived for ever, and not for those that live for ever now", () => {
+    const sql = new NodeSql();
+    set(openMap(sql).map, "a", 1);
+    const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
+    const { map } = openMap(sql, options, { nowMs: 5_000 });
+    expect(map.dueAtMs).toBe(0);
+    map.expire(5_000);
+    expect(map.dueAtMs).toBe(10_000);
+    const lasting = openMap(sql).map;
+    lasting.expire(20_000);
+    expect(lasting.dueAtMs).toBeUndefined();
+    expect(stateOf(lasting, 20_000)).toEqual({ a: "1" });
+  });
+
   it("[Z6] of many keys at once is told in slices", () => {
     const sql = new NodeSql();
     const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;

@@ -18,12 +18,13 @@ export async function closedLoop(
       ? plannedPosts(connected, channels, batch, dataBytes)
       : plannedChanges(connected, channels, keys, dataBytes);
   const pool = await PostPool.open(server.api, order.publishers, subscribers.failure);
-  const run = async (seconds: number): Promise<Posted> => {
+  const run = async (seconds: number): Promise<Posted & { readonly leftOut: number }> => {
     const untilMs = performance.now() + seconds * 1000;
     const inTime = (): boolean => performance.now() < untilMs;
     const posted = await postInTurn(posts, order.publishers, pool, subscribers, inTime);
+    if (order.onlyNewest === true) return { ...posted, leftOut: await subscribers.quiet() };
     await subscribers.allDelivered();
-    return posted;
+    return { ...posted, leftOut: 0 };
   };
   try {
     await run(warmUpSeconds(order.seconds));
@@ -36,12 +37,13 @@ export async function closedLoop(
     const cpu = new CpuShare();
     const posted = await run(order.seconds);
     const deliveries = total.delivered - before.delivered;
-    const endedAtMs = deliveries === 0 ? posted.lastAnswerAtMs : total.caughtUpAtMs;
+    const endedAtMs = Math.max(posted.lastAnswerAtMs, total.lastAtMs);
     return {
       order: "closed-loop",
       busy: cpu.share,
       publications: posted.publications,
       deliveries,
+      leftOut: posted.leftOut,
       seconds: (endedAtMs - posted.firstPostAtMs) / 1000,
       frames: subscribers.frames - before.frames,
       bytes: subscribers.bytes - before.bytes,

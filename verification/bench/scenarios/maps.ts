@@ -1,5 +1,6 @@
+import type { Report } from "../load/orders.ts";
 import type { Counts } from "../systems/system.ts";
-import type { SystemName } from "../systems/wire.ts";
+import type { Caller, SystemName } from "../systems/wire.ts";
 import { type Figure, Figures, medianAndTail } from "./figures.ts";
 import {
   connect,
@@ -75,7 +76,7 @@ async function read(measured: MeasuredRun, extent: Extent, figures: Figures): Pr
   const { seconds, busy, latenciesMs } = await load.carryOut({
     order: "connect",
     server,
-    callers: subscribersOf(channel, readers).map((caller) => ({ ...caller, pageSize })),
+    callers: readersOf(channel, readers),
     concurrency: readers,
     // Each entry once: a client that gets one more, or one less, makes the run fail.
     missed: keys,
@@ -91,29 +92,45 @@ async function read(measured: MeasuredRun, extent: Extent, figures: Figures): Pr
   add({ measure: "entries read a second", ...rate }, (readers * keys) / seconds);
 }
 
-/** Changes the keys of an ephemeral map in turn, and publishes as many to a plain channel, which stores nothing either. */
+/**
+ * Changes the keys of an ephemeral map in turn, of many keys and of few, and publishes as many to a plain channel, which
+ * stores nothing either.
+ */
 async function move(measured: MeasuredRun, extent: Extent, figures: Figures): Promise<void> {
   const { watchers, movingKeys, seconds } = extent;
   const loop = { publishers, seconds, batch: 1 };
   const [channel, map] = ["news", "brief:cursors"];
   await connect(measured, subscribersOf(channel, watchers));
   const plain = await publishClosedLoop(measured, { ...loop, channels: [channel] });
+  addMoves(figures, measured.system, "plain publications", plain);
   await measured.load.carryOut({ order: "cut" });
-  const readers = subscribersOf(map, watchers).map((caller) => ({ ...caller, pageSize }));
-  await connect(measured, readers);
-  const moved = await publishClosedLoop(measured, { ...loop, channels: [map], keys: movingKeys });
-  const points = { "plain publications": plain, [`${shown(movingKeys)} keys of a map`]: moved };
-  for (const [point, report] of Object.entries(points)) {
-    const { busy, deliveries, frames, answerLatenciesMs } = report;
-    const add = (figure: Omit<Figure, "system" | "point">, value: number): void =>
-      figures.add({ ...figure, system: measured.system, point }, { value, busy });
-    const rate = { unit: "per second", better: "higher" } as const;
-    const answer = medianAndTail(answerLatenciesMs);
-    add({ measure: "deliveries a second", ...rate }, deliveries / report.seconds);
-    add({ measure: "changes per frame", unit: "ratio", better: "higher" }, deliveries / frames);
-    add({ measure: "answer to a post, p50", unit: "ms", better: "lower" }, answer.p50Ms);
-    add({ measure: "answer to a post, p99", unit: "ms", better: "lower" }, answer.p99Ms);
+  await connect(measured, readersOf(map, watchers));
+  for (const keys of [movingKeys, fewKeys]) {
+    const changes = { ...loop, channels: [map], keys, onlyNewest: true };
+    const report = await publishClosedLoop(measured, changes);
+    addMoves(figures, measured.system, `${shown(keys)} keys of a map`, report);
   }
+}
+
+function addMoves(
+  figures: Figures,
+  system: SystemName,
+  point: string,
+  report: Extract<Report, { order: "closed-loop" }>,
+): void {
+  const { busy, publications, deliveries, leftOut, frames, seconds, answerLatenciesMs } = report;
+  const add = (figure: Omit<Figure, "system" | "point">, value: number): void =>
+    figures.add({ ...figure, system, point }, { value, busy });
+  const rate = { unit: "per second", better: "higher" } as const;
+  const time = { unit: "ms", better: "lower" } as const;
+  const answer = medianAndTail(answerLatenciesMs);
+  add({ measure: "changes a second", ...rate }, publications / seconds);
+  add({ measure: "deliveries a second", ...rate }, deliveries / seconds);
+  const share = leftOut / (deliveries + leftOut);
+  add({ measure: "left out, replaced by newer", unit: "ratio", better: "higher" }, share);
+  add({ measure: "changes per frame", unit: "ratio", better: "higher" }, deliveries / frames);
+  add({ measure: "answer to a post, p50", ...time }, answer.p50Ms);
+  add({ measure: "answer to a post, p99", ...time }, answer.p99Ms);
 }
 
 /** Counts what the change of a key takes in each mode, after each key was set once. */
@@ -122,11 +139,11 @@ async function count(measured: MeasuredRun, extent: Extent, figures: Figures): P
   const { watchers, changes } = extent;
   for (const [mode, namespace] of Object.entries(namespaces)) {
     const channel = `${namespace}:counted`;
-    const readers = subscribersOf(channel, watchers).map((caller) => ({ ...caller, pageSize }));
-    await connect(measured, readers);
+    await connect(measured, readersOf(channel, watchers));
     const filled = { order: "fill", server, channel, publishers: 1, dataBytes } as const;
-    const changed = { ...filled, publications: changes, keys: countedKeys };
-    await load.carryOut({ ...changed, publications: countedKeys });
+    // Each key is set once before, and once while it is counted: a change must not replace one that waits.
+    const changed = { ...filled, publications: changes, keys: changes };
+    await load.carryOut(changed);
     await running.counts();
     const { busy } = await load.carryOut(changed);
     const counted = await running.counts();
@@ -152,10 +169,15 @@ const unstored: readonly SystemName[] = ["channel-no-history", "gateway-no-histo
 /** A namespace of each mode. */
 const namespaces = { ephemeral: "brief", recoverable: "kept", persistent: "lasting" };
 const publishers = 64;
-const countedKeys = 50;
+const fewKeys = 10;
 const pageSize = 1_000;
 /** A short text, or a position with a name. */
 const entryBytes = 64;
+
+/** Subscribers that read the map before. */
+function readersOf(channel: string, count: number): readonly Caller[] {
+  return subscribersOf(channel, count).map((caller) => ({ ...caller, pageSize }));
+}
 
 function shown(amount: number): string {
   return amount.toLocaleString("en-US");
