@@ -37,7 +37,7 @@ export async function closedLoop(
     const cpu = new CpuShare();
     const posted = await run(order.seconds);
     const deliveries = total.delivered - before.delivered;
-    const endedAtMs = Math.max(posted.lastAnswerAtMs, total.lastAtMs);
+    const endedAtMs = deliveries === 0 ? posted.lastAnswerAtMs : total.lastAtMs;
     return {
       order: "closed-loop",
       busy: cpu.share,

@@ -41,7 +41,7 @@ const fullExtent: Extent = {
   changes: 1_000,
 };
 const quickExtent: Extent = {
-  keys: 2_000,
+  keys: 1_200,
   readers: 50,
   movingKeys: 100,
   watchers: 50,
