@@ -16,6 +16,7 @@ WORKDIR /dormouse
 # start, is a development dependency.
 COPY --chown=node:node package.json package-lock.json ./
 COPY --chown=node:node examples/chat-rooms/package.json examples/chat-rooms/
+COPY --chown=node:node examples/shared-board/package.json examples/shared-board/
 RUN npm ci --no-audit --no-fund
 
 COPY --chown=node:node tsconfig.json wrangler.toml ./

@@ -26,6 +26,12 @@ export const mapLimits = {
   mapRemovedVersionMs: 86_400_000,
   /** Rows that one page of a state may look at: those of removed and of newer keys among them are left out (rule Z3). */
   mapPageRowsMax: 2_048,
+  /**
+   * How long a page that was read is given to others who ask for the same one, and the bytes of such pages that a map keeps
+   * in memory, or that a gateway keeps of all maps. Clients that come at once read the same pages within that time.
+   */
+  mapPageSharedMs: 1_000,
+  mapPagesSharedBytesMax: 4_194_304,
   /** Entries in one answer to a backend that asks for all of them. It gets a cursor for the rest. */
   mapAnswerEntriesMax: 10_000,
   /**

@@ -11,6 +11,7 @@ import { limits } from "../limits.ts";
 import { MapExpiry } from "../map/map-expiry.ts";
 import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
 import type { KeyCounts, KnownKey, MapEntry } from "../map/map-state.ts";
+import { SharedPages } from "../map/shared-pages.ts";
 import { suppressionOf } from "../map/suppression.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { History } from "./history.ts";
@@ -32,6 +33,7 @@ export class ChannelMap {
   readonly #publications: PublicationStore;
   readonly #channel: MapChannel;
   readonly #expiry: MapExpiry;
+  readonly #pages = new SharedPages<MapStatePage>();
   /** Undefined until somebody needs it: counting looks at all keys. */
   #counts: KeyCounts | undefined;
   /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z11). */
@@ -92,15 +94,26 @@ export class ChannelMap {
   }
 
   /**
-   * Reads a page of the state for a client (rule Z3). `position` is the top of the same moment.
+   * Reads a page of the state for a client (rule Z3), or gives one that was read a moment ago. `position` is the top of
+   * that moment.
    *
    * @param bytesMax the most that the client can take
    */
   page(query: MapPageQuery, nowMs: number, bytesMax: number): MapPageOutcome {
-    const read = this.#read(query.cursor, query.limit, query.since, nowMs, bytesMax);
+    const { cursor, limit, since } = query;
+    const top = this.#begin(nowMs);
+    const key = JSON.stringify([top.epoch, query, bytesMax]);
+    const known = this.#pages.find(key, nowMs);
+    // Whoever reads a later page gets the changes after the first one anyway.
+    if (known !== undefined && (since !== undefined || known.position.offset === top.offset))
+      return known;
+    const read = this.#read(cursor, limit, since, nowMs, bytesMax);
     if (read.outcome === "unrecoverable") return read;
-    const { entries, cursor, position } = read;
-    return { outcome: "map_state", publications: entries.map(publicationOf), cursor, position };
+    const publications = read.entries.map(publicationOf);
+    const { cursor: next, position } = read;
+    const page = { outcome: "map_state", publications, cursor: next, position } as const;
+    this.#pages.keep(key, page, nowMs);
+    return page;
   }
 
   /**
@@ -335,6 +348,7 @@ export class ChannelMap {
   ): StreamPosition | ChangeFailure {
     const { state } = this.#store;
     this.#store.changing(by.nowMs);
+    this.#pages.forgetOld(by.nowMs);
     const store = (offset: number): void => {
       if (entry !== undefined) state.write({ ...entry, offset });
       else if (change.key !== undefined) state.delete(change.key);
@@ -406,13 +420,15 @@ export type MapChangeOutcome =
 
 /** The outcome of {@link ChannelMap.page}, as the relay replies it; unrecoverable: the epoch is another one. */
 export type MapPageOutcome =
-  | {
-      readonly outcome: "map_state";
-      readonly publications: readonly Publication[];
-      readonly cursor: string;
-      readonly position: StreamPosition;
-    }
+  | MapStatePage
   | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
+
+interface MapStatePage {
+  readonly outcome: "map_state";
+  readonly publications: readonly Publication[];
+  readonly cursor: string;
+  readonly position: StreamPosition;
+}
 
 /** The outcome of {@link ChannelMap.readState}. */
 export type MapStateOutcome =

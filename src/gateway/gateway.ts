@@ -35,6 +35,7 @@ import type {
 } from "../session/ports.ts";
 import { leavesKey } from "../session/map-commands.ts";
 import type { Subscription } from "../session/subscription.ts";
+import { PageReads } from "./page-reads.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
 /** A gateway's calls of channel objects. */
@@ -84,6 +85,9 @@ export class Gateway implements Channels {
   /** The followers with a frame on its way, in the order in which they send their slices (rule F6). */
   readonly #sending = new Set<Follower>();
   readonly #replayBudget = new ReplayBudget();
+  readonly #pageReads = new PageReads((channel, request, done) =>
+    this.#request(channel, request, done),
+  );
   readonly #memory = new SubscriptionMemory();
   readonly #forFollowers: FollowerGateway;
   /** The bytes of the followed channels' names. */
@@ -162,6 +166,7 @@ export class Gateway implements Channels {
    */
   settle(nowMs: number): number | undefined {
     this.#replayBudget.expire(nowMs);
+    this.#pageReads.settle(nowMs);
     let settleInMs = Number.POSITIVE_INFINITY;
     for (const client of this.#backingOff) {
       const ms = client.settle(nowMs);
@@ -268,13 +273,10 @@ export class Gateway implements Channels {
     channel: string,
     query: MapPageQuery,
     bytesMax: number,
-    _nowMs: number,
+    nowMs: number,
     done: (outcome: MapPageReply) => void,
   ): void {
-    this.#request(channel, { method: "map_state", query, bytesMax }, (reply) => {
-      if (reply.outcome !== "map_state") done(failed(reply));
-      else done({ ...reply, outcome: "page" });
-    });
+    this.#pageReads.read(channel, query, bytesMax, nowMs, done);
   }
 
   readMapStream(

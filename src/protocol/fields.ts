@@ -39,6 +39,11 @@ export interface FieldWriter {
     fields: Fields<M>,
     always?: "always",
   ): void;
+  /**
+   * A list of messages that is encoded once, however many messages it is written into, so it must never change, and is
+   * always written with the same fields.
+   */
+  sharedMessages<M>(number: number, name: string, messages: readonly M[], fields: Fields<M>): void;
   /** A map of messages. */
   map<M>(
     number: number,

@@ -110,7 +110,7 @@ function subscribeFields(out: FieldWriter, result: SubscribeResult): void {
   out.unsigned(15, "type", result.type);
   out.unsigned(16, "phase", result.phase);
   out.text(17, "cursor", result.cursor);
-  out.messages(18, "state", result.state ?? [], publicationFields);
+  out.sharedMessages(18, "state", result.state ?? [], publicationFields);
   out.unsigned(19, "publish_debounce", result.publishDebounceMs);
 }
 

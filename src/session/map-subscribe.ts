@@ -324,7 +324,7 @@ class FlowStep {
     const { filter, delta, codec } = subscription;
     const passed =
       filter === undefined ? publications : publications.filter(({ tags }) => filter.matches(tags));
-    if (!hasStream) return passed.map((publication) => ({ ...publication, offset: 0 }));
+    if (!hasStream) return withoutOffsets(passed);
     return delta ? passed.map((publication) => fullForDelta(publication, codec.deltaForm)) : passed;
   }
 
@@ -377,6 +377,20 @@ const nothingTold = {
   recovered: false,
   publications: [],
 } as const;
+
+/**
+ * Publications without offsets. Clients that are sent the same page get the same list, so that it is made and encoded
+ * once.
+ */
+function withoutOffsets(publications: readonly Publication[]): readonly Publication[] {
+  const known = offsetless.get(publications);
+  if (known !== undefined) return known;
+  const made = publications.map((publication) => ({ ...publication, offset: 0 }));
+  offsetless.set(publications, made);
+  return made;
+}
+
+const offsetless = new WeakMap<readonly Publication[], readonly Publication[]>();
 
 /** The first half of several publications; none of a single one. */
 function firstHalf(publications: readonly Publication[]): readonly Publication[] {

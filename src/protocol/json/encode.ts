@@ -138,6 +138,11 @@ class JsonWriter implements FieldWriter {
     this.#json += "]";
   }
 
+  sharedMessages<M>(_: number, name: string, messages: readonly M[], fields: Fields<M>): void {
+    if (messages.length === 0) return;
+    this.#json += this.#key(name) + (encodedLists.get(messages) ?? encodeList(messages, fields));
+  }
+
   map<M>(
     _: number,
     name: string,
@@ -204,6 +209,16 @@ function encodePart<M>(
   encodedParts.set(part, json);
   return json;
 }
+
+/** A list of messages. Joining makes one flat text, as above. */
+function encodeList<M>(messages: readonly M[], fields: Fields<M>): string {
+  const json = `[${messages.map((one) => jsonOf(one, fields)).join(",")}]`;
+  encodedLists.set(messages, json);
+  return json;
+}
+
+/** The shared lists that were encoded, for as long as somebody holds them. */
+const encodedLists = new WeakMap<object, string>();
 
 /** The parts of shared maps that were encoded (rule P3), for as long as somebody holds them. */
 const encodedParts = new WeakMap<object, string>();

@@ -123,6 +123,15 @@ class MessagePackWriter implements FieldWriter {
     for (const message of messages) this.object(message, fields);
   }
 
+  sharedMessages<M>(_: number, name: string, messages: readonly M[], fields: Fields<M>): void {
+    if (messages.length === 0) return;
+    this.#key(name);
+    this.#container(messages.length, 0x90, 0xdc);
+    const bytes = encodedLists.get(messages) ?? encodeList(messages, fields);
+    this.#reserve(bytes.length);
+    this.#append(bytes);
+  }
+
   map<M>(
     _: number,
     name: string,
@@ -252,6 +261,18 @@ function encodePart<M>(
   encodedParts.set(part, bytes);
   return bytes;
 }
+
+/** The messages of a list, without its head. */
+function encodeList<M>(messages: readonly M[], fields: Fields<M>): Uint8Array {
+  const writer = new MessagePackWriter(messages.length * entryBytesExpected);
+  for (const one of messages) writer.object(one, fields);
+  const bytes = writer.finish();
+  encodedLists.set(messages, bytes);
+  return bytes;
+}
+
+/** The shared lists that were encoded, for as long as somebody holds them. */
+const encodedLists = new WeakMap<object, Uint8Array>();
 
 /** A client's ID twice, its user and the fields' names take about so much. */
 const entryBytesExpected = 128;

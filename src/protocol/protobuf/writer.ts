@@ -70,6 +70,10 @@ class ProtobufWriter implements FieldWriter {
     for (const message of messages) this.message(number, name, message, fields);
   }
 
+  sharedMessages<M>(number: number, name: string, messages: readonly M[], fields: Fields<M>): void {
+    this.#writer.raw(encodedLists.get(messages) ?? encodeList(number, name, messages, fields));
+  }
+
   map<M>(number: number, _: string, entries: readonly MapEntry<M>[], fields: Fields<M>): void {
     for (const [key, message] of entries) this.entry(number, key, message, fields);
   }
@@ -122,6 +126,22 @@ function encodePart<M>(
   encodedParts.set(part, bytes);
   return bytes;
 }
+
+function encodeList<M>(
+  number: number,
+  name: string,
+  messages: readonly M[],
+  fields: Fields<M>,
+): Uint8Array {
+  const writer = new BinaryWriter();
+  new ProtobufWriter(writer).messages(number, name, messages, fields);
+  const bytes = writer.finish();
+  encodedLists.set(messages, bytes);
+  return bytes;
+}
+
+/** The shared lists that were encoded, for as long as somebody holds them. */
+const encodedLists = new WeakMap<object, Uint8Array>();
 
 /** The parts of shared maps that were encoded (rule P3), for as long as somebody holds them. */
 const encodedParts = new WeakMap<object, Uint8Array>();

@@ -57,6 +57,10 @@ class RecordingWriter implements FieldWriter {
     this.recorded.push({ number, name, kind: "message", ...inner });
   }
 
+  sharedMessages<M>(number: number, name: string, list: readonly M[], fields: Fields<M>): void {
+    this.messages(number, name, list, fields);
+  }
+
   messages<M>(number: number, name: string, [message]: readonly M[], fields: Fields<M>): void {
     const inner = message === undefined ? {} : { fields: writtenFields(message, fields) };
     this.recorded.push({ number, name, kind: "messages", ...inner });

@@ -12,7 +12,7 @@ const withoutHash = [
 ];
 
 /** Packages that are folders of this repository, so that npm only links to them. */
-const ownPackages: ReadonlySet<string> = new Set(["examples/chat-rooms"]);
+const ownPackages: ReadonlySet<string> = new Set(["examples/chat-rooms", "examples/shared-board"]);
 
 it("package-lock.json has a hash of every package but three, which are optional", () => {
   const { packages }: Lockfile = JSON.parse(readFileSync("package-lock.json", "utf8"));

@@ -1,7 +1,7 @@
 import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
-import { plannedPosts } from "./planned-posts.ts";
+import { plannedChanges, plannedPosts } from "./planned-posts.ts";
 import { type Posted, postInTurn } from "./post-in-turn.ts";
 import { PostPool } from "./post-pool.ts";
 import { warmUpSeconds } from "./warm-up.ts";
@@ -12,14 +12,19 @@ export async function closedLoop(
   connected: Connected,
 ): Promise<Extract<Report, { order: "closed-loop" }>> {
   const { subscribers, server } = connected;
-  const posts = plannedPosts(connected, order.channels, order.batch, order.dataBytes);
+  const { channels, batch, keys, dataBytes } = order;
+  const posts =
+    keys === undefined
+      ? plannedPosts(connected, channels, batch, dataBytes)
+      : plannedChanges(connected, channels, keys, dataBytes);
   const pool = await PostPool.open(server.api, order.publishers, subscribers.failure);
-  const run = async (seconds: number): Promise<Posted> => {
+  const run = async (seconds: number): Promise<Posted & { readonly leftOut: number }> => {
     const untilMs = performance.now() + seconds * 1000;
     const inTime = (): boolean => performance.now() < untilMs;
     const posted = await postInTurn(posts, order.publishers, pool, subscribers, inTime);
+    if (order.onlyNewest === true) return { ...posted, leftOut: await subscribers.quiet() };
     await subscribers.allDelivered();
-    return posted;
+    return { ...posted, leftOut: 0 };
   };
   try {
     await run(warmUpSeconds(order.seconds));
@@ -32,12 +37,13 @@ export async function closedLoop(
     const cpu = new CpuShare();
     const posted = await run(order.seconds);
     const deliveries = total.delivered - before.delivered;
-    const endedAtMs = deliveries === 0 ? posted.lastAnswerAtMs : total.caughtUpAtMs;
+    const endedAtMs = deliveries === 0 ? posted.lastAnswerAtMs : total.lastAtMs;
     return {
       order: "closed-loop",
       busy: cpu.share,
       publications: posted.publications,
       deliveries,
+      leftOut: posted.leftOut,
       seconds: (endedAtMs - posted.firstPostAtMs) / 1000,
       frames: subscribers.frames - before.frames,
       bytes: subscribers.bytes - before.bytes,

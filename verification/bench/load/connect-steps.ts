@@ -13,12 +13,18 @@ export class ConnectSteps {
 
   /**
    * Takes the text of the next frame, and gives the frames to send now. An answer may come in several frames, or
-   * together with others in one.
+   * together with others in one. The answers of a step that is repeated come in a frame each.
    */
   take(text: string): string[] {
     this.#text += text;
     const due: string[] = [];
     while (this.#lastIsAnswered()) {
+      const again = this.#steps[this.#sent - 1]?.again?.(this.#text);
+      if (again !== undefined) {
+        this.#text = "";
+        due.push(again);
+        break;
+      }
       const next = this.#steps[this.#sent];
       this.#sent++;
       if (next === undefined) break;

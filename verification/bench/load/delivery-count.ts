@@ -4,6 +4,8 @@ export class DeliveryCount {
   delivered = 0;
   /** The time of the first delivery since this was set to 0, on the clock of `performance`. */
   firstAtMs = 0;
+  /** The time of the last delivery, on the same clock. */
+  lastAtMs = 0;
   /** When all expected deliveries had arrived the last time. */
   caughtUpAtMs = 0;
   #waiting: (() => void)[] = [];
@@ -16,15 +18,23 @@ export class DeliveryCount {
   /** @returns whether they were expected */
   deliver(deliveries: number): boolean {
     this.delivered += deliveries;
-    if (this.firstAtMs === 0) this.firstAtMs = performance.now();
+    this.lastAtMs = performance.now();
+    if (this.firstAtMs === 0) this.firstAtMs = this.lastAtMs;
     if (this.delivered < this.expected) return true;
-    this.caughtUpAtMs = performance.now();
+    this.caughtUpAtMs = this.lastAtMs;
     for (const resolve of this.#waiting.splice(0)) resolve();
     return this.delivered === this.expected;
   }
 
   get missing(): number {
     return this.expected - this.delivered;
+  }
+
+  /** Nobody waits for the deliveries that are missing. @returns how many they are */
+  giveUp(): number {
+    const { missing } = this;
+    this.expected = this.delivered;
+    return missing;
   }
 
   /** Resolves when all deliveries that are expected by now have arrived. */

@@ -1,25 +1,31 @@
 import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
-import { plannedPosts } from "./planned-posts.ts";
+import { plannedChanges, plannedPosts } from "./planned-posts.ts";
 import { postInTurn } from "./post-in-turn.ts";
 import { PostPool } from "./post-pool.ts";
 
 /** Publishes so many times to one channel. Subscribers of the channel, if any, receive everything. */
 export async function fillHistory(
-  { channel, publications, publishers, dataBytes, batch = 1 }: Extract<Order, { order: "fill" }>,
+  {
+    channel,
+    publications,
+    publishers,
+    keys,
+    dataBytes,
+    batch = 1,
+  }: Extract<Order, { order: "fill" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "fill" }>> {
   const { server, subscribers } = connected;
   const cpu = new CpuShare();
   const pool = await PostPool.open(server.api, publishers, subscribers.failure);
   try {
-    const posts = plannedPosts(
-      connected,
-      Array.from({ length: batch }, () => channel),
-      batch,
-      dataBytes,
-    );
+    const channels = Array.from({ length: batch }, () => channel);
+    const posts =
+      keys === undefined
+        ? plannedPosts(connected, channels, batch, dataBytes)
+        : plannedChanges(connected, [channel], keys, dataBytes);
     let left = publications;
     const enough = (): boolean => (left -= batch) >= 0;
     const posted = await postInTurn(posts, publishers, pool, subscribers, enough);

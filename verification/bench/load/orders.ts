@@ -32,6 +32,10 @@ export type Order =
       readonly channels: readonly string[];
       /** How many channels one request publishes to. */
       readonly batch: number;
+      /** If the channels are maps, the keys of each that are set in turn, one by each request. */
+      readonly keys?: number;
+      /** Whether a change may be left out, because a newer one of its key replaces it. Otherwise that is a failure. */
+      readonly onlyNewest?: boolean;
       readonly dataBytes: number;
     }
   /** Posts at a rate, whether earlier posts are answered or not; latencies count from the due time of each post. */
@@ -56,6 +60,8 @@ export type Order =
        * default.
        */
       readonly batch?: number;
+      /** If the channel is a map, the keys that are set in turn, one by each request. */
+      readonly keys?: number;
       readonly dataBytes: number;
     }
   /** Publishers of one channel whose subscribers send receipts; waits until all receipts are answered. */
@@ -96,6 +102,8 @@ export type Report =
   | ({ readonly order: "closed-loop" } & LoadShare & {
         readonly publications: number;
         readonly deliveries: number;
+        /** Deliveries of changes that were replaced; 0 where nothing may be left out. */
+        readonly leftOut: number;
         /** From the first post to the last delivery. */
         readonly seconds: number;
         readonly frames: number;

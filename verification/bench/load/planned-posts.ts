@@ -10,6 +10,27 @@ export interface PlannedPost {
   readonly channels: readonly LoadChannel[];
 }
 
+/** A request for each of so many keys of each channel; the channels are maps. Throws if the system has no maps. */
+export function plannedChanges(
+  { wire, server, subscribers }: Connected,
+  channels: readonly string[],
+  keys: number,
+  dataBytes: number,
+): PlannedPost[] {
+  const data = publicationData(0, dataBytes);
+  return channels.flatMap((channel) =>
+    Array.from({ length: keys }, (_, index) => {
+      const key = `key-${String(index).padStart(6, "0")}`;
+      const post = wire.publishKey?.(channel, key, data);
+      if (post === undefined) throw new Error("this system has no maps");
+      return {
+        request: postRequest(post, server.api),
+        channels: [subscribers.channel(channel)],
+      };
+    }),
+  );
+}
+
 /** One request for every so many consecutive channels. Throws if the system has no request for several channels. */
 export function plannedPosts(
   { wire, server, subscribers }: Connected,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { DeliveryCount } from "./delivery-count.ts";
 import { Receipts } from "./receipts.ts";
 import type { Subscriber } from "./subscriber.ts";
@@ -82,6 +83,19 @@ export class Subscribers implements SubscriberOwner {
     }
   }
 
+  /**
+   * Waits until nothing has come for a while. This is for a system that leaves out changes which newer ones replace.
+   *
+   * @returns how many deliveries were left out
+   */
+  async quiet(): Promise<number> {
+    for (let before = -1; before !== this.deliveries.delivered;) {
+      before = this.deliveries.delivered;
+      await pause(quietMs);
+    }
+    return this.deliveries.giveUp();
+  }
+
   /** Some of the subscribers, spread evenly, with the first and the last. */
   some(count: number): Subscriber[] {
     const last = this.all.length - 1;
@@ -91,3 +105,6 @@ export class Subscribers implements SubscriberOwner {
     return [...new Set(places)].flatMap((place) => this.all[place] ?? []);
   }
 }
+
+/** Several times as long as a frame waits behind another one. */
+const quietMs = 300;

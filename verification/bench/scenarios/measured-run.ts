@@ -94,7 +94,7 @@ export async function connect(run: MeasuredRun, callers: readonly Caller[]): Pro
 /** The options of a closed loop that differ between scenarios. */
 export type ClosedLoop = Pick<
   Extract<Order, { order: "closed-loop" }>,
-  "publishers" | "seconds" | "channels" | "batch"
+  "publishers" | "seconds" | "channels" | "batch" | "keys" | "onlyNewest"
 >;
 
 /** Publishes in a closed loop, and resolves when all deliveries have arrived. */

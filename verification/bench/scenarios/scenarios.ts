@@ -5,6 +5,7 @@ import { counts } from "./counts.ts";
 import { fanOut } from "./fan-out.ts";
 import { growth } from "./growth.ts";
 import { latency } from "./latency.ts";
+import { maps } from "./maps.ts";
 import { memory } from "./memory.ts";
 import { neighbours } from "./neighbours.ts";
 import { receipts } from "./receipts.ts";
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   receipts,
   connects,
   users,
+  maps,
   memory,
   wake,
   growth,

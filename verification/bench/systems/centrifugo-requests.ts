@@ -7,16 +7,33 @@ interface Api {
 }
 
 /** The commands of the official SDKs: connect, and then subscribe, with the token and the position if there are any. */
-export function centrifugoSteps({ channel, token, since }: Caller): readonly Step[] {
+export function centrifugoSteps({ channel, token, since, pageSize }: Caller): readonly Step[] {
   const connect = JSON.stringify(token === "" ? {} : { token });
+  const first = { send: `{"id":1,"connect":${connect}}`, answer: '"connect":{' };
+  if (pageSize !== undefined) return [first, mapStep(channel, pageSize)];
   const subscribe = JSON.stringify({
     channel,
     ...(since !== undefined && { recover: true, epoch: since.epoch, offset: since.offset }),
   });
-  return [
-    { send: `{"id":1,"connect":${connect}}`, answer: '"connect":{' },
-    { send: `{"id":2,"subscribe":${subscribe}}`, answer: '"subscribe":{' },
-  ];
+  return [first, { send: `{"id":2,"subscribe":${subscribe}}`, answer: '"subscribe":{' }];
+}
+
+/** Reads a map in pages, until the reply that begins the subscription: it has no phase. */
+function mapStep(channel: string, limit: number): Step {
+  const request = { channel, type: 1, phase: 2, limit };
+  const frame = (subscribe: object): string => JSON.stringify({ id: 2, subscribe });
+  const again = (answered: string): string | undefined => {
+    // What a page says of itself stands before its entries, of which some hundred KB may follow.
+    const head = answered.slice(0, answered.indexOf('"state":['));
+    if (!head.includes('"phase":')) return undefined;
+    const [, cursor] = /"cursor":"([^"]*)"/.exec(head) ?? [];
+    const [, epoch] = /"epoch":"([^"]*)"/.exec(head) ?? [];
+    if (cursor === undefined || epoch === undefined)
+      throw new Error(`a page of a map said neither a cursor nor the end: ${head}`);
+    const offset = Number(/"offset":(\d+)/.exec(head)?.[1] ?? 0);
+    return frame({ ...request, cursor, epoch, offset });
+  };
+  return { send: frame(request), answer: '"subscribe":{', again };
 }
 
 /** A command without effect, which every server of this protocol answers: an `rpc` that doesn't exist is an error. */
@@ -25,6 +42,12 @@ export const centrifugoReceipt = '{"id":3,"rpc":{"method":"receipt","data":{}}}'
 /** One publication by the HTTP API. */
 export function centrifugoPublish(api: Api, channel: string, data: string): Post {
   return post(api, "publish", `{"channel":${JSON.stringify(channel)},"data":${data}}`);
+}
+
+/** The change of a key in a map, by the HTTP API. */
+export function centrifugoPublishKey(api: Api, channel: string, key: string, data: string): Post {
+  const named = `"channel":${JSON.stringify(channel)},"key":${JSON.stringify(key)}`;
+  return post(api, "map_publish", `{${named},"data":${data}}`);
 }
 
 /** The same data in several channels by one request of the HTTP API. */

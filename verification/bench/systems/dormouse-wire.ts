@@ -1,6 +1,7 @@
 import {
   centrifugoBatch,
   centrifugoPublish,
+  centrifugoPublishKey,
   centrifugoReceipt,
   centrifugoSteps,
 } from "./centrifugo-requests.ts";
@@ -16,6 +17,8 @@ export function dormouseWire(endpoint: "channel" | "gateway"): Wire {
     publish: (channel, data) => centrifugoPublish({ path: "/api", key: apiKey }, channel, data),
     publishBatch: (channels, data) =>
       centrifugoBatch({ path: "/api", key: apiKey }, channels, data),
+    publishKey: (channel, key, data) =>
+      centrifugoPublishKey({ path: "/api", key: apiKey }, channel, key, data),
     receipt: centrifugoReceipt,
     ping: { sent: "{}", answer: "{}" },
   };

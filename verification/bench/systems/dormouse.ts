@@ -70,7 +70,23 @@ function configuration(
           force_recovery: true,
         }),
       },
+      namespaces: [
+        mapNamespace("lasting", tokens, { mode: "persistent" }),
+        mapNamespace("kept", tokens, { mode: "recoverable", key_ttl: "1h" }),
+        mapNamespace("brief", tokens, { mode: "ephemeral", key_ttl: "1h" }),
+      ],
     },
+  };
+}
+
+/** A namespace of maps, whose clients may take a minute to read one: many of them may read at the same time. */
+function mapNamespace(name: string, tokens: boolean, map: object): object {
+  return {
+    name,
+    subscription_type: "map",
+    allow_subscribe_for_client: true,
+    allow_subscribe_for_anonymous: !tokens,
+    map: { ...map, subscribe_catch_up_timeout: "1m" },
   };
 }
 

@@ -34,6 +34,8 @@ export interface Caller {
   readonly token: string;
   /** The position from which the caller recovers, if it does. */
   readonly since?: { readonly offset: number; readonly epoch: string };
+  /** Entries of a page, if the channel is a map: the caller reads all of it before it is subscribed. */
+  readonly pageSize?: number;
 }
 
 /** How a subscriber connects to one system, as text. */
@@ -48,6 +50,13 @@ export interface Step {
   readonly send: string;
   /** The step is answered when this text has arrived in a frame; "" for at once. */
   readonly answer: string;
+  /**
+   * What is sent when the step is answered but not complete, and is answered by the same text; undefined if it is
+   * complete. Steps without this function are complete with their answer.
+   *
+   * @param answered the rest of the answering frame, after that text
+   */
+  readonly again?: (answered: string) => string | undefined;
 }
 
 /** One POST of a backend. */
@@ -68,6 +77,8 @@ export interface Wire {
   publish(channel: string, data: string): Post;
   /** The same data in several channels by one request; undefined if the system has no such request. */
   publishBatch?(channels: readonly string[], data: string): Post;
+  /** The change of a key in a channel that is a map; undefined if the system has no maps. */
+  publishKey?(channel: string, key: string, data: string): Post;
   /** A text frame that must be answered at once to stay connected; undefined if the server sends ping frames. */
   readonly ping?: Ping;
   /** A text frame of a subscriber that the system answers by one line; undefined for a system that isn't asked. */

@@ -1,0 +1,79 @@
+import type { MapPageQuery } from "../contract/map-call.ts";
+import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
+import { SharedPages } from "../map/shared-pages.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import type { MapPageReply } from "../session/ports.ts";
+
+/**
+ * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages: while the
+ * channel's object is asked for one, all who want the same page wait for that answer, and later pages stay for a moment.
+ * So a page crosses to the gateway once, and clients at the end of a long call get no short pages because those before
+ * them have filled the answer.
+ */
+export class PageReads {
+  readonly #ask: AskChannel;
+  readonly #pages = new SharedPages<ReadPage>();
+  readonly #underWay = new Map<string, PageDone[]>();
+
+  /** @param ask sends a request to a channel's object */
+  constructor(ask: AskChannel) {
+    this.#ask = ask;
+  }
+
+  /** Reads a page, as {@link Channels.readMap} says. */
+  read(
+    channel: string,
+    query: MapPageQuery,
+    bytesMax: number,
+    nowMs: number,
+    done: PageDone,
+  ): void {
+    const key = JSON.stringify([channel, query, bytesMax]);
+    // How old a first page may be depends on the top, which the channel's object knows.
+    const isFirst = query.since === undefined;
+    const known = isFirst ? undefined : this.#pages.find(key, nowMs);
+    if (known !== undefined) {
+      done(known);
+      return;
+    }
+    const waiting = this.#underWay.get(key);
+    if (waiting !== undefined) {
+      waiting.push(done);
+      return;
+    }
+    const all = [done];
+    this.#underWay.set(key, all);
+    this.#ask(channel, { method: "map_state", query, bytesMax }, (reply) => {
+      this.#underWay.delete(key);
+      const page = pageOf(reply);
+      if (page.outcome === "page" && !isFirst) this.#pages.keep(key, page, nowMs);
+      for (const each of all) each(page);
+    });
+  }
+
+  /** Forgets the pages whose moment is over. */
+  settle(nowMs: number): void {
+    this.#pages.forgetOld(nowMs);
+  }
+}
+
+type PageDone = (reply: MapPageReply) => void;
+type ReadPage = Extract<MapPageReply, { readonly outcome: "page" }>;
+type AskChannel = (
+  channel: string,
+  request: RelayRequest,
+  done: (reply: RelayReply) => void,
+) => void;
+
+function pageOf(reply: RelayReply): MapPageReply {
+  switch (reply.outcome) {
+    case "map_state":
+      return { ...reply, outcome: "page" };
+    case "unrecoverable":
+      return { outcome: "failed", error: errorCodes.unrecoverablePosition };
+    case "error":
+      return { outcome: "failed", error: reply.error };
+    default:
+      return { outcome: "failed", error: errorCodes.internal };
+  }
+}
