@@ -46,7 +46,8 @@ export function carryOutSubscribe(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  if (continueMapFlow(session, id, request, nowMs, done)) return;
+  const isStream = request.type === subscriptionTypes.stream;
+  if (!isStream && continueMapFlow(session, id, request, nowMs, done)) return;
   const found = findFree(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
