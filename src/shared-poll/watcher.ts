@@ -47,8 +47,12 @@ export class Watcher {
     return Math.max(this.checkedAtMs + limits.pollCheckMs, this.#retryAtMs);
   }
 
-  /** Notes that it tracks a key, of which it has, or is about to get, this version. */
+  /**
+   * Notes that it tracks a key, of which it has, or is about to get, this version. A removal that waits to be told is told no
+   * more: the backend is asked anew.
+   */
   track(key: string, version: bigint): void {
+    if (this.#pending.get(key)?.removed === true) this.#drop(key);
     this.has.set(key, version);
     this.#trackedSince?.add(key);
   }
