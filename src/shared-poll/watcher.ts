@@ -125,9 +125,10 @@ export class Watcher {
   failed(changes: readonly KeyChange[], nowMs: number): void {
     this.#trackedSince = undefined;
     for (const change of changes) {
-      // A key that was removed may be tracked again by now.
-      const isWanted = this.has.has(change.key) !== (change.removed === true);
-      if (isWanted && !this.#pending.has(change.key)) this.#pending.set(change.key, change);
+      const { key, removed, version } = change;
+      // A newer value may wait by now, and a key that was removed may be tracked again.
+      const isWanted = removed === true ? !this.has.has(key) : this.has.get(key) === version;
+      if (isWanted) this.#pending.set(key, change);
     }
     this.mustCall = true;
     const { pollCallRetryMs, pollCallRetryMsMax } = limits;

@@ -255,7 +255,7 @@ describe("a gateway", () => {
     if (call !== undefined) fixture.poll.delivered(call, "failed", 10_000);
     fixture.nowMs = 19_000;
     // The removed key is tracked again, and what it was doesn't count.
-    expect(fixture.delivered("g").toSorted()).toEqual(["a@3=2", "b@2=1"]);
+    expect(fixture.delivered("g")).toEqual(["a@3=2"]);
     fixture.answerAll({ b: "2" });
     expect(fixture.delivered("g")).toEqual(["b@4=2"]);
   });
