@@ -89,7 +89,7 @@ export class LocalTracks {
         return;
       }
       this.#setup.changed?.(subscription);
-      done({ outcome: "tracking", newer: this.#newer(subscription, reply.newer, nowMs) });
+      done({ outcome: "tracking", newer: this.#newer(subscription, reply.newer) });
     });
   }
 
@@ -148,7 +148,7 @@ export class LocalTracks {
         if (change.removed !== true) untracked.push(change.key);
         continue;
       }
-      const trackers = this.#counted(() => this.#tracked.take(change, nowMs));
+      const trackers = this.#counted(() => this.#tracked.take(change));
       for (const each of trackers) this.#frames.collect(each, change);
     }
     return untracked;
@@ -200,15 +200,11 @@ export class LocalTracks {
   }
 
   /** What the reply brings, of which the client is sent as much as a reply may hold, and the rest as pushes. */
-  #newer(
-    subscription: Subscription,
-    changes: readonly KeyChange[],
-    nowMs: number,
-  ): readonly KeyChange[] {
+  #newer(subscription: Subscription, changes: readonly KeyChange[]): readonly KeyChange[] {
     const replied: KeyChange[] = [];
     let bytes = 0;
     for (const change of changes) {
-      if (!this.#tracked.note(subscription, change, nowMs)) continue;
+      if (!this.#tracked.note(subscription, change)) continue;
       bytes += changeBytes(change);
       if (bytes > limits.batchBytesMax) this.#frames.collect(subscription, change);
       else {

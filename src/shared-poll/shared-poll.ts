@@ -229,8 +229,7 @@ export class SharedPoll {
       case "busy":
       case "failed":
       default:
-        // Changes of an earlier epoch are changes of keys that are tracked no more.
-        one.failed(batch.epoch === this.#epoch ? batch.changes : [], nowMs);
+        one.failed(batch.changes, nowMs);
     }
   }
 

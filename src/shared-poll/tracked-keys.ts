@@ -83,27 +83,25 @@ export class TrackedKeys<Tracker> {
   /**
    * Notes that a connection is sent a change.
    *
-   * @returns false if the connection must not be sent it: it has the version, or doesn't track the key, or its signature
-   *          has expired
+   * @returns false if the connection must not be sent it: it has the version, or doesn't track the key
    */
-  note(tracker: Tracker, { key, version = 0n }: KeyChange, nowMs: number): boolean {
+  note(tracker: Tracker, { key, version = 0n }: KeyChange): boolean {
     const track = this.#byTracker.get(tracker)?.tracks.get(key);
-    if (track === undefined || track.endsAtMs <= nowMs || version <= track.version) return false;
+    if (track === undefined || version <= track.version) return false;
     track.version = version;
     return true;
   }
 
   /**
-   * Takes a change: a removed key is tracked no more.
+   * Takes a change: a removed key is tracked no more. What has expired has to be ended before, with {@link expire}.
    *
    * @returns the connections that are to be sent the change
    */
-  take(change: KeyChange, nowMs: number): readonly Tracker[] {
-    const trackers = [...(this.#byKey.get(change.key) ?? [])];
-    if (change.removed !== true)
-      return trackers.map(([tracker]) => tracker).filter((each) => this.note(each, change, nowMs));
-    for (const [tracker] of trackers) this.untrack(tracker, change.key);
-    return trackers.filter(([, { endsAtMs }]) => endsAtMs > nowMs).map(([tracker]) => tracker);
+  take(change: KeyChange): readonly Tracker[] {
+    const trackers = [...(this.#byKey.get(change.key)?.keys() ?? [])];
+    if (change.removed !== true) return trackers.filter((each) => this.note(each, change));
+    for (const tracker of trackers) this.untrack(tracker, change.key);
+    return trackers;
   }
 
   /** Ends what has expired. @returns the connections that track less now, and the keys that nobody tracks any more */

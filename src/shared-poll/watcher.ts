@@ -47,8 +47,12 @@ export class Watcher {
     return Math.max(this.checkedAtMs + limits.pollCheckMs, this.#retryAtMs);
   }
 
-  /** Notes that it tracks a key, of which it has, or is about to get, this version. */
+  /**
+   * Notes that it tracks a key, of which it has, or is about to get, this version. A removal that waits to be told is told no
+   * more: the backend is asked anew.
+   */
   track(key: string, version: bigint): void {
+    if (this.#pending.get(key)?.removed === true) this.#drop(key);
     this.has.set(key, version);
     this.#trackedSince?.add(key);
   }
@@ -121,9 +125,10 @@ export class Watcher {
   failed(changes: readonly KeyChange[], nowMs: number): void {
     this.#trackedSince = undefined;
     for (const change of changes) {
-      // A key that was removed may be tracked again by now.
-      const isWanted = this.has.has(change.key) !== (change.removed === true);
-      if (isWanted && !this.#pending.has(change.key)) this.#pending.set(change.key, change);
+      const { key, removed, version } = change;
+      // A newer value may wait by now, and a key that was removed may be tracked again.
+      const isWanted = removed === true ? !this.has.has(key) : this.has.get(key) === version;
+      if (isWanted) this.#pending.set(key, change);
     }
     this.mustCall = true;
     const { pollCallRetryMs, pollCallRetryMsMax } = limits;

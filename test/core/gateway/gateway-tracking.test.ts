@@ -315,7 +315,8 @@ describe("a gateway that hibernates", () => {
   it("[SP8] stores nothing before the channel's object has replied", () => {
     const fixture = new Fixture();
     const tracker = new Tracker("c1", fixture);
-    tracker.track("a");
+    tracker.track("a", "b");
+    fixture.tracking.untrack(tracker.subscription, ["b"]);
     fixture.tracking.save();
     fixture.hibernate(tracker);
     expect(tracker.received).toEqual(["lost"]);

@@ -82,6 +82,7 @@ describe("values with versions", () => {
     const item = { key: "a", data: trustedJsonText("0"), version: 8n };
     if (asked !== undefined) fixture.poll.answered(asked, { items: [item], epoch: "" }, 10_000);
     expect(fixture.delivered("g")).toEqual(["a@9=2"]);
+    expect(fixture.track("h", "a")).toEqual(["a@9=2"]);
   });
 
   it("[SP6] a key is asked for from the version that everybody has who tracks it", () => {
@@ -241,6 +242,22 @@ describe("a gateway", () => {
     expect(fixture.poll.deliveries(10_000)).toEqual([]);
     for (const call of calls) fixture.poll.delivered(call, { outcome: "taken" }, 10_000);
     expect(fixture.delivered("g")).toEqual(["a@3=2"]);
+  });
+
+  it("[SP7] that fails isn't told of a value after a newer one", () => {
+    const fixture = new PollFixture();
+    fixture.track("g", "a", "b");
+    fixture.answerAll({ a: "1", b: "1" });
+    const [call] = fixture.poll.deliveries(0);
+    fixture.nowMs = 10_000;
+    fixture.answerAll({ a: "2", b: "removed" });
+    fixture.track("g", "b");
+    if (call !== undefined) fixture.poll.delivered(call, "failed", 10_000);
+    fixture.nowMs = 19_000;
+    // The removed key is tracked again, and what it was doesn't count.
+    expect(fixture.delivered("g")).toEqual(["a@3=2"]);
+    fixture.answerAll({ b: "2" });
+    expect(fixture.delivered("g")).toEqual(["b@4=2"]);
   });
 
   it("[SP7] that fails gets the newest value of each key, after a pause that grows", () => {
