@@ -15,7 +15,7 @@ import { TestSocket } from "./test-socket.ts";
 
 configure({ ...testConfig, prometheus: { enabled: true } });
 // The same in shorter times: test/core/metrics holds the reports to their real ones.
-Object.assign(limits, { metricsReportMs: 400, metricsCollectMs: 100, metricsStoreMs: 300 });
+Object.assign(limits, { metricsReportMs: 200, metricsCollectMs: 50, metricsStoreMs: 200 });
 
 /** The reports that were made meanwhile, until all timers of reports have rung. */
 async function reportsOf(happens: () => Promise<void>): Promise<readonly MetricsReport[]> {
