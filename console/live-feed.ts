@@ -101,7 +101,9 @@ function count(metrics: Metrics, isAnew: boolean): void {
   countedAtMs = performance.now();
   states = isAnew ? [metrics] : [...states.slice(-statesKept), metrics];
   const point = pointBetween(stateBefore(states, reportMs), metrics);
-  feed = { ...feed, metrics, points: [...feed.points.slice(-pointsKept), point] };
+  // Two that come together would draw a vertical line.
+  const before = feed.points.filter(({ at }) => at < point.at - togetherSeconds);
+  feed = { ...feed, metrics, points: [...before.slice(-pointsKept), point] };
 }
 
 /** Moves the plots on while nothing changes. */
@@ -149,4 +151,5 @@ const moveMs = 2_000;
 const statesKept = 15;
 /** Twenty minutes, with a point each second. */
 const pointsKept = 1_200;
+const togetherSeconds = 0.25;
 const refusalsKept = 1_000;

@@ -17,7 +17,7 @@ export function RefusalTable({
     >
       {refusals.map((one) => (
         <tr key={JSON.stringify(one)}>
-          <td>{time(one.at_ms)}</td>
+          <td class="time">{time(one.at_ms)}</td>
           <td>
             {one.refused} {one.count > 1 ? `× ${one.count}` : ""}
           </td>

@@ -5,7 +5,7 @@ import type { CarriedReport, MetricsReport } from "../../src/contract/metrics-re
 import { channelNode } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import { MetricsObject } from "../../workers/edge.ts";
-import { address, call, publish } from "./api-request.ts";
+import { address, publish } from "./api-request.ts";
 import { hibernate } from "./attachments.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
@@ -15,7 +15,7 @@ import { TestSocket } from "./test-socket.ts";
 
 configure({ ...testConfig, prometheus: { enabled: true } });
 // The same in shorter times: test/core/metrics holds the reports to their real ones.
-Object.assign(limits, { metricsReportMs: 400, metricsCollectMs: 100, metricsStoreMs: 300 });
+Object.assign(limits, { metricsReportMs: 200, metricsCollectMs: 50, metricsStoreMs: 200 });
 
 /** The reports that were made meanwhile, until all timers of reports have rung. */
 async function reportsOf(happens: () => Promise<void>): Promise<readonly MetricsReport[]> {
@@ -56,16 +56,11 @@ describe("what a channel's object has counted", () => {
 
   it("[J7] goes with its answers to a gateway, with the gauge that it has subscribers now", async () => {
     const channel = newChannel("room");
-    const upgrade = { headers: { Upgrade: "websocket" } };
-    const path = address("/connection/websocket");
-    const socket = TestSocket.on(await exports.default.fetch(path, upgrade));
+    const socket = await atGateway("ada");
     const made = await reportsOf(async () => {
-      await socket.ask({ id: 1, connect: { token: await token({ sub: "ada" }) } });
       await socket.ask({ id: 2, subscribe: { channel } });
       for (let id = 3; id < 6; id++) socket.send({ id, publish: { channel, data: id } });
-      await vi.waitUntil(async () =>
-        (await call("history", { channel, limit: 10 })).body.includes('"offset":3'),
-      );
+      for (let line = ""; !line.includes('"id":5,');) line = await socket.line();
     });
     expect(own(made, channel)).toStrictEqual([]);
     expect(publications(made)).toBe(3);
@@ -74,6 +69,19 @@ describe("what a channel's object has counted", () => {
       node: channelNode(channel),
       gauges: [{ series: "centrifugo_node_num_channels", value: 1 }],
     });
+    socket.close();
+  });
+
+  it("[J2] leaves the deliveries to the gateway, which reports them without any other event", async () => {
+    const channel = newChannel("room");
+    const socket = await atGateway("ada");
+    await socket.ask({ id: 2, subscribe: { channel } });
+    const made = await reportsOf(() => publish(channel, 1).then(() => undefined));
+    const delivered = made
+      .filter(({ node }) => node.startsWith("gateway:"))
+      .flatMap(({ counters }) => counters)
+      .find(({ series }) => series.startsWith("dormouse_deliveries_total"));
+    expect(delivered?.added).toBe(1);
     socket.close();
   });
 
@@ -114,6 +122,14 @@ describe("what a channel's object has counted", () => {
     await runInDurableObject(env.CHANNELS.getByName(channel), () => undefined);
   });
 });
+
+async function atGateway(user: string): Promise<TestSocket> {
+  const upgrade = { headers: { Upgrade: "websocket" } };
+  const path = address("/connection/websocket");
+  const socket = TestSocket.on(await exports.default.fetch(path, upgrade));
+  await socket.ask({ id: 1, connect: { token: await token({ sub: user }) } });
+  return socket;
+}
 
 async function publishTo(channel: string, carries: boolean): Promise<CarriedReport | undefined> {
   const request = {

@@ -53,9 +53,13 @@ class WatchedRelay {
     const channelStub = CHANNELS.getByName.bind(CHANNELS);
     CHANNELS.getByName = (channel, options) => {
       const stub = this.#watched(channelStub(channel, options), ["present", "clientsOf"]);
-      const ask = (gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> => {
+      const ask = (
+        gateway: string,
+        requests: readonly RelayRequest[],
+        carries?: boolean,
+      ): Promise<RelayReplies> => {
         const proceed = (): Promise<RelayReplies> =>
-          channelStub(channel, options).ask(gateway, requests);
+          channelStub(channel, options).ask(gateway, requests, carries);
         return this.#track(this.#ask({ channel, requests, proceed }));
       };
       Object.defineProperty(stub, "ask", { value: ask });

@@ -26,7 +26,7 @@ import {
   consoleRefusals,
   consoleSettings,
 } from "./console.ts";
-import { consoleOn, loggedIn, logIn, logOut, ownOrigin } from "./console-login.ts";
+import { consoleOn, loggedIn, logIn, logOut, ownOrigin, settingsPath } from "./console-login.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { description } from "./description.ts";
 import { emulation } from "./emulation.ts";
@@ -124,7 +124,7 @@ function addConsole(app: HonoBase<AppEnv>): void {
   app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
   app.all("/console/api/metrics", ...call, consoleMetrics);
   app.all("/console/api/refusals", ...call, consoleRefusals);
-  app.all("/console/api/settings", ...call, consoleSettings);
+  app.all(settingsPath, ...call, consoleSettings);
   app.all("/console/api/:method", ...call, consoleCall);
   app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
   app.all("/console/", consoleOn, onlyGet, consolePage);

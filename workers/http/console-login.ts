@@ -35,7 +35,9 @@ function hostOf(origin: string): string | undefined {
 export const loggedIn: MiddlewareHandler<AppEnv> = async (context, next) => {
   const endsAtSeconds = await loginEnd(context);
   if (endsAtSeconds === undefined) {
-    context.set("refusal", { rule: "N2", reason: "nobody is logged in to the console" });
+    // The page asks for its settings to find out whether there is a login: nothing is refused by that.
+    if (context.req.path !== settingsPath)
+      context.set("refusal", { rule: "N2", reason: "nobody is logged in to the console" });
     return respondText(401, "Unauthorized");
   }
   context.set("apiKey", { name: "console" });
@@ -100,6 +102,9 @@ function withCookie(context: Context<AppEnv>, value: string, seconds: number): R
   const cookie = `${cookieName}=${value}; Path=/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
   return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
 }
+
+/** Where the page asks for what it needs to know. */
+export const settingsPath = "/console/api/settings";
 
 const cookieName = "dormouse-console";
 const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
