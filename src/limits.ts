@@ -2,6 +2,7 @@ import { accessLimits } from "./access-limits.ts";
 import { consoleLimits } from "./console-limits.ts";
 import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
+import { mapLimits } from "./map-limits.ts";
 import { metricsLimits } from "./metrics-limits.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { trailLimits } from "./trail-limits.ts";
@@ -474,6 +475,7 @@ export const limits = {
   ...consoleLimits,
   ...eventLimits,
   ...hookLimits,
+  ...mapLimits,
   ...metricsLimits,
   ...queueLimits,
   ...trailLimits,

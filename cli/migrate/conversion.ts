@@ -235,6 +235,8 @@ const secretPlaces = [
     "client.subscription_token.hmac_previous_secret_key",
     "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY",
   ],
+  ["shared_poll.hmac_secret_key", "SHARED_POLL_HMAC_SECRET_KEY"],
+  ["shared_poll.hmac_previous_secret_key", "SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY"],
 ] as const;
 
 /** Sections of Centrifugo PRO that have another place here. */

@@ -28,6 +28,13 @@ export const apiMethods = [
   "delete_user_status",
   "why",
   "inspect",
+  "map_publish",
+  "map_remove",
+  "map_read_state",
+  "map_read_stream",
+  "map_stats",
+  "map_clear",
+  "shared_poll_publish",
 ] as const;
 
 /** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */
@@ -48,6 +55,10 @@ export const changingMethods = [
   "invalidate_user_tokens",
   "update_user_status",
   "delete_user_status",
+  "map_publish",
+  "map_remove",
+  "map_clear",
+  "shared_poll_publish",
 ] as const satisfies readonly (typeof apiMethods)[number][];
 
 /** The key with which a backend calls the API, or the consumer whose queue brings a backend's messages. */

@@ -12,6 +12,8 @@ export type SecretName =
   | "HOOK_SIGNING_PREVIOUS_SECRET"
   | "METRICS_KEY"
   | "METRICS_KEY_PREVIOUS"
+  | "SHARED_POLL_HMAC_SECRET_KEY"
+  | "SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY"
   | "CONSOLE_PASSWORD";
 
 /** Secrets by their names; a secret that is absent or empty is missing. */
@@ -22,9 +24,9 @@ export interface SecretUse {
   readonly name: string;
   /**
    * api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. hook: signs questions.
-   * metrics: reads metrics. console: lets an operator into the console.
+   * metrics: reads metrics. poll: signs the keys of shared polls. console: lets an operator into the console.
    */
-  readonly kind: "api" | "token" | "issuer" | "hook" | "metrics" | "console";
+  readonly kind: "api" | "token" | "issuer" | "hook" | "metrics" | "poll" | "console";
   /** The secret of which this one is a value: itself, or the one that it preceded. */
   readonly of: string;
 }

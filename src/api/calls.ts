@@ -177,10 +177,17 @@ function bytesBothWays(command: ChannelCommand): number {
   switch (command.method) {
     case "history":
     case "presence":
+    case "map_read_state":
+    case "map_read_stream":
       return readBytes;
     case "publish":
     case "history_remove":
     case "presence_stats":
+    case "map_publish":
+    case "map_remove":
+    case "map_stats":
+    case "map_clear":
+    case "shared_poll_publish":
       break;
   }
   return commandBytes(command);

@@ -9,6 +9,9 @@ import {
   encodePresence,
   encodePresenceStats,
 } from "../protocol/json/encode.ts";
+import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import { executeMap } from "./execute-map.ts";
 import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "../contract/channel-call.ts";
 
 /**
@@ -27,7 +30,7 @@ export function executeAll(
   let bytes = 0;
   return commands.map((command) => {
     const answer = execute(channel, command, nowMs, present);
-    if ("error" in answer || command.method === "publish") return answer;
+    if ("error" in answer || changesSomething.has(command.method)) return answer;
     bytes += answer.result.length;
     return bytes > limits.answerBytesMax ? { error: errorCodes.limitExceeded } : answer;
   });
@@ -44,11 +47,8 @@ export function execute(
   present: PresenceAnswer = noPresence,
 ): ChannelAnswer {
   switch (command.method) {
-    case "publish": {
-      const outcome = channel.publish(command.request, undefined, nowMs, command.key);
-      if (outcome.outcome === "too-many-keys") return { error: errorCodes.tooManyRequests };
-      return { result: encodePosition(outcome.position) };
-    }
+    case "publish":
+      return publish(channel, command, nowMs);
     case "history":
       return readHistory(channel, command.request, nowMs);
     case "history_remove":
@@ -61,7 +61,45 @@ export function execute(
     case "presence_stats":
       if (present.outcome === "failed") return { error: present.error };
       return { result: encodePresenceStats(present.stats) };
+    case "map_publish":
+    case "map_remove":
+    case "map_read_state":
+    case "map_read_stream":
+    case "map_stats":
+    case "map_clear":
+      return executeMap(channel, command, nowMs);
+    case "shared_poll_publish":
+      return { error: errorCodes.notAvailable };
   }
+}
+
+/** The methods whose results are small, and tell the backend what was done: they are always returned. */
+const changesSomething: ReadonlySet<string> = new Set(["publish", "map_publish", "map_remove"]);
+
+function publish(
+  channel: Channel,
+  { request, key }: Extract<ChannelCommand, { readonly method: "publish" }>,
+  nowMs: number,
+): ChannelAnswer {
+  // A publication without a key has no place in a map (docs/protocol.md 3.4).
+  if (channel.map !== undefined) return { error: errorCodes.badRequest };
+  const outcome = channel.publish(request, undefined, nowMs, key);
+  switch (outcome.outcome) {
+    case "published":
+    case "suppressed":
+      return { result: encodePosition(outcome.position) };
+    case "position-mismatch":
+      return { result: encodeMismatch(outcome.position) };
+    case "too-many-keys":
+      return { error: errorCodes.tooManyRequests };
+  }
+}
+
+/** The answer to a publish whose `if_offset` isn't that of the top, which it tells (rule Z13). */
+function encodeMismatch({ offset, epoch }: StreamPosition): JsonText {
+  return trustedJsonText(
+    `{"offset":${offset},"epoch":${JSON.stringify(epoch)},"suppressed":true,"suppress_reason":"position_mismatch"}`,
+  );
 }
 
 const noPresence: PresenceAnswer = { outcome: "failed", error: errorCodes.notAvailable };

@@ -6,7 +6,8 @@ import { isWireArray, type WireObject, type WireValue } from "../protocol/wire-v
 
 /**
  * Converts a request to the HTTP API from MessagePack (rule W6) to JSON text with the same meaning. Integers keep all
- * their digits. Bytes in place of a publication's `data` become `b64data`; JSON can't express other bytes.
+ * their digits. Bytes in place of a publication's `data` become `b64data`, and those of `stream_data` likewise; JSON
+ * can't express other bytes.
  *
  * @returns undefined if the bytes aren't exactly one MessagePack value, if JSON can't express a part of it, or if its
  * JSON text is longer than twice `limits.requestBytesMax`
@@ -45,10 +46,12 @@ function writeObject(json: JsonPieces, object: WireObject, place: Place): boolea
   const members = Object.entries(object);
   let separator = "{";
   for (const [name, value] of members) {
-    const isPublished = name === "data" && (place === "request" || place === "parameters");
+    const isPublished =
+      (name === "data" || name === "stream_data") &&
+      (place === "request" || place === "parameters");
     const written =
       isPublished && value instanceof Uint8Array
-        ? json.add(`${separator}"b64data":"${base64(value)}"`)
+        ? json.add(`${separator}"b64${name}":"${base64(value)}"`)
         : json.add(`${separator}${JSON.stringify(name)}:`) &&
           writeValue(json, value, memberPlace(place, name));
     if (!written) return false;

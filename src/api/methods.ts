@@ -18,6 +18,8 @@ import {
 } from "./order.ts";
 import { parseChannels, parseConnections, parseInfo } from "./question.ts";
 import { parseStatus, parseUpdateStatus } from "./user-status.ts";
+import { parseMapRequest } from "./map.ts";
+import { parsePollPublish } from "./poll-publish.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 import { parseInspect, parseWhy } from "./why.ts";
@@ -41,17 +43,7 @@ const missingProMethods = [
  * Centrifugo's methods that Dormouse doesn't support yet. They are listed so that a batch reports one of them together
  * with a known method instead of ignoring it.
  */
-export const missingMethods = [
-  "rpc",
-  "map_publish",
-  "map_remove",
-  "map_read_state",
-  "map_read_stream",
-  "map_stats",
-  "map_clear",
-  "shared_poll_publish",
-  ...missingProMethods,
-] as const;
+export const missingMethods = ["rpc", ...missingProMethods] as const;
 
 /** The answer's detail for a backend that calls one of {@link missingMethods}. */
 export function missingDetail(method: string): string {
@@ -113,6 +105,15 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parseWhy(params, caller);
     case "inspect":
       return parseInspect(params, caller);
+    case "map_publish":
+    case "map_remove":
+    case "map_read_state":
+    case "map_read_stream":
+    case "map_stats":
+    case "map_clear":
+      return parseMapRequest(method, params, caller);
+    case "shared_poll_publish":
+      return parsePollPublish(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":

@@ -12,7 +12,9 @@ import {
 import {
   checkChannel,
   checkMethod,
+  optionalOffsetField,
   parseShape,
+  type Shaped,
   shape,
   textField,
   textListField,
@@ -22,6 +24,8 @@ import {
 import { limits } from "../limits.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import { acceptsData } from "../channel/publication-request.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import { uint64Max } from "../protocol/fields.ts";
 import { memberText } from "../protocol/json/text.ts";
 import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
 import type { Tags } from "../protocol/publication.ts";
@@ -38,7 +42,7 @@ export function parsePublish(params: string, caller: ApiCaller): ParsedEntry {
 
 function publishEntry(
   params: string,
-  fields: PublicationShape & { readonly channel: string },
+  fields: Shaped<typeof publishShape>,
   version: bigint,
   caller: ApiCaller,
 ): Entry {
@@ -46,11 +50,33 @@ function publishEntry(
   if (checked.outcome === "refused") return checked;
   const publication = parsePublication(params, fields, version);
   if (publication.outcome === "refused") return publication;
-  return publishCall(fields.channel, publication.request, checked.options, caller);
+  const { if_offset: ifOffset } = fields;
+  if (typeof ifOffset !== "number")
+    return publishCall(fields.channel, publication.request, checked.options, caller);
+  const request = { ...publication.request, ifOffset };
+  return (
+    refusedCondition(request, checked.options) ??
+    publishCall(fields.channel, request, checked.options, caller)
+  );
+}
+
+/** Refuses a condition that can't be checked, because the publication gets no offset. */
+function refusedCondition(
+  { skipHistory }: PublicationRequest,
+  { historySize, historyTtlMs }: ChannelOptions,
+): Refused | undefined {
+  if (skipHistory) return refusedRequest("if_offset and skip_history exclude each other");
+  if (historySize > 0 && historyTtlMs > 0) return undefined;
+  const detail = "if_offset requires a channel with history";
+  return { outcome: "refused", error: errorCodes.notAvailable, detail };
 }
 
 /** A `publish` request, without `data` and `version`, which are read from the text. */
-export const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));
+export const publishShape = shape(() => ({
+  channel: textField(),
+  ...publicationFields(),
+  if_offset: optionalOffsetField(),
+}));
 
 /**
  * Parses a `broadcast` request (docs/protocol.md 6.2). A fault of the publication or of the list refuses the whole
@@ -117,7 +143,7 @@ type ParsedPublication =
  * @param params the request, valid JSON, from which `data` is cut byte for byte (rule W2)
  * @param version from {@link parseVersion}
  */
-function parsePublication(
+export function parsePublication(
   params: string,
   fields: PublicationShape,
   version: bigint,
@@ -161,7 +187,7 @@ function parsePublication(
  *
  * @returns 0n if it is absent or null
  */
-function parseVersion(params: string): bigint | Malformed {
+export function parseVersion(params: string): bigint | Malformed {
   const digits = memberText(params, "version") ?? "null";
   if (digits === "null") return 0n;
   // The length is checked first, because the time to parse a bigint grows faster than its length.
@@ -181,12 +207,17 @@ function publishCall(
   options: ChannelOptions,
   { key }: ApiCaller,
 ): Entry {
+  if (options.subscriptionType !== "stream")
+    return refusedRequest(
+      "the channel's namespace is not one of streams: use map_publish or shared_poll_publish",
+    );
   return acceptsData(options, request.data)
     ? { outcome: "call", channel, command: { method: "publish", request, key: key.name } }
     : refusedRequest(formatProblem(options));
 }
 
-function parseBase64Payload(encoded: string): Payload | undefined {
+/** Bytes in base64 as a payload; undefined if the text isn't base64. */
+export function parseBase64Payload(encoded: string): Payload | undefined {
   const bytes = parseBase64(encoded);
   return bytes === undefined ? undefined : payloadOf(bytes);
 }
@@ -195,14 +226,14 @@ function areTags(tags: object): tags is Tags {
   return Object.values(tags).every((value) => typeof value === "string");
 }
 
-function formatProblem({ publicationDataFormat }: ChannelOptions): string {
+/** Why data isn't accepted, in words for an error. */
+export function formatProblem({ publicationDataFormat }: ChannelOptions): string {
   return publicationDataFormat === ""
     ? "data is required"
     : `data must be ${publicationDataFormat === "json" ? "JSON" : "a JSON object"} in the channel's namespace`;
 }
 
-function overLimit(field: string, bytesMax: number): Refused {
+/** Refuses a request with error 107, because a field is too long. */
+export function overLimit(field: string, bytesMax: number): Refused {
   return refusedRequest(`${field} exceeds ${bytesMax} bytes`);
 }
-
-const uint64Max = 2n ** 64n - 1n;

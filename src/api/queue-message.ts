@@ -136,10 +136,31 @@ function withKey(command: ApiCommand, idempotencyKey: string): ApiCommand {
 }
 
 function keyed(entry: Entry, idempotencyKey: string): Entry {
-  if (entry.outcome !== "call" || entry.command.method !== "publish") return entry;
-  const { request } = entry.command;
-  if (request.idempotencyKey !== "") return entry;
-  return { ...entry, command: { method: "publish", request: { ...request, idempotencyKey } } };
+  if (entry.outcome !== "call") return entry;
+  const { command } = entry;
+  switch (command.method) {
+    case "publish":
+      return { ...entry, command: { ...command, request: withOwn(command.request) } };
+    case "map_publish":
+      return { ...entry, command: { ...command, request: withOwn(command.request) } };
+    case "map_remove":
+      return { ...entry, command: { ...command, request: withOwn(command.request) } };
+    case "history":
+    case "history_remove":
+    case "presence":
+    case "presence_stats":
+    case "map_read_state":
+    case "map_read_stream":
+    case "map_stats":
+    case "map_clear":
+    // Its version does what a key does elsewhere.
+    case "shared_poll_publish":
+      return entry;
+  }
+
+  function withOwn<Request extends { readonly idempotencyKey: string }>(request: Request): Request {
+    return request.idempotencyKey === "" ? { ...request, idempotencyKey } : request;
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The parsers of the methods that publish nothing: history, history_remove, presence and presence_stats. */
 import * as v from "valibot";
+import { errorCodes } from "../protocol/codes.ts";
 import { type ApiCaller, type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
 import {
   checkChannel,
@@ -24,6 +25,7 @@ function historyEntry(request: Shaped<typeof historyShape>, caller: ApiCaller): 
   const { channel, limit, reverse, since } = request;
   const checked = checkChannel(channel, "history", caller);
   if (checked.outcome === "refused") return checked;
+  if (checked.options.subscriptionType !== "stream") return noHistory;
   if (limit < -1) return refusedRequest("limit must be -1 or more");
   // Nothing precedes the first publication, so such a request must be a mistake.
   if (reverse && since?.offset === 0) {
@@ -52,8 +54,17 @@ export function parseChannelRequest(
   const { channel } = parsed.value;
   const checked = checkChannel(channel, method, caller);
   if (checked.outcome === "refused") return checked;
+  if (method === "history_remove" && checked.options.subscriptionType !== "stream")
+    return noHistory;
   return { outcome: "call", channel, command: { method } };
 }
+
+/** A map has a stream, which isn't a history: without it clients would have to synchronise again. */
+const noHistory: Entry = {
+  outcome: "refused",
+  error: errorCodes.notAvailable,
+  detail: "the channel's namespace is not one of streams: use map_read_stream or map_clear",
+};
 
 /** A request of a method whose only parameter is a channel. */
 export const channelShape = shape(() => ({ channel: textField() }));

@@ -20,6 +20,12 @@ export const int32Field = () => integerField(-(2 ** 31), 2 ** 31 - 1, "a 32 bit 
 export const uint32Field = () => integerField(0, 2 ** 32 - 1, "an unsigned 32 bit integer");
 /** Numbers above 2^53 are rounded, but no stream reaches such an offset. */
 export const offsetField = () => integerField(0, 2 ** 64, "an unsigned 64 bit integer");
+/** Undefined or null if it is absent, where 0 has another meaning. */
+export const optionalOffsetField = () =>
+  v.nullish(integerOf(0, Number.MAX_SAFE_INTEGER, "an integer from 0 to 2^53 - 1"));
+/** Larger ones would be rounded, and two different scores become equal. */
+export const safeIntegerField = () =>
+  integerField(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, "an integer of less than 2^53");
 /** An object with any content, passed on unchanged: valibot's own record drops keys such as "constructor". */
 export const objectField = () => v.nullish(v.custom<object>(parsesAsObject, "an object"));
 
@@ -56,14 +62,15 @@ export function parseShape<Schema extends v.GenericSchema>(
 }
 
 function integerField(min: number, max: number, message: string) {
-  return v.nullish(
-    v.pipe(
-      v.number(message),
-      v.integer(message),
-      v.minValue(min, message),
-      v.maxValue(max, message),
-    ),
-    0,
+  return v.nullish(integerOf(min, max, message), 0);
+}
+
+function integerOf(min: number, max: number, message: string) {
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(min, message),
+    v.maxValue(max, message),
   );
 }
 

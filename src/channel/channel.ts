@@ -13,8 +13,10 @@ import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
 import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
+import { ChannelMap, type Changer, recoveryLimitOf } from "./channel-map.ts";
+import { dropOtherKinds, historyOptionsOf, mapStoreOf, memorySql } from "./map-store.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
-import type { Sql } from "../sql.ts";
+import { PublicationStore } from "./publication-store.ts";
 import { storedTables } from "./stored-tables.ts";
 import type { HistoryEntry } from "./history-table.ts";
 
@@ -42,13 +44,15 @@ export class Channel {
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
+  /** The keys and values, if the channel is a map (section Z). */
+  readonly map: ChannelMap | undefined;
   /** The last publications with offsets. */
   readonly trail = new PublicationTrail();
   readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
-  readonly #sql: Sql;
+  readonly #store: PublicationStore;
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
@@ -63,20 +67,23 @@ export class Channel {
     this.options = options;
     this.#counts = setup.counts;
     this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts });
-    this.#recoveryLimit = client.recoveryMaxPublicationLimit;
+    this.#recoveryLimit = recoveryLimitOf(options, client);
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
-    this.#sql = sql;
     this.#events = setup.events;
-    const tables = setup.tables ?? storedTables(sql);
-    const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
-    this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch, tables);
-    this.#idempotency = new Idempotency(sql, this.#history, nowMs, tables);
+    const tables = dropOtherKinds(options, sql, setup.tables ?? storedTables(sql));
+    const keys = mapStoreOf(options, sql, tables);
+    const isStored = keys?.history === undefined;
+    const ownSql = isStored ? sql : memorySql;
+    const history = historyOptionsOf(options);
+    this.#history = new History(ownSql, history, newEpoch, tables, keys?.history);
+    this.#idempotency = new Idempotency(ownSql, this.#history, nowMs, tables);
+    this.#store = new PublicationStore(ownSql, this.#history, this.#idempotency);
     // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     const checks = {
-      intervalMs: setup.followersCheckMs ?? Math.max(metaTtlMs, checkIntervalMinMs),
+      intervalMs: setup.followersCheckMs ?? Math.max(history.metaTtlMs, checkIntervalMinMs),
       history: this.#history,
     };
     this.#registry = new GatewayRegistry(sql, checks, tables);
@@ -87,9 +94,10 @@ export class Channel {
       channel: name,
       instance: Math.max(setup.instance, beforeMs + 1),
       registry: this.#registry,
-      hasHistory: this.#history.enabled,
+      hasHistory: this.#history.enabled && isStored,
     });
     this.#gatewaysCounted = this.relay.size;
+    this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
   }
 
   get hasHistory(): boolean {
@@ -142,18 +150,18 @@ export class Channel {
     this.deleteExpired(nowMs);
     const key = request.idempotencyKey;
     const withHistory = this.#history.enabled && !request.skipHistory;
-    if (key !== "") {
-      const first = this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
-        this.#history.isReadable(offset, nowMs),
-      );
-      if (first !== undefined) return this.#suppressed("repeated", first);
-    }
+    const first = this.#store.firstResult(key, nowMs);
+    if (first !== undefined) return this.#suppressed("repeated", first);
     if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
     if (request.version > 0n) {
       const { version, versionEpoch } = this.#history.version;
       if (request.versionEpoch === versionEpoch && request.version <= version) {
         return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
       }
+    }
+    if (request.ifOffset !== undefined) {
+      const position = this.#history.position(nowMs);
+      if (position.offset !== request.ifOffset) return { outcome: "position-mismatch", position };
     }
     return this.#publishWithHistory(request, info, nowMs, apiKey);
   }
@@ -169,7 +177,16 @@ export class Channel {
     nowMs: number,
     bytesMax: number = limits.answerBytesMax,
   ): HistoryOutcome {
-    if (!this.#history.enabled) return { outcome: "not-available" };
+    if (!this.#history.enabled || this.map !== undefined) return { outcome: "not-available" };
+    return this.changes(query, nowMs, bytesMax);
+  }
+
+  /** Reads the changes of a map, as {@link history} reads publications. */
+  changes(
+    query: { readonly since?: StreamPosition; readonly limit: number; readonly reverse: boolean },
+    nowMs: number,
+    bytesMax: number = limits.answerBytesMax,
+  ): HistoryOutcome {
     this.deleteExpired(nowMs);
     const position = this.#history.position(nowMs);
     const { since, reverse } = query;
@@ -189,14 +206,10 @@ export class Channel {
 
   /** Deletes the publications and keeps the position (rule H10). */
   removeHistory(nowMs: number): "removed" | "not-available" {
-    if (!this.#history.enabled) return "not-available";
+    if (!this.#history.enabled || this.map !== undefined) return "not-available";
     this.deleteExpired(nowMs);
-    const epoch = this.#history.epoch;
-    if (epoch === undefined) return "removed";
-    this.#sql.transaction(() => {
-      this.#idempotency.releaseBelow(Number.POSITIVE_INFINITY, epoch, nowMs);
-      this.#history.remove(nowMs);
-    });
+    if (this.#history.epoch === undefined) return "removed";
+    this.#store.remove(nowMs);
     this.relay.add({ type: "removed" }, this.top);
     return "removed";
   }
@@ -318,9 +331,13 @@ export class Channel {
     const historyEnd = this.#history.endsAtMs;
     const ended = historyEnd !== undefined && historyEnd <= nowMs;
     const followed = ended && (this.hub.size > 0 || this.relay.isFollowed(historyEnd));
-    const historyDue = followed ? undefined : historyEnd;
-    if (keysEnd === undefined || historyDue === undefined) return keysEnd ?? historyDue;
-    return Math.min(keysEnd, historyDue);
+    const stays = followed || (ended && this.map?.isEmpty === false);
+    const dueMs = Math.min(
+      keysEnd ?? Number.POSITIVE_INFINITY,
+      (stays ? undefined : historyEnd) ?? Number.POSITIVE_INFINITY,
+      this.map?.dueAtMs ?? Number.POSITIVE_INFINITY,
+    );
+    return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
   }
 
   /** Whether nothing is stored for the channel. */
@@ -347,11 +364,15 @@ export class Channel {
       this.relay.checkFollowers(historyEnds);
       return;
     }
-    const epoch = this.#history.epoch ?? "";
-    this.#sql.transaction(() => {
-      this.#idempotency.releaseBelow(Number.POSITIVE_INFINITY, epoch, nowMs);
-      this.#history.forget();
-    });
+    if (this.map?.isEmpty === false) return;
+    this.#store.forget(nowMs, () => this.map?.forget());
+  }
+
+  /** Begins a new stream, with a new epoch, and tells the subscribers, here and on gateways (rule Z5). */
+  restart(nowMs: number): void {
+    this.#store.forget(nowMs, () => this.#history.position(nowMs));
+    this.relay.add({ type: "removed" }, this.top);
+    this.hub.insufficientState();
   }
 
   #suppressed(
@@ -384,32 +405,29 @@ export class Channel {
     apiKey: string,
   ): PublishOutcome {
     const entry = entryOf(request, info);
-    let position: StreamPosition;
-    if (this.#idempotency.holdsYoungKey(this.#history.oldestRow, nowMs)) {
-      if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
-      position = this.#sql.transaction(() => this.#append(entry, nowMs));
-    } else {
-      position = this.#append(entry, nowMs);
-    }
-    if (request.idempotencyKey !== "") {
-      this.#idempotency.addRingKey(request.idempotencyKey, position.offset, nowMs);
-    }
-    this.#collect(livePublication(request, info, position, this.options));
+    const position = this.#store.append(entry, nowMs);
+    if (position === undefined) return { outcome: "too-many-keys" };
+    const publication = livePublication(request, info, position, this.options);
+    this.published(publication, entry, position, { info, apiKey, nowMs });
+    return { outcome: "published", position };
+  }
+
+  /** Collects a publication whose row was written: one of {@link publish}, or a change of the map. */
+  published(
+    publication: Publication,
+    entry: HistoryEntry,
+    position: StreamPosition,
+    { info, apiKey, nowMs }: Changer,
+  ): void {
+    this.#collect(publication);
     this.trail.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
     this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
-    return { outcome: "published", position };
   }
 
   #collect(publication: Publication): void {
     if (this.#counts !== undefined) this.#counts.published.value++;
     this.hub.publish(publication);
     this.relay.add({ type: "publication", publication }, this.top);
-  }
-
-  /** Overwrites the oldest row, whose key may have to be retained. */
-  #append(entry: HistoryEntry, nowMs: number): StreamPosition {
-    this.#idempotency.release(this.#history.oldestRow, this.#history.epoch, nowMs);
-    return this.#history.append(entry, nowMs);
   }
 }
 
@@ -421,6 +439,8 @@ function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
 export type PublishOutcome =
   /** The publication was accepted; the position is absent if it went without history. */
   | { readonly outcome: "published"; readonly position?: StreamPosition }
+  /** Nothing was done: `ifOffset` isn't the top's offset (rule Z13). */
+  | { readonly outcome: "position-mismatch"; readonly position: StreamPosition }
   /** Nothing was done: the idempotency key was published before (rule I1), or the version isn't newer (rule H9). */
   | { readonly outcome: "suppressed"; readonly position?: StreamPosition }
   /** Nothing was done; the same publish may succeed a little later (rule I4). */

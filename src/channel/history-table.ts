@@ -1,26 +1,29 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import { encodeClientInfo } from "../protocol/json/encode.ts";
-import { memberText, trustedJsonText } from "../protocol/json/text.ts";
-import type { Payload } from "../protocol/payload.ts";
-import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
+import { columnsOf, readColumns } from "../protocol/publication-columns.ts";
+import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SizedPublication } from "./recent-publications.ts";
 import { newestRow, slotRuns } from "../ring.ts";
-import { publicationRing, type StoredTable } from "./stored-tables.ts";
+import { ringOf, type RingTable, type StoredTable } from "./stored-tables.ts";
 
 /**
  * The two SQLite tables of a channel's history: `stream`, with one row, and `publication`, a ring of rows in which a
- * publication lies at slot offset % size. This class owns all statements about them. `History` decides what may be
- * read, what has expired, and when the tables are made and deleted.
+ * publication lies at slot offset % size. The changes of a map lie in `map_change` instead, whose rows have the keys,
+ * too. This class owns all statements about them. `History` decides what may be read, what has expired, and when the
+ * tables are made and deleted.
  */
 export class HistoryTable {
   readonly #sql: Sql;
+  readonly #ring: RingTable;
+  readonly #tables: Statements;
   #size: number;
 
   /** @param size the size of the ring when its rows were written; for new tables, the configured size */
-  constructor(sql: Sql, size: number) {
+  constructor(sql: Sql, size: number, ring: RingTable) {
     this.#sql = sql;
     this.#size = size;
+    this.#ring = ring;
+    this.#tables = statementsOf[ring];
   }
 
   /** How many rows the ring has room for, whatever is configured. */
@@ -30,26 +33,26 @@ export class HistoryTable {
 
   /** Makes both tables, on a channel that has none. */
   create(stream: Stream): void {
-    for (const statement of tables.create) this.#sql.run(statement);
+    for (const statement of this.#tables.create) this.#sql.run(statement);
     this.writeStream(stream);
   }
 
   /** Deletes both tables. */
   drop(): void {
-    for (const statement of tables.drop) this.#sql.run(statement);
+    for (const statement of this.#tables.drop) this.#sql.run(statement);
   }
 
   /** Writes the newest publication into its slot: one row written. `stream` is the stream with that publication. */
   append(entry: HistoryEntry, stream: Stream): void {
     this.#sql.run(
-      tables.upsertPublication,
-      ...insertValues(entry, stream, stream.top % this.#size),
+      this.#tables.upsertPublication,
+      ...insertValues(entry, stream, stream.top % this.#size, this.#ring),
     );
   }
 
   /** Deletes all publications. `stream` is the stream without them. */
   clear(stream: Stream): void {
-    this.#sql.run("DELETE FROM publication");
+    this.#sql.run(`DELETE FROM ${this.#ring}`);
     this.writeStream(stream);
   }
 
@@ -63,16 +66,18 @@ export class HistoryTable {
   resize(stream: Stream, size: number): Stream {
     // The smaller of the two rings drops rows for good: a larger ring must not count on those rows.
     const floor = Math.max(stream.floor, stream.top - Math.min(this.#size, size) + 1);
-    this.#sql.run("ALTER TABLE publication RENAME TO publication_before");
-    this.#sql.run(`CREATE TABLE publication (${publicationColumns})`);
+    const ring = this.#ring;
+    const keyed = ring === "map_change" ? ", key, removed, score" : "";
+    this.#sql.run(`ALTER TABLE ${ring} RENAME TO ${ring}_before`);
+    this.#sql.run(this.#tables.createRing);
     this.#sql.run(
-      `INSERT INTO publication SELECT offset % ?, offset, time, ?, version, version_epoch, idempotency_key, delta,
-        tags, info, data FROM publication_before WHERE offset > ?`,
+      `INSERT INTO ${ring} SELECT offset % ?, offset, time, ?, version, version_epoch, idempotency_key, delta,
+        tags, info, data${keyed} FROM ${ring}_before WHERE offset > ?`,
       size,
       floor,
       stream.top - size,
     );
-    this.#sql.run("DROP TABLE publication_before");
+    this.#sql.run(`DROP TABLE ${ring}_before`);
     this.#sql.run("UPDATE stream SET size = ?", size);
     this.#size = size;
     return { ...stream, floor };
@@ -80,7 +85,7 @@ export class HistoryTable {
 
   /** Reads the publications at these offsets. */
   read({ first, last }: OffsetRange, reverse: boolean): Publication[] {
-    const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
+    const query = reverse ? this.#tables.readNewestFirst : this.#tables.readOldestFirst;
     const runs = slotRuns(first, last, this.#size);
     return (reverse ? runs.toReversed() : runs).flatMap(({ low, high }) =>
       this.#sql.rows(query, low, high, first, last).map(decodeStoredPublication),
@@ -99,7 +104,7 @@ export class HistoryTable {
   /** Reads the publications at these offsets, oldest first, with their sizes. */
   readSized({ first, last }: OffsetRange): SizedPublication[] {
     return slotRuns(first, last, this.#size).flatMap(({ low, high }) =>
-      this.#sql.rows(tables.readSized, low, high, first, last).map((row) => ({
+      this.#sql.rows(this.#tables.readSized, low, high, first, last).map((row) => ({
         publication: decodeStoredPublication(row),
         bytes: Number(row["bytes"]),
       })),
@@ -109,7 +114,7 @@ export class HistoryTable {
   /** The bytes that the publications at these offsets take, with their tags and infos. Reads none of them. */
   bytes({ first, last }: OffsetRange): number {
     return slotRuns(first, last, this.#size).reduce((sum, { low, high }) => {
-      const [measured] = this.#sql.rows(tables.measure, low, high, first, last);
+      const [measured] = this.#sql.rows(this.#tables.measure, low, high, first, last);
       return sum + Number(measured?.["bytes"] ?? 0);
     }, 0);
   }
@@ -126,7 +131,7 @@ export class HistoryTable {
     for (let from = first; from <= last; from += measuredAtOnce) {
       const to = Math.min(last, from + measuredAtOnce - 1);
       for (const { low, high } of slotRuns(from, to, this.#size)) {
-        for (const row of this.#sql.rows(tables.sizes, low, high, from, to)) {
+        for (const row of this.#sql.rows(this.#tables.sizes, low, high, from, to)) {
           const offset = Number(row["offset"]);
           bytes += Number(row["bytes"]) + eachBytes;
           if (bytes > bytesMax && offset > first) return offset - 1;
@@ -139,7 +144,7 @@ export class HistoryTable {
   /** The idempotency keys of the rows at these offsets: oldest first, each row read once. */
   keys({ first, last }: OffsetRange): readonly StoredKey[] {
     return slotRuns(first, last, this.#size)
-      .flatMap(({ low, high }) => this.#sql.rows(tables.keys, low, high, first, last))
+      .flatMap(({ low, high }) => this.#sql.rows(this.#tables.keys, low, high, first, last))
       .map((row) => ({
         offset: Number(row["offset"]),
         timeMs: Number(row["time"]),
@@ -150,7 +155,7 @@ export class HistoryTable {
   /** Writes the row of the stream: one row written. */
   writeStream(stream: Stream): void {
     this.#sql.run(
-      tables.upsertStream,
+      this.#tables.upsertStream,
       this.#size,
       stream.epoch,
       stream.top,
@@ -183,7 +188,10 @@ export interface Stream {
 }
 
 /** A publication to be stored: what was requested, and the info of the client that published it, if a client did. */
-export interface HistoryEntry extends Omit<PublicationRequest, "skipHistory"> {
+export interface HistoryEntry
+  extends
+    Omit<PublicationRequest, "skipHistory" | "ifOffset">,
+    Pick<Publication, "key" | "removed" | "score"> {
   readonly info?: ClientInfo;
 }
 
@@ -230,7 +238,8 @@ export function loadStream(sql: Sql, tables: ReadonlySet<StoredTable>): StoredSt
   if (meta === undefined) return undefined;
   const size = Number(meta["size"]);
   // The row of `stream` is newer than the ring only if the ring was emptied.
-  const source = newestRow(sql, publicationRing, size) ?? meta;
+  const ring = ringOf(tables.has("map_change") ? "map_change" : "publication");
+  const source = newestRow(sql, ring, size) ?? meta;
   const stream: Stream = {
     epoch: columnText(meta, "epoch"),
     top: Number(source["offset"]),
@@ -242,52 +251,67 @@ export function loadStream(sql: Sql, tables: ReadonlySet<StoredTable>): StoredSt
   return { stream, size };
 }
 
-const publicationColumns = `
-  slot INTEGER PRIMARY KEY, offset INTEGER NOT NULL, time INTEGER NOT NULL, floor INTEGER NOT NULL,
-  version TEXT NOT NULL, version_epoch TEXT NOT NULL, idempotency_key TEXT, delta INTEGER NOT NULL,
-  tags TEXT, info TEXT, data TEXT NOT NULL`;
+/** The rows of a history, wherever they are: in its tables or, for an ephemeral map, in memory. */
+export type HistoryRows = Pick<HistoryTable, keyof HistoryTable>;
 
 const rowBytes =
   "octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64";
 
-/**
- * The statements about the two tables. The bulky columns come last, because a scan that needs none of them skips them.
- */
-export const tables = {
-  create: [
-    `CREATE TABLE stream (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL, size INTEGER NOT NULL,
-      epoch TEXT NOT NULL, top INTEGER NOT NULL, floor INTEGER NOT NULL, time INTEGER NOT NULL,
-      version TEXT NOT NULL, version_epoch TEXT NOT NULL)`,
-    `CREATE TABLE publication (${publicationColumns})`,
-  ],
-  drop: ["DROP TABLE IF EXISTS publication", "DROP TABLE IF EXISTS stream"],
-  upsertStream: `INSERT INTO stream VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-    size = excluded.size, epoch = excluded.epoch, top = excluded.top, floor = excluded.floor,
-    time = excluded.time, version = excluded.version, version_epoch = excluded.version_epoch`,
-  upsertPublication: `INSERT INTO publication VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
-    offset = excluded.offset, time = excluded.time, floor = excluded.floor, version = excluded.version,
-    version_epoch = excluded.version_epoch, idempotency_key = excluded.idempotency_key,
-    delta = excluded.delta, tags = excluded.tags, info = excluded.info, data = excluded.data`,
-  readOldestFirst: `SELECT offset, tags, info, data FROM publication
-    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
-  readNewestFirst: `SELECT offset, tags, info, data FROM publication
-    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot DESC`,
-  readSized: `SELECT offset, tags, info, data, ${rowBytes} AS bytes FROM publication
-    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
-  /** The bytes of all rows together, without reading the bulky columns. */
-  measure: `SELECT sum(${rowBytes}) AS bytes
-    FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ?`,
-  /** The bytes of each row. */
-  sizes: `SELECT offset, ${rowBytes} AS bytes
-    FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
-  /** The keys of the rows, without reading the bulky columns. */
-  keys: `SELECT offset, time, idempotency_key FROM publication
-    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
-} as const;
+const createStream = `CREATE TABLE stream (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL, size INTEGER NOT NULL,
+  epoch TEXT NOT NULL, top INTEGER NOT NULL, floor INTEGER NOT NULL, time INTEGER NOT NULL,
+  version TEXT NOT NULL, version_epoch TEXT NOT NULL)`;
+const upsertStream = `INSERT INTO stream VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+  size = excluded.size, epoch = excluded.epoch, top = excluded.top, floor = excluded.floor,
+  time = excluded.time, version = excluded.version, version_epoch = excluded.version_epoch`;
 
-/** The values of one row of the table `publication`, in the order of its columns. */
-function insertValues(entry: HistoryEntry, stream: Stream, slot: number): readonly SqlValue[] {
-  return [
+/** The statements about the tables of a channel that isn't a map. */
+export const tables = statements("publication");
+
+const statementsOf = { publication: tables, map_change: statements("map_change") };
+
+type Statements = ReturnType<typeof statements>;
+
+/** The bulky columns come last in a ring of publications, because a scan that needs none of them skips them. */
+function statements(ring: RingTable) {
+  const isKeyed = ring === "map_change";
+  const between = `FROM ${ring} WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ?`;
+  const read = `offset, tags, info, data${isKeyed ? ", key, removed, score" : ""}`;
+  const createRing = `CREATE TABLE ${ring} (
+      slot INTEGER PRIMARY KEY, offset INTEGER NOT NULL, time INTEGER NOT NULL, floor INTEGER NOT NULL,
+      version TEXT NOT NULL, version_epoch TEXT NOT NULL, idempotency_key TEXT, delta INTEGER NOT NULL,
+      tags TEXT, info TEXT, data TEXT NOT NULL
+      ${isKeyed ? ", key TEXT NOT NULL, removed INTEGER NOT NULL, score INTEGER NOT NULL" : ""})`;
+  return {
+    create: [createStream, createRing],
+    createRing,
+    upsertStream,
+    drop: [`DROP TABLE IF EXISTS ${ring}`, "DROP TABLE IF EXISTS stream"],
+    upsertPublication: `INSERT INTO ${ring} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?${isKeyed ? ", ?, ?, ?" : ""})
+      ON CONFLICT (slot) DO UPDATE SET
+      offset = excluded.offset, time = excluded.time, floor = excluded.floor, version = excluded.version,
+      version_epoch = excluded.version_epoch, idempotency_key = excluded.idempotency_key,
+      delta = excluded.delta, tags = excluded.tags, info = excluded.info, data = excluded.data
+      ${isKeyed ? ", key = excluded.key, removed = excluded.removed, score = excluded.score" : ""}`,
+    readOldestFirst: `SELECT ${read} ${between} ORDER BY slot`,
+    readNewestFirst: `SELECT ${read} ${between} ORDER BY slot DESC`,
+    readSized: `SELECT ${read}, ${rowBytes} AS bytes ${between} ORDER BY slot`,
+    /** The bytes of all rows together, without reading the bulky columns. */
+    measure: `SELECT sum(${rowBytes}) AS bytes ${between}`,
+    /** The bytes of each row. */
+    sizes: `SELECT offset, ${rowBytes} AS bytes ${between} ORDER BY slot`,
+    /** The keys of the rows, without reading the bulky columns. */
+    keys: `SELECT offset, time, idempotency_key ${between} ORDER BY slot`,
+  } as const;
+}
+
+/** The values of one row of the ring, in the order of its columns. */
+function insertValues(
+  entry: HistoryEntry,
+  stream: Stream,
+  slot: number,
+  ring: RingTable,
+): readonly SqlValue[] {
+  const values = [
     slot,
     stream.top,
     stream.timeMs,
@@ -296,43 +320,20 @@ function insertValues(entry: HistoryEntry, stream: Stream, slot: number): readon
     stream.versionEpoch,
     entry.idempotencyKey === "" ? null : entry.idempotencyKey,
     entry.delta ? 1 : 0,
-    entry.tags === undefined ? null : JSON.stringify(entry.tags),
-    entry.info === undefined ? null : encodeClientInfo(entry.info),
-    entry.data,
+    ...columnsOf(entry),
   ];
+  if (ring === "publication") return values;
+  return [...values, entry.key ?? "", entry.removed === true ? 1 : 0, entry.score ?? 0];
 }
 
 /** Turns a row that was written from {@link insertValues} into the publication. */
 function decodeStoredPublication(row: SqlRow): Publication {
-  const info = row["info"];
-  const tags = row["tags"];
+  const { key, removed, score } = row;
   return {
-    data: storedPayload(row["data"]),
+    ...readColumns(row),
     offset: Number(row["offset"]),
-    ...(typeof info === "string" ? { info: parseStoredInfo(info) } : {}),
-    ...(typeof tags === "string" ? { tags: parseStoredTags(tags) } : {}),
-  };
-}
-
-/** Text in this column was checked before it was written, so it isn't checked again. */
-function storedPayload(value: SqlRow[string] | undefined): Payload {
-  if (value instanceof Uint8Array) return value;
-  return value instanceof ArrayBuffer ? new Uint8Array(value) : trustedJsonText(String(value));
-}
-
-function parseStoredTags(text: string): Tags {
-  const tags: Tags = JSON.parse(text);
-  return tags;
-}
-
-function parseStoredInfo(text: string): ClientInfo {
-  const { user, client }: { user: string; client: string } = JSON.parse(text);
-  const connInfo = memberText(text, "conn_info");
-  const chanInfo = memberText(text, "chan_info");
-  return {
-    user,
-    client,
-    ...(connInfo === undefined ? {} : { connInfo }),
-    ...(chanInfo === undefined ? {} : { chanInfo }),
+    ...(typeof key === "string" ? { key } : {}),
+    ...(removed === 1 ? { removed: true } : {}),
+    ...(typeof score === "number" && score !== 0 ? { score } : {}),
   };
 }

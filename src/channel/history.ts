@@ -3,6 +3,7 @@ import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { Sql } from "../sql.ts";
 import {
   type HistoryEntry,
+  type HistoryRows,
   HistoryTable,
   loadStream,
   type OffsetRange,
@@ -26,7 +27,7 @@ export class History {
   readonly #options: HistoryOptions;
   readonly #newEpoch: () => string;
   /** Its ring has the configured size once {@link resize} has been called. */
-  readonly #table: HistoryTable;
+  readonly #table: HistoryRows;
   readonly #recent = new RecentPublications();
   #stream: Stream | undefined;
 
@@ -35,19 +36,22 @@ export class History {
    *
    * @param newEpoch gives a fresh random epoch: letters, never "_", which SDKs take for "matches nothing"
    * @param tables   those that exist
+   * @param memory   where the publications are, if they aren't stored, and the stream before them
    */
   constructor(
     sql: Sql,
     options: HistoryOptions,
     newEpoch: () => string,
     tables = storedTables(sql),
+    memory?: { readonly rows: HistoryRows; readonly stream?: Stream },
   ) {
     this.#sql = sql;
     this.#options = options;
     this.#newEpoch = newEpoch;
-    const stored = loadStream(sql, tables);
-    this.#stream = stored?.stream;
-    this.#table = new HistoryTable(sql, stored?.size ?? options.size);
+    const stored = memory === undefined ? loadStream(sql, tables) : undefined;
+    this.#stream = memory?.stream ?? stored?.stream;
+    const ring = options.isKeyed === true ? "map_change" : "publication";
+    this.#table = memory?.rows ?? new HistoryTable(sql, stored?.size ?? options.size, ring);
   }
 
   get enabled(): boolean {
@@ -139,14 +143,16 @@ export class History {
    * Reads the oldest publications after an offset: as many as together take no more than `bytesMax`, and at least one.
    *
    * @param eachBytes the bytes that each publication takes besides its stored bytes
+   * @param limit     at most so many publications
    */
   readPage(
     sinceOffset: number,
     bytesMax: number,
     eachBytes: number,
     nowMs: number,
+    limit: number = Number.MAX_SAFE_INTEGER,
   ): readonly Publication[] {
-    const range = { sinceOffset, limit: Number.MAX_SAFE_INTEGER, reverse: false };
+    const range = { sinceOffset, limit, reverse: false };
     const offsets = this.#readable(this.#open(nowMs), range, nowMs);
     if (offsets === undefined) return [];
     const last = this.#table.pageEnd(offsets, bytesMax, eachBytes);
@@ -305,6 +311,8 @@ export interface HistoryOptions {
   readonly ttlMs: number;
   /** How long after the newest publication the epoch and the top offset may be deleted, too, ms (rule H6). */
   readonly metaTtlMs: number;
+  /** Whether the publications are the changes of a map, with their keys; absent: they aren't. */
+  readonly isKeyed?: boolean;
 }
 
 /** A request for publications. `sinceOffset` is exclusive in both directions (rule H2). */

@@ -66,6 +66,10 @@ function replyTo(
     case "announce":
       for (const entry of request.entries) announce(channel, entry);
       return { outcome: "announced" };
+    case "map_state":
+    case "map_stream":
+    case "map_change":
+      return mapReply(channel, request, roomBytes, nowMs);
     case "check":
       channel.relay.check(gateway);
       return { outcome: "checking" };
@@ -76,7 +80,36 @@ function replyTo(
 }
 
 /** The methods that publish, and that an overloaded channel object refuses (rule B3). */
-const publishes: ReadonlySet<string> = new Set(["publish", "publish_request"]);
+const publishes: ReadonlySet<string> = new Set(["publish", "publish_request", "map_change"]);
+
+function mapReply(
+  channel: Channel,
+  request: MapRequest,
+  roomBytes: number,
+  nowMs: number,
+): RelayReply {
+  const { map } = channel;
+  if (map === undefined) return failed(errorCodes.notAvailable);
+  switch (request.method) {
+    case "map_state":
+      return map.page(request.query, nowMs, Math.min(request.bytesMax, roomBytes));
+    case "map_stream": {
+      const bytesMax = Math.min(request.bytesMax, roomBytes);
+      return map.changesAfter(request.since, request.limit, nowMs, bytesMax);
+    }
+    case "map_change": {
+      const outcome = map.change(request.change, request.info, nowMs);
+      if (outcome.outcome === "full") return failed(errorCodes.limitExceeded);
+      if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
+      const { instance, sequence } = channel.relay;
+      const suppressed = outcome.outcome === "suppressed" ? { suppressed: outcome.reason } : {};
+      return { outcome: "map_changed", instance, sequence, ...suppressed };
+    }
+  }
+}
+
+/** A request about a map. */
+type MapRequest = Extract<RelayRequest, { readonly method: `map_${string}` }>;
 
 function publish(
   channel: Channel,
@@ -84,6 +117,8 @@ function publish(
   info: ClientInfo,
   nowMs: number,
 ): RelayReply {
+  // A publication without a key has no place in a map.
+  if (channel.map !== undefined) return failed(errorCodes.badRequest);
   const outcome = channel.publish(request, info, nowMs);
   if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
   const { instance, sequence } = channel.relay;

@@ -19,28 +19,44 @@ export function storedAtMs(sql: Sql): number {
   return Math.max(0, ...times);
 }
 
-/** The ring of publications may be large, so only its newest row is read. The other tables are small beside it. */
+/**
+ * A ring may be large, so only its newest row is read. Nothing in the state of a map is newer than in its ring. The other
+ * tables are small beside them.
+ */
 function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
-  if (table !== "publication") {
+  if (table === "map_state") return undefined;
+  if (table !== "publication" && table !== "map_change") {
     return sql.rows(`SELECT max(time) AS time FROM ${table}`)[0]?.["time"];
   }
   const size = Number(sql.rows("SELECT size FROM stream")[0]?.["size"]);
-  return newestRow(sql, publicationRing, size)?.["time"];
+  return newestRow(sql, ringOf(table), size)?.["time"];
 }
 
-/** The table `publication`, with the columns that hold the state of the stream. */
-export const publicationRing: Ring = {
-  table: "publication",
-  number: "offset",
-  columns: "offset, time, floor, version, version_epoch",
-};
+/** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
+export function ringOf(table: RingTable): Ring {
+  return { table, number: "offset", columns: "offset, time, floor, version, version_epoch" };
+}
+
+/** The tables that hold the stream of a channel, as a ring: those of its publications, or of its changes if it is a map. */
+export type RingTable = "publication" | "map_change";
 
 /** The tables that a channel object may have. The column `time` of each says when a row was stored, ms since 1970. */
-export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";
+export type StoredTable =
+  | RingTable
+  | "stream"
+  | "spared_key"
+  | "gateway"
+  | "map_state"
+  | "map_due"
+  | "map_checkpoint";
 
 const all = [
   "stream",
   "publication",
   "spared_key",
   "gateway",
+  "map_change",
+  "map_state",
+  "map_due",
+  "map_checkpoint",
 ] as const satisfies readonly StoredTable[];

@@ -17,6 +17,7 @@ import {
 import { unsupportedChannelOptions, unsupportedChannelProxyKeys } from "./unsupported.ts";
 import { limits } from "../limits.ts";
 import { readPattern } from "./regex.ts";
+import { readSubscriptionType, refuseStreamOptions } from "./subscription-type.ts";
 
 /**
  * Reads `channel`: the syntax of channel names, and the options of each namespace (docs/protocol.md 5.4 and 5.6).
@@ -93,8 +94,10 @@ interface InheritedOptions {
 function readChannelOptions(section: Section, inherited: InheritedOptions): ChannelOptions {
   const ownMetaTtlMs = readDurationMs(section, "history_meta_ttl", { defaultMs: 0 });
   const channelRegex = readPattern(section, "channel_regex");
+  const features = readFeatures(section);
+  const type = readSubscriptionType(section, inherited.targets);
   const options: ChannelOptions = {
-    ...readFeatures(section),
+    ...features,
     ...readPermissions(section),
     ...readChannelHooks(section, inherited.targets),
     historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
@@ -102,9 +105,12 @@ function readChannelOptions(section: Section, inherited: InheritedOptions): Chan
     publicationDataFormat: readChoice(section, "publication_data_format", {
       choices: ["", "json", "json_object", "binary"],
     }),
+    ...type,
   };
-  const metaTtlOwner = ownMetaTtlMs === 0 ? inherited.section : section;
-  checkChannelOptions(options, section, metaTtlOwner);
+  checkChannelOptions(options, section);
+  if (type.subscriptionType === "stream")
+    checkHistory(options, section, ownMetaTtlMs === 0 ? inherited.section : section);
+  else refuseStreamOptions(features, ownMetaTtlMs, section, type.subscriptionType);
   section.refuseOthers(unsupportedChannelOptions);
   return options;
 }
@@ -165,13 +171,8 @@ function readPermissions(section: Section) {
  * been reported already, and causes no further problem here.
  *
  * @param section where the options stand; receives the problems
- * @param metaTtlOwner the section that `options.historyMetaTtlMs` comes from: the same one, or `channel`
  */
-function checkChannelOptions(
-  options: ChannelOptions,
-  section: Section,
-  metaTtlOwner: Section,
-): void {
+function checkChannelOptions(options: ChannelOptions, section: Section): void {
   if (options.forcePushJoinLeave && !options.joinLeave && section.isValid("join_leave")) {
     section.problem("force_push_join_leave", "requires join_leave");
   }
@@ -182,6 +183,15 @@ function checkChannelOptions(
   if (options.deltaPublish && !options.allowDelta && section.isValid("allowed_delta_types")) {
     section.problem("delta_publish", "requires allowed_delta_types");
   }
+}
+
+/**
+ * Reports options of a stream that contradict its history, or need one.
+ *
+ * @param section where the options stand; receives the problems
+ * @param metaTtlOwner the section that `options.historyMetaTtlMs` comes from: the same one, or `channel`
+ */
+function checkHistory(options: ChannelOptions, section: Section, metaTtlOwner: Section): void {
   if (!section.isValid("history_size") || !section.isValid("history_ttl")) return;
   checkHistoryDependents(options, section);
   if (options.historySize > 0 && options.historyTtlMs === 0) {

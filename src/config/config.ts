@@ -16,6 +16,7 @@ export interface Config {
   readonly events?: EventsConfig;
   readonly swagger: SwaggerConfig;
   readonly hooks: HooksConfig;
+  readonly sharedPoll: SharedPollConfig;
   readonly prometheus: PrometheusConfig;
   /** Dormouse's own; absent where the configuration doesn't say whether the console is on. */
   readonly console?: ConsoleConfig;
@@ -284,6 +285,12 @@ export interface ChannelConfig {
   readonly namespaces: ReadonlyMap<string, ChannelOptions>;
 }
 
+/** The section `shared_poll`: what all shared polls have in common (docs/protocol.md 3.5). */
+export interface SharedPollConfig {
+  /** The time until which the previous secret signs keys, in seconds since 1970; 0 for no end. */
+  readonly hmacPreviousSecretKeyValidUntilSeconds: number;
+}
+
 /** The options of the channels of one namespace (docs/protocol.md 5.6). Everything is off unless set. */
 export interface ChannelOptions {
   readonly presence: boolean;
@@ -327,12 +334,69 @@ export interface ChannelOptions {
   readonly deltaPublish: boolean;
   /** Subscribers may filter publications by tags (docs/protocol.md 3.2). */
   readonly allowTagsFilter: boolean;
+  /** What the channels are, and how clients subscribe to them (docs/protocol.md 1.3). */
+  readonly subscriptionType: "stream" | "map" | "map_clients" | "map_users" | "shared_poll";
+  /** Present if the channels are maps (docs/protocol.md 3.4); their streams have the options of a history. */
+  readonly map?: MapOptions;
+  /** Present if the channels are shared polls (docs/protocol.md 3.5). */
+  readonly sharedPoll?: SharedPollOptions;
   /** The backend that decides on subscribes without a token (docs/protocol.md 7). */
   readonly subscribeHook?: HookTarget;
   /** The backend that decides on publishes of clients. */
   readonly publishHook?: HookTarget;
   /** The backend that extends subscriptions without a token, when they expire. */
   readonly subRefreshHook?: HookTarget;
+}
+
+/** The options `map` of a namespace whose channels are maps (docs/protocol.md 3.4). */
+export interface MapOptions {
+  /**
+   * ephemeral: the state is in memory, with a checkpoint while the channel is quiet. recoverable: the state and its
+   * stream are stored. persistent: the same, and keys never expire.
+   */
+  readonly mode: "ephemeral" | "recoverable" | "persistent";
+  /** How long after its last change a key is removed; 0: never. */
+  readonly keyTtlMs: number;
+  /** A client's entry, whose key is the client's ID, is removed at the end of its subscription. */
+  readonly removeClientOnUnsubscribe: boolean;
+  /** The key of what a client publishes and removes: the one that it names, its own ID, or that of its user. */
+  readonly clientKey: "" | "client_id" | "user_id";
+  readonly allowPublishForClient: boolean;
+  readonly allowPublishForSubscriber: boolean;
+  readonly allowPublishForAnonymous: boolean;
+  readonly allowRemoveForClient: boolean;
+  readonly allowRemoveForSubscriber: boolean;
+  readonly allowRemoveForAnonymous: boolean;
+  /** Entries of a page, where the client names no number; and between which bounds it may choose one. */
+  readonly defaultPageSize: number;
+  readonly minPageSize: number;
+  readonly maxPageSize: number;
+  /** The most changes that a client may have missed when its subscription begins. */
+  readonly liveTransitionMaxPublicationLimit: number;
+  /** How long a client may take from its first page to the beginning of its subscription. */
+  readonly subscribeCatchUpTimeoutMs: number;
+  /** The backend that decides on what clients publish (docs/protocol.md 7). */
+  readonly publishHook?: HookTarget;
+  /** The backend that decides on what clients remove. */
+  readonly removeHook?: HookTarget;
+}
+
+/** The options `shared_poll` of a namespace whose channels are shared polls (docs/protocol.md 3.5). */
+export interface SharedPollOptions {
+  /** The backend that is polled. */
+  readonly refreshHook: HookTarget;
+  /** Whether the backend gives versions to the values of a key, or changes are found by comparing the values. */
+  readonly mode: "versionless" | "versioned";
+  readonly refreshIntervalMs: number;
+  /** The most keys of one question. */
+  readonly refreshBatchSize: number;
+  readonly maxKeysPerConnection: number;
+  /** How long a channel is kept whose last key isn't tracked any more. */
+  readonly channelShutdownDelayMs: number;
+  /** How long a key is tracked whose signature has expired. */
+  readonly trackExpiredExtraDelayMs: number;
+  /** Backends may publish to the channels. */
+  readonly publishEnabled: boolean;
 }
 
 /** The section `http_api` (docs/protocol.md 6.1). */

@@ -178,7 +178,7 @@ export function parseDuration(text: string): ParsedDuration {
     if (scaled % divisor !== 0n) return { outcome: "bad" };
     totalMs += scaled / divisor;
   }
-  if (totalMs > durationMsMax) return { outcome: "bad" };
+  if (totalMs > longestDurationMs) return { outcome: "bad" };
   return { outcome: "duration", ms: Number(totalMs) };
 }
 
@@ -195,8 +195,11 @@ function unitMs(unit: string): bigint {
   }
 }
 
-/** 10 years of 365 days. A longer duration is a mistake, and this bound keeps sums with a clock safe integers. */
-const durationMsMax = 315_360_000_000n;
+/**
+ * 10 years of 365 days, which stand for a time without an end. A longer duration is a mistake, and this bound keeps sums
+ * with a clock safe integers.
+ */
+export const longestDurationMs = 315_360_000_000;
 
 /** No duration written by a person is longer. This bounds the integers above. */
 const textLengthMax = 64;

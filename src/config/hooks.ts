@@ -99,6 +99,9 @@ export interface ChannelTargets {
   readonly subscribe: HookTarget | undefined;
   readonly publish: HookTarget | undefined;
   readonly subRefresh: HookTarget | undefined;
+  readonly mapPublish: HookTarget | undefined;
+  readonly mapRemove: HookTarget | undefined;
+  readonly sharedPollRefresh: HookTarget | undefined;
   readonly named: NamedTargets;
 }
 
@@ -114,6 +117,9 @@ export function readChannelTargets(section: Section, named: NamedTargets): Chann
     subscribe: read("subscribe"),
     publish: read("publish"),
     subRefresh: read("sub_refresh"),
+    mapPublish: read("map_publish"),
+    mapRemove: read("map_remove"),
+    sharedPollRefresh: read("shared_poll_refresh"),
     named,
   };
 }
@@ -128,7 +134,7 @@ export function readChannelHooks(
   { subscribe, publish, subRefresh, named }: ChannelTargets,
 ): Pick<ChannelConfig["withoutNamespace"], "subscribeHook" | "publishHook" | "subRefreshHook"> {
   const read = (option: string, target: HookTarget | undefined): HookTarget | undefined =>
-    readNamed(
+    readSwitchedHook(
       section,
       `${option}_`,
       { target, path: `channel.proxy.${option.replace("_proxy", "")}` },
@@ -180,7 +186,7 @@ function readMethods(
   own: OwnTarget,
   named: NamedTargets,
 ): HookTarget | undefined {
-  const target = readNamed(section, "proxy_", own, named);
+  const target = readSwitchedHook(section, "proxy_", own, named);
   section.refuseOthers({});
   return target;
 }
@@ -191,20 +197,47 @@ interface OwnTarget {
   readonly path: string;
 }
 
-/** Reads the two options that switch a hook on and name its backend; undefined if it is off. */
-function readNamed(
+/**
+ * Reads the two options that switch a hook on and name its backend.
+ *
+ * @param section receives the problems
+ * @param option  what the names of both options begin with, such as `publish_proxy_`
+ * @returns undefined if the hook is off
+ */
+export function readSwitchedHook(
   section: Section,
   option: string,
   own: OwnTarget,
   named: NamedTargets,
 ): HookTarget | undefined {
   const enabled = readBoolean(section, `${option}enabled`);
-  const name = readText(section, `${option}name`, { default: defaultName });
-  if (!enabled) return undefined;
-  const target = name === defaultName ? own.target : named.get(name);
+  const nameOption = `${option}name`;
+  if (enabled) return readNamedHook(section, nameOption, own, named, `${option}enabled`);
+  readText(section, nameOption, { default: defaultName });
+  return undefined;
+}
+
+/**
+ * Reads the option that names the backend of a hook.
+ *
+ * @param section receives the problems
+ * @param option  of the name; "" is the name `default`
+ * @param needing the option that needs the backend, and is reported if its own section names none
+ * @returns undefined after a problem
+ */
+export function readNamedHook(
+  section: Section,
+  option: string,
+  own: OwnTarget,
+  named: NamedTargets,
+  needing: string = option,
+): HookTarget | undefined {
+  const name = readText(section, option, { default: defaultName });
+  const isDefault = name === defaultName || name === "";
+  const target = isDefault ? own.target : named.get(name);
   if (target !== undefined) return target;
-  if (name === defaultName) section.problem(`${option}enabled`, `requires ${own.path}.endpoint`);
-  else section.wrongValue(`${option}name`, name, "is not the name of one of proxies");
+  if (isDefault) section.problem(needing, `requires ${own.path}.endpoint`);
+  else section.wrongValue(option, name, "is not the name of one of proxies");
   return undefined;
 }
 
@@ -212,8 +245,11 @@ function readNamed(
 export function allHooks(hooks: ClientHooks, channel: ChannelConfig, rpc: RpcConfig): HooksConfig {
   const { connect, refresh, message } = hooks;
   const targets = [connect, refresh, message, rpc.withoutNamespace, ...rpc.namespaces.values()];
-  for (const options of [channel.withoutNamespace, ...channel.namespaces.values()])
-    targets.push(options.subscribeHook, options.publishHook, options.subRefreshHook);
+  for (const options of [channel.withoutNamespace, ...channel.namespaces.values()]) {
+    const { subscribeHook, publishHook, subRefreshHook, map, sharedPoll } = options;
+    targets.push(subscribeHook, publishHook, subRefreshHook);
+    targets.push(map?.publishHook, map?.removeHook, sharedPoll?.refreshHook);
+  }
   const on = targets.filter((one) => one !== undefined);
   return {
     ...hooks,

@@ -1,4 +1,4 @@
-import type { ChannelOptions, Config } from "./config.ts";
+import type { ChannelOptions, Config, MapOptions } from "./config.ts";
 import { readBoolean } from "./fields.ts";
 import type { Section } from "./section.ts";
 
@@ -36,6 +36,7 @@ export function opened(config: Config): Config {
 function openedOptions(options: ChannelOptions): ChannelOptions {
   return {
     ...options,
+    ...(options.map && { map: openedMap(options.map) }),
     allowSubscribeForClient: true,
     allowSubscribeForAnonymous: true,
     allowPublishForClient: true,
@@ -47,5 +48,15 @@ function openedOptions(options: ChannelOptions): ChannelOptions {
     // Without it, no channel is limited to users.
     allowUserLimitedChannels: false,
     limitedChannelsForSubscribersOnly: false,
+  };
+}
+
+function openedMap(options: MapOptions): MapOptions {
+  return {
+    ...options,
+    allowPublishForClient: true,
+    allowPublishForAnonymous: true,
+    allowRemoveForClient: true,
+    allowRemoveForAnonymous: true,
   };
 }

@@ -19,6 +19,7 @@ import {
   type UnsupportedKeys,
 } from "./unsupported.ts";
 import { readBoolean } from "./fields.ts";
+import { readSharedPollSection } from "./shared-poll.ts";
 import { opened } from "./insecure.ts";
 
 /** The configuration, or all its problems. */
@@ -69,6 +70,7 @@ export function parseConfig(
     ...(events === undefined ? {} : { events }),
     swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
     hooks: allHooks(hooks, channel, rpc),
+    sharedPoll: readSharedPollSection(root.section("shared_poll")),
     prometheus: { enabled: metrics, counts: metrics || consoleSection?.enabled === true },
     ...(consoleSection === undefined ? {} : { console: consoleSection }),
     consumers: readConsumers(root),

@@ -14,6 +14,7 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
     ...secretPair("API_KEY", "api"),
     ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
     ...secretPair("METRICS_KEY", "metrics"),
+    ...secretPair(sharedPollSecret, "poll", "SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY"),
     { name: consolePassword, kind: "console", of: consolePassword },
     ...tokenSecrets("TOKEN", token),
     ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
@@ -32,8 +33,21 @@ export function namedSecretNames(config: Config): readonly string[] {
   const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");
   const { enabled = false, access } = config.console ?? {};
   const hasPassword = enabled && access === undefined;
-  return [...named, ...(isSigning ? [hookSecret] : []), ...(hasPassword ? [consolePassword] : [])];
+  return [
+    ...named,
+    ...(isSigning ? [hookSecret] : []),
+    ...(hasPassword ? [consolePassword] : []),
+    ...(hasSharedPolls(config) ? [sharedPollSecret] : []),
+  ];
 }
+
+function hasSharedPolls({ channel }: Config): boolean {
+  const namespaces = [channel.withoutNamespace, ...channel.namespaces.values()];
+  return namespaces.some(({ sharedPoll }) => sharedPoll !== undefined);
+}
+
+/** Signs the keys that clients may track (docs/protocol.md 3.5). */
+const sharedPollSecret = "SHARED_POLL_HMAC_SECRET_KEY";
 
 /** Lets an operator into the console (rule N2). */
 const consolePassword = "CONSOLE_PASSWORD";

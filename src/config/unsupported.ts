@@ -93,6 +93,10 @@ const ownHistory: UnsupportedKey = {
   refusal: "is not supported by Dormouse: each channel's object stores the channel's history",
 };
 
+const ownMap: UnsupportedKey = {
+  refusal: "is not supported by Dormouse: each channel's object stores the channel's map",
+};
+
 const presenceTtl: AcceptedValue = { presence_ttl: ["60s", "1m", "1m0s"] };
 
 /** A section of settings that the platform has in its own place. */
@@ -109,9 +113,8 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   engine: { ...ownHistory, accepted: { type: ["memory"], redis: presenceTtl } },
   broker: { ...ownHistory, accepted: { type: ["memory"] } },
   presence_manager: { ...derivedPresence, accepted: { type: ["memory"], redis: presenceTtl } },
-  map_broker: notYet,
+  map_broker: { ...ownMap, accepted: { type: ["memory"] } },
   controller: not,
-  shared_poll: notYet,
   grpc_api: { ...notYet, switched: true },
   websocket: {
     ...not,
@@ -222,9 +225,6 @@ export const unsupportedIssuerKeys: UnsupportedKeys = {
 /** `channel.proxy.*` (docs/protocol.md 7). */
 export const unsupportedChannelProxyKeys: UnsupportedKeys = {
   subscribe_stream: { ...notYet, accepted: proxyDefaults },
-  map_publish: { ...notYet, accepted: proxyDefaults },
-  map_remove: { ...notYet, accepted: proxyDefaults },
-  shared_poll_refresh: { ...notYet, accepted: proxyDefaults },
   cache_empty: pro,
   state: pro,
 };
@@ -245,11 +245,25 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   subscribe_stream_proxy_enabled: notYet,
   subscribe_stream_proxy_name: proxyName,
   subscribe_stream_proxy_bidirectional: notYet,
-  subscription_type: { ...notYet, accepted: ["stream"] },
   map_clients_presence_channel_prefix: notYet,
   map_users_presence_channel_prefix: notYet,
-  map: notYet,
-  shared_poll: notYet,
+  // Both are read where the namespace has their type.
+  map: {
+    refusal: 'is for namespaces of the subscription_type "map"',
+    accepted: { publish_proxy_name: ["default"], remove_proxy_name: ["default"] },
+  },
+  shared_poll: {
+    refusal: 'is for namespaces of the subscription_type "shared_poll"',
+    accepted: {
+      proxy_name: ["default"],
+      refresh_interval: ["10s"],
+      refresh_batch_size: [1_000],
+      max_keys_per_connection: [5_000],
+      mode: ["versionless"],
+      channel_shutdown_delay: ["1s", "1000ms"],
+      track_expired_extra_delay: ["25s"],
+    },
+  },
   subscribe_cel: pro,
   publish_cel: pro,
   presence_cel: pro,
@@ -264,6 +278,24 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   cache_empty_proxy_name: pro,
   state_proxy_enabled: pro,
   shared_position_sync: pro,
+};
+
+/** `map.*` of a namespace (docs/protocol.md 3.4). */
+export const unsupportedMapOptions: UnsupportedKeys = {
+  ordered: { refusal: "is not supported by Dormouse: entries are in the order of their keys" },
+};
+
+/** `shared_poll.*` (docs/protocol.md 3.5). */
+export const unsupportedSharedPollKeys: UnsupportedKeys = {
+  hmac_secret_key: { refusal: "is a secret: set SHARED_POLL_HMAC_SECRET_KEY instead" },
+  hmac_previous_secret_key: {
+    refusal: "is a secret: set SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY instead",
+  },
+  concurrency_limit: {
+    ...not,
+    accepted: "number",
+    because: "each channel's object bounds how much it asks at a time",
+  },
 };
 
 /** `rpc.ping.*` (docs/protocol.md 1.6). */

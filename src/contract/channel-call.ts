@@ -1,6 +1,8 @@
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
+import { isMapCommand, type MapCommand, mapCommandBytes } from "./map-call.ts";
+import { type PollCommand, pollCommandBytes } from "./poll-call.ts";
 import type { StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
@@ -18,7 +20,9 @@ export type ChannelCommand =
   | { readonly method: "history"; readonly request: HistoryQuery }
   | { readonly method: "history_remove" }
   | { readonly method: "presence" }
-  | { readonly method: "presence_stats" };
+  | { readonly method: "presence_stats" }
+  | MapCommand
+  | PollCommand;
 
 /** A publish of a backend. */
 export interface PublicationRequest {
@@ -33,6 +37,11 @@ export interface PublicationRequest {
   readonly versionEpoch: string;
   /** Whether delta subscribers may get the publication as a delta (docs/protocol.md 3.1). */
   readonly delta: boolean;
+  /**
+   * The publication is made only if this is the offset of the top (rule Z13); absent: whatever the top is. 0: only as
+   * the first one. A release before it publishes whatever the top is.
+   */
+  readonly ifOffset?: number;
   /** The trace that the publish belongs to (rule X1), see `traceparent.ts`; absent without one. */
   readonly traceparent?: string;
 }
@@ -59,7 +68,10 @@ export type ChannelAnswers =
  * texts, and a constant for the rest.
  */
 export function commandBytes(command: ChannelCommand): number {
-  if (command.method !== "publish") return overheadBytes;
+  if (command.method === "shared_poll_publish") return overheadBytes + pollCommandBytes(command);
+  if (command.method !== "publish") {
+    return isMapCommand(command) ? overheadBytes + mapCommandBytes(command) : overheadBytes;
+  }
   const { data, tags = {}, idempotencyKey, versionEpoch } = command.request;
   return Object.entries(tags).reduce(
     (sum, [name, value]) => sum + name.length + value.length,

@@ -58,8 +58,10 @@ export function entryBytes(entry: RelayEntry): number {
 }
 
 /** The same as {@link entryBytes}, for a publication. */
-export function publicationBytes({ data, info, tags = {} }: Publication): number {
-  const ownBytes = overheadBytes + data.length + (info === undefined ? 0 : infoBytes(info));
+export function publicationBytes({ data, info, tags = {}, key = "", before }: Publication): number {
+  const mapBytes = key.length + (before?.length ?? 0);
+  const ownBytes =
+    overheadBytes + data.length + mapBytes + (info === undefined ? 0 : infoBytes(info));
   return Object.entries(tags).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     ownBytes,

@@ -1,4 +1,10 @@
 import { commandBytes, type HistoryQuery, type PublicationRequest } from "./channel-call.ts";
+import {
+  type MapChange,
+  mapChangeBytes,
+  type MapPageQuery,
+  type MapSuppression,
+} from "./map-call.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
@@ -36,6 +42,20 @@ export type RelayRequest =
   | { readonly method: "history"; readonly query: HistoryQuery; readonly bytesMax: number }
   /** Passes on joins, leaves and exclusive connections of the gateway's clients. */
   | { readonly method: "announce"; readonly entries: readonly RelayEntry[] }
+  /** Reads a page of a map's state (rule Z3). `bytesMax`: how large a reply the client can take. */
+  | { readonly method: "map_state"; readonly query: MapPageQuery; readonly bytesMax: number }
+  /**
+   * Reads the oldest changes of a map after a position, at most `limit` of them. It is answered as `recover` is; the
+   * client isn't at the reply's position before it has read them all.
+   */
+  | {
+      readonly method: "map_stream";
+      readonly since: StreamPosition;
+      readonly limit: number;
+      readonly bytesMax: number;
+    }
+  /** Changes a key of a map for a client. The gateway has checked the client's permission, the key and the data. */
+  | { readonly method: "map_change"; readonly change: MapChange; readonly info: ClientInfo }
   /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
   | { readonly method: "check" };
 
@@ -63,6 +83,26 @@ export type RelayReply =
       readonly outcome: "history";
       readonly publications: readonly Publication[];
       readonly position: StreamPosition;
+    }
+  /**
+   * A page of a map's state, in the order of the keys. `cursor` is that of the next page; "" if this was the last one.
+   * `position` is the top, also on later pages.
+   */
+  | {
+      readonly outcome: "map_state";
+      readonly publications: readonly Publication[];
+      readonly cursor: string;
+      readonly position: StreamPosition;
+    }
+  /**
+   * The change is entry `sequence` of `instance`, as in `published`. suppressed: it did nothing, for this reason, and no
+   * entry after `sequence` comes of it.
+   */
+  | {
+      readonly outcome: "map_changed";
+      readonly instance: number;
+      readonly sequence: number;
+      readonly suppressed?: MapSuppression;
     }
   | { readonly outcome: "announced" }
   | { readonly outcome: "checking" }
@@ -98,12 +138,16 @@ export function relayRequestBytes(request: RelayRequest): number {
       });
     case "publish_request":
       return commandBytes({ method: "publish", request: request.request });
+    case "map_change":
+      return plainBytes + mapChangeBytes(request.change);
     case "announce":
       return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
     case "follow":
     case "recover":
     case "newest":
     case "history":
+    case "map_state":
+    case "map_stream":
     case "check":
       return plainBytes;
   }

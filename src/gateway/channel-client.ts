@@ -181,11 +181,14 @@ function attemptsOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
     case "publish_request":
+    case "map_change":
       return 1;
     case "follow":
     case "recover":
     case "newest":
     case "history":
+    case "map_state":
+    case "map_stream":
     case "check":
       return 2;
     case "announce":
@@ -201,11 +204,14 @@ function triesOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
     case "publish_request":
+    case "map_change":
     case "history":
       return 1;
     case "follow":
     case "recover":
     case "newest":
+    case "map_state":
+    case "map_stream":
     case "check":
       return limits.overloadTriesMax;
     case "announce":

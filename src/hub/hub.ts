@@ -133,6 +133,13 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.#cutSlow();
   }
 
+  /** Removes all subscribers, and tells each that it has to begin anew: the stream that it follows has ended (rule Z5). */
+  insufficientState(): void {
+    const ended = this.subscribers;
+    for (const subscriber of ended) this.remove(subscriber);
+    for (const subscriber of ended) subscriber.insufficientState();
+  }
+
   /** Puts a publication into the next frame (rule F3). {@link begin} must follow. */
   publish(publication: Publication): void {
     this.#collect({ type: "publication", channel: this.#channel, publication });

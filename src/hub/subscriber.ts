@@ -33,6 +33,8 @@ export interface Subscriber {
   /** Its backlog: the bytes handed to its socket that the client has not taken yet. */
   backlogBytes(): number;
   disconnect(code: DisconnectCode): void;
+  /** The stream that it follows has ended: its subscription ends, and it is told to begin anew. */
+  insufficientState(): void;
   /** A connection of the same user is to be the only one on the channel (rule C10); it may be this one. */
   replacedBy(client: string): void;
 }

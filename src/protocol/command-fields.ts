@@ -5,6 +5,7 @@
  * the order of the lines is observable.
  */
 import { limits } from "../limits.ts";
+import { utf8Fits } from "./bytes.ts";
 import { type DecodedCommand, malformed } from "./codec.ts";
 import type {
   Command,
@@ -12,10 +13,12 @@ import type {
   ConnectRequest,
   FilterNode,
   HistoryRequest,
+  KeyedItem,
   PublishRequest,
   ServerSubscriptionRequest,
   SubscribeRequest,
   SubRefreshRequest,
+  TrackBatch,
 } from "./command.ts";
 import type { FieldReader } from "./fields.ts";
 import type { Payload } from "./payload.ts";
@@ -127,7 +130,18 @@ export function subscribeRequest(request: FieldReader): SubscribeRequest {
     ...dataOf(request, 8),
     flag: request.int64(14, "flag"),
     type: request.int32(15, "type"),
+    phase: request.int32(16, "phase"),
+    cursor: cursorOf(request),
+    limit: request.int32(18, "limit"),
+    asc: request.flag(19, "asc"),
   };
+}
+
+function cursorOf(request: FieldReader): string {
+  const cursor = request.text(17, "cursor");
+  if (utf8Fits(cursor, limits.mapCursorBytesMax)) return cursor;
+  request.complain("cursor", `exceeds ${limits.mapCursorBytesMax} bytes`);
+  return "";
 }
 
 /** Reads a node of a tags filter but for the nodes within it. */
@@ -144,8 +158,9 @@ export function filterTexts(node: FieldReader): Omit<FilterNode, "nodes"> {
 function publishRequest(request: FieldReader): PublishRequest {
   const channel = request.text(1, "channel");
   const type = request.int32(3, "type");
-  const data = request.payload(2, "data");
-  return data === undefined ? { channel, type } : { channel, data, type };
+  const key = request.text(4, "key");
+  const removed = request.flag(5, "removed");
+  return { channel, ...dataOf(request, 2), type, key, removed };
 }
 
 function historyRequest(request: FieldReader): HistoryRequest {
@@ -163,7 +178,39 @@ function subRefreshRequest(request: FieldReader): SubRefreshRequest {
     channel: request.text(1, "channel"),
     token: request.text(2, "token"),
     type: request.int32(3, "type"),
+    track: trackBatches(request),
+    untrack: untrackedKeys(request),
   };
+}
+
+/** Reads the keys to track. More batches or keys than `limits` allow are a complaint, and the rest of them isn't read. */
+function trackBatches(request: FieldReader): readonly TrackBatch[] {
+  const batches: TrackBatch[] = [];
+  let itemCount = 0;
+  for (const batch of request.messages(4, "track")) {
+    if (batches.length === limits.trackBatchesMax) {
+      request.complain("track", `has over ${limits.trackBatchesMax} entries`);
+      return batches;
+    }
+    const items: KeyedItem[] = [];
+    batches.push({ signature: batch.text(1, "signature"), items });
+    for (const item of batch.messages(2, "items")) {
+      if (itemCount === limits.trackItemsMax) {
+        request.complain("track", `has over ${limits.trackItemsMax} items`);
+        return batches;
+      }
+      items.push({ key: item.text(1, "key"), version: item.wide(2, "version") });
+      itemCount++;
+    }
+  }
+  return batches;
+}
+
+function untrackedKeys(request: FieldReader): readonly string[] {
+  const keys = request.texts(5, "untrack");
+  if (keys.length <= limits.untrackKeysMax) return keys;
+  request.complain("untrack", `has over ${limits.untrackKeysMax} entries`);
+  return [];
 }
 
 type ReadSubscribe = (request: FieldReader) => SubscribeRequest;

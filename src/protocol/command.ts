@@ -61,8 +61,16 @@ export interface SubscribeRequest {
   readonly data?: Payload;
   /** Bit 1: the client knows channel compaction. Bit 2: see {@link flagErrorOnUnrecoverable}. */
   readonly flag: number;
-  /** Subscription type; 0 is a stream. */
+  /** One of {@link subscriptionTypes}; other numbers are unknown types. */
   readonly type: number;
+  /** One of {@link mapPhases} (docs/protocol.md 3.4); other numbers are unknown phases. 0 on a stream. */
+  readonly phase: number;
+  /** The cursor of a page of a map's state; "" for the first page. Within `limits.mapCursorBytesMax`. */
+  readonly cursor: string;
+  /** How many entries a page of a map shall have; 0 for the namespace's default. */
+  readonly limit: number;
+  /** Whether the pages of a map's state begin with the smallest key, or with the smallest score. */
+  readonly asc: boolean;
 }
 
 export interface ChannelRequest {
@@ -75,6 +83,10 @@ export interface PublishRequest {
   readonly data?: Payload;
   /** 0 publishes to the stream, 1 to a map. */
   readonly type: number;
+  /** The key of a map; "" on a stream. */
+  readonly key: string;
+  /** Removes the key. */
+  readonly removed: boolean;
 }
 
 export interface HistoryRequest {
@@ -104,9 +116,39 @@ interface RefreshRequest {
 export interface SubRefreshRequest {
   readonly channel: string;
   readonly token: string;
-  /** 0 refreshes the token; 1 and 2 belong to Centrifugo's shared poll. */
+  /** 0 refreshes the token; 1 tracks keys of a shared poll, and 2 ceases to track keys (docs/protocol.md 3.5). */
   readonly type: number;
+  /** The keys to track; of all batches within `limits.trackBatchesMax` and `limits.trackItemsMax`. */
+  readonly track: readonly TrackBatch[];
+  /** The keys not to track any more; within `limits.untrackKeysMax`. */
+  readonly untrack: readonly string[];
 }
+
+/** Keys of a shared poll that a backend lets a client track. */
+export interface TrackBatch {
+  /** The backend's signature of the keys (docs/protocol.md 3.5). */
+  readonly signature: string;
+  readonly items: readonly KeyedItem[];
+}
+
+/** A key of a shared poll, and the version that the client has of it. */
+export interface KeyedItem {
+  readonly key: string;
+  /** 0n if the client has none. Versions beyond 2^53 are rounded, as JavaScript clients round them too. */
+  readonly version: bigint;
+}
+
+/** The numbers of subscription types (docs/protocol.md 1.3). */
+export const subscriptionTypes = {
+  stream: 0,
+  map: 1,
+  map_clients: 2,
+  map_users: 3,
+  shared_poll: 4,
+} as const;
+
+/** The numbers of the phases in which a client synchronises a map (docs/protocol.md 3.4). */
+export const mapPhases = { live: 0, stream: 1, state: 2 } as const;
 
 /** Bit 2 of {@link SubscribeRequest.flag}: a subscribe that can't be recovered is answered 112 instead (rule R5). */
 export const flagErrorOnUnrecoverable = 2;

@@ -19,6 +19,10 @@ export interface FieldWriter {
   flag(number: number, name: string, value: boolean | undefined): void;
   /** A safe integer from 0 on: uint32, uint64 or int64 in Protobuf. */
   unsigned(number: number, name: string, value: number | undefined, always?: "always"): void;
+  /** An integer of 64 bits from 0 on, of which no digit is lost: uint64 in Protobuf. */
+  wide(number: number, name: string, value: bigint | undefined): void;
+  /** A safe integer, also below 0: sint64 in Protobuf. */
+  signed(number: number, name: string, value: number | undefined): void;
   /** A duration in seconds: uint32 in Protobuf, rounded up, and the largest uint32 if it is larger. */
   seconds(number: number, name: string, value: number): void;
   /** A publication's data, byte for byte in Protobuf and MessagePack (rule W5). */
@@ -79,6 +83,8 @@ export interface FieldReader {
   uint32(number: number, name: string): number;
   /** Up to 2^53 - 1, the largest safe integer; larger ones are out of range. */
   uint64(number: number, name: string): number;
+  /** Up to 2^64 - 1. Integers beyond the safe ones are rounded, and still taken. */
+  wide(number: number, name: string): bigint;
   int32(number: number, name: string): number;
   /** From -(2^53 - 1) to 2^53 - 1, the safe integers; others are out of range. */
   int64(number: number, name: string): number;
@@ -102,5 +108,6 @@ export interface FieldReader {
 }
 
 export const uint32Max = 0xffff_ffff;
+export const uint64Max = 0xffff_ffff_ffff_ffffn;
 export const int32Min = -0x8000_0000;
 export const int32Max = 0x7fff_ffff;

@@ -6,6 +6,7 @@ import type { Payload } from "./payload.ts";
  * fields.
  */
 export interface Publication {
+  /** Empty, and not sent, if a key was removed. */
   readonly data: Payload;
   /** From 1 on; 0 on a channel without history. */
   readonly offset: number;
@@ -24,6 +25,21 @@ export interface Publication {
   readonly mayBePatch?: boolean;
   /** Whether `data` is a delta from the payload that the same subscriber got before (docs/protocol.md 3.1). */
   readonly delta?: boolean;
+  /** The key of the map or of the shared poll that this publication changes; absent on a stream (docs/protocol.md 3.4). */
+  readonly key?: string;
+  /** The key was removed. */
+  readonly removed?: true;
+  /** By which the keys of a map can be ordered: a safe integer, also below 0. */
+  readonly score?: number;
+  /** The version of a shared poll's key (docs/protocol.md 3.5), a uint64. */
+  readonly version?: bigint;
+  /** The data of the key before. It is sent if it is present, whereas a delta's base is not. */
+  readonly prevData?: Payload;
+  /**
+   * The data of the key before this publication, where delta subscribers may get a delta from it; absent if the key was
+   * new. It goes to gateways, and never to a client.
+   */
+  readonly before?: Payload;
 }
 
 /** The client that published, joined or is present, as other clients see it (docs/protocol.md 1.3, ClientInfo). */

@@ -17,6 +17,7 @@ import type {
   Push,
   PushedSubscription,
   Reply,
+  SubRefreshResult,
   SubscribeResult,
 } from "./reply.ts";
 
@@ -70,7 +71,7 @@ export function pushFields(out: FieldWriter, push: Push): void {
     case "disconnect":
       return out.message(11, "disconnect", push.code, disconnectFields);
     case "refresh":
-      return out.message(12, "refresh", push.expiry, subRefreshFields);
+      return out.message(12, "refresh", push.expiry, pushedRefreshFields);
   }
 }
 
@@ -106,6 +107,11 @@ function subscribeFields(out: FieldWriter, result: SubscribeResult): void {
   out.json(11, "data", result.data);
   out.flag(12, "was_recovering", result.wasRecovering);
   out.flag(13, "delta", result.delta);
+  out.unsigned(15, "type", result.type);
+  out.unsigned(16, "phase", result.phase);
+  out.text(17, "cursor", result.cursor);
+  out.messages(18, "state", result.state ?? [], publicationFields);
+  out.unsigned(19, "publish_debounce", result.publishDebounceMs);
 }
 
 /** The fields of a presence result: the clients that are present, by connection ID. */
@@ -133,9 +139,14 @@ function refreshFields(out: FieldWriter, result: Expiry): void {
   out.seconds(4, "ttl", result.ttlSeconds);
 }
 
-function subRefreshFields(out: FieldWriter, result: Expiry): void {
-  out.flag(1, "expires", result.ttlSeconds > 0);
-  out.seconds(2, "ttl", result.ttlSeconds);
+function pushedRefreshFields(out: FieldWriter, expiry: Expiry): void {
+  out.flag(1, "expires", expiry.ttlSeconds > 0);
+  out.seconds(2, "ttl", expiry.ttlSeconds);
+}
+
+function subRefreshFields(out: FieldWriter, result: SubRefreshResult): void {
+  pushedRefreshFields(out, result);
+  out.messages(3, "items", result.items ?? [], publicationFields);
 }
 
 function noFields(): void {
@@ -151,12 +162,26 @@ function rpcFields(out: FieldWriter, { data }: { readonly data?: Payload }): voi
  * fast.
  */
 function publicationFields(out: FieldWriter, publication: Publication): void {
-  out.payload(4, "data", publication.data);
+  const hasKey = publication.key !== undefined;
+  if (!hasKey || publication.removed !== true) out.payload(4, "data", publication.data);
   out.message(5, "info", publication.info, clientInfoFields);
   out.unsigned(6, "offset", publication.offset);
   out.textMap(7, "tags", publication.tags);
   out.flag(8, "delta", publication.delta);
+  if (hasKey) keyFields(out, publication);
   out.text(14, "epoch", publication.epoch);
+  if (hasKey) versionFields(out, publication);
+}
+
+function keyFields(out: FieldWriter, { key, removed, score }: Publication): void {
+  out.text(11, "key", key);
+  out.flag(12, "removed", removed);
+  out.signed(13, "score", score);
+}
+
+function versionFields(out: FieldWriter, { prevData, version }: Publication): void {
+  if (prevData !== undefined) out.payload(15, "prev_data", prevData);
+  out.wide(16, "version", version);
 }
 
 function clientOf(info: ClientInfo): string {

@@ -18,7 +18,7 @@ export type Reply =
   | { readonly id: number; readonly method: "history"; readonly result: HistoryResult }
   | { readonly id: number; readonly method: "rpc"; readonly data?: Payload }
   | { readonly id: number; readonly method: "refresh"; readonly result: Expiry }
-  | { readonly id: number; readonly method: "sub_refresh"; readonly result: Expiry };
+  | { readonly id: number; readonly method: "sub_refresh"; readonly result: SubRefreshResult };
 
 /** A message that answers no command: about one channel, or about the connection itself (docs/protocol.md 1.2). */
 export type Push =
@@ -69,6 +69,21 @@ export interface SubscribeResult extends Expiry {
   readonly delta?: boolean;
   /** The `data` of the subscription token. */
   readonly data?: JsonText;
+  /** One of `subscriptionTypes`; absent on a stream. */
+  readonly type?: number;
+  /** One of `mapPhases`; absent if the subscription is live (docs/protocol.md 3.4). */
+  readonly phase?: number;
+  /** From which the next page of a map's state begins; absent on the last page. */
+  readonly cursor?: string;
+  /** A page of a map's state: the newest publication of each key, none of which is removed. */
+  readonly state?: readonly Publication[];
+  /** How long the client collects the publishes of one key before it sends the last of them; absent for no time. */
+  readonly publishDebounceMs?: number;
+}
+
+/** When a subscription expires, and of a shared poll's keys what the client hasn't got (docs/protocol.md 3.5). */
+export interface SubRefreshResult extends Expiry {
+  readonly items?: readonly Publication[];
 }
 
 /** What a push says of a subscription that the server made. */

@@ -100,13 +100,13 @@ describe("a line for a request that is refused at the edge", () => {
 });
 
 it("[W1] a method of Centrifugo that isn't there yet is answered as such, in each form", async () => {
-  const detail = "map_stats is a method of Centrifugo that Dormouse doesn't have yet";
-  const response = await post("/api/map_stats", "{}");
+  const detail = "device_list is a method of Centrifugo that Dormouse doesn't have yet";
+  const response = await post("/api/device_list", "{}");
   expect(response.headers.get("X-Dormouse-Error-Detail")).toBe(detail);
   expect((await answerOf(response)).body).toBe(`{"error":{"code":108,"message":"not available"}}`);
-  const batched = await post("/api/batch", `{"commands":[{"map_stats":{}}]}`);
+  const batched = await post("/api/batch", `{"commands":[{"device_list":{}}]}`);
   expect(batched.headers.get("X-Dormouse-Error-Detail")).toContain(detail);
-  const legacy = await post("/api", `{"method":"map_stats","params":{}}`);
+  const legacy = await post("/api", `{"method":"device_list","params":{}}`);
   expect(legacy.headers.get("X-Dormouse-Error-Detail")).toContain(detail);
   expect(said()).toHaveLength(3);
 });

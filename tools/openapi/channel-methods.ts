@@ -18,7 +18,7 @@ import {
 } from "./schema.ts";
 
 /** The fields of a publication that its shape has. */
-const publicationNotes = {
+export const publicationNotes = {
   b64data: {
     description: "The payload in base64, for bytes that aren't JSON; it wins over `data`.",
     contentEncoding: "base64",
@@ -42,7 +42,7 @@ const publicationNotes = {
 } as const satisfies Record<string, FieldNote>;
 
 /** The fields of a publication that are read from the text of the request. */
-const publicationTexts = {
+export const publicationTexts = {
   data: {
     description:
       "The payload: any JSON value, `null` included, which is published as it was written. Either `data` or `b64data` is " +
@@ -59,7 +59,7 @@ const publicationTexts = {
 } as const satisfies Record<string, FieldNote>;
 
 /** Without `b64data`, `data` is required. Generators of clients don't look at this. */
-const hasPayload: Schema = {
+export const hasPayload: Schema = {
   if: { required: ["b64data"] },
   else: { required: ["data"] },
 };
@@ -79,7 +79,19 @@ export const channelMethods = {
     description:
       "Publishes one publication. The answer comes when it is durable, if the channel has history.",
     request: {
-      ...requestOf(publishShape, { channel: channelNote, ...publicationNotes }, publicationTexts),
+      ...requestOf(
+        publishShape,
+        {
+          channel: channelNote,
+          ...publicationNotes,
+          if_offset: {
+            description:
+              "Publish only if this is the offset of the channel's newest publication; 0: only the first one. It needs " +
+              "history, and excludes `skip_history`. Dormouse's own.",
+          },
+        },
+        publicationTexts,
+      ),
       ...hasPayload,
     },
     result: object("Where the publication is.", {}, position),

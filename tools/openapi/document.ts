@@ -6,6 +6,7 @@ import { batchOperation, batchSchemas, legacyOperation } from "./batches.ts";
 import { channelMethods } from "./channel-methods.ts";
 import { inspectionMessages } from "./inspection-messages.ts";
 import { eventsMethod, inspectionMethods } from "./inspection-methods.ts";
+import { mapMethods } from "./map-methods.ts";
 import { messages } from "./messages.ts";
 import { type MethodNote, tags } from "./method.ts";
 import { type OpenApiDocument, type Operation, schemaName } from "./operation.ts";
@@ -22,6 +23,7 @@ const commandNotes: Readonly<Record<Method, MethodNote>> = {
   ...userMethods,
   ...questionMethods,
   ...inspectionMethods,
+  ...mapMethods,
 };
 
 /** Each method of the API but `batch`. */

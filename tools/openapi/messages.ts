@@ -39,6 +39,19 @@ export const messages: Readonly<Record<string, Schema>> = {
       info: reference("ClientInfo", "The client that published; absent if a backend did."),
     },
   ),
+  MapEntry: object(
+    "The value of a key of a map, or a change of it.",
+    { key: text("The key.") },
+    {
+      data: anything("The value; absent if the key was removed."),
+      offset: large("The number of the change; absent on an ephemeral map."),
+      tags: mapOf({ type: "string" }, "The tags of the value; absent without any."),
+      score: { type: "integer", description: "The score of the value; absent for 0." },
+      info: reference("ClientInfo", "The client that published; absent if a backend did."),
+      removed: flag("The key was removed."),
+      time: large("When the change was made, in ms since 1970; absent if it isn't known."),
+    },
+  ),
   ClientInfo: object(
     "A client as other clients are shown it.",
     {

@@ -31,6 +31,7 @@ export const tags = {
   connections: "The connections of users: where they are, ending them, and subscribing them.",
   users: "Keeping users out, and when users were last active and online.",
   tokens: "Taking tokens back.",
+  maps: "Maps, which keep the newest value of each key, and shared polls.",
   inspection:
     "What became of a publication, how channels and objects are, and the events that they keep.",
   batches: "Many commands in one request.",

@@ -362,11 +362,26 @@ function withTrace(
   traceparent: string | undefined,
 ): readonly ChannelCommand[] {
   if (traceparent === undefined) return commands;
-  return commands.map((command) =>
-    command.method === "publish"
-      ? { ...command, request: { ...command.request, traceparent } }
-      : command,
-  );
+  return commands.map((command) => {
+    switch (command.method) {
+      case "publish":
+        return { ...command, request: { ...command.request, traceparent } };
+      case "map_publish":
+        return { ...command, request: { ...command.request, traceparent } };
+      case "map_remove":
+        return { ...command, request: { ...command.request, traceparent } };
+      case "history":
+      case "history_remove":
+      case "presence":
+      case "presence_stats":
+      case "map_read_state":
+      case "map_read_stream":
+      case "map_stats":
+      case "map_clear":
+      case "shared_poll_publish":
+        return command;
+    }
+  });
 }
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };

@@ -38,6 +38,17 @@ import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
 import { webSocket } from "./websocket.ts";
 
+/** The methods of maps and of shared polls. */
+const keyMethods = [
+  "map_publish",
+  "map_remove",
+  "map_read_state",
+  "map_read_stream",
+  "map_stats",
+  "map_clear",
+  "shared_poll_publish",
+] as const;
+
 /** Creates the route table of the edge. */
 export function createApp(): HonoBase<AppEnv> {
   // Hono's usual class would bring a second router, which refuses these routes, and take this one.
@@ -74,6 +85,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/events", onlyPost, jsonBody, events);
   app.all("/api/why", onlyPost, jsonBody, single("why"));
   app.all("/api/inspect", onlyPost, jsonBody, single("inspect"));
+  for (const method of keyMethods) app.all(`/api/${method}`, onlyPost, jsonBody, single(method));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

@@ -70,6 +70,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
+  /** Writes an ephemeral map down once it is quiet (rule Z11). */
+  readonly #restTimer = new NextTimer(() => {
+    const nowMs = Date.now();
+    this.#channel.map?.rest(nowMs);
+    void this.endEvent(nowMs);
+  });
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
   /** Whether the platform may keep something of an alarm that rang. */
@@ -287,7 +293,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
    * does neither, as the queue settles after the commit; but the frame that is on its way goes on.
    */
   protected override readonly settle = (nowMs: number): void => {
-    const { relay, top, hub, trail } = this.#channel;
+    const { relay, hub, trail, map } = this.#channel;
+    map?.tellLoss(nowMs);
+    if (map !== undefined) this.#restTimer.set(map.restInMs(nowMs), nowMs);
+    const { top } = this.#channel;
     if (!this.#queue.committing) {
       trail.committed(nowMs);
       for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
@@ -319,6 +328,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const newestMs = this.#channel.newestMs ?? 0;
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
+    this.#channel.map?.expire(nowMs);
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
     if (this.#storesNothing) await this.#deleteLeftovers(nowMs);
@@ -379,8 +389,16 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
 /** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
 function publishes({ method }: { readonly method: string }): boolean {
-  return method === "publish" || method === "publish_request";
+  return publishing.has(method);
 }
+
+const publishing: ReadonlySet<string> = new Set([
+  "publish",
+  "publish_request",
+  "map_publish",
+  "map_remove",
+  "map_change",
+]);
 
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
 function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
@@ -389,8 +407,15 @@ function kindOf(commands: readonly { readonly method: string }[]): "publish" | "
 
 /** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
 function traceOf(commands: readonly ChannelCommand[]): string | undefined {
-  for (const command of commands)
-    if (command.method === "publish") return command.request.traceparent;
+  for (const command of commands) {
+    switch (command.method) {
+      case "publish":
+      case "map_publish":
+      case "map_remove":
+        return command.request.traceparent;
+      default:
+    }
+  }
   return undefined;
 }
 

@@ -94,6 +94,14 @@ class JsonWriter implements FieldWriter {
     this.#json += `${this.#key(name)}${value}`;
   }
 
+  wide(_: number, name: string, value: bigint | undefined): void {
+    if (value !== undefined && value > 0n) this.#json += `${this.#key(name)}${value}`;
+  }
+
+  signed(_: number, name: string, value: number | undefined): void {
+    if (value !== undefined && value !== 0) this.#json += `${this.#key(name)}${value}`;
+  }
+
   seconds(number: number, name: string, value: number): void {
     this.unsigned(number, name, value);
   }

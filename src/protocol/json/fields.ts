@@ -1,5 +1,5 @@
 import type { FieldReader } from "../fields.ts";
-import { int32Max, int32Min, uint32Max } from "../fields.ts";
+import { int32Max, int32Min, uint32Max, uint64Max } from "../fields.ts";
 import { payloadOf, type Payload } from "../payload.ts";
 import { isWireArray, isWireObject, type WireObject, type WireValue } from "../wire-value.ts";
 import { memberText } from "./text.ts";
@@ -62,6 +62,12 @@ export class JsonFields implements FieldReader {
 
   uint64(_: number, name: string): number {
     return this.#integer(name, 0, Number.MAX_SAFE_INTEGER, "is not an unsigned integer");
+  }
+
+  wide(_: number, name: string): bigint {
+    const value = BigInt(this.#integer(name, 0, 2 ** 64, "is not an unsigned integer"));
+    // The number next to the largest uint64 is larger than that.
+    return value > uint64Max ? uint64Max : value;
   }
 
   int32(_: number, name: string): number {

@@ -31,14 +31,24 @@ class MessagePackWriter implements FieldWriter {
     return this.#bytes.slice(0, this.#length);
   }
 
-  /** No message has more than 15 fields, which is what a map with its count in one byte holds. */
   object<M>(message: M, fields: Fields<M>): this {
     const outer = this.#head;
-    this.#head = this.#length;
+    const head = this.#length;
+    this.#head = head;
     this.#byte(0x80);
     fields(this, message);
+    const count = (this.#bytes[head] ?? 0) - 0x80;
+    if (count > 15) this.#widen(head, count);
     this.#head = outer;
     return this;
+  }
+
+  /** Gives a map the head with a count in two bytes: one with its count in one byte holds 15 fields. */
+  #widen(head: number, count: number): void {
+    this.#reserve(2);
+    this.#bytes.copyWithin(head + 3, head + 1, this.#length);
+    this.#length += 2;
+    this.#bytes.set([0xde, 0, count], head);
   }
 
   text(_: number, name: string, value: string | undefined, always?: "always"): void {
@@ -57,6 +67,26 @@ class MessagePackWriter implements FieldWriter {
     if (value === undefined || (value <= 0 && always === undefined)) return;
     this.#key(name);
     this.#unsigned(value);
+  }
+
+  wide(_: number, name: string, value: bigint | undefined): void {
+    if (value === undefined || value <= 0n) return;
+    this.#key(name);
+    if (value <= Number.MAX_SAFE_INTEGER) return this.#unsigned(Number(value));
+    this.#byte(0xcf);
+    this.#bigEndian(Number(value >> 32n), 4);
+    this.#bigEndian(Number(value & 0xffff_ffffn), 4);
+  }
+
+  signed(_: number, name: string, value: number | undefined): void {
+    if (value === undefined || value === 0) return;
+    this.#key(name);
+    if (value > 0) return this.#unsigned(value);
+    if (value >= -0x20) return this.#byte(0x100 + value);
+    const width = value >= -0x80 ? 0 : value >= -0x8000 ? 1 : value >= -0x8000_0000 ? 2 : 3;
+    this.#byte(0xd0 + width);
+    if (width === 3) this.#bigEndian(Math.floor(value / 0x1_0000_0000), 4);
+    this.#bigEndian(value, Math.min(1 << width, 4));
   }
 
   seconds(number: number, name: string, value: number): void {

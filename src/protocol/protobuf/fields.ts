@@ -52,6 +52,11 @@ export class ProtobufFields implements FieldReader {
     return this.#unsigned(number, field, Number.MAX_SAFE_INTEGER);
   }
 
+  wide(number: number, field: string): bigint {
+    // Values are read as signed integers.
+    return BigInt.asUintN(64, BigInt(this.#integer(number, field, "is not an unsigned integer")));
+  }
+
   int32(number: number, field: string): number {
     return this.#signed(number, field, int32Min, int32Max);
   }

@@ -36,6 +36,16 @@ class ProtobufWriter implements FieldWriter {
     else this.#writer.uint64(value);
   }
 
+  wide(number: number, _: string, value: bigint | undefined): void {
+    if (value === undefined || value <= 0n) return;
+    this.#writer.tag(number, WireType.Varint).uint64(value);
+  }
+
+  signed(number: number, _: string, value: number | undefined): void {
+    if (value === undefined || value === 0) return;
+    this.#writer.tag(number, WireType.Varint).sint64(value);
+  }
+
   seconds(number: number, name: string, value: number): void {
     this.unsigned(number, name, Math.min(Math.ceil(value), uint32Max));
   }

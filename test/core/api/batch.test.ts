@@ -60,8 +60,8 @@ describe("a batch request", () => {
     [`{"commands":[{"invent":{}}]}`, "commands[0]: unknown method"],
     [`{"commands":[{"batch":{}}]}`, "commands[0]: unknown method"],
     [
-      `{"commands":[{"map_stats":{}}]}`,
-      "commands[0]: map_stats is a method of Centrifugo that Dormouse doesn't have yet",
+      `{"commands":[{"device_list":{}}]}`,
+      "commands[0]: device_list is a method of Centrifugo that Dormouse doesn't have yet",
     ],
     [
       `{"commands":[{"presence":{"channel":"a"}},{"publish":{},"presence":{}}]}`,

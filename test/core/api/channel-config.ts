@@ -4,8 +4,8 @@ import { type JsonText, parseJsonText } from "../../../src/protocol/json/text.ts
 import { configOf } from "../config/parsed.ts";
 
 /**
- * A backend with the channels that the API's tests speak of: those without a namespace, and a namespace for each data
- * format.
+ * A backend with the channels that the API's tests speak of: those without a namespace, a namespace for each data
+ * format, one with history, two of maps and two of shared polls.
  *
  * @param rights of its key; absent for a key that admits everything
  */
@@ -13,10 +13,25 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
   const key = rights === undefined ? { name: "API_KEY" } : { name: "billing", rights };
   const { channel: channels } = configOf({
     channel: {
+      proxy: { shared_poll_refresh: { endpoint: "https://example.com/refresh" } },
       namespaces: [
         { name: "objects", publication_data_format: "json_object" },
         { name: "json", publication_data_format: "json" },
         { name: "bytes", publication_data_format: "binary" },
+        { name: "kept", history_size: 10, history_ttl: "1m" },
+        { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
+        {
+          name: "cursors",
+          subscription_type: "map",
+          map: { mode: "ephemeral", key_ttl: "1m" },
+          publication_data_format: "json_object",
+        },
+        {
+          name: "votes",
+          subscription_type: "shared_poll",
+          shared_poll: { mode: "versioned", publish_enabled: true },
+        },
+        { name: "polls", subscription_type: "shared_poll" },
       ],
     },
   });

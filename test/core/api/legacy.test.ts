@@ -62,8 +62,8 @@ describe("a legacy body", () => {
     ["[]", "line 1: the request must be an object"],
     [`{"id":1}`, "line 1: unknown method"],
     [
-      `{"id":1,"method":"map_stats"}`,
-      "line 1: map_stats is a method of Centrifugo that Dormouse doesn't have yet",
+      `{"id":1,"method":"device_list"}`,
+      "line 1: device_list is a method of Centrifugo that Dormouse doesn't have yet",
     ],
     [`{"id":1,"method":"batch"}`, "line 1: unknown method"],
     [`{"id":-1,"method":"presence"}`, "line 1: the field id must be an unsigned 32 bit integer"],

@@ -282,3 +282,35 @@ describe("a publish request is malformed", () => {
     expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
   });
 });
+
+describe("the condition of a publish request", () => {
+  const kept = { channel: "kept:a", data: 1 };
+
+  it("[W1] is the offset of the newest publication, and 0 is one", () => {
+    for (const offset of [0, 7, Number.MAX_SAFE_INTEGER]) {
+      expect(publicationOf(JSON.stringify({ ...kept, if_offset: offset }))).toMatchObject({
+        ifOffset: offset,
+      });
+    }
+    for (const if_offset of [null, undefined])
+      expect(publicationOf(JSON.stringify({ ...kept, if_offset }))).not.toHaveProperty("ifOffset");
+  });
+
+  it("[W1] is refused where the publication gets no offset", () => {
+    expect(parse(JSON.stringify({ ...kept, if_offset: 1, skip_history: true }))).toMatchObject({
+      error: { code: 107 },
+      detail: "if_offset and skip_history exclude each other",
+    });
+    expect(parse(`{"channel":"news","data":1,"if_offset":1}`)).toMatchObject({
+      error: { code: 108 },
+      detail: "if_offset requires a channel with history",
+    });
+  });
+
+  it.each(["-1", "1.5", `"1"`, "9007199254740992"])("[W4] is malformed if it is %s", (offset) => {
+    expect(parse(`{"channel":"kept:a","data":1,"if_offset":${offset}}`)).toStrictEqual({
+      outcome: "malformed",
+      detail: "the field if_offset must be an integer from 0 to 2^53 - 1",
+    });
+  });
+});

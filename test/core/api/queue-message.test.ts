@@ -231,6 +231,31 @@ describe("the idempotency key of a publication", () => {
     for (const one of keys) expect(one).toMatchObject({ idempotencyKey: "queue:0123abcd" });
   });
 
+  it.each(["map_publish", "map_remove"])("[M4] is that of a map's change, too: %s", (method) => {
+    const payload = { channel: "scores:a", key: "k", data: 1, if_offset: 3 };
+    const keyOf = (message: object) => entriesOf(commandOf(message));
+    expect(keyOf({ method, payload })).toMatchObject([
+      { command: { method, request: { key: "k", idempotencyKey: "queue:0123abcd", ifOffset: 3 } } },
+    ]);
+    expect(keyOf({ method, payload: { ...payload, idempotency_key: "mine" } })).toMatchObject([
+      { command: { method, request: { idempotencyKey: "mine" } } },
+    ]);
+  });
+
+  it("[M1] is none of a map that is cleared, nor of a shared poll's value, and reading is refused", () => {
+    const clear = commandOf({ method: "map_clear", payload: { channel: "scores:a" } });
+    expect(entriesOf(clear)).toMatchObject([{ command: { method: "map_clear" } }]);
+    const payload = { channel: "votes:a", key: "k", data: 1, version: 1 };
+    expect(entriesOf(commandOf({ method: "shared_poll_publish", payload }))).toMatchObject([
+      { command: { method: "shared_poll_publish", request: { version: 1n } } },
+    ]);
+    for (const method of ["map_read_state", "map_read_stream", "map_stats"]) {
+      expect(refusalOf({ method, payload: { channel: "scores:a" } })).toMatchObject({
+        error: errorCodes.notAvailable,
+      });
+    }
+  });
+
   it("[M4] is the message's own if it has one", () => {
     const own = { ...publish, payload: { ...publish.payload, idempotency_key: "mine" } };
     expect(publicationsOf(commandOf(own))).toMatchObject([{ idempotencyKey: "mine" }]);

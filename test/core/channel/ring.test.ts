@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { newestRow } from "../../../src/ring.ts";
 import { type Sql, columnText } from "../../../src/sql.ts";
-import { publicationRing, storedAtMs, storedTables } from "../../../src/channel/stored-tables.ts";
+import { ringOf, storedAtMs, storedTables } from "../../../src/channel/stored-tables.ts";
 import { loadStream, type StoredStream, tables } from "../../../src/channel/history-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
@@ -23,7 +23,7 @@ it("[H11] finds the newest row of any small ring, however full and wherever it w
   for (let size = 1; size <= 11; size++) {
     for (let first = 1; first <= 2 * size + 1; first++) {
       sql.run("DELETE FROM publication");
-      expect(newestRow(sql, publicationRing, size)).toBeUndefined();
+      expect(newestRow(sql, ringOf("publication"), size)).toBeUndefined();
       for (let top = first; top <= first + 2 * size; top++) {
         sql.run(
           tables.upsertPublication,
@@ -40,7 +40,7 @@ it("[H11] finds the newest row of any small ring, however full and wherever it w
           "",
         );
         counting.rowsRead = 0;
-        const found = newestRow(counting, publicationRing, size);
+        const found = newestRow(counting, ringOf("publication"), size);
         expect([size, first, top, found?.["offset"]]).toEqual([size, first, top, top]);
         expect(counting.rowsRead).toBeLessThanOrEqual(rowsReadMax(size));
       }
@@ -62,7 +62,7 @@ it.each([
       for (const statement of tables.drop) sql.run(statement);
       storeRing(sql, { size, first: Math.max(1, top - size + 1), top });
       const counting = new CountingSql(sql);
-      expect(newestRow(counting, publicationRing, size)).toMatchObject({
+      expect(newestRow(counting, ringOf("publication"), size)).toMatchObject({
         offset: top,
         slot: top % size,
       });

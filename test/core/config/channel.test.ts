@@ -5,11 +5,17 @@ import { Pattern } from "../../../src/access/pattern.ts";
 import { compiled } from "../../support/compiled.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
-/** The options that refer to a backend have tests of their own. */
-type HookOption = "subscribeHook" | "publishHook" | "subRefreshHook";
+/** The options that refer to a backend, and those of maps and shared polls, have tests of their own. */
+type OtherOption =
+  | "subscribeHook"
+  | "publishHook"
+  | "subRefreshHook"
+  | "subscriptionType"
+  | "map"
+  | "sharedPoll";
 
 /** One value other than the default for each option, as it is parsed. The compiler sees to it that none is missing. */
-const everyOption: Required<Omit<ChannelOptions, HookOption>> = {
+const everyOption: Required<Omit<ChannelOptions, OtherOption>> = {
   presence: true,
   joinLeave: true,
   forcePushJoinLeave: true,
@@ -79,8 +85,9 @@ describe("[A8] channel options", () => {
     const { channel } = configOf({
       channel: { without_namespace: written, namespaces: [{ ...written, name: "chat" }] },
     });
-    expect(channel.withoutNamespace).toStrictEqual(everyOption);
-    expect(channel.namespaces.get("chat")).toStrictEqual(everyOption);
+    const all = { ...everyOption, subscriptionType: "stream" };
+    expect(channel.withoutNamespace).toStrictEqual(all);
+    expect(channel.namespaces.get("chat")).toStrictEqual(all);
   });
 
   const refused: readonly [string, unknown, string][] = [

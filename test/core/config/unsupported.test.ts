@@ -100,9 +100,19 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
       "28s",
       "is not supported by Dormouse: presence is derived from the open connections",
     ],
-    ["channel.without_namespace.subscription_type", "map", yet],
     ["channel.without_namespace.subscribe_stream_proxy_enabled", true, yet],
-    ["channel.proxy.map_publish", { endpoint: "https://example.com" }, yet],
+    ["channel.proxy.subscribe_stream", { endpoint: "https://example.com" }, yet],
+    [
+      "channel.without_namespace.map",
+      { mode: "persistent" },
+      'is for namespaces of the subscription_type "map"',
+    ],
+    [
+      "channel.without_namespace.shared_poll",
+      { refresh_interval: "5s" },
+      'is for namespaces of the subscription_type "shared_poll"',
+    ],
+    ["map_broker", { type: "redis" }, `${not}: each channel's object stores the channel's map`],
   ])("refuses %s: %j", (path, value, predicate) => {
     expect(problemsOf(configWith(path, value))).toEqual([`${path} ${predicate}`]);
   });
@@ -110,6 +120,12 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
   it.each([
     ["channel.without_namespace.subscription_type", "stream"],
     ["channel.without_namespace.subscribe_proxy_name", "default"],
+    ["channel.without_namespace.map", { key_ttl: "0s", publish_proxy_name: "default" }],
+    [
+      "channel.without_namespace.shared_poll",
+      { proxy_name: "default", refresh_interval: "10s", refresh_batch_size: 1_000 },
+    ],
+    ["map_broker", { enabled: false, type: "memory" }],
     ["rpc.without_namespace", { proxy_enabled: false, proxy_name: "default" }],
     ["rpc.namespace_boundary", ":"],
     ["rpc.ping.method", "ping"],

@@ -10,7 +10,9 @@ import {
   unsupportedHookHttpKeys,
   unsupportedHookKeys,
   unsupportedHttpApiKeys,
+  unsupportedMapOptions,
   unsupportedRpcPingKeys,
+  unsupportedSharedPollKeys,
   unsupportedSwaggerKeys,
   unsupportedTokenKeys,
   type UnsupportedKeys,
@@ -214,10 +216,20 @@ const fields: {
     data: "data",
     flag: "flag",
     type: "type",
+    phase: "phase",
+    cursor: "cursor",
+    limit: "limit",
+    asc: "asc",
   },
-  publish: { channel: "channel", data: "data", type: "type" },
+  publish: { channel: "channel", data: "data", type: "type", key: "key", removed: "removed" },
   history: { channel: "channel", limit: "limit", since: "since", reverse: "reverse" },
-  sub_refresh: { channel: "channel", token: "token", type: "type" },
+  sub_refresh: {
+    channel: "channel",
+    token: "token",
+    type: "type",
+    track: "track",
+    untrack: "untrack",
+  },
 };
 
 describe("the client protocol in docs/compatibility.md", () => {
@@ -273,6 +285,8 @@ describe("the configuration in docs/compatibility.md", () => {
       "Hooks",
       { ...unsupportedChannelProxyKeys, ...unsupportedHookKeys, ...unsupportedHookHttpKeys },
     ],
+    ["Options of a map", unsupportedMapOptions],
+    ["`shared_poll`", unsupportedSharedPollKeys],
     ["`http_api`", unsupportedHttpApiKeys],
     ["`swagger`", unsupportedSwaggerKeys],
   ];

@@ -4,7 +4,16 @@ import { configured } from "../../support/configured.ts";
 
 /** The documentation is held against the parsed configuration, in which every option there is has a field. */
 const documentation = readFileSync("docs/configuration.md", "utf8");
-const { client, channel, httpApi, rpc, swagger, transports } = configured();
+const { client, channel, httpApi, rpc, sharedPoll, swagger, transports } = configured();
+const { namespaces } = configured({
+  channel: {
+    proxy: { shared_poll_refresh: { endpoint: "https://example.com/refresh" } },
+    namespaces: [
+      { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
+      { name: "votes", subscription_type: "shared_poll" },
+    ],
+  },
+}).channel;
 const fields = [
   client,
   channel,
@@ -13,6 +22,9 @@ const fields = [
   rpc,
   swagger,
   transports,
+  sharedPoll,
+  namespaces.get("scores")?.map ?? {},
+  namespaces.get("votes")?.sharedPoll ?? {},
   client.personalChannel,
   client.token,
 ].flatMap((section) => Object.keys(section));
@@ -64,4 +76,5 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ["uniHttpStream", "uni_http_stream.enabled"],
   ["uniWebsocket", "uni_websocket.enabled"],
   ["longPoll", "long_poll.enabled"],
+  ["refreshHook", "proxy_name"],
 ]);

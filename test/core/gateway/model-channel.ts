@@ -233,6 +233,9 @@ export class ModelChannel implements ChannelClientPort {
       case "history":
       case "publish":
       case "publish_request":
+      case "map_state":
+      case "map_stream":
+      case "map_change":
         throw new Error(`nobody asks for ${request.method} here`);
     }
   }

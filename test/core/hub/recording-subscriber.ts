@@ -35,6 +35,8 @@ export class RecordingSubscriber implements Subscriber {
   readonly disconnects: DisconnectCode[] = [];
   /** The connections it may have to give way to. */
   readonly replacements: string[] = [];
+  /** How often it was told to begin anew. */
+  restarts = 0;
   /** Its backlog in bytes. */
   behindBytes = 0;
   /** A session's further actions, in the middle of the hub's loop. */
@@ -63,6 +65,10 @@ export class RecordingSubscriber implements Subscriber {
 
   backlogBytes(): number {
     return this.behindBytes;
+  }
+
+  insufficientState(): void {
+    this.restarts++;
   }
 
   disconnect(code: DisconnectCode): void {

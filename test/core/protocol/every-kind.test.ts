@@ -18,6 +18,8 @@ interface Sent {
   readonly text?: string;
   readonly flag?: boolean;
   readonly count?: number;
+  readonly wide?: bigint;
+  readonly signed?: number;
   readonly seconds: number;
   readonly data: Payload;
   readonly json?: JsonText;
@@ -40,6 +42,8 @@ function sentFields(out: FieldWriter, message: Sent): void {
   out.messages(10, "list", message.list, sentFields);
   out.map(11, "by_name", message.byName, sentFields);
   out.textMap(12, "tags", message.tags);
+  out.wide(13, "wide", message.wide);
+  out.signed(14, "signed", message.signed);
 }
 
 function lists(out: FieldWriter, message: Sent): void {
@@ -62,6 +66,8 @@ const { root } = parse(
     repeated Sent list = 10;
     map<string, Sent> by_name = 11;
     map<string, string> tags = 12;
+    uint64 wide = 13;
+    sint64 signed = 14;
   }
   message Received {
     string text = 1;
@@ -75,6 +81,7 @@ const { root } = parse(
     Received inner = 9;
     repeated Received list = 10;
     map<string, Received> by_name = 11;
+    uint64 wide = 12;
   }`,
   { keepCase: true },
 );
@@ -94,12 +101,14 @@ const full: Sent = {
     ["é", { ...empty, flag: true }],
   ],
   tags: { t: "v" },
+  wide: 18_446_744_073_709_551_615n,
+  signed: -300,
 };
 
 describe("a message with a field of every kind", () => {
   it("[W1] is written in JSON", () => {
     expect(jsonOf(full, sentFields)).toBe(
-      String.raw`{"text":"é\"\n","text_always":"é\"\n","flag":true,"count":300,"count_always":300,"seconds":9,"data":"/wA=","json":{"a":1.0},"inner":{"data":1},"list":[{"data":1},{"text":"t","text_always":"t","data":1}],"by_name":{"":{"data":1},"é":{"flag":true,"data":1}},"tags":{"t":"v"}}`,
+      String.raw`{"text":"é\"\n","text_always":"é\"\n","flag":true,"count":300,"count_always":300,"seconds":9,"data":"/wA=","json":{"a":1.0},"inner":{"data":1},"list":[{"data":1},{"text":"t","text_always":"t","data":1}],"by_name":{"":{"data":1},"é":{"flag":true,"data":1}},"tags":{"t":"v"},"wide":18446744073709551615,"signed":-300}`,
     );
   });
 
@@ -107,11 +116,11 @@ describe("a message with a field of every kind", () => {
     const type = root.lookupType("Sent");
     const message = type.decodeDelimited(protobufOf(full, sentFields));
     const one = { data: "MQ==" };
-    expect(type.toObject(message, { bytes: String, longs: Number })).toStrictEqual({
+    expect(type.toObject(message, { bytes: String, longs: String })).toStrictEqual({
       text: 'é"\n',
       text_always: 'é"\n',
       flag: true,
-      count: 300,
+      count: "300",
       count_always: 300,
       seconds: 9,
       data: "/wA=",
@@ -120,12 +129,14 @@ describe("a message with a field of every kind", () => {
       list: [one, { text: "t", text_always: "t", ...one }],
       by_name: { "": one, é: { flag: true, ...one } },
       tags: { t: "v" },
+      wide: "18446744073709551615",
+      signed: "-300",
     });
   });
 
   it("[W6] is written in MessagePack, with the fields that it has in JSON", () => {
     const one = { data: utf8("1") };
-    expect(decode(messagePackOf(full, sentFields, 0))).toStrictEqual({
+    expect(decode(messagePackOf(full, sentFields, 0), { useBigInt64: true })).toStrictEqual({
       text: 'é"\n',
       text_always: 'é"\n',
       flag: true,
@@ -138,11 +149,51 @@ describe("a message with a field of every kind", () => {
       list: [one, { text: "t", text_always: "t", ...one }],
       by_name: { "": one, é: { flag: true, ...one } },
       tags: { t: "v" },
+      wide: 18_446_744_073_709_551_615n,
+      signed: -300,
+    });
+  });
+
+  it.each([
+    1,
+    127,
+    -1,
+    -32,
+    -33,
+    -128,
+    -129,
+    -32_768,
+    -32_769,
+    -(2 ** 31),
+    -(2 ** 31) - 1,
+    2 ** 40,
+  ])("[W1] [W5] [W6] is written with the signed number %i", (signed) => {
+    expectSigned(signed);
+  });
+
+  it.each([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
+    "[W1] [W5] [W6] is written with the signed number %i, which is as far from 0 as a safe integer can be",
+    (signed) => {
+      expectSigned(signed);
+    },
+  );
+
+  it("[W6] is written with more fields than the shortest head of a map counts", () => {
+    const texts = Array.from({ length: 40 }, (_, index) => [`f${index}`, "t".repeat(index + 1)]);
+    function many(out: FieldWriter): void {
+      out.message(1, "inner", texts, (inner) => {
+        for (const [index, [name = "", text]] of texts.entries()) inner.text(index + 1, name, text);
+      });
+      out.text(2, "after", "a");
+    }
+    expect(decode(messagePackOf(texts, many, 0))).toStrictEqual({
+      inner: Object.fromEntries(texts),
+      after: "a",
     });
   });
 
   it("[W1] [W5] [W6] is written without what is zero, false or empty, unless it is written always", () => {
-    const zero: Sent = { ...empty, text: "", flag: false, count: 0, tags: {} };
+    const zero: Sent = { ...empty, text: "", flag: false, count: 0, wide: 0n, signed: 0, tags: {} };
     expect(jsonOf(zero, sentFields)).toBe('{"text_always":"","count_always":0,"data":1}');
     expect(decode(messagePackOf(zero, sentFields, 0))).toStrictEqual({
       text_always: "",
@@ -159,6 +210,16 @@ describe("a message with a field of every kind", () => {
   });
 });
 
+function expectSigned(signed: number): void {
+  const message = { ...empty, signed };
+  const type = root.lookupType("Sent");
+  const bytes = protobufOf(message, sentFields);
+  const decoded = type.toObject(type.decodeDelimited(bytes), { longs: Number });
+  expect(JSON.parse(jsonOf(message, sentFields))).toStrictEqual({ data: 1, signed });
+  expect(decoded).toMatchObject({ signed });
+  expect(decode(messagePackOf(message, sentFields, 0))).toStrictEqual({ data: utf8("1"), signed });
+}
+
 function received(fields: FieldReader, depth: number): object {
   const values = {
     text: fields.text(1, "text"),
@@ -166,6 +227,8 @@ function received(fields: FieldReader, depth: number): object {
     flag: fields.flag(3, "flag"),
     uint32: fields.uint32(4, "uint32"),
     uint64: fields.uint64(5, "uint64"),
+    // As text, since JSON has no big integers.
+    wide: String(fields.wide(12, "wide")),
     int32: fields.int32(6, "int32"),
     int64: fields.int64(7, "int64"),
     data: fields.payload(8, "data"),
@@ -199,13 +262,21 @@ describe("reading a message with a field of every kind", () => {
     flag: false,
     uint32: 0,
     uint64: 0,
+    wide: "0",
     int32: 0,
     int64: 0,
     data: undefined,
   };
-  const tree = { ...values, inner: {}, list: [{ text: "t" }], by_name: { k: { flag: true } } };
+  const tree = {
+    ...values,
+    wide: 2 ** 63,
+    inner: {},
+    list: [{ text: "t" }],
+    by_name: { k: { flag: true } },
+  };
   const expected = {
     ...values,
+    wide: "9223372036854775808",
     inner: nothing,
     list: [{ ...nothing, text: "t" }],
     by_name: { k: { ...nothing, flag: true } },

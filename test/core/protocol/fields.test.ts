@@ -11,7 +11,17 @@ import { type RecordedField, RecordingReader, writtenFields } from "./recorded-f
 import { valid } from "./valid-json-text.ts";
 
 const info = { user: "42", client: "c1", connInfo: valid("1"), chanInfo: valid("2") };
-const publication = { data: valid("1"), offset: 1, epoch: "e", info, tags: { t: "v" } };
+const publication = {
+  data: valid("1"),
+  offset: 1,
+  epoch: "e",
+  info,
+  tags: { t: "v" },
+  key: "k",
+  score: 1,
+  prevData: valid("0"),
+  version: 1n,
+};
 const position = { offset: 1, epoch: "e" };
 const subscribed = {
   ttlSeconds: 1,
@@ -23,6 +33,11 @@ const subscribed = {
   position,
   delta: true,
   data: valid("1"),
+  type: 1,
+  phase: 2,
+  cursor: "k",
+  state: [publication],
+  publishDebounceMs: 1,
 };
 const connected = {
   client: "c1",
@@ -47,7 +62,7 @@ const replies: readonly Reply[] = [
   { id: 1, method: "history", result: { publications: [publication], position } },
   { id: 1, method: "rpc", data: valid("1") },
   { id: 1, method: "refresh", result: { ttlSeconds: 1 } },
-  { id: 1, method: "sub_refresh", result: { ttlSeconds: 1 } },
+  { id: 1, method: "sub_refresh", result: { ttlSeconds: 1, items: [publication] } },
 ];
 
 /** One push of each kind. */
@@ -80,19 +95,15 @@ const methods: readonly Exclude<CommandMethod, "pong">[] = [
 const neverSent = {
   Reply: ["ping"],
   Push: ["id", "message", "connect"],
-  SubscribeResult: ["id", "type", "phase", "cursor", "state", "publish_debounce"],
+  SubscribeResult: ["id"],
   RefreshResult: ["client", "version"],
-  SubRefreshResult: ["items"],
   Disconnect: ["reconnect"],
-  Publication: ["time", "channel", "key", "removed", "score", "prev_data", "version"],
+  Publication: ["time", "channel"],
 };
 
 /** The fields of client.proto that Dormouse ignores, by message (docs/protocol.md 1.3). */
 const ignored = {
   ConnectRequest: ["flag"],
-  SubscribeRequest: ["phase", "cursor", "limit", "asc"],
-  PublishRequest: ["key", "removed"],
-  SubRefreshRequest: ["track", "untrack"],
 };
 
 /** The types of Protobuf that a kind can be in client.proto. */
@@ -101,7 +112,9 @@ const types: Readonly<Record<string, readonly string[]>> = {
   texts: ["string"],
   textMap: ["string"],
   flag: ["bool"],
-  unsigned: ["uint32", "uint64", "int64"],
+  unsigned: ["uint32", "uint64", "int32", "int64"],
+  wide: ["uint64"],
+  signed: ["sint64"],
   seconds: ["uint32"],
   uint32: ["uint32"],
   uint64: ["uint64"],

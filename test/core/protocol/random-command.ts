@@ -77,6 +77,10 @@ const subscribe = record(
     filter: fc.option(anyFilter, { nil: undefined }),
     flag: fc.maxSafeInteger(),
     type: anyInt32,
+    phase: anyInt32,
+    cursor: anyText,
+    limit: anyInt32,
+    asc: fc.boolean(),
   },
   (id, request) => {
     const { joinLeave, filter, ...same } = request;
@@ -94,14 +98,21 @@ const aboutChannel = record(
 );
 
 const publish = record(
-  { channel: anyText, data: fc.jsonValue(), type: anyInt32 },
-  (id, { channel, data, type }) => {
-    const request = { channel, data: valid(JSON.stringify(data)), type };
-    return {
-      wire: { id, publish: { channel, data, type } },
-      command: { method: "publish", id, request },
-    };
+  {
+    channel: anyText,
+    data: fc.jsonValue(),
+    type: anyInt32,
+    key: anyText,
+    removed: fc.boolean(),
   },
+  (id, publication) => ({
+    wire: { id, publish: publication },
+    command: {
+      method: "publish",
+      id,
+      request: { ...publication, data: valid(JSON.stringify(publication.data)) },
+    },
+  }),
 );
 
 const position = fc.record({ offset: anyOffset, epoch: anyText }, { noNullPrototype: true });
@@ -121,9 +132,35 @@ const refresh = record({ token: anyText }, (id, request) => {
   return { wire: { id, refresh: request }, command: { method: "refresh", id, request } };
 });
 
-const subRefresh = record({ channel: anyText, token: anyText, type: anyInt32 }, (id, request) => {
-  return { wire: { id, sub_refresh: request }, command: { method: "sub_refresh", id, request } };
-});
+const trackedItem = fc.record(
+  { key: anyText, version: fc.maxSafeNat() },
+  { noNullPrototype: true },
+);
+
+const trackBatch = fc.record(
+  { signature: anyText, items: fc.array(trackedItem, { maxLength: 3 }) },
+  { noNullPrototype: true },
+);
+
+const subRefresh = record(
+  {
+    channel: anyText,
+    token: anyText,
+    type: anyInt32,
+    track: fc.array(trackBatch, { maxLength: 3 }),
+    untrack: fc.array(anyText, { maxLength: 3 }),
+  },
+  (id, request) => {
+    const track = request.track.map(({ signature, items }) => ({
+      signature,
+      items: items.map(({ key, version }) => ({ key, version: BigInt(version) })),
+    }));
+    return {
+      wire: { id, sub_refresh: request },
+      command: { method: "sub_refresh", id, request: { ...request, track } },
+    };
+  },
+);
 
 const rpc = record({ method: anyText, data: fc.jsonValue() }, (id, { method, data }) => {
   return {

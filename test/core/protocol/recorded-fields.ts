@@ -32,6 +32,14 @@ class RecordingWriter implements FieldWriter {
     this.recorded.push({ number, name, kind: "unsigned" });
   }
 
+  wide(number: number, name: string): void {
+    this.recorded.push({ number, name, kind: "wide" });
+  }
+
+  signed(number: number, name: string): void {
+    this.recorded.push({ number, name, kind: "signed" });
+  }
+
   seconds(number: number, name: string): void {
     this.recorded.push({ number, name, kind: "seconds" });
   }
@@ -118,6 +126,11 @@ export class RecordingReader implements FieldReader {
   uint64(number: number, name: string): number {
     this.recorded.push({ number, name, kind: "uint64" });
     return 0;
+  }
+
+  wide(number: number, name: string): bigint {
+    this.recorded.push({ number, name, kind: "wide" });
+    return 0n;
   }
 
   int32(number: number, name: string): number {

@@ -130,6 +130,12 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "without a user, client or session has to name one anonymous connection",
   "all values of tags must be strings",
   "channel and object name different objects",
+  "the channel's namespace is not one of maps",
+  "the channel's namespace is not one of shared polls",
+  "if_offset and skip_history exclude each other",
+  "if_offset requires a channel with history",
+  "b64stream_data is not valid base64",
+  "since_offset must be above 0 when reverse is set",
   "object must be channel/, gateway/ or home/ and a name, as events have it",
 ]);
 
@@ -181,13 +187,53 @@ const full: Record<Method, object> = {
   why: { channel: "a", offset: 1, user: "u", client: "c" },
   inspect: { channel: "a", refusals: 1 },
   events: { object: "channel/a", since: 1, limit: 1 },
+  map_publish: {
+    ...keyed("scores:a"),
+    stream_data: 1,
+    b64stream_data: "AAEC",
+    tags: { a: "b" },
+    key_mode: "if_new",
+    score: 1,
+    if_offset: 1,
+    idempotency_key: "k",
+    delta: true,
+    version_epoch: "e",
+  },
+  map_remove: { channel: "scores:a", key: "k", idempotency_key: "k", if_offset: 1 },
+  map_read_state: {
+    channel: "scores:a",
+    cursor: "c",
+    limit: 1,
+    key: "k",
+    revision_offset: 1,
+    revision_epoch: "e",
+  },
+  map_read_stream: {
+    channel: "scores:a",
+    since_offset: 1,
+    since_epoch: "e",
+    limit: 1,
+    reverse: true,
+  },
+  map_stats: { channel: "scores:a" },
+  map_clear: { channel: "scores:a" },
+  shared_poll_publish: { ...keyed("votes:a"), epoch: "e" },
 };
+
+function keyed(channel: string): object {
+  return { channel, key: "k", data: 1, b64data: "AAEC", version: 1 };
+}
 
 /** A method's requests that together have all its fields: two if a field excludes another one. */
 function requestsOf(method: Method): readonly object[] {
-  return method === "inspect"
-    ? [full.inspect, { object: "gateway:eu/0", refusals: 1 }]
-    : [full[method]];
+  switch (method) {
+    case "inspect":
+      return [full.inspect, { object: "gateway:eu/0", refusals: 1 }];
+    case "publish":
+      return [full.publish, { channel: "kept:a", data: 1, if_offset: 1 }];
+    default:
+      return [full[method]];
+  }
 }
 
 function target(): object {

@@ -27,7 +27,13 @@ const absentSubscribe = {
   delta: "",
   flag: 0,
   type: 0,
+  phase: 0,
+  cursor: "",
+  limit: 0,
+  asc: false,
 };
+
+const absentPublish = { channel: "", type: 0, key: "", removed: false };
 
 describe("decoding a command", () => {
   it.each<[string, Command]>([
@@ -55,7 +61,7 @@ describe("decoding a command", () => {
     ],
     ['{"id":1,"subscribe":{}}', { method: "subscribe", id: 1, request: absentSubscribe }],
     [
-      '{"id":2,"subscribe":{"channel":"x","token":"t","recover":true,"epoch":"e","offset":9007199254740991,"data":{},"positioned":true,"recoverable":true,"join_leave":true,"delta":"fossil","tf":{"op":"and","nodes":[{"key":"k","cmp":"in","vals":["a"]}]},"flag":3,"type":1,"phase":2}}',
+      '{"id":2,"subscribe":{"channel":"x","token":"t","recover":true,"epoch":"e","offset":9007199254740991,"data":{},"positioned":true,"recoverable":true,"join_leave":true,"delta":"fossil","tf":{"op":"and","nodes":[{"key":"k","cmp":"in","vals":["a"]}]},"flag":3,"type":1,"phase":2,"cursor":"c","limit":10,"asc":true}}',
       {
         method: "subscribe",
         id: 2,
@@ -77,6 +83,10 @@ describe("decoding a command", () => {
           data: valid("{}"),
           flag: 3,
           type: 1,
+          phase: 2,
+          cursor: "c",
+          limit: 10,
+          asc: true,
         },
       },
     ],
@@ -93,16 +103,24 @@ describe("decoding a command", () => {
       {
         method: "publish",
         id: 4,
-        request: { channel: "x", data: valid('{"a":1.0}'), type: 1 },
+        request: { channel: "x", data: valid('{"a":1.0}'), type: 1, key: "k", removed: false },
       },
     ],
-    ['{"id":4,"publish":{}}', { method: "publish", id: 4, request: { channel: "", type: 0 } }],
+    [
+      '{"id":4,"publish":{"channel":"x","type":1,"key":"k","removed":true}}',
+      {
+        method: "publish",
+        id: 4,
+        request: { channel: "x", type: 1, key: "k", removed: true },
+      },
+    ],
+    ['{"id":4,"publish":{}}', { method: "publish", id: 4, request: absentPublish }],
     [
       '{"id":4,"publish":{"data":null}}',
       {
         method: "publish",
         id: 4,
-        request: { channel: "", data: valid("null"), type: 0 },
+        request: { ...absentPublish, data: valid("null") },
       },
     ],
     [
@@ -140,7 +158,34 @@ describe("decoding a command", () => {
     ['{"id":8,"refresh":{"token":"t"}}', { method: "refresh", id: 8, request: { token: "t" } }],
     [
       '{"id":9,"sub_refresh":{"channel":"x","token":"t","type":2,"untrack":["k"]}}',
-      { method: "sub_refresh", id: 9, request: { channel: "x", token: "t", type: 2 } },
+      {
+        method: "sub_refresh",
+        id: 9,
+        request: { channel: "x", token: "t", type: 2, track: [], untrack: ["k"] },
+      },
+    ],
+    [
+      '{"id":9,"sub_refresh":{"channel":"x","type":1,"track":[{"signature":"s","items":[{"key":"k","version":2},{}]},{}]}}',
+      {
+        method: "sub_refresh",
+        id: 9,
+        request: {
+          channel: "x",
+          token: "",
+          type: 1,
+          track: [
+            {
+              signature: "s",
+              items: [
+                { key: "k", version: 2n },
+                { key: "", version: 0n },
+              ],
+            },
+            { signature: "", items: [] },
+          ],
+          untrack: [],
+        },
+      },
     ],
     [
       '{"id":10,"rpc":{"method":"m","data":{}}}',
@@ -238,9 +283,20 @@ describe("decoding a command", () => {
     ["subscribe.flag", "is out of range", ["9007199254740992", "-9007199254740992"]],
     ["subscribe.type", "is not an integer", ["0.5", '"1"']],
     ["subscribe.type", "is out of range", ["2147483648", "-2147483649"]],
+    ["subscribe.phase", "is not an integer", ["0.5", '"1"']],
+    ["subscribe.cursor", "is not a string", ["1"]],
+    [
+      "subscribe.cursor",
+      `exceeds ${limits.mapCursorBytesMax} bytes`,
+      [JSON.stringify("é".repeat(limits.mapCursorBytesMax / 2 + 1))],
+    ],
+    ["subscribe.limit", "is not an integer", ["0.5"]],
+    ["subscribe.asc", "is not a boolean", ["1"]],
     ["unsubscribe.channel", "is not a string", ["1"]],
     ["publish.channel", "is not a string", ["1"]],
     ["publish.type", "is not an integer", ["{}"]],
+    ["publish.key", "is not a string", ["1"]],
+    ["publish.removed", "is not a boolean", ["1"]],
     ["presence.channel", "is not a string", ["1"]],
     ["presence_stats.channel", "is not a string", ["1"]],
     ["history.channel", "is not a string", ["1"]],
@@ -252,6 +308,9 @@ describe("decoding a command", () => {
     ["sub_refresh.channel", "is not a string", ["1"]],
     ["sub_refresh.token", "is not a string", ["1"]],
     ["sub_refresh.type", "is not an integer", ['"1"']],
+    ["sub_refresh.track", "is not an array", ["{}"]],
+    ["sub_refresh.track", "has an entry that is not an object", ["[1]"]],
+    ["sub_refresh.untrack", "has an entry that is not a string", ["[1]"]],
   ])("[W1] refuses %s that %s", (field, complaint, values) => {
     const [method, name] = field.split(".");
     for (const value of values) {
@@ -354,6 +413,69 @@ describe("decoding a command", () => {
     });
   });
 
+  it.each([
+    ['{"signature":1}', "sub_refresh.track.signature is not a string"],
+    ['{"items":1}', "sub_refresh.track.items is not an array"],
+    ['{"items":[{"key":1}]}', "sub_refresh.track.items.key is not a string"],
+    ['{"items":[{"version":-1}]}', "sub_refresh.track.items.version is not an unsigned integer"],
+    ['{"items":[{"version":2e19}]}', "sub_refresh.track.items.version is out of range"],
+  ])("[W1] refuses to track %s", (batch, reason) => {
+    expect(decodeCommand(`{"id":1,"sub_refresh":{"track":[${batch}]}}`)).toStrictEqual({
+      outcome: "malformed",
+      reason,
+    });
+  });
+
+  it("[W1] takes the largest cursor", () => {
+    const cursor = "é".repeat(limits.mapCursorBytesMax / 2);
+    const decoded = decodeCommand(JSON.stringify({ id: 1, subscribe: { cursor } }));
+    expect(decoded).toMatchObject({ outcome: "command", command: { request: { cursor } } });
+  });
+
+  it("[W1] takes every version of a uint64, and rounds those beyond the safe integers", () => {
+    for (const [digits, version] of [
+      ["9007199254740993", 9_007_199_254_740_992n],
+      ["18446744073709551615", 18_446_744_073_709_551_615n],
+    ] as const) {
+      const track = `[{"items":[{"version":${digits}}]}]`;
+      expect(decodeCommand(`{"id":1,"sub_refresh":{"track":${track}}}`)).toMatchObject({
+        command: { request: { track: [{ items: [{ version }] }] } },
+      });
+    }
+  });
+
+  it.each([
+    [
+      "trackBatchesMax",
+      "track has over",
+      "entries",
+      (count: number) => ({ track: batches(count) }),
+    ],
+    [
+      "trackItemsMax",
+      "track has over",
+      "items",
+      (count: number) => ({ track: [{ items: batches(1) }, { items: batches(count - 1) }] }),
+    ],
+    [
+      "untrackKeysMax",
+      "untrack has over",
+      "entries",
+      (count: number) => ({ untrack: batches(count).map(() => "k") }),
+    ],
+  ] as const)(
+    "[B1] tracks keys up to limits.%s, and no more",
+    (name, complaint, what, requestOf) => {
+      const decode = (count: number) =>
+        decodeCommand(JSON.stringify({ id: 1, sub_refresh: requestOf(count) }));
+      expect(decode(limits[name])).toMatchObject({ outcome: "command" });
+      expect(decode(limits[name] + 1)).toStrictEqual({
+        outcome: "malformed",
+        reason: `sub_refresh.${complaint} ${limits[name]} ${what}`,
+      });
+    },
+  );
+
   it("[W1] [A7] names the first of several bad fields and quotes no value", () => {
     const line = '{"id":1,"connect":{"token":["secret"],"name":7}}';
     expect(decodeCommand(line)).toStrictEqual({
@@ -366,7 +488,7 @@ describe("decoding a command", () => {
     const line = '{"publish":{"data":1},"id":1,"publish":{"channel":"x"}}';
     expect(decodeCommand(line)).toStrictEqual({
       outcome: "command",
-      command: { method: "publish", id: 1, request: { channel: "x", type: 0 } },
+      command: { method: "publish", id: 1, request: { ...absentPublish, channel: "x" } },
     });
   });
 
@@ -380,6 +502,10 @@ describe("decoding a command", () => {
 function decodeConnectWith(count: number) {
   const members = Array.from({ length: count }, (_, index) => `"c${index}":{}`);
   return decodeCommand(`{"id":1,"connect":{"subs":{${members.join(",")}}}}`);
+}
+
+function batches(count: number): readonly object[] {
+  return Array.from({ length: count }, () => ({}));
 }
 
 function manyNames(count: number): readonly [string, string][] {

@@ -69,7 +69,11 @@ describe("decoding a frame", () => {
     const { commands, malformed } = decodeFrame(`{"id":1,"publish":{"data":${deep}}}`);
     expect(malformed).toBeUndefined();
     expect(commands).toStrictEqual([
-      { method: "publish", id: 1, request: { channel: "", data: deep, type: 0 } },
+      {
+        method: "publish",
+        id: 1,
+        request: { channel: "", data: deep, type: 0, key: "", removed: false },
+      },
     ]);
   });
 });

@@ -38,6 +38,46 @@ describe("encoding a push", () => {
       },
     ],
     [
+      `{"push":{"channel":"x","pub":{"data":1,"info":${infoJson},"offset":7,"tags":{"t":"v"},"key":"k","score":-3,"prev_data":{"a":0},"version":18446744073709551615}}}`,
+      {
+        type: "publication",
+        channel: "x",
+        publication: {
+          data: valid("1"),
+          info,
+          offset: 7,
+          tags: { t: "v" },
+          key: "k",
+          score: -3,
+          prevData: valid('{"a":0}'),
+          version: 18_446_744_073_709_551_615n,
+        },
+      },
+    ],
+    [
+      '{"push":{"channel":"x","pub":{"offset":1,"tags":{"t":"v"},"key":"k","removed":true,"epoch":"e"}}}',
+      {
+        type: "publication",
+        channel: "x",
+        publication: {
+          data: new Uint8Array(),
+          offset: 1,
+          tags: { t: "v" },
+          key: "k",
+          removed: true,
+          epoch: "e",
+        },
+      },
+    ],
+    [
+      '{"push":{"channel":"x","pub":{"data":"","key":"k"}}}',
+      {
+        type: "publication",
+        channel: "x",
+        publication: { data: new Uint8Array(), offset: 0, key: "k" },
+      },
+    ],
+    [
       '{"push":{"disconnect":{"code":3012,"reason":"no pong"}}}',
       { type: "disconnect", code: disconnectCodes.noPong },
     ],

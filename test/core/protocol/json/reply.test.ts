@@ -169,6 +169,17 @@ describe("encoding a reply", () => {
       '{"id":2,"sub_refresh":{"expires":true,"ttl":1}}',
       { id: 2, method: "sub_refresh", result: { ttlSeconds: 1 } },
     ],
+    [
+      '{"id":2,"sub_refresh":{"expires":true,"ttl":1,"items":[{"data":1,"key":"k","version":3}]}}',
+      {
+        id: 2,
+        method: "sub_refresh",
+        result: {
+          ttlSeconds: 1,
+          items: [{ data: valid("1"), offset: 0, key: "k", version: 3n }],
+        },
+      },
+    ],
   ])("[W1] writes %s", (golden, reply) => {
     expect(encodeReply(reply)).toBe(golden);
   });
@@ -198,6 +209,32 @@ describe("encoding a subscribe reply", () => {
       },
     ],
     ['{"data":null}', { ...nothing, data: valid("null") }],
+    [
+      '{"epoch":"e","offset":5,"type":1,"phase":2,"cursor":"k","state":[{"data":1,"offset":3,"key":"j"},{"data":2,"offset":4,"key":"k"}]}',
+      {
+        ...nothing,
+        position: { offset: 5, epoch: "e" },
+        type: 1,
+        phase: 2,
+        cursor: "k",
+        state: [
+          { data: valid("1"), offset: 3, key: "j" },
+          { data: valid("2"), offset: 4, key: "k" },
+        ],
+      },
+    ],
+    [
+      '{"epoch":"e","type":1,"state":[{"data":1,"key":"k"}],"publish_debounce":50}',
+      {
+        ...nothing,
+        position: { offset: 0, epoch: "e" },
+        type: 1,
+        phase: 0,
+        cursor: "",
+        state: [{ data: valid("1"), offset: 0, key: "k" }],
+        publishDebounceMs: 50,
+      },
+    ],
     ['{"was_recovering":true}', { ...nothing, wasRecovering: true }],
   ])("[W1] writes %s", (golden, result) => {
     expect(encodeReply({ id: 2, method: "subscribe", result })).toBe(

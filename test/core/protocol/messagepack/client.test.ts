@@ -58,7 +58,7 @@ describe("the file that makes the JavaScript client speak MessagePack", () => {
         {
           method: "publish",
           id: 1,
-          request: { channel: "x", data: fromHex("00ff"), type: 0 },
+          request: { channel: "x", data: fromHex("00ff"), type: 0, key: "", removed: false },
         },
         { method: "pong" },
       ],

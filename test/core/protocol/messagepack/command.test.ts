@@ -6,6 +6,8 @@ import { golden } from "./golden.ts";
 import { fromHex, toHex, utf8 } from "./hex.ts";
 import { valid } from "../valid-json-text.ts";
 
+const plain = { channel: "x", type: 0, key: "", removed: false };
+
 /** What a client's library encodes, and the command that it means. */
 const commands: readonly [keyof typeof golden, object, Command][] = [
   ["pong", {}, { method: "pong" }],
@@ -66,6 +68,10 @@ const commands: readonly [keyof typeof golden, object, Command][] = [
         delta: "fossil",
         flag: 3,
         type: 1,
+        phase: 0,
+        cursor: "",
+        limit: 0,
+        asc: false,
       },
     },
   ],
@@ -77,7 +83,7 @@ const commands: readonly [keyof typeof golden, object, Command][] = [
   [
     "publish",
     { id: 4, publish: { channel: "x", data: utf8('{"a":1}') } },
-    { method: "publish", id: 4, request: { channel: "x", data: valid('{"a":1}'), type: 0 } },
+    { method: "publish", id: 4, request: { ...plain, data: valid('{"a":1}') } },
   ],
   [
     "publish bytes",
@@ -85,7 +91,7 @@ const commands: readonly [keyof typeof golden, object, Command][] = [
     {
       method: "publish",
       id: 4,
-      request: { channel: "x", data: Uint8Array.of(0xff, 0), type: 0 },
+      request: { ...plain, data: Uint8Array.of(0xff, 0) },
     },
   ],
   [
@@ -125,7 +131,11 @@ const commands: readonly [keyof typeof golden, object, Command][] = [
   [
     "sub_refresh",
     { id: 300, sub_refresh: { channel: "x", token: "t", type: 2 } },
-    { method: "sub_refresh", id: 300, request: { channel: "x", token: "t", type: 2 } },
+    {
+      method: "sub_refresh",
+      id: 300,
+      request: { channel: "x", token: "t", type: 2, track: [], untrack: [] },
+    },
   ],
 ];
 
@@ -212,7 +222,7 @@ describe("decoding a MessagePack command", () => {
   it("[W6] reads nil as absence", () => {
     const publish = { channel: null, data: null, type: null };
     expect(messagePackCodec.decodeFrame(encode({ id: 1, publish }))).toStrictEqual({
-      commands: [{ method: "publish", id: 1, request: { channel: "", type: 0 } }],
+      commands: [{ method: "publish", id: 1, request: { ...plain, channel: "" } }],
     });
   });
 

@@ -70,7 +70,7 @@ describe("decoding a command from Protobuf", () => {
     expect(command).toStrictEqual({
       method: "publish",
       id: 4,
-      request: { channel: "x", data: bytes("ff00"), type: 0 },
+      request: { channel: "x", data: bytes("ff00"), type: 0, key: "", removed: false },
     });
     if (command?.method !== "publish" || typeof command.request.data !== "object") return;
     expect(command.request.data.buffer.byteLength).toBe(2);
@@ -82,7 +82,11 @@ describe("decoding a command from Protobuf", () => {
   ])("[W5] takes %s for a publish request whose data is %s", (command) => {
     expect(decodeCommand(bytes(command))).toStrictEqual({
       outcome: "command",
-      command: { method: "publish", id: 4, request: { channel: "x", type: 0 } },
+      command: {
+        method: "publish",
+        id: 4,
+        request: { channel: "x", type: 0, key: "", removed: false },
+      },
     });
   });
 
@@ -105,7 +109,11 @@ describe("decoding a command from Protobuf", () => {
   it("[W5] merges the parts of a message that comes twice", () => {
     expect(decodeCommand(bytes("0801 7a06 0a0161 120174 7a03 0a0162"))).toStrictEqual({
       outcome: "command",
-      command: { method: "sub_refresh", id: 1, request: { channel: "b", token: "t", type: 0 } },
+      command: {
+        method: "sub_refresh",
+        id: 1,
+        request: { channel: "b", token: "t", type: 0, track: [], untrack: [] },
+      },
     });
   });
 

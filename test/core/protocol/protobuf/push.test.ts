@@ -65,6 +65,38 @@ const goldens: [string, Push][] = [
       },
     },
   ],
+  [
+    "47224512017822402201312a190a02343212026331220f7b22726f6c65223a22686f7374227d30073a060a01741201765a016b68057a077b2261223a317d8001ffffffffffffff0f",
+    {
+      type: "publication",
+      channel: "x",
+      publication: {
+        data: valid("1"),
+        info,
+        offset: 7,
+        tags: { t: "v" },
+        key: "k",
+        score: -3,
+        prevData: valid('{"a":1}'),
+        version: 9_007_199_254_740_991n,
+      },
+    },
+  ],
+  [
+    "192217120178221230013a060a01741201765a016b6001720165",
+    {
+      type: "publication",
+      channel: "x",
+      publication: {
+        data: new Uint8Array(),
+        offset: 1,
+        tags: { t: "v" },
+        key: "k",
+        removed: true,
+        epoch: "e",
+      },
+    },
+  ],
   ["08220662040801103c", { type: "refresh", expiry: { ttlSeconds: 60 } }],
   ["0d220b5a0908c0171204736c6f77", { type: "disconnect", code: disconnectCodes.slow }],
 ];

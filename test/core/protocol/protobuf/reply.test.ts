@@ -121,6 +121,33 @@ const goldens: [string, Reply][] = [
     "0c08027a08080110ffffffff0f",
     { id: 2, method: "sub_refresh", result: { ttlSeconds: 4_294_967_295 } },
   ],
+  [
+    "1308027a0f080110091a092201315a016b800103",
+    {
+      id: 2,
+      method: "sub_refresh",
+      result: { ttlSeconds: 9, items: [{ data: valid("1"), offset: 0, key: "k", version: 3n }] },
+    },
+  ],
+  [
+    "2b08023227320165480578018001028a01016b92010822013130035a016a92010822013230045a016b980132",
+    {
+      id: 2,
+      method: "subscribe",
+      result: {
+        ...nothing,
+        position: { offset: 5, epoch: "e" },
+        type: 1,
+        phase: 2,
+        cursor: "k",
+        state: [
+          { data: valid("1"), offset: 3, key: "j" },
+          { data: valid("2"), offset: 4, key: "k" },
+        ],
+        publishDebounceMs: 50,
+      },
+    },
+  ],
 ];
 
 describe("encoding a reply as Protobuf", () => {

@@ -1,0 +1,250 @@
+/** The parsers of the methods for maps (docs/protocol.md 3.4 and 6.2). */
+import { acceptsData } from "../channel/publication-request.ts";
+import type { ChannelOptions, MapOptions } from "../config/config.ts";
+import type { MapCommand, MapPublishRequest } from "../contract/map-call.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import { memberText } from "../protocol/json/text.ts";
+import { payloadLength, type Payload } from "../protocol/payload.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import {
+  type ApiCaller,
+  type Call,
+  type ParsedEntry,
+  type Refused,
+  refusedRequest,
+} from "./command.ts";
+import { refusedKey, refusedKeyText } from "./key.ts";
+import {
+  formatProblem,
+  overLimit,
+  parseBase64Payload,
+  parsePublication,
+  parseVersion,
+} from "./publish.ts";
+import { channelShape } from "./read.ts";
+import {
+  checkChannel,
+  flagField,
+  int32Field,
+  objectField,
+  offsetField,
+  optionalOffsetField,
+  parseShape,
+  safeIntegerField,
+  shape,
+  textField,
+} from "./shape.ts";
+
+/** Parses the request of a method for maps. */
+export function parseMapRequest(
+  method: MapCommand["method"],
+  params: string,
+  caller: ApiCaller,
+): ParsedEntry {
+  switch (method) {
+    case "map_publish":
+      return parseMapPublish(params, caller);
+    case "map_remove":
+      return parseMapRemove(params, caller);
+    case "map_read_state":
+      return parseReadState(params, caller);
+    case "map_read_stream":
+      return parseReadStream(params, caller);
+    case "map_stats":
+    case "map_clear":
+      return parseMapOnly(method, params, caller);
+  }
+}
+
+function parseMapPublish(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(mapPublishShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const version = parseVersion(params);
+  if (typeof version === "object") return version;
+  const fields = parsed.value;
+  const checked = checkMap(fields.channel, "map_publish", caller);
+  if (checked.outcome === "refused") return checked;
+  const refused = refusedKey(fields.key);
+  if (refused !== undefined) return refused;
+  const value = parsePublication(params, { ...fields, skip_history: false }, version);
+  if (value.outcome === "refused") return value;
+  const stream = parseStreamData(params, fields.b64stream_data);
+  if (stream.outcome === "refused") return stream;
+  const mode = keyModes.find((known) => known === fields.key_mode);
+  if (mode === undefined) return refusedRequest('key_mode must be "", "if_new" or "if_exists"');
+  const { data, tags, idempotencyKey, versionEpoch, delta } = value.request;
+  const request: MapPublishRequest = {
+    key: fields.key,
+    data,
+    ...(stream.data !== undefined && { streamData: stream.data }),
+    ...(tags !== undefined && { tags }),
+    ...(fields.score !== 0 && { score: fields.score }),
+    keyMode: mode,
+    idempotencyKey,
+    version,
+    versionEpoch,
+    delta,
+    ...ifOffsetOf(fields),
+  };
+  const accepted = [data, stream.data ?? data].every((each) => acceptsData(checked.options, each));
+  if (!accepted) return refusedRequest(formatProblem(checked.options));
+  return mapCall(fields.channel, { method: "map_publish", request, key: caller.key.name });
+}
+
+const keyModes = ["", "if_new", "if_exists"] as const;
+
+/** A `map_publish` request, without `data`, `stream_data` and `version`, which are read from the text. */
+export const mapPublishShape = shape(() => ({
+  channel: textField(),
+  key: textField(),
+  b64data: textField(),
+  b64stream_data: textField(),
+  tags: objectField(),
+  idempotency_key: textField(),
+  delta: flagField(),
+  version_epoch: textField(),
+  key_mode: textField(),
+  score: safeIntegerField(),
+  if_offset: optionalOffsetField(),
+}));
+
+type StreamData = { readonly outcome: "data"; readonly data?: Payload } | Refused;
+
+/** Cuts what subscribers get in place of the value from a request; none if they get the value. */
+function parseStreamData(params: string, encoded: string): StreamData {
+  const data = encoded === "" ? memberText(params, "stream_data") : parseBase64Payload(encoded);
+  if (data === undefined) {
+    return encoded === ""
+      ? { outcome: "data" }
+      : refusedRequest("b64stream_data is not valid base64");
+  }
+  return payloadLength(data) > limits.publicationBytesMax
+    ? overLimit("stream_data", limits.publicationBytesMax)
+    : { outcome: "data", data };
+}
+
+function parseMapRemove(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(mapRemoveShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel, key, idempotency_key: idempotencyKey } = parsed.value;
+  const checked = checkMap(channel, "map_remove", caller);
+  if (checked.outcome === "refused") return checked;
+  const refused = refusedKey(key);
+  if (refused !== undefined) return refused;
+  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
+    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  const request = { key, idempotencyKey, ...ifOffsetOf(parsed.value) };
+  return mapCall(channel, { method: "map_remove", request, key: caller.key.name });
+}
+
+/** A `map_remove` request. */
+export const mapRemoveShape = shape(() => ({
+  channel: textField(),
+  key: textField(),
+  idempotency_key: textField(),
+  if_offset: optionalOffsetField(),
+}));
+
+/** The condition of a change; none if there is no condition. 0 is one: nothing is there yet. */
+function ifOffsetOf(fields: { readonly if_offset?: number | null | undefined }): {
+  readonly ifOffset?: number;
+} {
+  const { if_offset: ifOffset } = fields;
+  return typeof ifOffset === "number" ? { ifOffset } : {};
+}
+
+function parseReadState(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(mapReadStateShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel, cursor, limit, key, asc, revision_offset, revision_epoch } = parsed.value;
+  const checked = checkMap(channel, "map_read_state", caller);
+  if (checked.outcome === "refused") return checked;
+  const refused = refusedKeyText(key) ?? refusedLimit(limit);
+  if (refused !== undefined) return refused;
+  if (!utf8Fits(cursor, limits.mapCursorBytesMax))
+    return overLimit("cursor", limits.mapCursorBytesMax);
+  const revision = positionOf(revision_offset, revision_epoch);
+  const request = { key, cursor, limit, asc, ...(revision && { revision }) };
+  return mapCall(channel, { method: "map_read_state", request });
+}
+
+/** A `map_read_state` request. */
+export const mapReadStateShape = shape(() => ({
+  channel: textField(),
+  cursor: textField(),
+  limit: int32Field(),
+  key: textField(),
+  asc: flagField(),
+  revision_offset: offsetField(),
+  revision_epoch: textField(),
+}));
+
+function parseReadStream(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(mapReadStreamShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel, since_offset, since_epoch, limit, reverse } = parsed.value;
+  const checked = checkMap(channel, "map_read_stream", caller);
+  if (checked.outcome === "refused") return checked;
+  if (checked.map.mode === "ephemeral") {
+    const detail = "the channel is an ephemeral map, which keeps no stream";
+    return { outcome: "refused", error: errorCodes.notAvailable, detail };
+  }
+  const refused = refusedLimit(limit);
+  if (refused !== undefined) return refused;
+  const since = positionOf(since_offset, since_epoch);
+  // Nothing precedes the first change, so such a request must be a mistake.
+  if (reverse && since?.offset === 0)
+    return refusedRequest("since_offset must be above 0 when reverse is set");
+  const request = { limit, reverse, ...(since && { since }) };
+  return mapCall(channel, { method: "map_read_stream", request });
+}
+
+/** A `map_read_stream` request. */
+export const mapReadStreamShape = shape(() => ({
+  channel: textField(),
+  since_offset: offsetField(),
+  since_epoch: textField(),
+  limit: int32Field(),
+  reverse: flagField(),
+}));
+
+/** The position that two fields name; undefined if neither is set. */
+function positionOf(offset: number, epoch: string): StreamPosition | undefined {
+  return offset === 0 && epoch === "" ? undefined : { offset, epoch };
+}
+
+function refusedLimit(limit: number): Refused | undefined {
+  return limit < -1 ? refusedRequest("limit must be -1 or more") : undefined;
+}
+
+function parseMapOnly(
+  method: "map_stats" | "map_clear",
+  params: string,
+  caller: ApiCaller,
+): ParsedEntry {
+  const parsed = parseShape(channelShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel } = parsed.value;
+  const checked = checkMap(channel, method, caller);
+  return checked.outcome === "refused" ? checked : mapCall(channel, { method });
+}
+
+type CheckedMap =
+  | { readonly outcome: "map"; readonly options: ChannelOptions; readonly map: MapOptions }
+  | Refused;
+
+/** Finds the options of a map, as {@link checkChannel} does; error 107 if the channel is none. */
+function checkMap(channel: string, method: MapCommand["method"], caller: ApiCaller): CheckedMap {
+  const checked = checkChannel(channel, method, caller);
+  if (checked.outcome === "refused") return checked;
+  const { options } = checked;
+  return options.map === undefined
+    ? refusedRequest("the channel's namespace is not one of maps")
+    : { outcome: "map", options, map: options.map };
+}
+
+function mapCall(channel: string, command: MapCommand): Call {
+  return { outcome: "call", channel, command };
+}

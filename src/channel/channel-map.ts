@@ -1,0 +1,480 @@
+import type { ChannelOptions, ClientConfig } from "../config/config.ts";
+import type {
+  MapChange,
+  MapPageQuery,
+  MapPublishRequest,
+  MapRemoveRequest,
+  MapStateQuery,
+  MapSuppression,
+} from "../contract/map-call.ts";
+import { limits } from "../limits.ts";
+import { MapExpiry } from "../map/map-expiry.ts";
+import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
+import type { KeyCounts, KnownKey, MapEntry } from "../map/map-state.ts";
+import { suppressionOf } from "../map/suppression.ts";
+import { trustedJsonText } from "../protocol/json/text.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { History } from "./history.ts";
+import type { HistoryEntry } from "./history-table.ts";
+import type { MapStore } from "./map-store.ts";
+import { recoverPage, type Recovery } from "./recovery.ts";
+import type { PublicationStore } from "./publication-store.ts";
+
+/**
+ * The keys and values of a channel that is a map (section Z). A change is a publication of the channel: it gets the next
+ * offset, and the channel stores it in its stream and collects it as any other. This class decides whether a change is
+ * made, writes the state in the same transaction, and says which keys end. So the state and the top are always of the
+ * same moment.
+ */
+export class ChannelMap {
+  readonly #options: ChannelOptions;
+  readonly #store: MapStore;
+  readonly #history: History;
+  readonly #publications: PublicationStore;
+  readonly #channel: MapChannel;
+  readonly #expiry: MapExpiry;
+  /** Undefined until somebody needs it: counting looks at all keys. */
+  #counts: KeyCounts | undefined;
+  /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z11). */
+  #isLost: boolean;
+
+  /**
+   * @param store   where the keys are
+   * @param history the stream, with the changes
+   * @param publications the same, with their idempotency keys
+   * @param channel collects the changes
+   */
+  constructor(
+    options: ChannelOptions,
+    store: MapStore,
+    history: History,
+    publications: PublicationStore,
+    channel: MapChannel,
+  ) {
+    this.#options = options;
+    this.#store = store;
+    this.#history = history;
+    this.#publications = publications;
+    this.#channel = channel;
+    const keyTtlMs = options.map?.keyTtlMs ?? 0;
+    const ttl = { keyTtlMs, removedMs: limits.mapRemovedVersionMs };
+    this.#expiry = new MapExpiry(store, ttl, store.isNew);
+    this.#isLost = store.wasLost;
+  }
+
+  /**
+   * Changes a key, unless there is a reason not to (rule Z7).
+   *
+   * @param info   the client that changes it; undefined for a backend
+   * @param apiKey the name of the backend's API key; "" if it isn't known
+   */
+  change(
+    change: MapChange,
+    info: ClientInfo | undefined,
+    nowMs: number,
+    apiKey = "",
+  ): MapChangeOutcome {
+    this.expire(nowMs);
+    const { request } = change;
+    const first = this.#publications.firstResult(request.idempotencyKey, nowMs);
+    const known = this.#known(request.key, nowMs);
+    const reason = first === undefined ? suppressionOf(change, known) : "idempotency";
+    if (reason !== undefined) {
+      const position = first?.position ?? this.#history.position(nowMs);
+      const currentOffset = known?.isRemoved === false ? known.offset : 0;
+      return { outcome: "suppressed", reason, position, currentOffset };
+    }
+    const by: Changer = { info, apiKey, nowMs };
+    const position =
+      change.method === "map_publish"
+        ? this.#publish(change.request, known, by)
+        : this.#remove(change.request, known, by);
+    return typeof position === "string" ? { outcome: position } : { outcome: "changed", position };
+  }
+
+  /**
+   * Reads a page of the state for a client (rule Z3). `position` is the top of the same moment.
+   *
+   * @param bytesMax the most that the client can take
+   */
+  page(query: MapPageQuery, nowMs: number, bytesMax: number): MapPageOutcome {
+    const read = this.#read(query.cursor, query.limit, query.since, nowMs, bytesMax);
+    if (read.outcome === "unrecoverable") return read;
+    const { entries, cursor, position } = read;
+    return { outcome: "map_state", publications: entries.map(publicationOf), cursor, position };
+  }
+
+  /**
+   * Reads the oldest changes after a position, for a client that has read the state (rule Z4).
+   *
+   * @param limit    at most so many
+   * @param bytesMax the most that the client can take; a single change may be larger
+   */
+  changesAfter(
+    since: StreamPosition,
+    limit: number,
+    nowMs: number,
+    bytesMax: number,
+  ): Recovery & { readonly position: StreamPosition } {
+    const position = this.#begin(nowMs);
+    const page = this.#history.readPage(since.offset, bytesMax, 0, nowMs, limit);
+    return { ...recoverPage(since, position, page), position };
+  }
+
+  /** Reads the state for a backend. `position` is that of the first page; `entries` are none if it asks for none. */
+  readState(query: MapStateQuery, nowMs: number): MapStateOutcome {
+    const { key, limit, revision } = query;
+    const position = this.#begin(nowMs);
+    if (!isOf(revision, position)) return { outcome: "unrecoverable", position };
+    const at = revision ?? position;
+    if (key !== "") {
+      const entry = this.#store.state.read(key);
+      const isSeen = entry !== undefined && entry.offset <= at.offset;
+      return { outcome: "state", entries: isSeen ? [entry] : [], cursor: "", position: at };
+    }
+    if (limit === 0) return { outcome: "state", entries: [], cursor: "", position: at };
+    const entriesMax = limit < 0 ? limits.mapAnswerEntriesMax : limit;
+    const { cursor } = query;
+    const read = this.#read(cursor, entriesMax, revision, nowMs, limits.answerBytesMax / 2);
+    return read.outcome === "unrecoverable" ? read : { ...read, outcome: "state", position: at };
+  }
+
+  /** How many keys the map has. */
+  keys(nowMs: number): number {
+    this.expire(nowMs);
+    return this.#counted().keys;
+  }
+
+  /** Whether the map has no key and remembers none. */
+  get isEmpty(): boolean {
+    return this.#store.isEmpty;
+  }
+
+  /** Forgets all keys: the channel begins a new stream, and its subscribers synchronise anew (rule Z5). */
+  clear(nowMs: number): void {
+    this.#store.changing(nowMs);
+    this.#store.state.clear();
+    this.#expiry.clear();
+    this.#counts = undefined;
+    this.#channel.restart(nowMs);
+  }
+
+  /**
+   * Tells the subscribers, here and on gateways, that the state of an ephemeral map was lost in a crash (rule Z11). To be
+   * called at the end of the first event of an instance; otherwise it does nothing.
+   */
+  tellLoss(nowMs: number): void {
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    this.clear(nowMs);
+  }
+
+  /** The channel deletes its stream, and no key is left (rule H6). */
+  forget(): void {
+    this.#store.forget();
+    this.#expiry.clear();
+    this.#counts = undefined;
+  }
+
+  /** When to call {@link expire}, ms since 1970; undefined if there is nothing to wait for. */
+  get dueAtMs(): number | undefined {
+    return this.#store.dueMs;
+  }
+
+  /** Removes keys that have ended, in the order in which they ended: a bounded number of them (rule Z6). */
+  expire(nowMs: number): void {
+    if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
+    this.#store.changing(nowMs);
+    for (const key of this.#expiry.take(nowMs)) {
+      const known = this.#store.state.find(key);
+      if (known !== undefined && !this.#end(known, nowMs)) {
+        this.#expiry.postpone(known, nowMs + limits.mapExpiryGrainMs);
+      }
+    }
+    this.#expiry.settled(nowMs);
+  }
+
+  /** Writes an ephemeral map down once it is quiet, so that the object may hibernate (rule Z11). */
+  rest(nowMs: number): void {
+    this.#store.rest(this.#history.position(nowMs), nowMs);
+  }
+
+  /** In how many ms to call {@link rest}; undefined if nothing has to be written down. */
+  restInMs(nowMs: number): number | undefined {
+    return this.#store.restInMs(nowMs);
+  }
+
+  #begin(nowMs: number): StreamPosition {
+    this.expire(nowMs);
+    return this.#history.position(nowMs);
+  }
+
+  #read(
+    cursor: string,
+    entriesMax: number,
+    since: StreamPosition | undefined,
+    nowMs: number,
+    bytesMax: number,
+  ):
+    | (MapPage & { readonly outcome: "read"; readonly position: StreamPosition })
+    | { readonly outcome: "unrecoverable"; readonly position: StreamPosition } {
+    const position = this.#begin(nowMs);
+    if (!isOf(since, position)) return { outcome: "unrecoverable", position };
+    const page = readPage(this.#store.state, {
+      cursor,
+      entriesMax,
+      bytesMax,
+      offsetMax: since?.offset ?? position.offset,
+      rowsMax: pageRows(entriesMax),
+    });
+    return { outcome: "read", ...page, position };
+  }
+
+  /** What is known of a key; if it has ended, its removal comes first, so that what follows finds it removed. */
+  #known(key: string, nowMs: number): KnownKey | undefined {
+    const known = this.#store.state.find(key);
+    if (known === undefined) return undefined;
+    const endMs = this.#expiry.endOf(known);
+    if (endMs === undefined || endMs > nowMs) return known;
+    this.#end(known, nowMs);
+    return this.#store.state.find(key);
+  }
+
+  #publish(
+    request: MapPublishRequest,
+    known: KnownKey | undefined,
+    by: Changer,
+  ): StreamPosition | ChangeFailure {
+    const { state } = this.#store;
+    const { key, data, streamData, tags, score = 0 } = request;
+    const isNew = known?.isRemoved !== false;
+    if (isNew && this.#counted().keys >= limits.mapKeysMax) return "full";
+    const mayBePatch = streamData === undefined && (request.delta || this.#options.deltaPublish);
+    const hasBase = mayBePatch && known?.isDiverted === false && !known.isRemoved;
+    const before = hasBase ? state.read(key)?.data : undefined;
+    const version = request.version > 0n ? request : (known ?? noVersion);
+    const entry: Omit<MapEntry, "offset"> = {
+      key,
+      timeMs: by.nowMs,
+      isRemoved: false,
+      isDiverted: streamData !== undefined,
+      version: version.version,
+      versionEpoch: version.versionEpoch,
+      score,
+      data,
+      ...(tags === undefined ? {} : { tags }),
+      ...(by.info === undefined ? {} : { info: by.info }),
+    };
+    if (!this.#store.hasRoom(entry)) return "full";
+    const { idempotencyKey, traceparent } = request;
+    const change: HistoryEntry = {
+      key,
+      data: streamData ?? data,
+      score,
+      idempotencyKey,
+      delta: mayBePatch,
+      ...unversioned,
+      ...(tags === undefined ? {} : { tags }),
+      ...(by.info === undefined ? {} : { info: by.info }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
+    return this.#append(change, before, entry, known, by);
+  }
+
+  #remove(
+    request: MapRemoveRequest,
+    known: KnownKey | undefined,
+    by: Changer,
+  ): StreamPosition | ChangeFailure {
+    const tags = request.tags ?? known?.tags;
+    const { key, idempotencyKey, traceparent } = request;
+    const removal: HistoryEntry = {
+      ...removed,
+      key,
+      idempotencyKey,
+      ...(tags === undefined ? {} : { tags }),
+      ...(by.info === undefined ? {} : { info: by.info }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
+    const remembered =
+      known !== undefined &&
+      known.version > 0n &&
+      this.#counted().removed < limits.mapRemovedVersionsMax;
+    if (!remembered) return this.#append(removal, undefined, undefined, known, by);
+    const { version, versionEpoch } = known;
+    const entry = { ...removedEntry, key, timeMs: by.nowMs, version, versionEpoch };
+    return this.#append(removal, undefined, entry, known, by);
+  }
+
+  /** Removes a key that has ended, or forgets one that was removed. @returns whether there was room for that */
+  #end(known: KnownKey, nowMs: number): boolean {
+    const { key } = known;
+    if (known.isRemoved) {
+      this.#store.changing(nowMs);
+      this.#store.state.delete(key);
+      this.#count(known, undefined);
+      return true;
+    }
+    const by: Changer = { info: undefined, apiKey: "", nowMs };
+    return typeof this.#remove({ key, idempotencyKey: "" }, known, by) !== "string";
+  }
+
+  /**
+   * Stores a change in the stream and in the state, and collects it.
+   *
+   * @param before the data of the key before, if subscribers may get a delta from it
+   * @param entry  the key's entry after the change; undefined if nothing of it stays
+   */
+  #append(
+    change: HistoryEntry,
+    before: Publication["before"],
+    entry: Omit<MapEntry, "offset"> | undefined,
+    known: KnownKey | undefined,
+    by: Changer,
+  ): StreamPosition | ChangeFailure {
+    const { state } = this.#store;
+    this.#store.changing(by.nowMs);
+    const store = (offset: number): void => {
+      if (entry !== undefined) state.write({ ...entry, offset });
+      else if (change.key !== undefined) state.delete(change.key);
+    };
+    const position = this.#publications.append(change, by.nowMs, store);
+    if (position === undefined) return "too-many-keys";
+    const publication = liveChange(change, by.info, position, before);
+    this.#channel.published(publication, change, position, by);
+    this.#count(known, entry);
+    if (entry !== undefined) this.#expiry.changed({ ...entry, offset: position.offset });
+    return position;
+  }
+
+  #counted(): KeyCounts {
+    this.#counts ??= this.#store.state.count();
+    return this.#counts;
+  }
+
+  #count(
+    before: Pick<KnownKey, "isRemoved"> | undefined,
+    after: Pick<KnownKey, "isRemoved"> | undefined,
+  ): void {
+    if (this.#counts === undefined) return;
+    const { keys, removed: removedKeys } = this.#counts;
+    this.#counts = {
+      keys: keys + Number(after?.isRemoved === false) - Number(before?.isRemoved === false),
+      removed: removedKeys + Number(after?.isRemoved === true) - Number(before?.isRemoved === true),
+    };
+  }
+}
+
+/** The channel of a map, as the map sees it. */
+export interface MapChannel {
+  /** Collects a change that was stored. */
+  published(
+    publication: Publication,
+    entry: HistoryEntry,
+    position: StreamPosition,
+    by: Changer,
+  ): void;
+  /** Begins a new stream, with a new epoch, and tells the subscribers (rule Z5). */
+  restart(nowMs: number): void;
+}
+
+/** Who changes a key, and when. */
+export interface Changer {
+  /** Undefined for a backend. */
+  readonly info: ClientInfo | undefined;
+  /** The name of the backend's API key; "" if it isn't known. */
+  readonly apiKey: string;
+  readonly nowMs: number;
+}
+
+/** Nothing was done: the map is full, or the same change may succeed a little later (rule I4). */
+type ChangeFailure = "full" | "too-many-keys";
+
+/** The outcome of {@link ChannelMap.change}. */
+export type MapChangeOutcome =
+  | { readonly outcome: "changed"; readonly position: StreamPosition }
+  | {
+      readonly outcome: "suppressed";
+      readonly reason: MapSuppression;
+      /** Of the first change if an idempotency key was repeated; otherwise the top. */
+      readonly position: StreamPosition;
+      /** Of the key's last change; 0 if the map hasn't the key. */
+      readonly currentOffset: number;
+    }
+  | { readonly outcome: ChangeFailure };
+
+/** The outcome of {@link ChannelMap.page}, as the relay replies it; unrecoverable: the epoch is another one. */
+export type MapPageOutcome =
+  | {
+      readonly outcome: "map_state";
+      readonly publications: readonly Publication[];
+      readonly cursor: string;
+      readonly position: StreamPosition;
+    }
+  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
+
+/** The outcome of {@link ChannelMap.readState}. */
+export type MapStateOutcome =
+  | (MapPage & { readonly outcome: "state"; readonly position: StreamPosition })
+  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
+
+/** Whether a position is of the same stream as the top; a position without an epoch is. */
+function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
+  return position === undefined || position.epoch === "" || position.epoch === top.epoch;
+}
+
+/** How many missed publications are too many. A client that synchronised a map may have missed as many as are kept. */
+export function recoveryLimitOf({ map }: ChannelOptions, client: ClientConfig): number {
+  if (map === undefined) return client.recoveryMaxPublicationLimit;
+  const { liveTransitionMaxPublicationLimit: max } = map;
+  return (max === 0 ? limits.historySizeMax : max) + 1;
+}
+
+/** A change as subscribers get it. The one at offset 1 carries the epoch (docs/protocol.md 2.6). */
+function liveChange(
+  { key, data, tags, delta, removed: isRemoval, score }: HistoryEntry,
+  info: ClientInfo | undefined,
+  { offset, epoch }: StreamPosition,
+  before: Publication["before"],
+): Publication {
+  return {
+    data,
+    offset,
+    ...(offset === 1 ? { epoch } : {}),
+    ...(key === undefined ? {} : { key }),
+    ...(isRemoval === undefined ? {} : { removed: isRemoval }),
+    ...(score === undefined || score === 0 ? {} : { score }),
+    ...(info === undefined ? {} : { info }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(delta ? { mayBePatch: true } : {}),
+    ...(before === undefined ? {} : { before }),
+  };
+}
+
+/** An entry of the state as clients get it. */
+function publicationOf({ key, data, offset, tags, info, score }: MapEntry): Publication {
+  return {
+    key,
+    data,
+    offset,
+    ...(tags === undefined ? {} : { tags }),
+    ...(info === undefined ? {} : { info }),
+    ...(score === 0 ? {} : { score }),
+  };
+}
+
+/** The versions of a map are those of its keys, and not of its stream. */
+const unversioned = { version: 0n, versionEpoch: "" } as const;
+
+const noVersion = unversioned;
+
+const nothing = trustedJsonText("");
+
+const removed = { data: nothing, removed: true, delta: false, ...unversioned } as const;
+
+const removedEntry = {
+  isRemoved: true,
+  isDiverted: false,
+  score: 0,
+  data: nothing,
+} as const;

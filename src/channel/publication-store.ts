@@ -1,0 +1,81 @@
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { Sql } from "../sql.ts";
+import type { History } from "./history.ts";
+import type { HistoryEntry } from "./history-table.ts";
+import type { FirstResult, Idempotency } from "./idempotency.ts";
+
+/**
+ * The stored publications of a channel together with their idempotency keys: whatever overwrites or deletes rows retains
+ * the young keys of these rows first (rule I2), in the same transaction.
+ */
+export class PublicationStore {
+  readonly #sql: Sql;
+  readonly #history: History;
+  readonly #idempotency: Idempotency;
+
+  constructor(sql: Sql, history: History, idempotency: Idempotency) {
+    this.#sql = sql;
+    this.#history = history;
+    this.#idempotency = idempotency;
+  }
+
+  /** The first result of a publish with this key (rule I1); undefined if the key is new, or "". */
+  firstResult(key: string, nowMs: number): FirstResult | undefined {
+    if (key === "") return undefined;
+    return this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
+      this.#history.isReadable(offset, nowMs),
+    );
+  }
+
+  /**
+   * Writes the row of a publication. It takes the place of the oldest row, whose key may have to be retained.
+   *
+   * @param also writes what belongs to the publication at this offset, in the same transaction
+   * @returns undefined if nothing was done, because a key would have no room (rule I4)
+   */
+  append(
+    entry: HistoryEntry,
+    nowMs: number,
+    also?: (offset: number) => void,
+  ): StreamPosition | undefined {
+    const retains = this.#idempotency.holdsYoungKey(this.#history.oldestRow, nowMs);
+    if (retains && !this.#idempotency.hasRoom(nowMs)) return undefined;
+    const write = (): StreamPosition => {
+      this.#idempotency.release(this.#history.oldestRow, this.#history.epoch, nowMs);
+      const position = this.#history.append(entry, nowMs);
+      also?.(position.offset);
+      return position;
+    };
+    const isAlone = !retains && also === undefined;
+    const position = isAlone ? write() : this.#sql.transaction(write);
+    if (entry.idempotencyKey !== "") {
+      this.#idempotency.addRingKey(entry.idempotencyKey, position.offset, nowMs);
+    }
+    return position;
+  }
+
+  /** Deletes the publications and keeps the position (rule H10). */
+  remove(nowMs: number): void {
+    this.#deleteAll(nowMs, () => this.#history.remove(nowMs));
+  }
+
+  /**
+   * Deletes the stream, too: the next one has another epoch.
+   *
+   * @param also deletes what belongs to the stream, or begins the next one, in the same transaction
+   */
+  forget(nowMs: number, also?: () => void): void {
+    this.#deleteAll(nowMs, () => {
+      this.#history.forget();
+      also?.();
+    });
+  }
+
+  #deleteAll(nowMs: number, remove: () => void): void {
+    const epoch = this.#history.epoch ?? "";
+    this.#sql.transaction(() => {
+      this.#idempotency.releaseBelow(Number.POSITIVE_INFINITY, epoch, nowMs);
+      remove();
+    });
+  }
+}

@@ -1,0 +1,95 @@
+import type { ChannelOptions } from "./config.ts";
+import { readChoice } from "./fields.ts";
+import type { ChannelTargets } from "./hooks.ts";
+import { readMap } from "./map.ts";
+import type { Section } from "./section.ts";
+import { readSharedPoll } from "./shared-poll.ts";
+
+/** What the subscription type of a namespace adds to its options; of a map also its stream, which is its history. */
+type TypeOptions = Pick<ChannelOptions, "subscriptionType" | "map" | "sharedPoll"> &
+  Partial<Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">>;
+
+/**
+ * Reads `subscription_type` and what belongs to it: the options `map.*` or `shared_poll.*` (docs/protocol.md 5.6). The
+ * options of another type are left to whoever refuses unknown keys.
+ *
+ * @param section of the namespace; receives the problems
+ */
+export function readSubscriptionType(section: Section, targets: ChannelTargets): TypeOptions {
+  const type = readChoice(section, "subscription_type", { choices: subscriptionTypes });
+  if (type === "map_clients" || type === "map_users")
+    section.problem("subscription_type", `"${type}" is not supported by Dormouse yet`);
+  if (!section.isValid("subscription_type")) {
+    // They may be right for the type that was meant.
+    section.take("map");
+    section.take("shared_poll");
+    return { subscriptionType: "stream" };
+  }
+  switch (type) {
+    case "":
+    case "stream":
+    case "map_clients":
+    case "map_users":
+      return { subscriptionType: "stream" };
+    case "map":
+      return { subscriptionType: "map", ...readMap(section.section("map"), targets) };
+    case "shared_poll": {
+      const sharedPoll = readSharedPoll(section.section("shared_poll"), targets);
+      return { subscriptionType: "shared_poll", ...(sharedPoll && { sharedPoll }) };
+    }
+  }
+}
+
+const subscriptionTypes = ["", "stream", "map", "map_clients", "map_users", "shared_poll"] as const;
+
+/**
+ * Reports the options of streams that a namespace of another type has: they would have no effect.
+ *
+ * @param features the options as they were written, before the type's own stream
+ * @param metaTtlMs the namespace's own `history_meta_ttl`; 0 for none
+ * @param section of the namespace; receives the problems
+ */
+export function refuseStreamOptions(
+  features: StreamFeatures,
+  metaTtlMs: number,
+  section: Section,
+  type: Exclude<ChannelOptions["subscriptionType"], "stream">,
+): void {
+  const isPoll = type === "shared_poll";
+  const subject = isPoll ? "shared polls" : "maps";
+  const stream = isPoll ? "which keep no history" : "whose stream has map.stream_size and its like";
+  const always = isPoll ? "which keep no history" : "which are always recovered";
+  const { historySize, historyTtlMs, recoveryMode, allowDelta, deltaPublish } = features;
+  const unfit = [
+    ["history_size", historySize > 0, stream],
+    ["history_ttl", historyTtlMs > 0, stream],
+    ["history_meta_ttl", metaTtlMs > 0, stream],
+    ["force_positioning", features.forcePositioning, always],
+    ["allow_positioning", features.allowPositioning, always],
+    ["force_recovery", features.forceRecovery, always],
+    ["allow_recovery", features.allowRecovery, always],
+    ["force_recovery_mode", recoveryMode === "cache", always],
+    ["auto_cache_recover", features.autoCacheRecover, always],
+    ["allowed_delta_types", isPoll && allowDelta, "which have no deltas"],
+    ["delta_publish", isPoll && deltaPublish, "which have no deltas"],
+    ["allow_tags_filter", isPoll && features.allowTagsFilter, "which have no tags"],
+  ] as const;
+  for (const [name, isOn, reason] of unfit) {
+    if (isOn) section.problem(name, `is not for ${subject}, ${reason}`);
+  }
+}
+
+type StreamFeatures = Pick<
+  ChannelOptions,
+  | "historySize"
+  | "historyTtlMs"
+  | "forcePositioning"
+  | "allowPositioning"
+  | "forceRecovery"
+  | "allowRecovery"
+  | "recoveryMode"
+  | "autoCacheRecover"
+  | "allowDelta"
+  | "deltaPublish"
+  | "allowTagsFilter"
+>;

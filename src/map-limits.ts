@@ -1,0 +1,92 @@
+/** The bounds of maps and of shared polls; a part of `limits` (rule B1). */
+export const mapLimits = {
+  /**
+   * A key of a map or of a shared poll. It is stored with each of its changes, and sent with them; the largest that
+   * `client_key` can set is the ID of a user, of which few are longer than 100 bytes. A longer key is answered 107 (rule
+   * B2).
+   */
+  mapKeyBytesMax: 1_024,
+  /**
+   * The cursor of a page: a key, and before it the score if the pages are ordered by scores. Clients and backends send
+   * back the cursor that they were sent. A longer one is malformed in a command (rule C8), and answered 107 in a request
+   * of a backend (rule B2).
+   */
+  mapCursorBytesMax: 1_088,
+  /**
+   * Keys of one map, and removed keys whose version is remembered. Synchronising so many takes a client a hundred pages of
+   * 1,000; a waking object that has to look for keys that end reads so many rows. A change that would add a further key
+   * is answered 106. A further removed key leaves no version behind (rule Z8).
+   */
+  mapKeysMax: 100_000,
+  mapRemovedVersionsMax: 100_000,
+  /**
+   * How long the version of a removed key is remembered, so that an older publish that comes late doesn't bring the key
+   * back (rule Z8). Queues and outboxes of backends deliver within a day, or raise an alarm.
+   */
+  mapRemovedVersionMs: 86_400_000,
+  /** Rows that one page of a state may look at: those of removed and of newer keys among them are left out (rule Z3). */
+  mapPageRowsMax: 2_048,
+  /** Entries in one answer to a backend that asks for all of them. It gets a cursor for the rest. */
+  mapAnswerEntriesMax: 10_000,
+  /**
+   * The keys that end next, which an awake object keeps in memory. Once they have ended, the next ones are looked for, in
+   * portions of `mapExpiryRowsMax` rows (rule Z6).
+   */
+  mapExpiryKeysMax: 10_000,
+  mapExpiryRowsMax: 2_048,
+  /** Keys that end in one synchronous stretch. Further ones end after a turn of the event loop (rule Z6). */
+  mapExpirySliceKeys: 256,
+  /**
+   * How much later than its `key_ttl` a key may end: all that end within this time share an alarm, which costs a row
+   * (rule Z6).
+   */
+  mapExpiryGrainMs: 1_000,
+  /**
+   * The state of an ephemeral map, which is in the memory of its object together with its checkpoint while that is
+   * written. A change beyond it is answered 106.
+   */
+  ephemeralStateBytesMax: 16_777_216,
+  /**
+   * The changes of an ephemeral map that its object keeps, their bytes and for how long: for gateways that missed some,
+   * and for clients that read pages meanwhile. A client that needs older ones synchronises again (112).
+   */
+  ephemeralStreamSize: 1_024,
+  ephemeralStreamBytesMax: 4_194_304,
+  ephemeralStreamMs: 60_000,
+  /** How long the epoch of an ephemeral map without keys and subscribers is kept. */
+  ephemeralMetaMs: 600_000,
+  /**
+   * How long after its last change an ephemeral map is written down (rule Z11). An object hibernates after ten quiet
+   * seconds at the earliest.
+   */
+  mapRestMs: 3_000,
+  /** One row of a checkpoint. A row holds 2 MB. */
+  mapCheckpointBytesMax: 1_000_000,
+  /**
+   * Batches and items of one `sub_refresh` that tracks keys, and keys that it ceases to track. Each batch has a signature
+   * that is verified. A frame of 64 KiB holds about 500 signatures and 6,000 keys in JSON. More are malformed (rule C8).
+   */
+  trackBatchesMax: 1_024,
+  trackItemsMax: 8_192,
+  untrackKeysMax: 8_192,
+  /**
+   * The largest page of a map, in entries: the state is read in one go. A configuration with a larger one is refused
+   * (rule A8).
+   */
+  mapPageSizeMax: 10_000,
+  /** The shortest `key_ttl`. Each key that expires is a change of its own. A configuration with a shorter one is refused. */
+  mapKeyTtlMsMin: 100,
+  /**
+   * The longest `subscribe_catch_up_timeout`. What a client was told of its first page is in memory for as long. A
+   * configuration with a longer one is refused (rule A8).
+   */
+  mapCatchUpMsMax: 60_000,
+  /**
+   * The shortest `refresh_interval`, the most keys of one question, and those of one connection. A backend is asked no more
+   * often than it answers, and all keys of a connection are in its object's memory. A configuration beyond one of them is
+   * refused (rule A8).
+   */
+  pollIntervalMsMin: 100,
+  pollBatchItemsMax: 10_000,
+  pollKeysPerConnectionMax: 50_000,
+} as const;

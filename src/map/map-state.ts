@@ -1,0 +1,69 @@
+import type { PublicationColumns } from "../protocol/publication-columns.ts";
+import type { Tags } from "../protocol/publication.ts";
+
+/**
+ * The keys of one map and their values: the port behind which they lie in rows ({@link StateTable}) or, for an ephemeral
+ * map, in memory ({@link StateMemory}). `ChannelMap` decides what is written. A removed key may stay for a while without
+ * its value, because of its version (rule Z8).
+ */
+export interface MapState {
+  /** What is known of a key, without its value; undefined if the map doesn't know the key. */
+  find(key: string): KnownKey | undefined;
+  /** A key with its value; undefined if the map hasn't the key. */
+  read(key: string): MapEntry | undefined;
+  /** Sets a key, or notes that it was removed: one row written. */
+  write(entry: MapEntry): void;
+  /** Forgets a key: one row written. */
+  delete(key: string): void;
+  /** The first keys after a key, in their order; "" for the first of all. Their values aren't read. */
+  heads(after: string, count: number): readonly KeyHead[];
+  /**
+   * The keys after a key, up to and including another one, with their values and in their order: those that the map has
+   * and that weren't changed after an offset.
+   */
+  entries(after: string, until: string, offsetMax: number): readonly MapEntry[];
+  /** Counts the keys and the removed ones: it looks at all of them. */
+  count(): KeyCounts;
+  /** Whether no key is known. */
+  readonly isEmpty: boolean;
+  /** Forgets all keys. */
+  clear(): void;
+  /** The time that was noted last, see {@link noteDue}; undefined if none is. */
+  readonly dueMs: number | undefined;
+  /** Notes that no key ends before this time, ms since 1970, so that a waking object needn't look; undefined: ever. */
+  noteDue(dueMs: number | undefined): void;
+}
+
+/** What a page of a state needs to know of a key. */
+export interface KeyHead {
+  readonly key: string;
+  /** Of the last change. */
+  readonly offset: number;
+  /** When the last change came, ms since 1970. */
+  readonly timeMs: number;
+  readonly isRemoved: boolean;
+  /** The bytes of the value, with tags and info. */
+  readonly bytes: number;
+}
+
+/** A key without its value. */
+export interface KnownKey extends Omit<KeyHead, "bytes"> {
+  /** The newest version that the key was set with; 0n if it never had one. */
+  readonly version: bigint;
+  readonly versionEpoch: string;
+  readonly tags?: Tags;
+  /** Whether subscribers were sent other data than the value. */
+  readonly isDiverted: boolean;
+}
+
+/** A key with its value; the value of a removed key is empty. */
+export interface MapEntry extends KnownKey, PublicationColumns {
+  /** 0 if none was given. */
+  readonly score: number;
+}
+
+/** How many keys a map knows. */
+export interface KeyCounts {
+  readonly keys: number;
+  readonly removed: number;
+}

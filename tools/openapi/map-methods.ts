@@ -1,0 +1,229 @@
+/** The methods of maps, and `shared_poll_publish` (docs/protocol.md 6.2). */
+import {
+  mapPublishShape,
+  mapReadStateShape,
+  mapReadStreamShape,
+  mapRemoveShape,
+} from "../../src/api/map.ts";
+import { pollPublishShape } from "../../src/api/poll-publish.ts";
+import { channelShape } from "../../src/api/read.ts";
+import { limits } from "../../src/limits.ts";
+import { hasPayload, publicationNotes, publicationTexts } from "./channel-methods.ts";
+import { channelNote, positionNotes } from "./fields.ts";
+import type { MethodNote } from "./method.ts";
+import { type FieldNote, requestOf } from "./request.ts";
+import { count, flag, large, listOf, object, reference, text } from "./schema.ts";
+
+const { b64data, tags, idempotency_key, delta, version_epoch } = publicationNotes;
+const { data, version } = publicationTexts;
+
+const keyNote: FieldNote = {
+  description: "The key.",
+  minLength: 1,
+  maxLength: limits.mapKeyBytesMax,
+  isRequired: true,
+};
+
+const ifOffset: FieldNote = {
+  description:
+    "Make the change only if this is the offset of the key's last change; 0: only if the map hasn't the key. Dormouse's own.",
+};
+
+const limitNote: FieldNote = {
+  description: "The most entries; 0, or none, for the position alone, and -1 for all.",
+  minimum: -1,
+};
+
+const changed = object(
+  "Where the change is, or why there is none.",
+  {},
+  {
+    offset: large("The number of the change; absent on an ephemeral map."),
+    epoch: text("The epoch of the map; absent on an ephemeral map."),
+    suppressed: flag("The change was not made."),
+    suppress_reason: text(
+      "Why it wasn't: `idempotency`, `version`, `key_exists`, `key_not_found` or `position_mismatch`.",
+    ),
+  },
+);
+
+const top = {
+  offset: large("The offset of the newest change; absent on an ephemeral map."),
+  epoch: text("The epoch of the map; absent on an ephemeral map."),
+};
+
+/** By name. */
+export const mapMethods = {
+  map_publish: {
+    tag: "maps",
+    summary: "Set the value of a key",
+    description: "Sets the value of a key of a map, and tells the subscribers.",
+    request: {
+      ...requestOf(
+        mapPublishShape,
+        {
+          channel: channelNote,
+          key: keyNote,
+          b64data,
+          b64stream_data: {
+            description: "The same in base64, which wins over `stream_data`.",
+            contentEncoding: "base64",
+          },
+          tags,
+          key_mode: {
+            description:
+              "`if_new`: only if the map hasn't the key. `if_exists`: only if it has. Otherwise in any case.",
+            enum: ["", "if_new", "if_exists"],
+          },
+          score: { description: "A number that is kept with the value." },
+          if_offset: ifOffset,
+          idempotency_key,
+          delta,
+          version_epoch,
+        },
+        {
+          data,
+          stream_data: {
+            description:
+              "What subscribers get in place of `data`, which those get who synchronise later. Any JSON value, of at most " +
+              `${limits.publicationBytesMax} bytes.`,
+          },
+          version: {
+            ...version,
+            description:
+              "Publish only if this is greater than the version of the key's value of the same `version_epoch`.",
+          },
+        },
+      ),
+      ...hasPayload,
+    },
+    result: changed,
+    example: {
+      request: { channel: "scores:today", key: "ada", data: { points: 3 } },
+      result: { offset: 1, epoch: "AbCdEfGh" },
+    },
+  },
+  map_remove: {
+    tag: "maps",
+    summary: "Remove a key",
+    description: "Removes a key of a map, and tells the subscribers.",
+    request: requestOf(mapRemoveShape, {
+      channel: channelNote,
+      key: keyNote,
+      if_offset: ifOffset,
+      idempotency_key,
+    }),
+    result: changed,
+    example: {
+      request: { channel: "scores:today", key: "ada" },
+      result: { offset: 2, epoch: "AbCdEfGh" },
+    },
+  },
+  map_read_state: {
+    tag: "maps",
+    summary: "Read the keys of a map",
+    description: "Reads the values of a map in the order of their keys, in pages.",
+    request: requestOf(mapReadStateShape, {
+      channel: channelNote,
+      cursor: {
+        description: "The `cursor` of the page before; absent for the first page.",
+        maxLength: limits.mapCursorBytesMax,
+      },
+      limit: limitNote,
+      key: { description: "Read this key alone.", maxLength: limits.mapKeyBytesMax },
+      asc: "not shown",
+      revision_offset: {
+        description:
+          "The `offset` of the first page: later pages leave out what was changed since.",
+      },
+      revision_epoch: { description: "The `epoch` of the first page, likewise." },
+    }),
+    result: object(
+      "The entries, and the position of the map.",
+      { entries: listOf(reference("MapEntry"), "The entries, in the order of their keys.") },
+      { ...top, cursor: text("For the next page; absent if this is the last one.") },
+    ),
+    example: {
+      request: { channel: "scores:today", limit: 10 },
+      result: {
+        entries: [{ key: "ada", data: { points: 3 }, offset: 1 }],
+        offset: 1,
+        epoch: "AbCdEfGh",
+      },
+    },
+    statuses: ["403", "404", "416", "429"],
+  },
+  map_read_stream: {
+    tag: "maps",
+    summary: "Read the changes of a map",
+    description: "Reads the newest changes of a map that isn't ephemeral, and its position.",
+    request: requestOf(mapReadStreamShape, {
+      channel: channelNote,
+      since_offset: {
+        description:
+          "Read what comes after this offset, or with `reverse` before it. A position of another epoch is error 112.",
+      },
+      since_epoch: positionNotes.epoch,
+      limit: limitNote,
+      reverse: { description: "The newest change comes first." },
+    }),
+    result: object(
+      "The changes, and the position of the map.",
+      { entries: listOf(reference("MapEntry"), "The changes, in their order.") },
+      top,
+    ),
+    example: {
+      request: { channel: "scores:today", limit: -1 },
+      result: { entries: [{ key: "ada", removed: true, offset: 2 }], offset: 2, epoch: "AbCdEfGh" },
+    },
+    statuses: ["403", "404", "416", "429"],
+  },
+  map_stats: {
+    tag: "maps",
+    summary: "How many keys a map has",
+    description: "Counts the keys of a map.",
+    request: requestOf(channelShape, { channel: channelNote }),
+    result: object("The number of keys.", { num_keys: count("The keys.") }),
+    example: { request: { channel: "scores:today" }, result: { num_keys: 1 } },
+  },
+  map_clear: {
+    tag: "maps",
+    summary: "Remove all keys of a map",
+    description: "Removes all keys of a map and its stream. Its subscribers synchronise again.",
+    request: requestOf(channelShape, { channel: channelNote }),
+    example: { request: { channel: "scores:today" } },
+  },
+  shared_poll_publish: {
+    tag: "maps",
+    summary: "Publish the value of a key of a shared poll",
+    description:
+      "Tells a value to those who track the key, before the backend is asked for it. The namespace has " +
+      "`shared_poll.publish_enabled`.",
+    request: {
+      ...requestOf(
+        pollPublishShape,
+        {
+          channel: channelNote,
+          key: keyNote,
+          b64data,
+          epoch: {
+            description:
+              "The numbering that `version` belongs to. With another one all clients begin anew.",
+            maxLength: limits.versionEpochBytesMax,
+          },
+        },
+        {
+          data,
+          version: {
+            ...version,
+            minimum: 1,
+            isRequired: true,
+            description: "Values with no greater version than the one that is known are dropped.",
+          },
+        },
+      ),
+      ...hasPayload,
+    },
+    example: { request: { channel: "votes:poll", key: "ada", data: { votes: 3 }, version: 7 } },
+  },
+} as const satisfies Record<string, MethodNote>;
