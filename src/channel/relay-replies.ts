@@ -7,6 +7,7 @@ import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
+import { removalOf } from "../contract/map-call.ts";
 
 /**
  * Carries out the requests of one call of a gateway, in order, and returns their replies in that order. All
@@ -64,7 +65,7 @@ function replyTo(
       return outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome));
     }
     case "announce":
-      for (const entry of request.entries) announce(channel, entry);
+      for (const entry of request.entries) announce(channel, entry, nowMs);
       return { outcome: "announced" };
     case "map_state":
     case "map_stream":
@@ -144,7 +145,7 @@ function recover(
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
 }
 
-function announce(channel: Channel, entry: RelayEntry): void {
+function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {
   switch (entry.type) {
     case "join":
     case "leave":
@@ -152,6 +153,9 @@ function announce(channel: Channel, entry: RelayEntry): void {
       return;
     case "sole":
       channel.makeExclusive(entry.user, entry.client);
+      return;
+    case "gone":
+      channel.map?.change(removalOf(entry.info), entry.info, nowMs);
       return;
     case "publication":
     case "removed":

@@ -14,6 +14,8 @@ export type HookName =
   | "subscribe"
   | "sub_refresh"
   | "publish"
+  | "map_publish"
+  | "map_remove"
   | "rpc"
   | "message";
 

@@ -1,5 +1,5 @@
 import type { Payload } from "../protocol/payload.ts";
-import type { StreamPosition, Tags } from "../protocol/publication.ts";
+import type { ClientInfo, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
  * What a backend asks of a map (docs/protocol.md 6.2): the commands of the edge to the object of a channel whose
@@ -74,6 +74,11 @@ export function plainMapPublish(key: string, data: Payload): MapPublishRequest {
     versionEpoch: "",
     delta: false,
   };
+}
+
+/** The removal of the key that is a client's ID, at the end of its subscription (rule Z25). */
+export function removalOf({ client }: ClientInfo): MapChange {
+  return { method: "map_remove", request: { key: client, idempotencyKey: "" } };
 }
 
 /** Which entries of the state a backend reads. */

@@ -27,6 +27,11 @@ export type RelayEntry =
   | { readonly type: "join" | "leave"; readonly info: ClientInfo }
   /** The user's other connections on the channel are closed with 3504 for this client's (rule C10). */
   | { readonly type: "sole"; readonly user: string; readonly client: string }
+  /**
+   * The subscription of a gateway's client to a map has ended: the key that is the client's ID goes with it (rule Z25). It
+   * goes to the channel's object only. A release before it ignores it.
+   */
+  | { readonly type: "gone"; readonly info: ClientInfo }
   /** The history was removed: no gateway may serve it from memory any more. */
   | { readonly type: "removed" };
 
@@ -49,6 +54,7 @@ export function entryBytes(entry: RelayEntry): number {
       return publicationBytes(entry.publication);
     case "join":
     case "leave":
+    case "gone":
       return overheadBytes + infoBytes(entry.info);
     case "sole":
       return overheadBytes + entry.user.length + entry.client.length;

@@ -1,5 +1,6 @@
 import { partsOf, type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
+import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { isPlain } from "../channel/publication-request.ts";
 import { type GatheredPresence, presentClients } from "../channel/presence.ts";
@@ -23,7 +24,15 @@ import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import { namespaceLabel } from "../channel/channel-name.ts";
-import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "../session/ports.ts";
+import type {
+  Channels,
+  HistoryReply,
+  MapPageReply,
+  MapStreamPage,
+  PublishReply,
+  SubscribeReply,
+} from "../session/ports.ts";
+import { leavesKey } from "../session/map-commands.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
@@ -214,7 +223,10 @@ export class Gateway implements Channels {
   unsubscribe(subscription: Subscription): void {
     const { channel, info } = subscription;
     this.#followers.get(channel)?.unsubscribe(subscription);
-    if (this.#announced.delete(subscription)) this.#announce(channel, [{ type: "leave", info }]);
+    const entries: RelayEntry[] = [];
+    if (this.#announced.delete(subscription)) entries.push({ type: "leave", info });
+    if (leavesKey(subscription, this.find(channel))) entries.push({ type: "gone", info });
+    if (entries.length > 0) this.#announce(channel, entries);
   }
 
   publish(
@@ -229,22 +241,50 @@ export class Gateway implements Channels {
       ? { method: "publish", data: request.data, info }
       : { method: "publish_request", request, info };
     this.#request(channel, relayed, (reply) => {
-      if (reply.outcome !== "published") {
-        done(failed(reply));
-        return;
-      }
-      const follower = this.#followers.get(channel);
-      if (subscription === undefined || follower === undefined) {
-        done({ outcome: "published" });
-        return;
-      }
-      follower.awaitPublication({
-        subscription,
-        instance: reply.instance,
-        sequence: reply.sequence,
-        dueAtMs: nowMs + limits.objectAnswerMs,
-        done: () => done({ outcome: "published" }),
-      });
+      if (reply.outcome === "published") this.#published(channel, reply, subscription, nowMs, done);
+      else done(failed(reply));
+    });
+  }
+
+  readMap(
+    channel: string,
+    query: MapPageQuery,
+    bytesMax: number,
+    _nowMs: number,
+    done: (outcome: MapPageReply) => void,
+  ): void {
+    this.#request(channel, { method: "map_state", query, bytesMax }, (reply) => {
+      if (reply.outcome !== "map_state") done(failed(reply));
+      else done({ ...reply, outcome: "page" });
+    });
+  }
+
+  readMapStream(
+    channel: string,
+    query: MapStreamPage,
+    bytesMax: number,
+    _nowMs: number,
+    done: (outcome: HistoryReply) => void,
+  ): void {
+    this.#request(channel, { method: "map_stream", ...query, bytesMax }, (reply) => {
+      if (reply.outcome === "recovered") done({ ...reply, outcome: "history" });
+      else if (reply.outcome === "unrecoverable") done(unrecoverable);
+      else done(failed(reply));
+    });
+  }
+
+  changeMap(
+    channel: string,
+    change: MapChange,
+    info: ClientInfo,
+    subscription: Subscription | undefined,
+    nowMs: number,
+    done: (outcome: PublishReply) => void,
+  ): void {
+    this.#request(channel, { method: "map_change", change, info }, (reply) => {
+      if (reply.outcome === "map_changed")
+        this.#published(channel, reply, subscription, nowMs, done);
+      else done(failed(reply));
     });
   }
 
@@ -272,6 +312,28 @@ export class Gateway implements Channels {
 
   catchUp(subscription: Subscription): void {
     this.#followers.get(subscription.channel)?.catchUp(subscription);
+  }
+
+  /** Answers a publisher, if it is a subscriber here after the publication has reached it (rule O4). */
+  #published(
+    channel: string,
+    { instance, sequence }: { readonly instance: number; readonly sequence: number },
+    subscription: Subscription | undefined,
+    nowMs: number,
+    done: (outcome: PublishReply) => void,
+  ): void {
+    const follower = this.#followers.get(channel);
+    if (subscription === undefined || follower === undefined) {
+      done({ outcome: "published" });
+      return;
+    }
+    follower.awaitPublication({
+      subscription,
+      instance,
+      sequence,
+      dueAtMs: nowMs + limits.objectAnswerMs,
+      done: () => done({ outcome: "published" }),
+    });
   }
 
   #newPresence(channel: string): SharedPresence {
@@ -331,7 +393,11 @@ export class Gateway implements Channels {
 
   #hubSetup(channel: string): HubSetup {
     const { fanOut, counts, config, trail } = this.#setup;
+    const known = this.find(channel);
+    const hidesOffsets =
+      known.outcome === "resolved" && known.options.map?.mode === "ephemeral";
     return {
+      ...(hidesOffsets && { hidesOffsets }),
       ...(trail !== undefined && { frames: trail.frames }),
       ...(fanOut !== undefined && { fanOut }),
       ...(counts !== undefined && {
@@ -380,6 +446,8 @@ function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error
 function ignoreReply(): void {
   // The announcement comes back as an entry, for the client that it is about, too. No reply waits for it.
 }
+
+const unrecoverable = { outcome: "failed", error: errorCodes.unrecoverablePosition } as const;
 
 const tooMuchHeld = { outcome: "failed", error: errorCodes.tooManyRequests } as const;
 

@@ -104,6 +104,7 @@ export class LocalSubscribers {
         this.#hub.makeExclusive(entry.user, entry.client);
         return;
       case "removed":
+      case "gone":
       // Clients aren't told of it.
     }
   }

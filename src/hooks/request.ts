@@ -28,6 +28,13 @@ export type HookSubject =
   | { readonly hook: "subscribe"; readonly channel: string; readonly data?: Payload }
   | { readonly hook: "sub_refresh"; readonly channel: string }
   | { readonly hook: "publish"; readonly channel: string; readonly data: Payload }
+  | {
+      readonly hook: "map_publish";
+      readonly channel: string;
+      readonly key: string;
+      readonly data: Payload;
+    }
+  | { readonly hook: "map_remove"; readonly channel: string; readonly key: string }
   | { readonly hook: "rpc"; readonly method: string; readonly data?: Payload }
   | { readonly hook: "message"; readonly data?: Payload };
 
@@ -71,6 +78,14 @@ function subjectFields(subject: HookSubject, binary: boolean): readonly string[]
       return [textField("channel", subject.channel), dataField(subject.data, binary)];
     case "sub_refresh":
       return [textField("channel", subject.channel)];
+    case "map_publish":
+      return [
+        textField("channel", subject.channel),
+        textField("key", subject.key),
+        dataField(subject.data, binary),
+      ];
+    case "map_remove":
+      return [textField("channel", subject.channel), textField("key", subject.key)];
     case "rpc":
       return [textField("method", subject.method), dataField(subject.data, binary)];
     case "message":
@@ -93,6 +108,8 @@ export function awaitsReply(hook: HookName): boolean {
     case "connect":
     case "subscribe":
     case "publish":
+    case "map_publish":
+    case "map_remove":
     case "rpc":
       return true;
     case "refresh":

@@ -18,6 +18,7 @@ import {
 import type { HookRefusal } from "../config/config.ts";
 import { isDisconnectReason } from "../config/hooks.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
+import type { MapPublishRequest, MapRemoveRequest } from "../contract/map-call.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import type { FilterNode } from "../protocol/command.ts";
@@ -205,38 +206,122 @@ export function parsePublishResult(text: JsonText | undefined, data: Payload): P
   const published = replaced.data ?? data;
   if (payloadLength(published) > limits.publicationBytesMax)
     return invalid(`"data" has more than ${limits.publicationBytesMax} bytes`);
-  const {
-    skip_history = null,
-    delta = null,
-    idempotency_key = null,
-    version_epoch = null,
-  } = fields;
-  const texts = { idempotency_key: idempotency_key ?? "", version_epoch: version_epoch ?? "" };
-  const flags = { skip_history: skip_history ?? false, delta: delta ?? false };
+  const read = readOptions(text, fields);
+  if (read.outcome === "invalid") return read;
+  const { skip_history = null } = fields;
+  const skipHistory = skip_history ?? false;
+  if (typeof skipHistory !== "boolean") return invalid('"skip_history" is not true or false');
+  return { outcome: "read", request: { data: published, ...read.options, skipHistory } };
+}
+
+/** What the results of `publish` and `map_publish` have in common, beside the data. */
+type PublicationOptions = Omit<PublicationRequest, "data" | "skipHistory">;
+
+function readOptions(
+  text: JsonText | undefined,
+  fields: JsonObject,
+): { readonly outcome: "read"; readonly options: PublicationOptions } | Invalid {
+  const { delta = null, idempotency_key = null, version_epoch = null } = fields;
+  const idempotencyKey = idempotency_key ?? "";
+  const versionEpoch = version_epoch ?? "";
+  const mayBeDelta = delta ?? false;
   const tags = fields["tags"] ?? {};
-  if (typeof flags.skip_history !== "boolean" || typeof flags.delta !== "boolean")
-    return invalid('"skip_history" or "delta" is not true or false');
-  if (typeof texts.idempotency_key !== "string" || typeof texts.version_epoch !== "string")
+  if (typeof mayBeDelta !== "boolean") return invalid('"delta" is not true or false');
+  if (typeof idempotencyKey !== "string" || typeof versionEpoch !== "string")
     return invalid('"idempotency_key" or "version_epoch" is not a string');
   if (!isJsonObject(tags) || !areTags(tags)) return invalid('"tags" is not an object of strings');
   const tooLong =
-    !utf8Fits(texts.idempotency_key, limits.idempotencyKeyBytesMax) ||
-    !utf8Fits(texts.version_epoch, limits.versionEpochBytesMax) ||
+    !utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax) ||
+    !utf8Fits(versionEpoch, limits.versionEpochBytesMax) ||
     !utf8Fits(JSON.stringify(tags), limits.tagsBytesMax);
   if (tooLong) return invalid('"idempotency_key", "version_epoch" or "tags" is too long');
   const version = text === undefined ? 0n : parseVersion(text);
   if (version === undefined) return invalid('"version" is not an unsigned 64 bit integer');
-  const request: PublicationRequest = {
-    data: published,
+  const options = {
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
-    skipHistory: flags.skip_history,
-    idempotencyKey: texts.idempotency_key,
+    idempotencyKey,
     version,
-    versionEpoch: texts.version_epoch,
-    delta: flags.delta,
+    versionEpoch,
+    delta: mayBeDelta,
+  };
+  return { outcome: "read", options };
+}
+
+export type MapPublishResultRead =
+  | { readonly outcome: "read"; readonly request: MapPublishRequest }
+  | Invalid;
+
+/**
+ * Parses the result of `map_publish` into the request to the channel.
+ *
+ * @param text   undefined if the response has no result: the client's key and data are published as they are
+ * @param wanted the client's
+ */
+export function parseMapPublishResult(
+  text: JsonText | undefined,
+  wanted: { readonly key: string; readonly data: Payload },
+): MapPublishResultRead {
+  const fields = text === undefined ? {} : objectOf(text);
+  const replaced = text === undefined ? noData : readData(text, fields);
+  if (replaced.outcome === "invalid") return replaced;
+  const key = readKey(fields, wanted.key);
+  if (key === undefined) return invalid(keyRule);
+  const data = replaced.data ?? wanted.data;
+  const given = text === undefined ? undefined : memberText(text, "stream_data");
+  const streamData = given === "null" ? undefined : given;
+  const streamBytes = streamData === undefined ? 0 : payloadLength(streamData);
+  if (Math.max(payloadLength(data), streamBytes) > limits.publicationBytesMax)
+    return invalid(`"data" or "stream_data" has more than ${limits.publicationBytesMax} bytes`);
+  const read = readOptions(text, fields);
+  if (read.outcome === "invalid") return read;
+  const score = fields["score"] ?? 0;
+  if (typeof score !== "number" || !Number.isSafeInteger(score))
+    return invalid('"score" is not a whole number within 2^53');
+  const keyMode = fields["key_mode"] ?? "";
+  if (keyMode !== "" && keyMode !== "if_new" && keyMode !== "if_exists")
+    return invalid('"key_mode" is neither "if_new" nor "if_exists"');
+  const request: MapPublishRequest = {
+    key,
+    data,
+    ...read.options,
+    ...(streamData === undefined ? {} : { streamData }),
+    ...(score === 0 ? {} : { score }),
+    keyMode,
   };
   return { outcome: "read", request };
 }
+
+export type MapRemoveResultRead =
+  | { readonly outcome: "read"; readonly request: MapRemoveRequest }
+  | Invalid;
+
+/**
+ * Parses the result of `map_remove` into the request to the channel.
+ *
+ * @param text   undefined if the response has no result: the client's key is removed
+ * @param wanted the client's key
+ */
+export function parseMapRemoveResult(
+  text: JsonText | undefined,
+  wanted: string,
+): MapRemoveResultRead {
+  const fields = text === undefined ? {} : objectOf(text);
+  const key = readKey(fields, wanted);
+  if (key === undefined) return invalid(keyRule);
+  const read = readOptions(text, fields);
+  if (read.outcome === "invalid") return read;
+  const { tags, idempotencyKey } = read.options;
+  const request = { key, idempotencyKey, ...(tags === undefined ? {} : { tags }) };
+  return { outcome: "read", request };
+}
+
+/** The key of a result, or else the client's; undefined if it isn't one. */
+function readKey({ key = null }: JsonObject, wanted: string): string | undefined {
+  const read = key === null || key === "" ? wanted : key;
+  return typeof read === "string" && utf8Fits(read, limits.mapKeyBytesMax) ? read : undefined;
+}
+
+const keyRule = `"key" is not a string of at most ${limits.mapKeyBytesMax} bytes`;
 
 export type DataRead = { readonly outcome: "read"; readonly data: Payload | undefined } | Invalid;
 

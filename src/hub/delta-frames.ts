@@ -81,9 +81,11 @@ export class DeltaFrames {
     });
   }
 
-  #message(codec: Codec, push: ChannelPush, base: Payload | undefined): Message {
+  /** @param held what the subscriber holds, unless the publication changes a key: then it holds what the key had before */
+  #message(codec: Codec, push: ChannelPush, held: Payload | undefined): Message {
     if (push.type !== "publication") return codec.encodePush(push);
     const { publication } = push;
+    const base = publication.key === undefined ? held : publication.before;
     const form = codec.deltaForm;
     const sent =
       base === undefined || publication.mayBePatch !== true

@@ -26,6 +26,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #trail: FrameTrail | undefined;
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
   readonly #deliveries: Counter | undefined;
+  readonly #hidesOffsets: boolean;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
@@ -45,12 +46,13 @@ export class Hub<Local extends Subscriber = Subscriber> {
   constructor(
     channel: string,
     queueMaxBytes: number,
-    { fanOut = limits, deliveries, frames }: HubSetup = {},
+    { fanOut = limits, deliveries, frames, hidesOffsets = false }: HubSetup = {},
   ) {
     this.#channel = channel;
     this.#queueMaxBytes = queueMaxBytes;
     this.#limits = fanOut;
     this.#deliveries = deliveries;
+    this.#hidesOffsets = hidesOffsets;
     this.#trail = frames;
   }
 
@@ -142,7 +144,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   /** Puts a publication into the next frame (rule F3). {@link begin} must follow. */
   publish(publication: Publication): void {
-    this.#collect({ type: "publication", channel: this.#channel, publication });
+    const told = this.#hidesOffsets ? withoutPosition(publication) : publication;
+    this.#collect({ type: "publication", channel: this.#channel, publication: told });
   }
 
   /** Puts a join or a leave into the next frame, for the subscribers that hear them. {@link begin} must follow. */
@@ -316,6 +319,10 @@ export class Hub<Local extends Subscriber = Subscriber> {
   }
 }
 
+function withoutPosition({ epoch: _, ...publication }: Publication): Publication {
+  return { ...publication, offset: 0 };
+}
+
 /** What a hub needs not have. */
 export interface HubSetup {
   /** Absent for the usual limits. */
@@ -324,6 +331,8 @@ export interface HubSetup {
   readonly deliveries?: Counter;
   /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
   readonly frames?: FrameTrail;
+  /** Subscribers aren't told offsets: those of an ephemeral map have no use for them. Absent: they are. */
+  readonly hidesOffsets?: boolean;
 }
 
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */

@@ -37,6 +37,7 @@ export const errorCodes = {
   expired: { code: 110, message: "expired", temporary: false },
   tooManyRequests: { code: 111, message: "too many requests", temporary: true },
   unrecoverablePosition: { code: 112, message: "unrecoverable position", temporary: false },
+  concurrentPagination: { code: 113, message: "concurrent pagination", temporary: true },
 } as const satisfies Record<string, ErrorCode>;
 
 /** The codes with which Dormouse closes connections (docs/protocol.md 1.8). */

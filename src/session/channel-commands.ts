@@ -3,14 +3,13 @@
  * 1.6). A client may send them for channels to which it isn't subscribed.
  */
 import {
-  type Caller,
-  capabilitiesOf,
+  callerOf,
   findChannel,
+  mayAsk,
   mayPublish,
   mayReadHistory,
   maySeePresence,
 } from "./grant.ts";
-import type { KnownChannel } from "../channel/channel-name.ts";
 import { acceptsData, clientPublication } from "../channel/publication-request.ts";
 import type { HookTarget } from "../config/config.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
@@ -21,6 +20,7 @@ import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol
 import type { CommandSession } from "./ports.ts";
 import { type DecisionDone, failWith } from "./decision.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
+import { changeMap } from "./map-commands.ts";
 import { clientInfo } from "./subscription.ts";
 
 /** Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4). */
@@ -38,7 +38,11 @@ export function publish(
     return;
   }
   const { data } = request;
-  const { publishHook } = found.options;
+  const { publishHook, map } = found.options;
+  if (map !== undefined) {
+    changeMap(session, id, request, found, map, nowMs, done);
+    return;
+  }
   const caller = callerOf(session, request.channel, found);
   const isAllowed =
     publishHook === undefined ? mayPublish(found.options, caller) : mayAsk(found, caller);
@@ -53,7 +57,11 @@ export function publish(
 /** Whether a publish to a channel asks a backend, so that later commands for the channel have to wait (rule Q3). */
 export function asksBeforePublish({ context }: CommandSession, channel: string): boolean {
   const found = context.channels.find(channel);
-  return found.outcome === "resolved" && found.options.publishHook !== undefined;
+  if (found.outcome !== "resolved") return false;
+  const { publishHook, map } = found.options;
+  return map === undefined
+    ? publishHook !== undefined
+    : (map.publishHook ?? map.removeHook) !== undefined;
 }
 
 function publishTo(
@@ -95,12 +103,6 @@ function publishByHook(
       done(unusableResult("the namespace doesn't accept such data", target));
     else publishTo(session, id, channel, read.request, answeredMs, done);
   });
-}
-
-/** Whether a backend may allow a publish: not where nobody but subscribers publishes (rule A5). */
-function mayAsk({ private: isPrivate, users, options }: KnownChannel, caller: Caller): boolean {
-  const isLimited = isPrivate || users !== undefined;
-  return !isLimited || !options.limitedChannelsForSubscribersOnly || caller.subscribed;
 }
 
 /** Answers `presence` or `presence_stats`. */
@@ -170,13 +172,4 @@ export function readHistory(
       }
     });
   }
-}
-
-function callerOf(
-  { user, identity, subscriptions }: CommandSession,
-  channel: string,
-  known: KnownChannel,
-): Caller {
-  const subscribed = subscriptions.get(channel) !== undefined;
-  return { user, subscribed, ...capabilitiesOf(identity.claims, channel, known, subscribed) };
 }

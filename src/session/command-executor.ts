@@ -23,6 +23,7 @@ import {
   type Why,
 } from "./decision.ts";
 import { pong } from "./liveness.ts";
+import { isParallelPage } from "./map-subscribe.ts";
 import { callMethod, passMessage } from "./methods.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
@@ -149,6 +150,10 @@ export class CommandExecutor {
 
   #enter(received: ReceivedCommand): void {
     const { command } = received;
+    if (command.method === "subscribe" && isParallelPage(this.#session, command.request)) {
+      this.#apply(received, failWith(errorCodes.concurrentPagination));
+      return;
+    }
     const waits = this.#waitsForConnect(command);
     if (waits && this.#queue?.isOpen(connectKey) !== true) this.#open(connectKey);
     const key = waits ? connectKey : channelOf(command);

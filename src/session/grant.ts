@@ -8,15 +8,15 @@ import type {
 } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
+import { type SubscribeRequest, subscriptionTypes, type FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
-import { hasEnded } from "./liveness.ts";
+import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SubscribeTerms } from "../hooks/response.ts";
-import type { Channels } from "./ports.ts";
+import type { Channels, CommandSession } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { ChannelOptions, HookTarget } from "../config/config.ts";
+import type { ChannelOptions, HookTarget, MapOptions } from "../config/config.ts";
 
 /** A subscription as the namespace, its token and its request together allow it. */
 export interface Grant {
@@ -49,7 +49,7 @@ export function grantSubscription(
   token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
-  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   if (token === undefined) {
@@ -91,7 +91,7 @@ export function grantByHook(
   requester: Requester,
   terms: SubscribeTerms | undefined,
 ): Grant | Decision {
-  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   const bare = { ...request, positioned: false, recoverable: false, joinLeave: false };
@@ -107,6 +107,11 @@ export function subscribeHookOf({
   options,
 }: KnownChannel): HookTarget | undefined {
   return isPrivate || users !== undefined ? undefined : options.subscribeHook;
+}
+
+/** The type of subscriptions to a channel, as clients name it. */
+function typeOf({ options }: KnownChannel): number {
+  return subscriptionTypes[options.subscriptionType];
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */
@@ -193,9 +198,11 @@ function granted(
   const readsHistory = mayReadHistory(options, caller);
   const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
   const recoverable =
-    hasHistory &&
-    ((override.forceRecovery ?? options.forceRecovery) ||
-      (request.recoverable && (options.allowRecovery || readsHistory)));
+    options.map === undefined
+      ? hasHistory &&
+        ((override.forceRecovery ?? options.forceRecovery) ||
+          (request.recoverable && (options.allowRecovery || readsHistory)))
+      : options.map.mode !== "ephemeral";
   const positioned =
     recoverable ||
     (hasHistory &&
@@ -229,6 +236,14 @@ function granted(
     recoverable,
     ...(data === undefined ? {} : { data }),
   };
+}
+
+/**
+ * In how many seconds the client is told that its subscription expires; 0 for never. It isn't told of an end before which
+ * the server asks a backend (rule Q9).
+ */
+export function toldTtlSeconds({ subscription }: Grant, nowMs: number): number {
+  return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
 }
 
 /** The client that sends a command for a channel. */
@@ -294,6 +309,22 @@ export function isAllowed(
   return maySubscribe(known, { user, ...capabilitiesOf(claims, channel, known, true) });
 }
 
+/** A session as it sends a command for a channel that it may be subscribed to. */
+export function callerOf(
+  { user, identity, subscriptions }: Pick<CommandSession, "user" | "identity" | "subscriptions">,
+  channel: string,
+  known: KnownChannel,
+): Caller {
+  const subscribed = subscriptions.get(channel) !== undefined;
+  return { user, subscribed, ...capabilitiesOf(identity.claims, channel, known, subscribed) };
+}
+
+/** Whether a backend may allow a publish: not where nobody but subscribers publishes (rule A5). */
+export function mayAsk({ private: isPrivate, users, options }: KnownChannel, caller: Caller): boolean {
+  const isLimited = isPrivate || users !== undefined;
+  return !isLimited || !options.limitedChannelsForSubscribersOnly || caller.subscribed;
+}
+
 /** Whether a client may publish to the channel. */
 export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
   return isPermitted(caller, "pub", {
@@ -301,6 +332,25 @@ export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
     subscriber: options.allowPublishForSubscriber,
     anonymous: options.allowPublishForAnonymous,
   });
+}
+
+/** Whether a client may set or remove keys of a map. */
+export function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller): boolean {
+  return isPermitted(
+    caller,
+    "pub",
+    what === "publish"
+      ? {
+          client: map.allowPublishForClient,
+          subscriber: map.allowPublishForSubscriber,
+          anonymous: map.allowPublishForAnonymous,
+        }
+      : {
+          client: map.allowRemoveForClient,
+          subscriber: map.allowRemoveForSubscriber,
+          anonymous: map.allowRemoveForAnonymous,
+        },
+  );
 }
 
 /** Whether a client may read presence, provided that the namespace has presence. */

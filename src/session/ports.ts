@@ -3,6 +3,7 @@
  * tokens), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
  */
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
+import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
@@ -81,6 +82,35 @@ export interface Channels {
     nowMs: number,
     done: (outcome: HistoryReply) => void,
   ): void;
+  /**
+   * Reads a page of a map's state (rule Z3).
+   *
+   * @param bytesMax how large the entries of the page may be together, before they are encoded
+   */
+  readMap(
+    channel: string,
+    query: MapPageQuery,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: MapPageReply) => void,
+  ): void;
+  /** Reads the oldest changes of a map after a position; none if that is the top. `bytesMax` is as above. */
+  readMapStream(
+    channel: string,
+    query: MapStreamPage,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: HistoryReply) => void,
+  ): void;
+  /** Changes a key of a map for a client. The permissions and `subscription` are those of {@link publish}. */
+  changeMap(
+    channel: string,
+    change: MapChange,
+    info: ClientInfo,
+    subscription: Subscription | undefined,
+    nowMs: number,
+    done: (outcome: PublishReply) => void,
+  ): void;
   /** Asks who is present on the channel, on all its objects (rules G6 and P3). */
   presence(channel: string, question: PresenceQuestion): void;
   /**
@@ -121,6 +151,26 @@ export type HistoryReply =
       readonly position: StreamPosition;
     }
   | FailedReply;
+
+/** The outcome of reading a page of a map's state. */
+export type MapPageReply =
+  | {
+      readonly outcome: "page";
+      /** In the order of their keys. */
+      readonly publications: readonly Publication[];
+      /** Of the next page; "" if this is the last one. */
+      readonly cursor: string;
+      /** The top when the page was read. */
+      readonly position: StreamPosition;
+    }
+  | FailedReply;
+
+/** Which changes of a map are read. */
+export interface MapStreamPage {
+  readonly since: StreamPosition;
+  /** The most changes, at least 1. */
+  readonly limit: number;
+}
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
 export interface Connection {

@@ -189,6 +189,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     }
     const refresher = () => (this.#serverRefresh ??= new ServerRefresh(this));
     if (endExpired(this, this.#serverRefresh, refresher, nowMs)) return;
+    if (this.subscriptions.hasOverdueFlow(nowMs)) {
+      this.disconnect(disconnectCodes.slow);
+      return;
+    }
     switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
       case "nothing":
         return;
@@ -233,7 +237,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    const { all } = this.subscriptions;
+    const { joined } = this.subscriptions;
     this.subscriptions.clear();
     if (this.hasConnected) this.context.counts?.ended();
     if (this.user !== "") this.context.userEnded?.(this);
@@ -241,7 +245,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
-    for (const subscription of all) this.context.channels.unsubscribe(subscription);
+    for (const subscription of joined) this.context.channels.unsubscribe(subscription);
     for (const ended of waiting?.ordersEnded ?? []) ended("done");
   }
 
@@ -302,6 +306,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   unsubscribe(channel: string, code: UnsubscribeCode): void {
+    this.subscriptions.dropFlow(channel);
     if (this.subscriptions.has(channel) && this.subscriptions.get(channel) === undefined)
       this.#wait().cancelled.add(channel);
     if (this.connecting) {
@@ -445,7 +450,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   leave(channel: string, code?: UnsubscribeCode): void {
     const subscription = this.subscriptions.get(channel);
-    if (subscription === undefined) return;
+    if (subscription === undefined) {
+      this.subscriptions.dropFlow(channel);
+      return;
+    }
     this.told?.unsubscribed(channel, code);
     this.context.trail?.unsubscribed(subscription, code?.code ?? 0);
     this.subscriptions.remove(channel);

@@ -1,10 +1,19 @@
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
+import { type MapChange, type MapPageQuery, removalOf } from "../contract/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
-import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
+import type {
+  Channels,
+  HistoryReply,
+  MapPageReply,
+  MapStreamPage,
+  PublishReply,
+  SubscribeReply,
+} from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
+import { leavesKey } from "./map-commands.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
 import { historyError } from "../channel/history-error.ts";
@@ -19,19 +28,25 @@ export class SingleChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
+  readonly #clock: () => number;
   readonly #trail: ClientTrail | undefined;
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
   /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
-  /** @param trail remembers subscriptions; absent where nobody asks for them */
+  /**
+   * @param clock ms since 1970
+   * @param trail remembers subscriptions; absent where nobody asks for them
+   */
   constructor(
     channel: Channel,
     config: ChannelConfig,
     shared: SharedPresence,
+    clock: () => number,
     trail?: ClientTrail,
   ) {
+    this.#clock = clock;
     this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
@@ -76,6 +91,8 @@ export class SingleChannel implements Channels {
   unsubscribe(subscription: Subscription): void {
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
+    if (leavesKey(subscription, this.find(this.#channel.name)))
+      this.#channel.map?.change(removalOf(subscription.info), subscription.info, this.#clock());
   }
 
   publish(
@@ -105,6 +122,64 @@ export class SingleChannel implements Channels {
   ): void {
     const outcome = this.#channel.history(query, nowMs, bytesMax);
     done(outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome)));
+  }
+
+  readMap(
+    _channel: string,
+    query: MapPageQuery,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: MapPageReply) => void,
+  ): void {
+    const page = this.#channel.map?.page(query, nowMs, bytesMax);
+    if (page === undefined) done(failed(errorCodes.notAvailable));
+    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
+    else done({ ...page, outcome: "page" });
+  }
+
+  readMapStream(
+    _channel: string,
+    { since, limit }: MapStreamPage,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: HistoryReply) => void,
+  ): void {
+    const page = this.#channel.recoverPage(since, nowMs, bytesMax);
+    if (page === undefined) done(failed(errorCodes.notAvailable));
+    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
+    else {
+      const { position, publications } = page;
+      done({ outcome: "history", publications: publications.slice(0, limit), position });
+    }
+  }
+
+  changeMap(
+    _channel: string,
+    change: MapChange,
+    info: ClientInfo,
+    _subscription: Subscription | undefined,
+    nowMs: number,
+    done: (outcome: PublishReply) => void,
+  ): void {
+    if (this.#channel.hub.overloaded(nowMs)) {
+      done(failed(errorCodes.tooManyRequests));
+      return;
+    }
+    const outcome = this.#channel.map?.change(change, info, nowMs).outcome;
+    switch (outcome) {
+      case "changed":
+      case "suppressed":
+        done({ outcome: "published" });
+        return;
+      case "too-many-keys":
+        done(failed(errorCodes.tooManyRequests));
+        return;
+      case "full":
+        done(failed(errorCodes.limitExceeded));
+        return;
+      case undefined:
+        done(failed(errorCodes.notAvailable));
+    }
   }
 
   presence(_channel: string, question: PresenceQuestion): void {

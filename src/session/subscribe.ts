@@ -15,12 +15,14 @@ import {
   grantSubscription,
   isAllowed,
   subscribeHookOf,
+  toldTtlSeconds,
 } from "./grant.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
+import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
-import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { hasEnded } from "./liveness.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
 
@@ -39,9 +41,15 @@ export function carryOutSubscribe(
   nowMs: number,
   done: DecisionDone,
 ): void {
+  if (continueMapFlow(session, id, request, nowMs, done)) return;
   const found = findFree(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
+    return;
+  }
+  const lost = found.options.map === undefined ? undefined : lostFlow(request);
+  if (lost !== undefined) {
+    done(lost);
     return;
   }
   const target = token === undefined ? subscribeHookOf(found) : undefined;
@@ -122,6 +130,10 @@ function begin(
   nowMs: number,
   done: DecisionDone,
 ): void {
+  if (options.map !== undefined) {
+    beginMapFlow(session, id, request, grant, options.map, nowMs, done);
+    return;
+  }
   const { channels } = session.context;
   const { channel } = request;
   const subscription = session.newSubscription(grant.subscription);
@@ -303,11 +315,6 @@ export function subscribeResult(
     ...(grant.subscription.delta === true ? { delta: true } : {}),
     ...(grant.data === undefined ? {} : { data: grant.data }),
   };
-}
-
-/** The client isn't told of an end before which the server asks a backend (rule Q9). */
-function toldTtlSeconds({ subscription }: Grant, nowMs: number): number {
-  return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
 }
 
 /**

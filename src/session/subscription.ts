@@ -126,7 +126,9 @@ export class Subscription implements Subscriber {
    * Notes the payload that a delta subscriber is about to be sent, as base of the next delta (rule D2). Also saves
    * whether that is the newest publication of the history; a publication without an offset isn't in the history.
    */
-  noteSent({ data, offset }: Publication): void {
+  noteSent({ data, offset, key }: Publication): void {
+    // The base of a map's delta is what the client holds of the key, which each publication brings itself.
+    if (key !== undefined) return;
     this.deltaBase = data;
     const hasNewest = offset > 0;
     if (hasNewest === (this.#granted.hasNewest === true)) return;

@@ -1,4 +1,5 @@
 import type { Cursor, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import type { MapFlow } from "./map-flow.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
@@ -11,6 +12,8 @@ export class Subscriptions {
   #byChannel: Map<string, Subscription> | undefined;
   /** The channels of {@link reserve}; undefined while there is none. */
   #reserved: Set<string> | undefined;
+  /** The flows whose subscriptions are pending, by channel; undefined while there is none. */
+  #flows: Map<string, MapFlow> | undefined;
   /** Cache of {@link begunSnapshots}; undefined after a change, and up to `few`. */
   #begunSnapshots: readonly SubscriptionSnapshot[] | undefined;
 
@@ -34,6 +37,44 @@ export class Subscriptions {
   release(channel: string): void {
     this.#reserved?.delete(channel);
     if (this.#reserved?.size === 0) this.#reserved = undefined;
+  }
+
+  /** The flow in which the client synchronises a map; undefined if there is none. */
+  flow(channel: string): MapFlow | undefined {
+    return this.#flows?.get(channel);
+  }
+
+  /** Whether a client takes longer with a flow than the namespace allows. */
+  hasOverdueFlow(nowMs: number): boolean {
+    if (this.#flows === undefined) return false;
+    for (const flow of this.#flows.values()) if (flow.isOver(nowMs)) return true;
+    return false;
+  }
+
+  /** Adds a flow, with its subscription. */
+  addFlow(flow: MapFlow): void {
+    this.add(flow.subscription);
+    this.#flows ??= new Map();
+    this.#flows.set(flow.channel, flow);
+  }
+
+  /** The subscription of a flow is about to begin: it stays. */
+  endFlow(channel: string): void {
+    this.#flows?.delete(channel);
+    if (this.#flows?.size === 0) this.#flows = undefined;
+  }
+
+  /**
+   * Ends a flow that doesn't lead to a subscription, unless one of its requests is being answered.
+   *
+   * @returns whether there was one
+   */
+  dropFlow(channel: string): boolean {
+    const flow = this.flow(channel);
+    if (flow === undefined || flow.answering) return false;
+    this.endFlow(channel);
+    this.remove(channel);
+    return true;
   }
 
   /** The subscription to a channel, if it has begun. */
@@ -61,6 +102,12 @@ export class Subscriptions {
   /** All, pending ones included. A change makes a new array, so this one can be iterated meanwhile. */
   get all(): readonly Subscription[] {
     return this.#all;
+  }
+
+  /** Those that their channels know: not the ones of flows, unless they are about to begin. */
+  get joined(): readonly Subscription[] {
+    if (this.#flows === undefined) return this.#all;
+    return this.#all.filter(({ channel }) => this.flow(channel)?.joining !== false);
   }
 
   /** The cursors that this session stores for its gateway, by channel; undefined if there are none (rule L7). */
@@ -122,6 +169,7 @@ export class Subscriptions {
   clear(): void {
     this.#all = [];
     this.#reserved = undefined;
+    this.#flows = undefined;
     this.#byChannel = undefined;
     this.#begunSnapshots = undefined;
   }

@@ -270,7 +270,7 @@ export class ChannelHost implements ChannelCalls {
       turns: new Map(),
       context: {
         config,
-        channels: new SingleChannel(channel, config.channel, presence),
+        channels: new SingleChannel(channel, config.channel, presence, () => this.nowMs),
         ...sessions,
         ...(holder === undefined ? {} : { users: holder.users }),
       },

@@ -121,7 +121,13 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       subscribers: () => this.#sweptSubscribers(),
     });
     const { clients } = this.remembered;
-    const channels = new SingleChannel(channel, config.channel, this.#presence, clients);
+    const channels = new SingleChannel(
+      channel,
+      config.channel,
+      this.#presence,
+      () => Date.now(),
+      clients,
+    );
     const sessions = {
       ...this.ofSessions(),
       channels,

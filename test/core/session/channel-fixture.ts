@@ -154,7 +154,7 @@ export class ChannelFixture {
     });
     return {
       config,
-      channels: new SingleChannel(channel, config.channel, presence),
+      channels: new SingleChannel(channel, config.channel, presence, () => this.nowMs),
       backlog: this.#backlog,
       knownDeltas: new KnownDeltas(),
       version: "test",

@@ -4,12 +4,15 @@ import type { SubscribeOptions } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../../../src/channel/shared-presence.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
+import type { MapChange, MapPageQuery } from "../../../src/contract/map-call.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type {
   Channels,
   HistoryReply,
+  MapPageReply,
+  MapStreamPage,
   SubscribeReply,
   PublishReply,
 } from "../../../src/session/ports.ts";
@@ -39,6 +42,19 @@ interface PendingHistory extends PendingCall<HistoryReply> {
   readonly query: HistoryQuery;
 }
 
+interface PendingPage extends PendingCall<MapPageReply> {
+  readonly query: MapPageQuery;
+}
+
+interface PendingStream extends PendingCall<HistoryReply> {
+  readonly query: MapStreamPage;
+}
+
+interface PendingChange extends PendingCall<PublishReply> {
+  readonly change: MapChange;
+  readonly info: ClientInfo;
+}
+
 /**
  * Many channels as a gateway has them. Calls are answered when the test says so, in any order. A use against the
  * contract throws.
@@ -51,6 +67,9 @@ export class ScriptedChannels implements Channels {
   readonly #publishes: PendingPublish[] = [];
   readonly #histories: PendingHistory[] = [];
   readonly #presences: PendingCall<PresenceAnswer>[] = [];
+  readonly #pages: PendingPage[] = [];
+  readonly #streams: PendingStream[] = [];
+  readonly #changes: PendingChange[] = [];
   readonly #subscribers = new Set<Subscription>();
   readonly #collecting = new Map<string, Message[]>();
   /** How many of the collected publications a subscription was sent alone. */
@@ -136,6 +155,38 @@ export class ScriptedChannels implements Channels {
   answerHistory(channel: string): void {
     const position = { epoch: "e", offset: 0 };
     take(this.#histories, channel).done({ outcome: "history", publications: [], position });
+  }
+
+  /** The oldest page of a map that isn't answered. */
+  pageOf(channel: string): MapPageQuery {
+    return first(this.#pages, channel).query;
+  }
+
+  /** Answers the oldest page of a map. */
+  answerPage(channel: string, reply: MapPageReply): void {
+    take(this.#pages, channel).done(reply);
+  }
+
+  /** The oldest page of a map's stream that isn't answered. */
+  streamOf(channel: string): MapStreamPage {
+    return first(this.#streams, channel).query;
+  }
+
+  /** Answers the oldest page of a map's stream. */
+  answerStream(channel: string, reply: HistoryReply): void {
+    take(this.#streams, channel).done(reply);
+  }
+
+  /** The oldest change of a map that isn't answered. */
+  changed(channel: string): MapChange {
+    return first(this.#changes, channel).change;
+  }
+
+  /** Answers the oldest change of a map. */
+  answerChange(channel: string, error?: ErrorCode): void {
+    take(this.#changes, channel).done(
+      error === undefined ? { outcome: "published" } : { outcome: "failed", error },
+    );
   }
 
   /** Answers the oldest presence request for a channel with no clients. */
@@ -230,6 +281,40 @@ export class ScriptedChannels implements Channels {
     this.#histories.push({ channel, query, done: answer });
   }
 
+  readMap(
+    channel: string,
+    query: MapPageQuery,
+    _bytesMax: number,
+    _nowMs: number,
+    done: (outcome: MapPageReply) => void,
+  ): void {
+    this.#calls.push(`page ${channel}`);
+    this.#pages.push({ channel, query, done });
+  }
+
+  readMapStream(
+    channel: string,
+    query: MapStreamPage,
+    _bytesMax: number,
+    _nowMs: number,
+    done: (outcome: HistoryReply) => void,
+  ): void {
+    this.#calls.push(`stream ${channel}`);
+    this.#streams.push({ channel, query, done });
+  }
+
+  changeMap(
+    channel: string,
+    change: MapChange,
+    info: ClientInfo,
+    _subscription: Subscription | undefined,
+    _nowMs: number,
+    done: (outcome: PublishReply) => void,
+  ): void {
+    this.#calls.push(`${change.method} ${channel} ${change.request.key}`);
+    this.#changes.push({ channel, change, info, done });
+  }
+
   presence(channel: string, { codec, done }: PresenceQuestion): void {
     if (codec === undefined) {
       done(nobodyIsPresent);
@@ -273,6 +358,15 @@ const nobodyIsPresent: PresenceAnswer = {
   result: { parts: [] },
   stats: { clientCount: 0, userCount: 0 },
 };
+
+function first<Asked extends { readonly channel: string }>(
+  requests: readonly Asked[],
+  channel: string,
+): Asked {
+  const request = requests.find((one) => one.channel === channel);
+  if (request === undefined) throw new Error(`nobody asks ${channel}`);
+  return request;
+}
 
 function take<Asked extends { readonly channel: string }>(
   requests: Asked[],

@@ -218,7 +218,7 @@ function opened({ options = withHistory, turns = [] }: Setup = {}) {
     gather: (done) => done({ clients: [], complete: true }),
     subscribers: () => channel.hub.subscribers,
   });
-  return { channel, own: new SingleChannel(channel, configured().channel, presence) };
+  return { channel, own: new SingleChannel(channel, configured().channel, presence, () => 0) };
 }
 
 interface Setup {

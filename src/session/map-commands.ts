@@ -1,0 +1,153 @@
+/** What clients change in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
+import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
+import { acceptsData } from "../channel/publication-request.ts";
+import type { HookTarget, MapOptions } from "../config/config.ts";
+import { type MapChange, plainMapPublish } from "../contract/map-call.ts";
+import { parseMapPublishResult, parseMapRemoveResult } from "../hooks/response.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import { type PublishRequest, subscriptionTypes } from "../protocol/command.ts";
+import type { Payload } from "../protocol/payload.ts";
+import { type DecisionDone, failWith } from "./decision.ts";
+import { callerOf, mayAsk, mayChange } from "./grant.ts";
+import { askHook, refusedByHook, unusableResult } from "./hook.ts";
+import type { CommandSession } from "./ports.ts";
+import { clientInfo, type Subscription } from "./subscription.ts";
+
+/**
+ * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4). A
+ * change that does nothing, because of the key's mode or version, is answered like any other.
+ */
+export function changeMap(
+  session: CommandSession,
+  id: number,
+  request: PublishRequest,
+  known: KnownChannel,
+  map: MapOptions,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const { channel, data, removed } = request;
+  const hook = removed ? map.removeHook : map.publishHook;
+  const caller = callerOf(session, channel, known);
+  const isAllowed =
+    hook === undefined
+      ? mayChange(map, removed ? "remove" : "publish", caller)
+      : mayAsk(known, caller);
+  const key = keyOf(session, request.key, map);
+  if (request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
+  else if (!isAllowed || key === undefined) done(failWith(errorCodes.permissionDenied));
+  else if (!utf8Fits(key, limits.mapKeyBytesMax)) done(failWith(errorCodes.badRequest));
+  else if (removed) {
+    if (hook === undefined) change(session, id, channel, plainRemove(key), nowMs, done);
+    else removeByHook(session, id, { channel, key }, hook, nowMs, done);
+  } else if (data === undefined || !acceptsData(known.options, data)) {
+    done(failWith(errorCodes.badRequest));
+  } else if (hook === undefined) {
+    const own = { method: "map_publish", request: plainMapPublish(key, data) } as const;
+    change(session, id, channel, own, nowMs, done);
+  } else publishByHook(session, id, { channel, key, data }, hook, nowMs, done);
+}
+
+/** The key that a client changes; undefined for an anonymous user where the user's ID is the key. */
+function keyOf(session: CommandSession, key: string, { clientKey }: MapOptions): string | undefined {
+  switch (clientKey) {
+    case "":
+      return key;
+    case "client_id":
+      return session.identity.client;
+    case "user_id":
+      return session.user === "" ? undefined : session.user;
+  }
+}
+
+function plainRemove(key: string): MapChange {
+  return { method: "map_remove", request: { key, idempotencyKey: "" } };
+}
+
+/** @param own its key may be empty: the client gave none, and no backend did either */
+function change(
+  session: CommandSession,
+  id: number,
+  channel: string,
+  own: MapChange,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  if (own.request.key === "") {
+    done(failWith(errorCodes.badRequest));
+    return;
+  }
+  const subscription = session.subscriptions.get(channel);
+  const info = subscription?.info ?? clientInfo(session.identity);
+  const traced = withTrace(own, session.identity.traceparent);
+  session.context.channels.changeMap(channel, traced, info, subscription, nowMs, (reply) => {
+    if (reply.outcome === "failed") done(failWith(reply.error));
+    else done({ outcome: "reply", reply: { id, method: "publish" } });
+  });
+}
+
+function withTrace(own: MapChange, traceparent: string | undefined): MapChange {
+  if (traceparent === undefined) return own;
+  return own.method === "map_publish"
+    ? { ...own, request: { ...own.request, traceparent } }
+    : { ...own, request: { ...own.request, traceparent } };
+}
+
+/** Whether the key that is the client's ID has to be removed at the end of a subscription (rule Z25). */
+export function leavesKey({ begun }: Subscription, known: ResolvedChannel): boolean {
+  return (
+    begun && known.outcome === "resolved" && known.options.map?.removeClientOnUnsubscribe === true
+  );
+}
+
+/** Lets a backend decide on a publish, in place of the namespace's permissions (rule Q2). */
+function publishByHook(
+  session: CommandSession,
+  id: number,
+  wanted: { readonly channel: string; readonly key: string; readonly data: Payload },
+  target: HookTarget,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const { channel } = wanted;
+  askHook(session, target, { hook: "map_publish", ...wanted }, nowMs, (answer, answeredMs) => {
+    if (answer.outcome !== "result") {
+      done(refusedByHook(answer, target));
+      return;
+    }
+    const read = parseMapPublishResult(answer.result, wanted);
+    const known = session.context.channels.find(channel);
+    if (read.outcome === "invalid") done(unusableResult(read.reason, target));
+    else if (known.outcome !== "resolved" || !acceptsData(known.options, read.request.data))
+      done(unusableResult("the namespace doesn't accept such data", target));
+    else {
+      const own = { method: "map_publish", request: read.request } as const;
+      change(session, id, channel, own, answeredMs, done);
+    }
+  });
+}
+
+/** Lets a backend decide on a removal, in place of the namespace's permissions (rule Q2). */
+function removeByHook(
+  session: CommandSession,
+  id: number,
+  wanted: { readonly channel: string; readonly key: string },
+  target: HookTarget,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  askHook(session, target, { hook: "map_remove", ...wanted }, nowMs, (answer, answeredMs) => {
+    if (answer.outcome !== "result") {
+      done(refusedByHook(answer, target));
+      return;
+    }
+    const read = parseMapRemoveResult(answer.result, wanted.key);
+    if (read.outcome === "invalid") done(unusableResult(read.reason, target));
+    else {
+      const own = { method: "map_remove", request: read.request } as const;
+      change(session, id, wanted.channel, own, answeredMs, done);
+    }
+  });
+}

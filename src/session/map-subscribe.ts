@@ -1,0 +1,390 @@
+import type { MapOptions } from "../config/config.ts";
+import { fullForDelta } from "../delta/delta-chain.ts";
+import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { Message } from "../protocol/codec.ts";
+import { mapPhases, type SubscribeRequest, subscriptionTypes } from "../protocol/command.ts";
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
+import type { SubscribeResult } from "../protocol/reply.ts";
+import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
+import { type Grant, isAllowed, toldTtlSeconds } from "./grant.ts";
+import { MapFlow } from "./map-flow.ts";
+import type { CommandSession, SubscribeReply } from "./ports.ts";
+
+/**
+ * Begins a client's synchronisation with a map, with the first request of its flow (docs/protocol.md 3.4).
+ *
+ * @param grant the decision on that request
+ * @param done  takes the decision, which is silent if a reply has been sent by then
+ */
+export function beginMapFlow(
+  session: CommandSession,
+  id: number,
+  request: SubscribeRequest,
+  grant: Grant,
+  map: MapOptions,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const subscription = session.newSubscription(grant.subscription);
+  const { recover, epoch, offset, phase } = request;
+  const since = recover && phase !== mapPhases.state ? { epoch, offset } : undefined;
+  const flow = new MapFlow(grant, subscription, map, since, nowMs);
+  session.subscriptions.addFlow(flow);
+  new FlowStep(session, id, request, flow, nowMs, done).run();
+}
+
+/**
+ * Goes on with a flow, if the request is a later one of it. Neither permissions, nor a token, nor a backend are asked
+ * again.
+ *
+ * @returns whether the request is answered; false if it has to be treated as a first one
+ */
+export function continueMapFlow(
+  session: CommandSession,
+  id: number,
+  request: SubscribeRequest,
+  nowMs: number,
+  done: DecisionDone,
+): boolean {
+  const { subscriptions } = session;
+  const flow = subscriptions.flow(request.channel);
+  if (flow === undefined || request.type === subscriptionTypes.stream) return false;
+  if (flow.isOver(nowMs)) {
+    subscriptions.dropFlow(request.channel);
+    done(disconnectWith(disconnectCodes.slow));
+    return true;
+  }
+  if (request.phase === mapPhases.state && request.cursor === "") {
+    // The client starts again, as the SDK does when the epoch has changed.
+    subscriptions.dropFlow(request.channel);
+    return false;
+  }
+  new FlowStep(session, id, request, flow, nowMs, done).run();
+  return true;
+}
+
+/**
+ * The decision on a request that belongs to a flow which the server doesn't have; undefined for a first request. If the
+ * client has read a page, the flow was lost with the object's memory: after a temporary error the client starts again,
+ * whatever it does when a position can't be recovered (rule Z21).
+ */
+export function lostFlow(request: SubscribeRequest): Decision | undefined {
+  const { phase, cursor, recover, epoch } = request;
+  const isFirst = cursor === "" && (phase !== mapPhases.stream || recover);
+  if (isFirst) return undefined;
+  return failWith(epoch === "" ? errorCodes.permissionDenied : errorCodes.concurrentPagination);
+}
+
+/** Whether a request of the same flow is being answered, so that this one is refused (docs/protocol.md 3.4). */
+export function isParallelPage(
+  { subscriptions }: CommandSession,
+  { channel, type }: SubscribeRequest,
+): boolean {
+  return type !== subscriptionTypes.stream && subscriptions.flow(channel)?.answering === true;
+}
+
+/**
+ * One request of a flow. Pages of the state leave out what was changed after the first page was read. With the last one
+ * the subscription begins as an ordinary subscribe that recovers from there. If the client has missed too many changes
+ * for that, it reads them in pages of the stream first.
+ */
+class FlowStep {
+  readonly #session: CommandSession;
+  readonly #id: number;
+  readonly #request: SubscribeRequest;
+  readonly #flow: MapFlow;
+  readonly #nowMs: number;
+  readonly #done: DecisionDone;
+
+  constructor(
+    session: CommandSession,
+    id: number,
+    request: SubscribeRequest,
+    flow: MapFlow,
+    nowMs: number,
+    done: DecisionDone,
+  ) {
+    this.#session = session;
+    this.#id = id;
+    this.#request = request;
+    this.#flow = flow;
+    this.#nowMs = nowMs;
+    this.#done = done;
+  }
+
+  run(): void {
+    const { phase, epoch } = this.#request;
+    const { position, hasStream } = this.#flow;
+    this.#flow.answering = true;
+    const isOther = epoch !== "" && position !== undefined && epoch !== position.epoch;
+    if (isOther) this.#fail(errorCodes.unrecoverablePosition);
+    else if (phase === mapPhases.state) this.#readState();
+    else if (phase === mapPhases.live) this.#goLive();
+    else if (phase === mapPhases.stream && hasStream) this.#goLive();
+    else this.#fail(errorCodes.badRequest);
+  }
+
+  #readState(): void {
+    const { cursor, limit } = this.#request;
+    const { channel, position: since } = this.#flow;
+    const isFirst = since === undefined;
+    const query = {
+      cursor,
+      limit: this.#flow.pageSize(limit),
+      ...(isFirst ? {} : { since }),
+    };
+    const { channels } = this.#session.context;
+    channels.readMap(channel, query, this.#pageBytesMax, this.#nowMs, (reply) => {
+      if (!this.#goesOn()) return;
+      if (reply.outcome === "failed") {
+        this.#fail(reply.error);
+        return;
+      }
+      const { position } = reply;
+      this.#flow.position ??= position;
+      const state = this.#asReceived(reply.publications);
+      if (position.epoch !== this.#flow.position.epoch) this.#fail(errorCodes.unrecoverablePosition);
+      else if (reply.cursor === "") this.#goLive(state);
+      else this.#sendPage(state, reply.cursor);
+    });
+  }
+
+  /**
+   * Begins the subscription, if the changes since the flow's position can be recovered at once.
+   *
+   * @param state the last page of the state; undefined if the client has it
+   */
+  #goLive(state?: readonly Publication[]): void {
+    const { subscription, position: since } = this.#flow;
+    const { channels } = this.#session.context;
+    const options = {
+      positioned: true,
+      mode: "stream",
+      orFail: true,
+      ...(since === undefined ? {} : { since }),
+    } as const;
+    this.#flow.joining = true;
+    channels.subscribe(subscription, options, this.#nowMs, (reply) => {
+      this.#flow.joining = false;
+      if (reply.outcome === "failed") {
+        if (!this.#goesOn()) return;
+        // By number: an error that came from a channel's object is a copy.
+        const isTooFar = reply.error.code === errorCodes.unrecoverablePosition.code;
+        if (isTooFar) this.#stayBehind(state);
+        else this.#fail(reply.error);
+        return;
+      }
+      const subscribed = this.#subscribed(reply, state);
+      if (subscribed === "answered") return;
+      channels.unsubscribe(subscription);
+      if (!this.#goesOn()) return;
+      const half = firstHalf(state ?? []);
+      // Without a stream, the only smaller reply is a shorter page of the state.
+      const isCut = subscribed === "too-large" && half.length > 0 && !this.#flow.hasStream;
+      if (isCut) this.#sendPage(half, lastKey(half));
+      else this.#stayBehind(state);
+    });
+  }
+
+  /** @returns why nothing was sent: the reply is too large, or has more changes than the namespace allows */
+  #subscribed(
+    reply: Subscribed,
+    state: readonly Publication[] | undefined,
+  ): "answered" | "too-large" | "too-many" {
+    const session = this.#session;
+    const { subscription, channel, map } = this.#flow;
+    const { liveTransitionMaxPublicationLimit: most } = map;
+    if (most > 0 && reply.publications.length > most) return "too-many";
+    const message = this.#encode(this.#liveResult(reply, state));
+    if (message.length > session.context.config.client.queueMaxSizeBytes) return "too-large";
+    if (!this.#goesOn() || !this.#fitsBacklog(message)) {
+      session.context.channels.unsubscribe(subscription);
+      return "answered";
+    }
+    const { recovering: isRecovering } = this.#flow;
+    const { recovered, publications } = reply;
+    session.subscriptions.endFlow(channel);
+    subscription.begin();
+    session.context.counts?.subscribed(
+      channel,
+      isRecovering ? { recovered, publications: publications.length } : undefined,
+    );
+    session.send(message);
+    session.announce(subscription);
+    this.#done(silent);
+    return "answered";
+  }
+
+  /**
+   * The client can't be subscribed yet. It gets what it asked for as a page, and asks for a page of the stream next. A map
+   * without a stream has no such page: its client starts again.
+   */
+  #stayBehind(state: readonly Publication[] | undefined): void {
+    const { position, hasStream } = this.#flow;
+    if (position === undefined || !hasStream) this.#fail(errorCodes.unrecoverablePosition);
+    else if (state === undefined) this.#readStream(position);
+    else this.#sendPage(state, "");
+  }
+
+  #readStream(since: StreamPosition): void {
+    const { channel } = this.#flow;
+    const limit = this.#flow.pageSize(this.#request.limit);
+    const { channels } = this.#session.context;
+    const query = { since, limit };
+    channels.readMapStream(channel, query, this.#pageBytesMax, this.#nowMs, (reply) => {
+      if (!this.#goesOn()) return;
+      if (reply.outcome === "failed") this.#fail(reply.error);
+      else this.#sendStream(reply.publications, reply.position.epoch);
+    });
+  }
+
+  /** Sends a page of the stream, of as many of the changes as fit into a reply. */
+  #sendStream(publications: readonly Publication[], epoch: string): void {
+    const last = publications.at(-1);
+    if (last === undefined) {
+      this.#fail(errorCodes.unrecoverablePosition);
+      return;
+    }
+    const position = { epoch, offset: last.offset };
+    const message = this.#encode({
+      ...nothingTold,
+      type: subscriptionTypes.map,
+      phase: mapPhases.stream,
+      position,
+      publications: this.#asReceived(publications),
+    });
+    const isTooLarge = message.length > this.#session.context.config.client.queueMaxSizeBytes;
+    if (isTooLarge && publications.length > 1) this.#sendStream(firstHalf(publications), epoch);
+    else if (isTooLarge) this.#fail(errorCodes.limitExceeded);
+    else if (this.#fitsBacklog(message)) {
+      this.#flow.position = position;
+      this.#sendPart(message);
+    }
+  }
+
+  /**
+   * Sends a page of the state, of as many of the entries as fit into a reply.
+   *
+   * @param cursor of the page after it; "" if there is none
+   */
+  #sendPage(state: readonly Publication[], cursor: string): void {
+    const { position } = this.#flow;
+    const message = this.#encode({
+      ...nothingTold,
+      type: subscriptionTypes.map,
+      phase: mapPhases.state,
+      ...(cursor === "" ? {} : { cursor }),
+      ...(position === undefined ? {} : { position: this.#told(position) }),
+      state,
+    });
+    const isTooLarge = message.length > this.#session.context.config.client.queueMaxSizeBytes;
+    const half = firstHalf(state);
+    if (isTooLarge && state.length > 1) this.#sendPage(half, lastKey(half));
+    else if (isTooLarge) this.#fail(errorCodes.limitExceeded);
+    else if (this.#fitsBacklog(message)) this.#sendPart(message);
+  }
+
+  /** Sends a reply after which the flow goes on. */
+  #sendPart(message: Message): void {
+    this.#flow.answering = false;
+    this.#session.send(message);
+    this.#done(silent);
+  }
+
+  #liveResult(reply: Subscribed, state: readonly Publication[] | undefined): SubscribeResult {
+    const { grant, recovering, hasStream } = this.#flow;
+    return {
+      ttlSeconds: toldTtlSeconds(grant, this.#nowMs),
+      type: subscriptionTypes.map,
+      recoverable: hasStream,
+      // A client of a map isn't told that it is positioned: with `recoverable` it is.
+      positioned: false,
+      wasRecovering: recovering,
+      recovered: recovering && reply.recovered,
+      publications: this.#asReceived(reply.publications),
+      ...(reply.position === undefined ? {} : { position: this.#told(reply.position) }),
+      ...(state === undefined ? {} : { state }),
+      ...(grant.subscription.delta === true ? { delta: true } : {}),
+      ...(grant.data === undefined ? {} : { data: grant.data }),
+    };
+  }
+
+  /** A position as the client is told it: without an offset where it can't recover. */
+  #told({ epoch, offset }: StreamPosition): StreamPosition {
+    return { epoch, offset: this.#flow.hasStream ? offset : 0 };
+  }
+
+  /**
+   * Entries and changes as the client gets them: those that its filter lets through, and in full (docs/protocol.md 3.1
+   * and 3.2).
+   */
+  #asReceived(publications: readonly Publication[]): readonly Publication[] {
+    const { subscription, hasStream } = this.#flow;
+    const { filter, delta, codec } = subscription;
+    const passed =
+      filter === undefined
+        ? publications
+        : publications.filter(({ tags }) => filter.matches(tags));
+    if (!hasStream) return passed.map((publication) => ({ ...publication, offset: 0 }));
+    return delta ? passed.map((publication) => fullForDelta(publication, codec.deltaForm)) : passed;
+  }
+
+  /** Half of what the client can be sent at once: its format may make more of the entries than they are in memory. */
+  get #pageBytesMax(): number {
+    return this.#session.context.config.client.queueMaxSizeBytes / 2;
+  }
+
+  #encode(result: SubscribeResult): Message {
+    return this.#session.codec.encodeReply({ id: this.#id, method: "subscribe", result });
+  }
+
+  /** Whether the client's backlog has room for a reply. If not, the flow ends: the client starts again. */
+  #fitsBacklog(message: Message): boolean {
+    const fits = !this.#session.mustWait(message);
+    if (!fits) this.#fail(errorCodes.tooManyRequests);
+    return fits;
+  }
+
+  /** Whether the flow goes on. It ends with the connection, by an order, or when what allowed it ends (rule U2). */
+  #goesOn(): boolean {
+    const session = this.#session;
+    const { channel, subscription } = this.#flow;
+    if (session.subscriptions.flow(channel) !== this.#flow) return false;
+    const { context, identity } = session;
+    const ended =
+      session.takeCancelled(channel) ||
+      !isAllowed(subscription.granted, identity.claims, context.channels);
+    if (ended) this.#fail(errorCodes.permissionDenied);
+    return !ended;
+  }
+
+  #fail(error: ErrorCode): void {
+    const { channel } = this.#flow;
+    this.#session.takeCancelled(channel);
+    this.#flow.answering = false;
+    this.#session.subscriptions.dropFlow(channel);
+    this.#done(failWith(error));
+  }
+}
+
+type Subscribed = SubscribeReply & { readonly outcome: "subscribed" };
+
+/** What a page says of the subscription that it belongs to: nothing, before it has begun. */
+const nothingTold = {
+  ttlSeconds: 0,
+  recoverable: false,
+  positioned: false,
+  wasRecovering: false,
+  recovered: false,
+  publications: [],
+} as const;
+
+/** The first half of several publications; none of a single one. */
+function firstHalf(publications: readonly Publication[]): readonly Publication[] {
+  return publications.slice(0, Math.floor(publications.length / 2));
+}
+
+/** The cursor of the page after these entries. */
+function lastKey(state: readonly Publication[]): string {
+  return state.at(-1)?.key ?? "";
+}
