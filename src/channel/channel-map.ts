@@ -161,7 +161,7 @@ export class ChannelMap {
 
   /**
    * Tells the subscribers, here and on gateways, that the state of an ephemeral map was lost in a crash (rule Z11). To be
-   * called at the end of the first event of an instance; otherwise it does nothing.
+   * called before anything else is asked of the channel, or at the end of the first event; later it does nothing.
    */
   tellLoss(nowMs: number): void {
     if (!this.#isLost) return;
@@ -183,6 +183,7 @@ export class ChannelMap {
 
   /** Removes keys that have ended, in the order in which they ended: a bounded number of them (rule Z6). */
   expire(nowMs: number): void {
+    this.tellLoss(nowMs);
     if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
     this.#store.changing(nowMs);
     for (const key of this.#expiry.take(nowMs)) {

@@ -356,6 +356,7 @@ export class Channel {
    * the stream.
    */
   deleteExpired(nowMs: number): void {
+    this.map?.tellLoss(nowMs);
     const keysEnd = this.#idempotency.endsAtMs;
     if (keysEnd !== undefined && nowMs >= keysEnd) this.#idempotency.forget();
     const historyEnds = this.#history.endsAtMs;

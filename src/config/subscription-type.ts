@@ -16,7 +16,7 @@ type TypeOptions = Pick<ChannelOptions, "subscriptionType" | "map" | "sharedPoll
  * @param section of the namespace; receives the problems
  */
 export function readSubscriptionType(section: Section, targets: ChannelTargets): TypeOptions {
-  const type = readChoice(section, "subscription_type", { choices: subscriptionTypes });
+  const type = readChoice(section, "subscription_type", { choices: typeNames });
   if (type === "map_clients" || type === "map_users")
     section.problem("subscription_type", `"${type}" is not supported by Dormouse yet`);
   if (!section.isValid("subscription_type")) {
@@ -40,7 +40,7 @@ export function readSubscriptionType(section: Section, targets: ChannelTargets):
   }
 }
 
-const subscriptionTypes = ["", "stream", "map", "map_clients", "map_users", "shared_poll"] as const;
+const typeNames = ["", "stream", "map", "map_clients", "map_users", "shared_poll"] as const;
 
 /**
  * Reports the options of streams that a namespace of another type has: they would have no effect.

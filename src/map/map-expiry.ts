@@ -58,6 +58,8 @@ export class MapExpiry {
    */
   take(nowMs: number): readonly string[] {
     if ((this.#state.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return [];
+    if ((this.#queue[0]?.dueMs ?? Number.POSITIVE_INFINITY) > nowMs && this.#knownUntilMs <= nowMs)
+      this.#lookOn();
     const ended: string[] = [];
     let looked = 0;
     while (ended.length < limits.mapExpirySliceKeys && looked < limits.mapExpiryRowsMax) {
@@ -67,7 +69,6 @@ export class MapExpiry {
       if (this.#state.find(next.key)?.offset === next.offset) ended.push(next.key);
     }
     this.#queue.splice(0, looked);
-    if (looked === 0 && this.#knownUntilMs <= nowMs) this.#lookOn();
     return ended;
   }
 

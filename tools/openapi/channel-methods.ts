@@ -94,7 +94,15 @@ export const channelMethods = {
       ),
       ...hasPayload,
     },
-    result: object("Where the publication is.", {}, position),
+    result: object(
+      "Where the publication is; or the newest one, if `if_offset` wasn't its offset.",
+      {},
+      {
+        ...position,
+        suppressed: flag("Nothing was published, because of `if_offset`. Dormouse's own."),
+        suppress_reason: text("`position_mismatch`. Dormouse's own."),
+      },
+    ),
     example: {
       request: { channel: "news", data: { text: "hello" } },
       result: { offset: 1, epoch: "AbCdEfGh" },

@@ -34,23 +34,27 @@ const limitNote: FieldNote = {
   minimum: -1,
 };
 
+const top = {
+  offset: large("The number of the newest change of the map; 0 if there is none."),
+  epoch: text("The epoch of the map."),
+};
+
 const changed = object(
-  "Where the change is, or why there is none.",
-  {},
+  "Where the change is; or the position of the map, if there is no change.",
   {
-    offset: large("The number of the change; absent on an ephemeral map."),
-    epoch: text("The epoch of the map; absent on an ephemeral map."),
+    offset: large("The number of the change, or of the newest one if the change wasn't made."),
+    epoch: top.epoch,
+  },
+  {
     suppressed: flag("The change was not made."),
     suppress_reason: text(
       "Why it wasn't: `idempotency`, `version`, `key_exists`, `key_not_found` or `position_mismatch`.",
     ),
+    current_offset: large(
+      "With `position_mismatch`: the offset of the key's last change; 0 if the map hasn't the key. Dormouse's own.",
+    ),
   },
 );
-
-const top = {
-  offset: large("The offset of the newest change; absent on an ephemeral map."),
-  epoch: text("The epoch of the map; absent on an ephemeral map."),
-};
 
 /** By name. */
 export const mapMethods = {
@@ -140,8 +144,11 @@ export const mapMethods = {
     }),
     result: object(
       "The entries, and the position of the map.",
-      { entries: listOf(reference("MapEntry"), "The entries, in the order of their keys.") },
-      { ...top, cursor: text("For the next page; absent if this is the last one.") },
+      {
+        entries: listOf(reference("MapEntry"), "The entries, in the order of their keys."),
+        ...top,
+      },
+      { cursor: text("For the next page; absent if this is the last one.") },
     ),
     example: {
       request: { channel: "scores:today", limit: 10 },
@@ -167,11 +174,10 @@ export const mapMethods = {
       limit: limitNote,
       reverse: { description: "The newest change comes first." },
     }),
-    result: object(
-      "The changes, and the position of the map.",
-      { entries: listOf(reference("MapEntry"), "The changes, in their order.") },
-      top,
-    ),
+    result: object("The changes, and the position of the map.", {
+      entries: listOf(reference("MapEntry"), "The changes, in their order."),
+      ...top,
+    }),
     example: {
       request: { channel: "scores:today", limit: -1 },
       result: { entries: [{ key: "ada", removed: true, offset: 2 }], offset: 2, epoch: "AbCdEfGh" },

@@ -41,10 +41,9 @@ export const messages: Readonly<Record<string, Schema>> = {
   ),
   MapEntry: object(
     "The value of a key of a map, or a change of it.",
-    { key: text("The key.") },
+    { key: text("The key."), offset: large("The number of the change.") },
     {
       data: anything("The value; absent if the key was removed."),
-      offset: large("The number of the change; absent on an ephemeral map."),
       tags: mapOf({ type: "string" }, "The tags of the value; absent without any."),
       score: { type: "integer", description: "The score of the value; absent for 0." },
       info: reference("ClientInfo", "The client that published; absent if a backend did."),

@@ -166,13 +166,15 @@ describe("a request for a map", () => {
   });
 });
 
+/** A request of a method for another channel. */
+const on = (method: Method, name: string) => parse(method, { ...requests[method], channel: name });
+
 describe.each(methods)("a %s request", (method) => {
   it("[W1] is refused without a channel, for an unknown namespace, and on what is no map", () => {
-    const refused = (name: string) => parse(method, { ...requests[method], channel: name });
-    expect(refused("")).toMatchObject({ outcome: "refused", detail: "channel is required" });
-    expect(refused("strange:a")).toMatchObject({ error: errorCodes.unknownChannel });
+    expect(on(method, "")).toMatchObject({ outcome: "refused", detail: "channel is required" });
+    expect(on(method, "strange:a")).toMatchObject({ error: errorCodes.unknownChannel });
     for (const name of ["news", "kept:a", "votes:a"]) {
-      expect(refused(name)).toStrictEqual({
+      expect(on(method, name)).toStrictEqual({
         outcome: "refused",
         error: errorCodes.badRequest,
         detail: "the channel's namespace is not one of maps",

@@ -13,6 +13,11 @@ const optionsOf = (map: object, others: object = {}) =>
 const problemsOfMap = (map: object, others: object = {}) =>
   problemsOf({ channel: { without_namespace: { subscription_type: "map", map, ...others } } });
 
+const namespace = (map: object) => ({
+  subscription_type: "map",
+  map: { mode: "persistent", ...map },
+});
+
 const minuteMs = 60_000;
 const forEverMs = 10 * 365 * 24 * 60 * minuteMs;
 
@@ -216,8 +221,8 @@ describe("[A8] the options of a map", () => {
   });
 
   it.each(["map_clients", "map_users"])("can't be those of %s yet", (type) => {
-    const namespace = { subscription_type: type, map: { mode: "ephemeral", key_ttl: "1m" } };
-    expect(problemsOf({ channel: { without_namespace: namespace } })).toEqual([
+    const written = { subscription_type: type, map: { mode: "ephemeral", key_ttl: "1m" } };
+    expect(problemsOf({ channel: { without_namespace: written } })).toEqual([
       `${path}.subscription_type "${type}" is not supported by Dormouse yet`,
     ]);
   });
@@ -251,10 +256,6 @@ describe("[A8] the hooks of a map", () => {
     map_publish: { endpoint: "https://example.com/publish" },
     map_remove: { endpoint: "https://example.com/remove" },
   };
-  const namespace = (map: object) => ({
-    subscription_type: "map",
-    map: { mode: "persistent", ...map },
-  });
 
   it("are those of the channel section, or named ones, and are in the list of all hooks", () => {
     const config = configOf({

@@ -226,14 +226,10 @@ function keyed(channel: string): object {
 
 /** A method's requests that together have all its fields: two if a field excludes another one. */
 function requestsOf(method: Method): readonly object[] {
-  switch (method) {
-    case "inspect":
-      return [full.inspect, { object: "gateway:eu/0", refusals: 1 }];
-    case "publish":
-      return [full.publish, { channel: "kept:a", data: 1, if_offset: 1 }];
-    default:
-      return [full[method]];
-  }
+  if (method === "publish") return [full.publish, { channel: "kept:a", data: 1, if_offset: 1 }];
+  return method === "inspect"
+    ? [full.inspect, { object: "gateway:eu/0", refusals: 1 }]
+    : [full[method]];
 }
 
 function target(): object {

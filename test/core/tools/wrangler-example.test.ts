@@ -26,6 +26,9 @@ const uses: readonly (readonly [string, string, Partial<ChannelOptions>])[] = [
   ["deltas", "price", { allowDelta: true, deltaPublish: true }],
   ["private channels", "team", { limitedChannelsForSubscribersOnly: true }],
   ["tags filters", "feed", { allowTagsFilter: true }],
+  ["maps", "scores", { subscriptionType: "map" }],
+  ["ephemeral maps", "cursors", { subscriptionType: "map", historySize: 0 }],
+  ["shared polls", "votes", { subscriptionType: "shared_poll" }],
 ];
 
 describe("[B1] wrangler.example.toml", () => {

@@ -30,6 +30,10 @@ export class DroppingSubscriber implements Subscriber {
     throw new Error("A bench found the subscriber behind");
   }
 
+  insufficientState(): void {
+    throw new Error("A bench ended the stream");
+  }
+
   replacedBy(): void {
     // No bench has an exclusive connection.
   }

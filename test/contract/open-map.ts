@@ -1,0 +1,108 @@
+import type { MapOptions } from "../../src/config/config.ts";
+import type { Channel } from "../../src/channel/channel.ts";
+import type { ChannelMap, MapChangeOutcome } from "../../src/channel/channel-map.ts";
+import {
+  type MapPublishRequest,
+  type MapRemoveRequest,
+  plainMapPublish,
+} from "../../src/contract/map-call.ts";
+import { parseJsonText } from "../../src/protocol/json/text.ts";
+import type { Sql } from "../../src/sql.ts";
+import { textOf } from "../support/text-of.ts";
+import { openChannel, type Opening } from "./open-channel.ts";
+
+/** A map whose keys never expire, with a stream of 100 changes for a minute. */
+const defaults: MapOptions = {
+  mode: "persistent",
+  keyTtlMs: 0,
+  removeClientOnUnsubscribe: false,
+  clientKey: "",
+  allowPublishForClient: false,
+  allowPublishForSubscriber: false,
+  allowPublishForAnonymous: false,
+  allowRemoveForClient: false,
+  allowRemoveForSubscriber: false,
+  allowRemoveForAnonymous: false,
+  defaultPageSize: 100,
+  minPageSize: 100,
+  maxPageSize: 1_000,
+  liveTransitionMaxPublicationLimit: 1_000,
+  subscribeCatchUpTimeoutMs: 5_000,
+};
+
+/** A channel that is a map, with its keys. */
+export interface OpenedMap {
+  readonly channel: Channel;
+  readonly map: ChannelMap;
+}
+
+/** Opens a map on a storage that may hold the state of an earlier one. */
+export function openMap(
+  sql: Sql,
+  options: Partial<MapOptions> = {},
+  opening: Opening = {},
+): OpenedMap {
+  const channel = openChannel(sql, {
+    ...opening,
+    options: {
+      subscriptionType: "map",
+      map: { ...defaults, ...options },
+      historySize: 100,
+      historyTtlMs: 60_000,
+      historyMetaTtlMs: 3_600_000,
+      ...opening.options,
+    },
+  });
+  if (channel.map === undefined) throw new Error("the channel is no map");
+  return { channel, map: channel.map };
+}
+
+/** Sets a key to a number. */
+export function set(
+  map: ChannelMap,
+  key: string,
+  value: number,
+  more: Partial<MapPublishRequest> & { readonly nowMs?: number } = {},
+): MapChangeOutcome {
+  const { nowMs = 0, ...fields } = more;
+  const data = parseJsonText(String(value));
+  if (data === undefined) throw new Error("not JSON");
+  const request = { ...plainMapPublish(key, data), ...fields };
+  return map.change({ method: "map_publish", request }, undefined, nowMs);
+}
+
+/** Removes a key. */
+export function unset(
+  map: ChannelMap,
+  key: string,
+  more: Partial<MapRemoveRequest> & { readonly nowMs?: number } = {},
+): MapChangeOutcome {
+  const { nowMs = 0, ...fields } = more;
+  const request = { key, idempotencyKey: "", ...fields };
+  return map.change({ method: "map_remove", request }, undefined, nowMs);
+}
+
+/** The whole state, by key, read in pages of so many entries. */
+export function stateOf(map: ChannelMap, nowMs = 0, limit = 1_000): Record<string, string> {
+  const state: Record<string, string> = {};
+  let cursor = "";
+  do {
+    const page = map.page({ cursor, limit }, nowMs, 1_000_000);
+    if (page.outcome !== "map_state") throw new Error("the page can't be read");
+    for (const { key, data } of page.publications) {
+      if (key === undefined || key in state) throw new Error(`${key} is read twice`);
+      state[key] = textOf(data);
+    }
+    ({ cursor } = page);
+  } while (cursor !== "");
+  return state;
+}
+
+/** The changes in the stream, oldest first: `key=value`, or `-key` for a removal. */
+export function changesOf(channel: Channel, nowMs = 0): string[] {
+  const read = channel.changes({ limit: -1, reverse: false }, nowMs);
+  if (read.outcome !== "history") throw new Error(`the stream is ${read.outcome}`);
+  return read.publications.map(({ key, data, removed }) =>
+    removed === true ? `-${key}` : `${key}=${textOf(data)}`,
+  );
+}
