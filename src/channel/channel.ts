@@ -66,7 +66,8 @@ export class Channel {
     this.name = name;
     this.options = options;
     this.#counts = setup.counts;
-    this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts });
+    const hidesOffsets = options.map?.mode === "ephemeral";
+    this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts, hidesOffsets });
     this.#recoveryLimit = recoveryLimitOf(options, client);
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;

@@ -99,7 +99,7 @@ const sdkWires = wires.filter(({ rule }) => rule !== "W6");
 
 describe.each(sdkWires)("over $name", (wire) => {
   it.each(["kept", "brief"])(
-    "[$rule] [Z20] [Z23] a %s map is the same for one that writes and one that reads it in pages meanwhile",
+    `[${wire.rule}] [Z20] [Z23] a %s map is the same for one that writes and one that reads it in pages meanwhile`,
     async (namespace) => {
       const channel = `${namespace}:${wire.name}`;
       const expected = new Map<string, TestData>();
@@ -135,8 +135,8 @@ describe.each(sdkWires)("over $name", (wire) => {
 describe.each(sdkWires.filter(({ transport }) => transport === "websocket"))(
   "over $name, with objects that lose their memory",
   (wire) => {
-    const evict = (channel: string): Promise<void> =>
-      wire.endpoint === "channel" ? server.evict(channel) : server.evictGateway(firstGateway);
+    const evict = (channel: string): Promise<boolean> =>
+      wire.endpoint === "channel" ? server.asleep(channel) : server.gatewayAsleep(firstGateway);
 
     it("[Z21] [S2] a client whose flow is lost reads the map from the beginning", async () => {
       const channel = `kept:lost-${wire.name}`;
