@@ -178,7 +178,7 @@ export class Maps {
     if (copy.isAttached) see(record, copy, time);
     copy.isAttached = false;
     copy.hasLeft ||= leaves;
-    if (forgets || leaves) copy.forget();
+    if (forgets) copy.forget();
   }
 
   #read(record: MapRecord, event: MapRead): void {

@@ -1,5 +1,6 @@
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
+import { mapModeOf } from "./map-kinds.ts";
 import { smooth } from "./network.ts";
 import type { World } from "./world.ts";
 
@@ -22,7 +23,7 @@ export function complaintsOf(world: World): readonly string[] {
   checkAtRest(world, "at rest");
   for (const { evict } of evictables(world)) evict();
   // Owed entries are delivered although every object hibernated; gateways without subscribers say so now.
-  for (const name of world.channels.keys()) world.backend.publish(name, false);
+  for (const name of world.channels.keys()) publishTo(world, name);
   world.pass(longMs);
   checkAtRest(world, "after the last publication");
   for (const name of world.channels.keys()) checkWhoFollows(world, name);
@@ -39,12 +40,28 @@ function checkOrders(world: World): void {
     if (home.keepsOrders) world.publicationLog.complain(`${home.name} still keeps orders at rest`);
 }
 
+function publishTo(world: World, name: string): void {
+  if (mapModeOf(name) === undefined) world.backend.publish(name, false);
+  else world.backend.change({ do: "set", channel: name, key: "last", keyed: false });
+}
+
+/** Everybody has the keys that every map has in the end, and not only those that never expire. */
+function readMaps(world: World): void {
+  const maps = [...world.channels.keys()].filter((name) => mapModeOf(name) !== undefined);
+  for (const name of maps) publishTo(world, name);
+  world.pass(answersMs);
+  for (const name of maps) world.backend.readMap(name);
+  world.pass(answersMs);
+}
+
 /** The checker's result for a settled world. The checker sees only what real clients see. */
 function judge(world: World): CheckResult {
   const { eventLog } = world;
+  readMaps(world);
   for (const client of world.clients) client.giveUp();
   eventLog.note({ process: "world", type: "info", f: "settled" });
   for (const channel of world.channels.keys()) {
+    if (mapModeOf(channel) !== undefined) continue;
     const clients = world.present(channel);
     eventLog.note({ process: "world", type: "ok", f: "presence", channel, clients });
   }
