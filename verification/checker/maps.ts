@@ -283,7 +283,7 @@ function checkLast(record: MapRecord, copy: MapCopy, time: number, complain: Com
   }
   const { final } = record;
   if (final === undefined) return;
-  if (epoch !== final.epoch) {
+  if (offset !== undefined && epoch !== final.epoch) {
     const text = `${process} follows the epoch ${epoch}, the map has ${final.epoch}`;
     complain("forgotten", process, time, text);
   } else if (offset !== undefined && offset !== final.offset) {

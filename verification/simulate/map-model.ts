@@ -113,9 +113,9 @@ export class MapModel {
   }
 
   /** Forgets everything: a new stream begins. */
-  clear(): void {
-    const { keys } = this.#model.state;
-    this.#model.state = { ...this.#model.state, stream: undefined, entries: none, keys };
+  clear(nowMs: number): void {
+    this.#model.state = { ...this.#model.state, stream: undefined, entries: none };
+    this.position(nowMs);
   }
 
   /** An ephemeral map has written itself down, or is about to be changed after that. */

@@ -77,10 +77,12 @@ export class MapSubscription extends ClientSubscription {
     if (state.length > 0 && flow.state === undefined) this.#fail("was sent a state that it has");
     flow.state?.push(...state);
     flow.changes.push(...changes);
-    flow.since ??= { epoch, offset: offset ?? 0 };
+    // A client whose first reply makes it live isn't told as of when the state is: the changes begin after it.
+    const isLive = phase === phases.live;
+    flow.since ??= { epoch, offset: (offset ?? 0) - (isLive ? changes.length : 0) };
     flow.first ??= flow.since.offset;
     if (epoch !== flow.since.epoch) this.#fail(`was sent ${epoch} after ${flow.since.epoch}`);
-    if (phase === phases.live) {
+    if (isLive) {
       this.#live(flow, epoch, result);
       return true;
     }

@@ -131,7 +131,7 @@ export class Model {
     const { stream } = this.state;
     if (stream === undefined || nowMs < stream.timeMs + this.#options.historyMetaTtlMs)
       return false;
-    this.state = { ...this.state, stream: undefined };
+    this.state = { ...this.state, stream: undefined, checkpoint: undefined };
     return true;
   }
 

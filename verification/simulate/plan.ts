@@ -148,6 +148,8 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "fail",
   "turn clock",
   "cut",
+  // Its subscribers are told that they have to read the map anew.
+  "clear",
 ]);
 
 /** In a short run no later event can repair a fault. */

@@ -97,7 +97,7 @@ export class MapWatch {
       clear(nowMs);
       this.#watch.forgot("stream");
       this.#compare(nowMs, () => {
-        this.#model.clear();
+        this.#model.clear(nowMs);
         return undefined;
       });
     };
