@@ -73,6 +73,8 @@ export interface MapSubscribed extends Common {
 export interface MapDelivered extends Common, MapEntryTold {
   readonly type: "ok";
   readonly f: "map-deliver";
+  /** The first change of a stream names it: the map may have got a new one while it had no key. */
+  readonly epoch?: string;
 }
 
 /** The subscription has ended. The client keeps its copy unless it forgets it. */

@@ -146,6 +146,7 @@ export class Maps {
       return;
     }
     const entry = { key, ...(value === undefined ? {} : { value }) };
+    if (copy.offset === 0 && event.epoch !== undefined) copy.epoch = event.epoch;
     this.#apply(record, copy, offset === undefined ? entry : { ...entry, offset }, event);
   }
 
@@ -283,7 +284,7 @@ function checkLast(record: MapRecord, copy: MapCopy, time: number, complain: Com
   }
   const { final } = record;
   if (final === undefined) return;
-  if (offset !== undefined && epoch !== final.epoch) {
+  if (offset !== undefined && epoch !== final.epoch && (offset > 0 || final.offset > 0)) {
     const text = `${process} follows the epoch ${epoch}, the map has ${final.epoch}`;
     complain("forgotten", process, time, text);
   } else if (offset !== undefined && offset !== final.offset) {

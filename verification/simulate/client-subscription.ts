@@ -9,6 +9,8 @@ export interface ReceivedPublication {
   /** The key that was changed, on a map, and whether it was removed. */
   readonly key?: string;
   readonly removed?: boolean;
+  /** The first publication of a stream names it. */
+  readonly epoch?: string;
 }
 
 /** The result of a subscribe as the client received it. */

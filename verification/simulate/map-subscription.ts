@@ -98,10 +98,11 @@ export class MapSubscription extends ClientSubscription {
   override take(publication: ReceivedPublication): void {
     if (this.leaving > 0) return;
     const change = told(publication);
-    this.#note({ f: "map-deliver", ...change });
     const { position } = this;
+    const named = publication.epoch === undefined ? {} : { epoch: publication.epoch };
+    this.#note({ f: "map-deliver", ...change, ...named });
     if (position === undefined) return;
-    this.position = { ...position, offset: change.offset ?? 0 };
+    this.position = { ...position, ...named, offset: change.offset ?? 0 };
   }
 
   override lose(): void {
@@ -115,7 +116,9 @@ export class MapSubscription extends ClientSubscription {
   }
 
   override checkAt(top: StreamPosition | undefined): void {
-    if (!this.#isEphemeral) super.checkAt(top);
+    // A client at the beginning is told of another epoch with the first change.
+    if (this.#isEphemeral || (this.position?.offset === 0 && top?.offset === 0)) return;
+    super.checkAt(top);
   }
 
   #live(flow: Flow, epoch: string, { offset, recoverable = false }: MapResult): void {
@@ -156,7 +159,7 @@ export class MapSubscription extends ClientSubscription {
 
   #note(
     event:
-      | ({ readonly f: "map-deliver" } & MapEntryTold)
+      | ({ readonly f: "map-deliver"; readonly epoch?: string } & MapEntryTold)
       | { readonly f: "map-end"; readonly forgets: boolean; readonly leaves?: boolean },
   ): void {
     if (event.f === "map-end") this.#eventLog.note({ ...this.#mine, type: "info", ...event });
