@@ -76,10 +76,15 @@ function judge(world: World): CheckResult {
  */
 export function checkPromptness(world: World): void {
   world.pass(promptMs);
+  const tops = new Map([...world.channels].map(([name, { top }]) => [name, top]));
+  // A key may have ended just now.
+  if ([...tops.keys()].some((name) => mapModeOf(name) !== undefined)) world.pass(answersMs);
   for (const client of world.clients) {
     for (const subscription of [...client.live, ...client.wanted]) {
-      const { channel, losses } = subscription;
-      subscription.checkAt(world.channel(channel).top);
+      const { channel, losses, position } = subscription;
+      const top = tops.get(channel);
+      const isFurther = mapModeOf(channel) !== undefined && (position?.offset ?? 0) > (top?.offset ?? 0);
+      if (!isFurther) subscription.checkAt(top);
       if (losses > 0)
         world.publicationLog.complain(`${client.name} was told that it lost ${channel}`);
     }

@@ -55,6 +55,7 @@ export class MapWatch {
       expire(nowMs);
       if (this.#isExpiring) this.#expired(true, nowMs);
       this.#isExpiring = false;
+      this.#compare(nowMs, () => undefined);
     };
   }
 
