@@ -29,11 +29,12 @@ import {
   flagField,
   int32Field,
   objectField,
+  objectOf,
   offsetField,
   optionalOffsetField,
   parseShape,
   safeIntegerField,
-  shape,
+  shapes,
   textField,
 } from "./shape.ts";
 
@@ -95,21 +96,6 @@ function parseMapPublish(params: string, caller: ApiCaller): ParsedEntry {
 
 const keyModes = ["", "if_new", "if_exists"] as const;
 
-/** A `map_publish` request, without `data`, `stream_data` and `version`, which are read from the text. */
-export const mapPublishShape = shape(() => ({
-  channel: textField(),
-  key: textField(),
-  b64data: textField(),
-  b64stream_data: textField(),
-  tags: objectField(),
-  idempotency_key: textField(),
-  delta: flagField(),
-  version_epoch: textField(),
-  key_mode: textField(),
-  score: safeIntegerField(),
-  if_offset: optionalOffsetField(),
-}));
-
 type StreamData = { readonly outcome: "data"; readonly data?: Payload } | Refused;
 
 /** Cuts what subscribers get in place of the value from a request; none if they get the value. */
@@ -139,14 +125,6 @@ function parseMapRemove(params: string, caller: ApiCaller): ParsedEntry {
   return mapCall(channel, { method: "map_remove", request, key: caller.key.name });
 }
 
-/** A `map_remove` request. */
-export const mapRemoveShape = shape(() => ({
-  channel: textField(),
-  key: textField(),
-  idempotency_key: textField(),
-  if_offset: optionalOffsetField(),
-}));
-
 /** The condition of a change; none if there is no condition. 0 is one: nothing is there yet. */
 function ifOffsetOf(fields: { readonly if_offset?: number | null | undefined }): {
   readonly ifOffset?: number;
@@ -170,17 +148,6 @@ function parseReadState(params: string, caller: ApiCaller): ParsedEntry {
   return mapCall(channel, { method: "map_read_state", request });
 }
 
-/** A `map_read_state` request. */
-export const mapReadStateShape = shape(() => ({
-  channel: textField(),
-  cursor: textField(),
-  limit: int32Field(),
-  key: textField(),
-  asc: flagField(),
-  revision_offset: offsetField(),
-  revision_epoch: textField(),
-}));
-
 function parseReadStream(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(mapReadStreamShape, params);
   if (parsed.outcome === "malformed") return parsed;
@@ -200,15 +167,6 @@ function parseReadStream(params: string, caller: ApiCaller): ParsedEntry {
   const request = { limit, reverse, ...(since && { since }) };
   return mapCall(channel, { method: "map_read_stream", request });
 }
-
-/** A `map_read_stream` request. */
-export const mapReadStreamShape = shape(() => ({
-  channel: textField(),
-  since_offset: offsetField(),
-  since_epoch: textField(),
-  limit: int32Field(),
-  reverse: flagField(),
-}));
 
 /** The position that two fields name; undefined if neither is set. */
 function positionOf(offset: number, epoch: string): StreamPosition | undefined {
@@ -230,6 +188,57 @@ function parseMapOnly(
   const checked = checkMap(channel, method, caller);
   return checked.outcome === "refused" ? checked : mapCall(channel, { method });
 }
+
+/** The requests that have more than a channel. */
+const requestShapes = shapes(() => ({
+  publish: objectOf({
+    channel: textField(),
+    key: textField(),
+    b64data: textField(),
+    b64stream_data: textField(),
+    tags: objectField(),
+    idempotency_key: textField(),
+    delta: flagField(),
+    version_epoch: textField(),
+    key_mode: textField(),
+    score: safeIntegerField(),
+    if_offset: optionalOffsetField(),
+  }),
+  remove: objectOf({
+    channel: textField(),
+    key: textField(),
+    idempotency_key: textField(),
+    if_offset: optionalOffsetField(),
+  }),
+  readState: objectOf({
+    channel: textField(),
+    cursor: textField(),
+    limit: int32Field(),
+    key: textField(),
+    asc: flagField(),
+    revision_offset: offsetField(),
+    revision_epoch: textField(),
+  }),
+  readStream: objectOf({
+    channel: textField(),
+    since_offset: offsetField(),
+    since_epoch: textField(),
+    limit: int32Field(),
+    reverse: flagField(),
+  }),
+}));
+
+/** A `map_publish` request, without `data`, `stream_data` and `version`, which are read from the text. */
+export const mapPublishShape = () => requestShapes().publish;
+
+/** A `map_remove` request. */
+export const mapRemoveShape = () => requestShapes().remove;
+
+/** A `map_read_state` request. */
+export const mapReadStateShape = () => requestShapes().readState;
+
+/** A `map_read_stream` request. */
+export const mapReadStreamShape = () => requestShapes().readStream;
 
 type CheckedMap =
   | { readonly outcome: "map"; readonly options: ChannelOptions; readonly map: MapOptions }

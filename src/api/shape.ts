@@ -43,6 +43,12 @@ export function shape<Fields extends v.ObjectEntries>(fields: () => Fields) {
   return () => (schema ??= objectOf(fields()));
 }
 
+/** The same for several requests, whose schemas are built together, by one call at the start of an isolate. */
+export function shapes<Schemas>(build: () => Schemas): () => Schemas {
+  let schemas: Schemas | undefined;
+  return () => (schemas ??= build());
+}
+
 /** The type of a parsed request. */
 export type Shaped<Shape extends () => v.GenericSchema> = v.InferOutput<ReturnType<Shape>>;
 

@@ -12,7 +12,6 @@ import { MapExpiry } from "../map/map-expiry.ts";
 import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
 import type { KeyCounts, KnownKey, MapEntry } from "../map/map-state.ts";
 import { suppressionOf } from "../map/suppression.ts";
-import { trustedJsonText } from "../protocol/json/text.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
@@ -469,7 +468,7 @@ const unversioned = { version: 0n, versionEpoch: "" } as const;
 
 const noVersion = unversioned;
 
-const nothing = trustedJsonText("");
+const nothing = new Uint8Array(0);
 
 const removed = { data: nothing, removed: true, delta: false, ...unversioned } as const;
 

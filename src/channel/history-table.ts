@@ -23,7 +23,7 @@ export class HistoryTable {
     this.#sql = sql;
     this.#size = size;
     this.#ring = ring;
-    this.#tables = statementsOf[ring];
+    this.#tables = statementsOf(ring);
   }
 
   /** How many rows the ring has room for, whatever is configured. */
@@ -264,10 +264,13 @@ const upsertStream = `INSERT INTO stream VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?) ON C
   size = excluded.size, epoch = excluded.epoch, top = excluded.top, floor = excluded.floor,
   time = excluded.time, version = excluded.version, version_epoch = excluded.version_epoch`;
 
-/** The statements about the tables of a channel that isn't a map. */
-export const tables = statements("publication");
+/** The statements about the tables of a stream. They are put together when they are first needed. */
+export function statementsOf(ring: RingTable): Statements {
+  knownStatements[ring] ??= statements(ring);
+  return knownStatements[ring];
+}
 
-const statementsOf = { publication: tables, map_change: statements("map_change") };
+const knownStatements: Partial<Record<RingTable, Statements>> = {};
 
 type Statements = ReturnType<typeof statements>;
 

@@ -106,7 +106,7 @@ export interface MapStore {
 }
 
 /** The store of a recoverable or a persistent map: every change is in its rows at once. */
-export class StoredMap implements MapStore {
+class StoredMap implements MapStore {
   readonly state: StateTable;
   readonly isNew: boolean;
   readonly history = undefined;
@@ -148,7 +148,7 @@ export class StoredMap implements MapStore {
 }
 
 /** The store of an ephemeral map: in memory, and in a checkpoint while the channel is quiet (rule Z11). */
-export class EphemeralMap implements MapStore {
+class EphemeralMap implements MapStore {
   readonly isNew: boolean;
   readonly history: MapStore["history"];
   readonly #checkpoint: MapCheckpoint;

@@ -126,8 +126,8 @@ export type MapSuppression =
   | "position_mismatch";
 
 /** Whether a command is one of a map. */
-export function isMapCommand<Other extends { readonly method: string }>(
-  command: MapCommand | Other,
+export function isMapCommand(
+  command: MapCommand | { readonly method: string },
 ): command is MapCommand {
   return command.method.startsWith("map_");
 }

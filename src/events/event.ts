@@ -16,6 +16,10 @@ export interface ObjectEvent {
   readonly reason?: string;
   readonly offset?: number;
   readonly epoch?: string;
+  /** The key of a map that a publication changes. */
+  readonly key?: string;
+  /** The key was removed; then there is no `data`. */
+  readonly removed?: true;
   readonly data?: Payload;
   readonly tags?: Tags;
   /** The `info` of the client's connection token. */
@@ -72,7 +76,7 @@ export function isTold(
 /** The event of a publication that a channel has accepted. */
 export function publicationEvent(
   channel: string,
-  { data, tags, info, traceparent }: PublishedEntry,
+  { data, tags, info, traceparent, key, removed }: PublishedEntry,
   position: StreamPosition | undefined,
 ): ObjectEvent {
   return {
@@ -80,14 +84,15 @@ export function publicationEvent(
     channel,
     ...(info === undefined ? {} : clientFields(info)),
     ...(position === undefined ? {} : { offset: position.offset, epoch: position.epoch }),
-    data,
+    ...(key === undefined ? {} : { key }),
+    ...(removed === true ? { removed } : { data }),
     ...(tags === undefined ? {} : { tags }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 
 /** A publication as it was requested, with the client that published it, if one did. */
-interface PublishedEntry extends Pick<Publication, "data" | "tags" | "info"> {
+interface PublishedEntry extends Pick<Publication, "data" | "tags" | "info" | "key" | "removed"> {
   readonly traceparent?: string;
 }
 

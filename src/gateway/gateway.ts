@@ -394,8 +394,7 @@ export class Gateway implements Channels {
   #hubSetup(channel: string): HubSetup {
     const { fanOut, counts, config, trail } = this.#setup;
     const known = this.find(channel);
-    const hidesOffsets =
-      known.outcome === "resolved" && known.options.map?.mode === "ephemeral";
+    const hidesOffsets = known.outcome === "resolved" && known.options.map?.mode === "ephemeral";
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(trail !== undefined && { frames: trail.frames }),

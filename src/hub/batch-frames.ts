@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import { RunFrames } from "./run-frames.ts";
+import type { Publication } from "../protocol/publication.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
 /**
@@ -36,10 +37,17 @@ export class BatchFrames {
   /** The frames of the rests, by the index of their first push; undefined while there are none. */
   #rests: Map<number, RunFrames> | undefined;
   #bytes = 0;
+  /** The push with the newest change of each key; undefined where all changes are sent. */
+  readonly #newest: Map<string, ChannelPush> | undefined;
 
-  /** @param firstCodec of the first subscriber */
-  constructor(firstCodec: Codec) {
+  /**
+   * @param firstCodec of the first subscriber
+   * @param onlyNewest whether a change of a key takes the place of an earlier one that is still in the batch: of an
+   *                   ephemeral map only the newest values count (rule Z14)
+   */
+  constructor(firstCodec: Codec, onlyNewest = false) {
     this.#firstCodec = firstCodec;
+    this.#newest = onlyNewest ? new Map() : undefined;
     this.#messages.set(firstCodec, this.#firstMessages);
   }
 
@@ -53,7 +61,8 @@ export class BatchFrames {
    *
    * @returns full: the push wasn't added, and belongs into the next frame
    */
-  add(push: ChannelPush): "added" | "full" {
+  add(pushed: ChannelPush): "added" | "full" {
+    const push = this.#newest === undefined ? pushed : this.#replace(this.#newest, pushed);
     if (this.#pushes.length >= limits.batchPushesMax) return "full";
     const message = this.#firstCodec.encodePush(push);
     if (this.#bytes > 0 && this.#bytes + message.length > limits.batchBytesMax) return "full";
@@ -103,6 +112,29 @@ export class BatchFrames {
     return count;
   }
 
+  /** Takes out the change that a push replaces. @returns the push, in full if subscribers may not hold its base */
+  #replace(newest: Map<string, ChannelPush>, push: ChannelPush): ChannelPush {
+    const key = push.type === "publication" ? push.publication.key : undefined;
+    if (push.type !== "publication" || key === undefined) return push;
+    const replaced = newest.get(key);
+    const told = replaced === undefined ? push : { ...push, publication: inFull(push.publication) };
+    if (replaced !== undefined) this.#takeOut(this.#pushes.indexOf(replaced));
+    newest.set(key, told);
+    return told;
+  }
+
+  #takeOut(index: number): void {
+    if (index === -1) return;
+    this.#bytes -= (this.#firstMessages[index]?.length ?? 0) + 1;
+    this.#pushes.splice(index, 1);
+    for (const messages of this.#messages.values()) messages.splice(index, 1);
+    for (const [subscriber, count] of this.#skipped ?? [])
+      if (count > index) this.#skipped?.set(subscriber, count - 1);
+    this.publications--;
+    this.#whole = undefined;
+    this.#rests = undefined;
+  }
+
   #addPublication(offset: number): void {
     this.publications++;
     if (offset === 0) return;
@@ -144,4 +176,8 @@ export class BatchFrames {
     for (const push of this.#pushes.slice(messages.length)) messages.push(codec.encodePush(push));
     return messages;
   }
+}
+
+function inFull({ before: _, ...publication }: Publication): Publication {
+  return publication;
 }

@@ -211,7 +211,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     if (first === undefined) return;
     this.#batches ??= [];
     if (this.#batches.at(-1)?.add(push) === "added") return;
-    const batch = new BatchFrames(first.codec);
+    const batch = new BatchFrames(first.codec, this.#hidesOffsets);
     batch.add(push);
     this.#batches.push(batch);
     // Publishers wait before it comes to this (rule F6). Joins and leaves can't wait.
@@ -331,7 +331,10 @@ export interface HubSetup {
   readonly deliveries?: Counter;
   /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
   readonly frames?: FrameTrail;
-  /** Subscribers aren't told offsets: those of an ephemeral map have no use for them. Absent: they are. */
+  /**
+   * Subscribers aren't told offsets, and of a key's changes that wait together only the newest: those of an ephemeral map
+   * have no use for more. Absent: they are told all.
+   */
   readonly hidesOffsets?: boolean;
 }
 

@@ -50,7 +50,7 @@ export class StateMemory implements MapState {
 
   heads(after: string, count: number): readonly KeyHead[] {
     const start = after === "" ? 0 : this.#indexAfter(after);
-    return this.#at(start, start + count).map((entry) => ({ ...entry, bytes: entryBytes(entry) }));
+    return this.#at(start, start + count).map(headOf);
   }
 
   entries(after: string, until: string, offsetMax: number): readonly MapEntry[] {
@@ -108,6 +108,11 @@ export class StateMemory implements MapState {
     }
     return low;
   }
+}
+
+function headOf(entry: MapEntry): KeyHead {
+  const { key, offset, timeMs, isRemoved } = entry;
+  return { key, offset, timeMs, isRemoved, bytes: entryBytes(entry) };
 }
 
 /** The bytes that an entry takes, estimated: those of its texts, and a constant for the rest. */

@@ -59,7 +59,7 @@ export class StateTable implements MapState {
         WHERE key > ? ORDER BY key LIMIT ?`,
       after,
       count,
-    ).map((row) => ({ ...keyHead(row), bytes: Number(row["bytes"]) }));
+    ).map(keyHead);
   }
 
   entries(after: string, until: string, offsetMax: number): readonly MapEntry[] {
@@ -133,19 +133,23 @@ const entryColumns = `${knownColumns}, score, info, data`;
 const valueBytes =
   "octet_length(key) + octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64";
 
-function keyHead(row: SqlRow): Omit<KeyHead, "bytes"> {
+function keyHead(row: SqlRow): KeyHead {
   return {
     key: columnText(row, "key"),
     offset: Number(row["offset"]),
     timeMs: Number(row["time"]),
     isRemoved: row["removed"] === 1,
+    bytes: Number(row["bytes"]),
   };
 }
 
 function knownKey(row: SqlRow): KnownKey {
   const { tags } = row;
   return {
-    ...keyHead(row),
+    key: columnText(row, "key"),
+    offset: Number(row["offset"]),
+    timeMs: Number(row["time"]),
+    isRemoved: row["removed"] === 1,
     version: BigInt(columnText(row, "version")),
     versionEpoch: columnText(row, "version_epoch"),
     isDiverted: row["diverted"] === 1,

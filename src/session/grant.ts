@@ -320,7 +320,10 @@ export function callerOf(
 }
 
 /** Whether a backend may allow a publish: not where nobody but subscribers publishes (rule A5). */
-export function mayAsk({ private: isPrivate, users, options }: KnownChannel, caller: Caller): boolean {
+export function mayAsk(
+  { private: isPrivate, users, options }: KnownChannel,
+  caller: Caller,
+): boolean {
   const isLimited = isPrivate || users !== undefined;
   return !isLimited || !options.limitedChannelsForSubscribersOnly || caller.subscribed;
 }

@@ -51,7 +51,11 @@ export function changeMap(
 }
 
 /** The key that a client changes; undefined for an anonymous user where the user's ID is the key. */
-function keyOf(session: CommandSession, key: string, { clientKey }: MapOptions): string | undefined {
+function keyOf(
+  session: CommandSession,
+  key: string,
+  { clientKey }: MapOptions,
+): string | undefined {
   switch (clientKey) {
     case "":
       return key;

@@ -143,7 +143,8 @@ class FlowStep {
       const { position } = reply;
       this.#flow.position ??= position;
       const state = this.#asReceived(reply.publications);
-      if (position.epoch !== this.#flow.position.epoch) this.#fail(errorCodes.unrecoverablePosition);
+      if (position.epoch !== this.#flow.position.epoch)
+        this.#fail(errorCodes.unrecoverablePosition);
       else if (reply.cursor === "") this.#goLive(state);
       else this.#sendPage(state, reply.cursor);
     });
@@ -322,9 +323,7 @@ class FlowStep {
     const { subscription, hasStream } = this.#flow;
     const { filter, delta, codec } = subscription;
     const passed =
-      filter === undefined
-        ? publications
-        : publications.filter(({ tags }) => filter.matches(tags));
+      filter === undefined ? publications : publications.filter(({ tags }) => filter.matches(tags));
     if (!hasStream) return passed.map((publication) => ({ ...publication, offset: 0 }));
     return delta ? passed.map((publication) => fullForDelta(publication, codec.deltaForm)) : passed;
   }

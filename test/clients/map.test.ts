@@ -31,7 +31,9 @@ let server: TestServer;
 const opened: SdkClient[] = [];
 
 beforeAll(async () => {
-  server = await TestServer.start({ config: { channel: { namespaces } } });
+  const enabled = { enabled: true };
+  const config = { http_stream: enabled, sse: enabled, channel: { namespaces } };
+  server = await TestServer.start({ config });
 });
 afterEach(() => {
   for (const client of opened.splice(0)) client.close();

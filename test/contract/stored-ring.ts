@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/sql.ts";
-import { tables } from "../../src/channel/history-table.ts";
+import { statementsOf } from "../../src/channel/history-table.ts";
 
 /** A stream as a long-lived channel stores it, without the time for publishing it. */
 export interface StoredRing {
@@ -20,6 +20,7 @@ export interface StoredRing {
  */
 export function storeRing(sql: Sql, ring: StoredRing): void {
   const { size, first, top, keyed = 0, young = 0, newestMs = 0 } = ring;
+  const tables = statementsOf("publication");
   for (const statement of tables.create) sql.run(statement);
   sql.run(tables.upsertStream, size, "epoch", first - 1, first, 0, "0", "");
   sql.run(

@@ -8,6 +8,9 @@ import { configure } from "./configure.ts";
 import { crashObject } from "./crash-object.ts";
 import { newChannel } from "./new-channel.ts";
 import { testConfig } from "./test-config.ts";
+import type { TestSocket } from "./test-socket.ts";
+import { channelPlace } from "./place.ts";
+import { awakeVariants } from "./variant.ts";
 
 const open = { subscription_type: "map", allow_subscribe_for_client: true };
 configure({
@@ -53,6 +56,20 @@ const read = (channel: string) => ask("map_read_state", { channel, limit: -1 });
 
 /** Lets the object go, as the platform does with an idle one. */
 const evict = (channel: string) => evictDurableObject(stubOf(channel), { webSockets: "hibernate" });
+
+/** A subscribe to a map, as the SDK sends it. */
+function subscribing(id: number, channel: string) {
+  return { id, subscribe: { channel, type: 1, phase: 2, flag: 1 } };
+}
+
+/** The next push; pings before it are answered. */
+async function pushed(socket: TestSocket): Promise<object> {
+  for (;;) {
+    const { push } = await socket.next();
+    if (push !== undefined) return push;
+    socket.send({});
+  }
+}
 
 /** Lets time pass until the alarm is due, and has it ring. */
 async function ring(channel: string): Promise<number> {
@@ -188,6 +205,72 @@ describe("an ephemeral map", () => {
     await rest(channel);
     await evict(channel);
     expect(await read(channel)).toEqual(after);
+  });
+});
+
+describe.each(awakeVariants.filter(({ place }) => place !== channelPlace))(
+  "a subscriber at $name",
+  (variant) => {
+    it("[Z11] is told by the alarm that an ephemeral map was lost, once, and reads it anew", async () => {
+      const channel = newChannel("brief");
+      const socket = await variant.connect(channel, "ada");
+      await socket.ask(subscribing(2, channel));
+      await set(channel, "a", 1);
+      expect(await pushed(socket)).toMatchObject({ pub: { key: "a", data: 1 } });
+      await crashObject(stubOf(channel));
+      await ring(channel);
+      expect(await pushed(socket)).toEqual({
+        channel,
+        unsubscribe: { code: 2500, reason: "insufficient state" },
+      });
+      const again = await socket.ask(subscribing(3, channel));
+      expect(again.subscribe).not.toHaveProperty("state");
+      await set(channel, "b", 2);
+      expect(await pushed(socket)).toMatchObject({ pub: { key: "b", data: 2 } });
+      await rest(channel);
+      await evict(channel);
+      await set(channel, "c", 3);
+      expect(await pushed(socket)).toMatchObject({ pub: { key: "c", data: 3 } });
+    });
+  },
+);
+
+describe.each(awakeVariants)("a subscriber at $name", (variant) => {
+  it.each(["kept", "brief"])(
+    "[Z5] is told that a map was cleared, and reads it anew (%s)",
+    async (namespace) => {
+      const channel = newChannel(namespace);
+      const socket = await variant.connect(channel, "ada");
+      await set(channel, "a", 1);
+      expect(await socket.ask(subscribing(2, channel))).toMatchObject({
+        subscribe: { state: [{ key: "a" }] },
+      });
+      await ask("map_clear", { channel });
+      expect(await pushed(socket)).toMatchObject({ unsubscribe: { code: 2500 } });
+      await set(channel, "b", 2);
+      expect(await socket.ask(subscribing(3, channel))).toMatchObject({
+        subscribe: { state: [{ key: "b", data: 2 }] },
+      });
+    },
+  );
+
+  it("[Z6] is told of the end of keys, awake and after an eviction", async () => {
+    const channel = newChannel("kept");
+    const socket = await variant.connect(channel, "ada");
+    await socket.ask(subscribing(2, channel));
+    const endMs = Date.now() + 600_000;
+    await set(channel, "a", 1);
+    await set(channel, "b", 2);
+    for (const key of ["a", "b"]) expect(await pushed(socket)).toMatchObject({ pub: { key } });
+    await evict(channel);
+    vi.setSystemTime(endMs);
+    await ring(channel);
+    await ring(channel);
+    const ends = [await pushed(socket), await pushed(socket)];
+    expect(ends).toMatchObject([
+      { pub: { key: "a", removed: true, offset: 3 } },
+      { pub: { key: "b", removed: true, offset: 4 } },
+    ]);
   });
 });
 

@@ -28,13 +28,14 @@ const team = {
   history_ttl: "5m",
   force_recovery: true,
 };
+const scores = { name: "scores", subscription_type: "map", map: { mode: "persistent" } };
 const keys = [{ name: "one", secret: "API_KEY_ONE", methods: ["history"], channels: ["a"] }];
 const config = {
   ...openConfig,
   client: { ...openConfig.client, users: { status: { enabled: true } } },
   channel: {
     ...openConfig.channel,
-    namespaces: [...openConfig.channel.namespaces, team],
+    namespaces: [...openConfig.channel.namespaces, team, scores],
   },
   http_api: { keys },
 };
@@ -117,8 +118,23 @@ describe("the description of the HTTP API", () => {
     const other = TestSocket.on(await gatewayPlace(1).upgrade(region));
     await other.ask({ id: 1, connect: { token: await token({ sub: user }) } });
     await vi.waitFor(async () => expect(await checked("info", { limit: 1 })).toContain("cursor"));
-    await checked("batch", { commands: commandsOf(channel, user) });
-    const lines = commandsOf(channel, user).map((command, index) => {
+    const map = newChannel("scores");
+    await checked("map_publish", { channel: map, key: "a", data: 1, tags: { a: "b" }, score: 7 });
+    await checked("map_publish", { channel: map, key: "b", data: 1 });
+    expect(
+      await checked("map_publish", { channel: map, key: "b", data: 2, if_offset: 1 }),
+    ).toContain("position_mismatch");
+    expect(await checked("map_read_state", { channel: map, limit: 1 })).toContain("cursor");
+    await checked("map_stats", { channel: map });
+    expect(await checked("map_remove", { channel: map, key: "a", if_offset: 9 })).toContain(
+      "current_offset",
+    );
+    await checked("map_remove", { channel: map, key: "a" });
+    expect(await checked("map_read_stream", { channel: map, limit: -1 })).toContain("removed");
+    expect(await checked("publish", { channel, data: 1, if_offset: 0 })).toContain("suppressed");
+    const commands = [...commandsOf(channel, user), ...mapCommandsOf(map)];
+    await checked("batch", { commands });
+    const lines = commands.map((command, index) => {
       const [[method, params] = []] = Object.entries(command);
       return JSON.stringify({ id: index, method, params });
     });
@@ -145,7 +161,12 @@ describe("the description of the HTTP API", () => {
       "GetUserStatus",
     ];
     const incomplete = failing.map((name) => `${name}Result.incomplete`);
-    const others = new Set(description.unseenFields(inspectionPaths));
+    const others = new Set([
+      ...description.unseenFields(inspectionPaths),
+      // A client that changes a map, and a shared poll that takes what backends publish, have tests of their own.
+      "MapEntry.info",
+      "Reply.shared_poll_publish",
+    ]);
     const unseen = description.unseenFields().filter((field) => !others.has(field));
     expect(unseen.toSorted()).toStrictEqual(incomplete.toSorted());
   });
@@ -193,6 +214,18 @@ describe("the description of the HTTP API", () => {
     await check(post("/api/broadcast", list, denied), "/api/broadcast");
   });
 });
+
+/** A command of each method for maps. */
+function mapCommandsOf(channel: string): readonly object[] {
+  return [
+    { map_publish: { channel, key: "k", data: 1 } },
+    { map_remove: { channel, key: "k" } },
+    { map_read_state: { channel, limit: -1 } },
+    { map_read_stream: { channel, limit: -1 } },
+    { map_stats: { channel } },
+    { map_clear: { channel } },
+  ];
+}
 
 /** Waits for the reply to a command, after whatever else comes. */
 async function answeredAs(socket: TestSocket, id: number): Promise<void> {

@@ -414,13 +414,8 @@ function kindOf(commands: readonly { readonly method: string }[]): "publish" | "
 /** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
 function traceOf(commands: readonly ChannelCommand[]): string | undefined {
   for (const command of commands) {
-    switch (command.method) {
-      case "publish":
-      case "map_publish":
-      case "map_remove":
-        return command.request.traceparent;
-      default:
-    }
+    if ("request" in command && "traceparent" in command.request)
+      return command.request.traceparent;
   }
   return undefined;
 }

@@ -3,12 +3,14 @@ import { expect, it } from "vitest";
 import { newestRow } from "../../../src/ring.ts";
 import { type Sql, columnText } from "../../../src/sql.ts";
 import { ringOf, storedAtMs, storedTables } from "../../../src/channel/stored-tables.ts";
-import { loadStream, type StoredStream, tables } from "../../../src/channel/history-table.ts";
+import { loadStream, statementsOf, type StoredStream } from "../../../src/channel/history-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
 import { storeRing } from "../../contract/stored-ring.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
+
+const tables = statementsOf("publication");
 
 /**
  * The reads allowed for finding the newest row: the lowest row, the highest, and the bisection of the slots between

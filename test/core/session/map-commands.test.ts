@@ -12,7 +12,11 @@ const namespaces = [
   { ...base, name: "closed", map: { mode: "persistent" } },
   { ...base, name: "publishing", map: { mode: "persistent", allow_publish_for_client: true } },
   { ...base, name: "own", map: { ...map, client_key: "client_id" } },
-  { ...base, name: "users", map: { ...map, client_key: "user_id", allow_publish_for_anonymous: true } },
+  {
+    ...base,
+    name: "users",
+    map: { ...map, client_key: "user_id", allow_publish_for_anonymous: true },
+  },
   { ...base, name: "objects", map, publication_data_format: "json_object" },
   { ...base, name: "asked", map: { mode: "persistent", ...asked } },
 ];
@@ -80,10 +84,16 @@ describe("a change of a map by a client", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     const long = "k".repeat(limits.mapKeyBytesMax + 1);
-    expect(fixture.ask(connection, publish(2, "free:a", { key: "" }))).toStrictEqual([malformed(2)]);
+    expect(fixture.ask(connection, publish(2, "free:a", { key: "" }))).toStrictEqual([
+      malformed(2),
+    ]);
     expect(fixture.ask(connection, remove(3, "free:a", { key: "" }))).toStrictEqual([malformed(3)]);
-    expect(fixture.ask(connection, publish(4, "free:a", { key: long }))).toStrictEqual([malformed(4)]);
-    expect(fixture.ask(connection, publish(5, "free:a", { type: 0 }))).toStrictEqual([malformed(5)]);
+    expect(fixture.ask(connection, publish(4, "free:a", { key: long }))).toStrictEqual([
+      malformed(4),
+    ]);
+    expect(fixture.ask(connection, publish(5, "free:a", { type: 0 }))).toStrictEqual([
+      malformed(5),
+    ]);
     expect(fixture.ask(connection, publish(6, "objects:a"))).toStrictEqual([malformed(6)]);
     const bare = '{"id":7,"publish":{"channel":"free:a","type":1,"key":"k"}}';
     expect(fixture.ask(connection, bare)).toStrictEqual([malformed(7)]);

@@ -81,7 +81,9 @@ describe("a client that synchronises a map", () => {
         '"state":[{"data":"a1","offset":1,"key":"a"},{"data":"b2","offset":2,"tags":{"t":"v"},"key":"b"}]}}',
     ]);
     expect(channels.takeCalls()).toStrictEqual(["page kept:a", "join kept:a", "announce kept:a"]);
-    expect(connection.saved.subscriptions).toMatchObject([{ channel: "kept:a", recoverable: true }]);
+    expect(connection.saved.subscriptions).toMatchObject([
+      { channel: "kept:a", recoverable: true },
+    ]);
     expect(fixture.ask(connection, ask(3, "kept:a"))).toStrictEqual([
       error(3, 105, "already subscribed"),
     ]);
@@ -197,9 +199,9 @@ describe("a client that synchronises a map", () => {
     fixture.send(connection, ask(2, "kept:a"));
     channels.answerPage("kept:a", { ...page, position: at(1) });
     connection.takeSent();
-    expect(fixture.ask(connection, ask(3, "kept:a", { cursor: "a", ...at(1, "f") }))).toStrictEqual([
-      lost(3),
-    ]);
+    expect(fixture.ask(connection, ask(3, "kept:a", { cursor: "a", ...at(1, "f") }))).toStrictEqual(
+      [lost(3)],
+    );
     fixture.send(connection, ask(4, "kept:a"));
     channels.answerPage("kept:a", { ...page, position: at(1) });
     connection.takeSent();
@@ -361,7 +363,9 @@ describe("a request of a map's flow", () => {
     const plain = '{"id":3,"subscribe":{"channel":"kept:a"}}';
     expect(fixture.ask(connection, plain)).toStrictEqual([denied(3)]);
     expect(fixture.ask(connection, ask(4, "kept:a", { type: 2 }))).toStrictEqual([denied(4)]);
-    expect(fixture.ask(connection, ask(5, "none:a"))).toStrictEqual([error(5, 102, "unknown channel")]);
+    expect(fixture.ask(connection, ask(5, "none:a"))).toStrictEqual([
+      error(5, 102, "unknown channel"),
+    ]);
   });
 
   it("[Z22] that comes too late closes the connection with 3008, and so does one that never comes", () => {
@@ -370,7 +374,12 @@ describe("a request of a map's flow", () => {
       const connection = fixture.connected();
       fixture.send(connection, ask(2, "kept:a"));
       const position = at(1);
-      fixture.channels.answerPage("kept:a", { outcome: "page", publications: [], cursor: "k", position });
+      fixture.channels.answerPage("kept:a", {
+        outcome: "page",
+        publications: [],
+        cursor: "k",
+        position,
+      });
       connection.takeSent();
       if (comes) {
         fixture.nowMs += 5_001;
@@ -412,7 +421,8 @@ describe("a request of a map's flow", () => {
       const { channels } = fixture;
       const connection = fixture.connected();
       const page = { outcome: "page", publications: [], position: at(1) } as const;
-      const push = '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
+      const push =
+        '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
       const end = (): void => connection.session.unsubscribe("kept:a", unsubscribeCodes.server);
       fixture.send(connection, ask(2, "kept:a"));
       if (when === "while a page is read") end();
@@ -427,9 +437,9 @@ describe("a request of a map's flow", () => {
         connection.takeSent();
         end();
         expect(connection.takeSent()).toStrictEqual([push]);
-        expect(
-          fixture.ask(connection, ask(3, "kept:a", { cursor: "k", ...at(1) })),
-        ).toStrictEqual([parallel(3)]);
+        expect(fixture.ask(connection, ask(3, "kept:a", { cursor: "k", ...at(1) }))).toStrictEqual([
+          parallel(3),
+        ]);
       }
       expect(channels.known).toStrictEqual([]);
       expect(connection.session.subscriptions.size).toBe(0);
@@ -450,7 +460,9 @@ describe("a request of a map's flow", () => {
     fixture.send(connection, ask(2, "kept:a"));
     channels.answerPage("kept:a", page);
     connection.takeSent();
-    expect(fixture.ask(connection, ask(3, "kept:b"))).toStrictEqual([error(3, 106, "limit exceeded")]);
+    expect(fixture.ask(connection, ask(3, "kept:b"))).toStrictEqual([
+      error(3, 106, "limit exceeded"),
+    ]);
     expect(fixture.ask(connection, '{"id":4,"unsubscribe":{"channel":"kept:a"}}')).toStrictEqual([
       '{"id":4,"unsubscribe":{}}',
     ]);
