@@ -76,7 +76,7 @@ export function plainMapPublish(key: string, data: Payload): MapPublishRequest {
   };
 }
 
-/** The removal of the key that is a client's ID, at the end of its subscription (rule Z25). */
+/** The removal of the key that is a client's ID, at the end of its subscription (rule Z20). */
 export function removalOf({ client }: ClientInfo): MapChange {
   return { method: "map_remove", request: { key: client, idempotencyKey: "" } };
 }

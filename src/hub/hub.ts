@@ -319,8 +319,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
   }
 }
 
-function withoutPosition({ epoch: _, ...publication }: Publication): Publication {
-  return { ...publication, offset: 0 };
+function withoutPosition(publication: Publication): Publication {
+  const { epoch: _, ...rest } = publication;
+  return { ...rest, offset: 0 };
 }
 
 /** What a hub needs not have. */

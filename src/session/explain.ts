@@ -5,7 +5,7 @@
 import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
 import { noTokenReason, type Refusal, tokenReason } from "../access/refusal.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { Command } from "../protocol/command.ts";
+import { type Command, subscriptionTypes } from "../protocol/command.ts";
 import { partsOf } from "../channel/channel-name.ts";
 import { channelOf } from "./command-queue.ts";
 import type { Why } from "./decision.ts";
@@ -118,11 +118,23 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
         session.subscriptions.get(channel)?.serverFiltered === true
       )
         return { rule: "A17", reason: "the subscription has a server_tags_filter" };
+      if (command.method === "publish" && found.options.map !== undefined) {
+        const option = command.request.removed ? "remove" : "publish";
+        const lacking = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
+        return { rule: "Z18", reason: `${namespace}: ${lacking}` };
+      }
       if (command.method !== "subscribe") {
         const option = `no allow_${verb(command.method)}_for_… option lets this client`;
         const caps = whyNotByCapability(session, command.method, channel);
         return { rule: "A1", reason: `${namespace}: ${option}${caps}` };
       }
+      if (command.request.type !== subscriptionTypes[found.options.subscriptionType])
+        return {
+          rule: "W1",
+          reason: `${namespace}: subscription_type is ${found.options.subscriptionType}`,
+        };
+      if (command.request.cursor !== "")
+        return { rule: "Z16", reason: "the cursor is of no page that the client has read" };
       if (found.private)
         return { rule: "A5", reason: `a ${config.channel.privatePrefix} channel needs a token` };
       if (found.users !== undefined)
@@ -143,6 +155,11 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
       return { rule: "W1", reason: "the connection is subscribed to the channel already" };
     case errorCodes.limitExceeded.code:
       return { rule: "G1", reason: "client.channel_limit is reached, or the session is full" };
+    case errorCodes.concurrentPagination.code:
+      return {
+        rule: "Z16",
+        reason: "another page of the map is being read, or the object has lost its memory since",
+      };
     case errorCodes.unrecoverablePosition.code:
       return { rule: "R5", reason: "the client's position can't be recovered" };
     case errorCodes.badRequest.code:

@@ -101,7 +101,7 @@ export function expiryDueAtMs(session: CommandSession, refresh: Refreshing | und
 
 /**
  * Ends what has expired, or asks a backend about it: what a backend extends ends at its time, what the client extends a
- * while later.
+ * while later. Also ends a connection that takes too long to synchronise with a map (rule Z17).
  *
  * @param refresh undefined if nothing is being refreshed
  * @param start   gives the session's `refresh`, made anew if it is undefined
@@ -113,6 +113,8 @@ export function endExpired(
   start: () => Refreshing,
   nowMs: number,
 ): boolean {
+  if (session.subscriptions.hasOverdueFlow(nowMs)) session.disconnect(disconnectCodes.slow);
+  if (session.closed) return true;
   if (nowMs < expiryDueAtMs(session, refresh)) return false;
   if (nowMs >= connectionEndMs(session, refresh)) {
     const target = session.context.config.hooks.refresh;

@@ -99,7 +99,7 @@ function withTrace(own: MapChange, traceparent: string | undefined): MapChange {
     : { ...own, request: { ...own.request, traceparent } };
 }
 
-/** Whether the key that is the client's ID has to be removed at the end of a subscription (rule Z25). */
+/** Whether the key that is the client's ID has to be removed at the end of a subscription (rule Z20). */
 export function leavesKey({ begun }: Subscription, known: ResolvedChannel): boolean {
   return (
     begun && known.outcome === "resolved" && known.options.map?.removeClientOnUnsubscribe === true

@@ -7,7 +7,7 @@ import type { Subscription } from "./subscription.ts";
  * A client's synchronisation with a map, from its first request until it is subscribed (docs/protocol.md 3.4). Its
  * subscription is pending meanwhile, and takes one of the connection's places.
  *
- * A flow lives in memory alone, because it lasts for seconds: after an eviction the client starts again (rule Z21).
+ * A flow lives in memory alone, because it lasts for seconds: after an eviction the client starts again (rule Z16).
  */
 export class MapFlow {
   /** The decision on the first request, which holds for the later ones. */
@@ -47,7 +47,7 @@ export class MapFlow {
     return this.subscription.channel;
   }
 
-  /** Whether the client has taken longer than the namespace allows (rule Z22). */
+  /** Whether the client has taken longer than the namespace allows (rule Z17). */
   isOver(nowMs: number): boolean {
     return nowMs > this.#endsAtMs;
   }

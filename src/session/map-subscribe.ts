@@ -66,7 +66,7 @@ export function continueMapFlow(
 /**
  * The decision on a request that belongs to a flow which the server doesn't have; undefined for a first request. If the
  * client has read a page, the flow was lost with the object's memory: after a temporary error the client starts again,
- * whatever it does when a position can't be recovered (rule Z21).
+ * whatever it does when a position can't be recovered (rule Z16).
  */
 export function lostFlow(request: SubscribeRequest): Decision | undefined {
   const { phase, cursor, recover, epoch } = request;

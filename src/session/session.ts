@@ -189,10 +189,6 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     }
     const refresher = () => (this.#serverRefresh ??= new ServerRefresh(this));
     if (endExpired(this, this.#serverRefresh, refresher, nowMs)) return;
-    if (this.subscriptions.hasOverdueFlow(nowMs)) {
-      this.disconnect(disconnectCodes.slow);
-      return;
-    }
     switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
       case "nothing":
         return;

@@ -37,7 +37,7 @@ const malformed = (id: number) => error(id, 107, "bad request");
 const asking = { client: "c1", transport: "websocket", protocol: "json", encoding: "json" };
 
 describe("a change of a map by a client", () => {
-  it("[Z23] sets or removes the key that the client names, and is answered when it is made", () => {
+  it("[Z18] sets or removes the key that the client names, and is answered when it is made", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -68,7 +68,7 @@ describe("a change of a map by a client", () => {
     ]);
   });
 
-  it("[Z23] [A1] needs the permission of the namespace, of its own for publishing and removing", () => {
+  it("[Z18] [A1] needs the permission of the namespace, of its own for publishing and removing", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     expect(fixture.ask(connection, publish(2, "closed:a"))).toStrictEqual([denied(2)]);
@@ -80,7 +80,7 @@ describe("a change of a map by a client", () => {
     expect(fixture.ask(anonymous, publish(2, "free:a"))).toStrictEqual([denied(2)]);
   });
 
-  it("[Z23] without a key, with one that is too long, without data or without the type is answered 107", () => {
+  it("[Z18] without a key, with one that is too long, without data or without the type is answered 107", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     const long = "k".repeat(limits.mapKeyBytesMax + 1);
@@ -102,7 +102,7 @@ describe("a change of a map by a client", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual([`map_publish free:a ${long.slice(1)}`]);
   });
 
-  it("[Z23] changes the client's own key where the namespace says so, whatever the client names", () => {
+  it("[Z18] changes the client's own key where the namespace says so, whatever the client names", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.send(connection, publish(2, "own:a"));
@@ -118,7 +118,7 @@ describe("a change of a map by a client", () => {
 });
 
 describe("a change of a map in a namespace with hooks", () => {
-  it("[Z23] [Q2] is what the backend makes of it, in place of the namespace's permissions", () => {
+  it("[Z18] [Q2] is what the backend makes of it, in place of the namespace's permissions", () => {
     const fixture = newFixture();
     const { backend, channels } = fixture;
     const connection = fixture.connected();
@@ -177,7 +177,7 @@ describe("a change of a map in a namespace with hooks", () => {
     expect(connection.takeSent()).toStrictEqual(['{"id":2,"publish":{}}', '{"id":3,"publish":{}}']);
   });
 
-  it("[Z23] is as the client wants it if the response has no result, and 107 if there is no key then", () => {
+  it("[Z18] is as the client wants it if the response has no result, and 107 if there is no key then", () => {
     const fixture = newFixture();
     const { backend, channels } = fixture;
     const connection = fixture.connected();

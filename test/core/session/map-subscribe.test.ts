@@ -50,8 +50,12 @@ const parallel = (id: number) => error(id, 113, "concurrent pagination", ',"temp
 const lost = (id: number) => error(id, 112, "unrecoverable position");
 const malformed = (id: number) => error(id, 107, "bad request");
 
+const emptyPage = { outcome: "page", publications: [], position: at(1) } as const;
+const unsubscribed =
+  '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
+
 describe("a client that synchronises a map", () => {
-  it("[Z20] gets a small map and its subscription in one reply", () => {
+  it("[Z15] gets a small map and its subscription in one reply", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -89,7 +93,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] gets a large map in pages as of the first one, and then what was changed since", () => {
+  it("[Z15] gets a large map in pages as of the first one, and then what was changed since", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -125,7 +129,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] of an ephemeral map is told no offset, and not that it can recover", () => {
+  it("[Z15] of an ephemeral map is told no offset, and not that it can recover", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -156,7 +160,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] that is too far behind reads the stream in pages before it is subscribed", () => {
+  it("[Z15] that is too far behind reads the stream in pages before it is subscribed", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -191,7 +195,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] is answered 112 if the stream doesn't reach back, or the epoch is another meanwhile", () => {
+  it("[Z15] is answered 112 if the stream doesn't reach back, or the epoch is another meanwhile", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -219,7 +223,7 @@ describe("a client that synchronises a map", () => {
     expect(connection.session.subscriptions.size).toBe(0);
   });
 
-  it("[Z20] recovers from its position, and is told the top", () => {
+  it("[Z15] recovers from its position, and is told the top", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -236,7 +240,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z20] gets fewer entries in a page than it asked for, if more don't fit into a reply", () => {
+  it("[Z15] gets fewer entries in a page than it asked for, if more don't fit into a reply", () => {
     const fixture = newFixture({ client: { queue_max_size: 65_536 } });
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -261,7 +265,7 @@ describe("a client that synchronises a map", () => {
     expect(connection.takeSent()[0]).toContain('{"recoverable":true');
   });
 
-  it("[Z20] [D4] gets the entries and the changes that its filter lets through", () => {
+  it("[Z15] [D4] gets the entries and the changes that its filter lets through", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -286,7 +290,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z24] with deltas gets the state as texts, from which the deltas are made", () => {
+  it("[Z19] with deltas gets the state as texts, from which the deltas are made", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -310,8 +314,24 @@ describe("a client that synchronises a map", () => {
   });
 });
 
+describe("a subscription to a map with deltas", () => {
+  it("[Z19] stores nothing for a change that it is sent, because each change brings its base", () => {
+    const fixture = newFixture();
+    const { channels } = fixture;
+    const connection = fixture.connected();
+    fixture.send(connection, ask(2, "kept:a", { phase: 0, delta: "fossil" }));
+    channels.acceptSubscribe("kept:a", { position: at(0) });
+    const before = connection.attachment;
+    const subscription = channels.subscription("kept:a");
+    expect(subscription.delta).toBe(true);
+    subscription.noteSent(entry("a", 1));
+    expect(subscription.deltaBase).toBeUndefined();
+    expect(connection.attachment).toBe(before);
+  });
+});
+
 describe("a request of a map's flow", () => {
-  it("[Z20] is refused while another one is being answered", () => {
+  it("[Z15] is refused while another one is being answered", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.send(connection, ask(2, "kept:a"));
@@ -327,7 +347,7 @@ describe("a request of a map's flow", () => {
     ]);
   });
 
-  it("[Z21] is answered with a temporary error after an eviction, and the client starts again", () => {
+  it("[Z16] is answered with a temporary error after an eviction, and the client starts again", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();
@@ -347,7 +367,23 @@ describe("a request of a map's flow", () => {
     expect(channels.pageOf("kept:a")).toStrictEqual({ cursor: "", limit: 100 });
   });
 
-  it("[Z20] with an unknown phase, or for a stream that the map hasn't, is answered 107", () => {
+  it("[Z15] that asks for neither the state nor the stream begins at the top", () => {
+    const fixture = newFixture();
+    const { channels } = fixture;
+    const connection = fixture.connected();
+    fixture.send(connection, ask(2, "kept:a", { phase: 0 }));
+    expect(channels.optionsOf("kept:a")).toStrictEqual({
+      positioned: true,
+      mode: "stream",
+      orFail: true,
+    });
+    channels.acceptSubscribe("kept:a", { position: at(3) });
+    expect(connection.takeSent()).toStrictEqual([
+      '{"id":2,"subscribe":{"recoverable":true,"epoch":"e","offset":3,"type":1}}',
+    ]);
+  });
+
+  it("[Z15] with an unknown phase, or for a stream that the map hasn't, is answered 107", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     expect(fixture.ask(connection, ask(2, "kept:a", { phase: 3 }))).toStrictEqual([malformed(2)]);
@@ -368,7 +404,7 @@ describe("a request of a map's flow", () => {
     ]);
   });
 
-  it("[Z22] that comes too late closes the connection with 3008, and so does one that never comes", () => {
+  it("[Z17] that comes too late closes the connection with 3008, and so does one that never comes", () => {
     for (const comes of [true, false]) {
       const fixture = newFixture();
       const connection = fixture.connected();
@@ -390,7 +426,7 @@ describe("a request of a map's flow", () => {
     }
   });
 
-  it("[Z20] [Q2] asks for permission with the first one only", () => {
+  it("[Z15] [Q2] asks for permission with the first one only", () => {
     const fixture = newFixture();
     const { channels, backend } = fixture;
     const connection = fixture.connected();
@@ -414,37 +450,34 @@ describe("a request of a map's flow", () => {
     expect(channels.pageOf("kept:a")).toMatchObject({ cursor: "k" });
   });
 
-  it.each(["between two pages", "while a page is read", "while it begins"])(
+  const ended = [
+    ["between two pages", "k", false, false],
+    ["while a page is read", "k", true, false],
+    ["while it begins", "", false, true],
+  ] as const;
+
+  it.each(ended)(
     "[U2] [G5] comes to nothing if an order ends the subscription %s",
-    (when) => {
+    (_, cursor, isReading, isBeginning) => {
       const fixture = newFixture();
       const { channels } = fixture;
       const connection = fixture.connected();
-      const page = { outcome: "page", publications: [], position: at(1) } as const;
-      const push =
-        '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
       const end = (): void => connection.session.unsubscribe("kept:a", unsubscribeCodes.server);
       fixture.send(connection, ask(2, "kept:a"));
-      if (when === "while a page is read") end();
-      channels.answerPage("kept:a", { ...page, cursor: when === "while it begins" ? "" : "k" });
-      if (when === "while it begins") {
-        end();
-        channels.acceptSubscribe("kept:a", { position: at(1), recovered: true });
-        expect(connection.takeSent()).toStrictEqual([push, denied(2)]);
-      } else if (when === "while a page is read") {
-        expect(connection.takeSent()).toStrictEqual([push, denied(2)]);
-      } else {
-        connection.takeSent();
-        end();
-        expect(connection.takeSent()).toStrictEqual([push]);
-        expect(fixture.ask(connection, ask(3, "kept:a", { cursor: "k", ...at(1) }))).toStrictEqual([
-          parallel(3),
-        ]);
-      }
+      if (isReading) end();
+      channels.answerPage("kept:a", { ...emptyPage, cursor });
+      if (!isReading) end();
+      if (isBeginning) channels.acceptSubscribe("kept:a", { position: at(1), recovered: true });
+      const page = '{"id":2,"subscribe":{"epoch":"e","offset":1,"type":1,"phase":2,"cursor":"k"}}';
+      expect(connection.takeSent()).toStrictEqual(
+        isReading || isBeginning ? [unsubscribed, denied(2)] : [page, unsubscribed],
+      );
       expect(channels.known).toStrictEqual([]);
       expect(connection.session.subscriptions.size).toBe(0);
+      const next = ask(3, "kept:a", { cursor: "k", ...at(1) });
+      expect(fixture.ask(connection, next)).toStrictEqual([parallel(3)]);
       fixture.send(connection, ask(4, "kept:a"));
-      channels.answerPage("kept:a", { ...page, cursor: "" });
+      channels.answerPage("kept:a", { ...emptyPage, cursor: "" });
       channels.acceptSubscribe("kept:a", { position: at(1), recovered: true });
       expect(connection.takeSent()).toStrictEqual([
         '{"id":4,"subscribe":{"recoverable":true,"epoch":"e","offset":1,"type":1}}',
