@@ -167,8 +167,10 @@ export class Maps {
       this.#complain(record, kind, event, text);
     }
     const before = copy.values.get(key);
-    // A key that is removed while the client reads pages may be on none of them.
-    const isLive = event.f === "map-deliver" || event.state === undefined;
+    // A key that is removed while the client reads pages may be on none of them, and where only the newest change of a
+    // key is sent (rule Z14) the removal may be all that is sent of it.
+    const isLive =
+      !record.isEphemeral && (event.f === "map-deliver" || event.state === undefined);
     const isRepeated =
       value === undefined ? isLive && before === undefined : before?.value === value;
     if (isRepeated) this.#complain(record, "doubled", event, `${process} received ${what} again`);

@@ -214,6 +214,14 @@ export class ChannelHost implements ChannelCalls {
     this.skewMs = Math.max(this.skewMs + byMs, leastMs);
   }
 
+  /** At rest no key of a map is left that has ended long before. */
+  checkKeys(when: string): void {
+    for (const [key, entry] of this.#mapModel?.entries ?? []) {
+      if (this.#mapModel?.isOverdue(entry, this.nowMs) === true)
+        this.#context.publicationLog.complain(`${this.name} still has ${key} ${when}`);
+    }
+  }
+
   /** Returns the database. The world has ended. */
   end(): void {
     this.#storage.close();

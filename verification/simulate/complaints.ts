@@ -127,7 +127,10 @@ function checkAtRest(world: World, when: string): void {
   }
   if (backend.pending > 0)
     publicationLog.complain(`${backend.pending} publishes were not answered ${when}`);
-  for (const name of world.channels.keys()) checkPresence(world, name, when);
+  for (const [name, host] of world.channels) {
+    checkPresence(world, name, when);
+    host.checkKeys(when);
+  }
 }
 
 function checkPresence(world: World, name: string, when: string): void {

@@ -106,6 +106,13 @@ export class MapModel {
       : undefined;
   }
 
+  /** Whether a key has ended, so that its removal comes before any change of it. */
+  hasEnded(key: string, nowMs: number): boolean {
+    const entry = this.entries.get(key);
+    if (entry?.data === undefined || this.#options.keyTtlMs === 0) return false;
+    return this.#endOf(entry) <= nowMs;
+  }
+
   /** Whether a key should be gone by now. */
   isOverdue({ data, timeMs }: ModelEntry, nowMs: number): boolean {
     const { keyTtlMs } = this.#options;

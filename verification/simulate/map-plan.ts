@@ -64,6 +64,7 @@ function mapAction(random: Random, action: Action): Action {
 }
 
 function backendAction(random: Random, channel: string, key: string): Action {
+  if (random.chance(0.05)) return { do: "clear", channel };
   // An ephemeral map forgets idempotency keys with its memory.
   const keyed = mapModeOf(channel) !== "ephemeral" && random.chance(0.5);
   const roll = random.between(0, 9);

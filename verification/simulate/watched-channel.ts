@@ -9,7 +9,8 @@ import {
 import { limits } from "../../src/limits.ts";
 import type { Recovery } from "../../src/channel/recovery.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../src/protocol/publication.ts";
-import type { ModelAnswer } from "./model-state.ts";
+import type { Payload } from "../../src/protocol/payload.ts";
+import type { Kept, ModelAnswer } from "./model-state.ts";
 import type { Model } from "./model.ts";
 import { MapWatch } from "./watched-map.ts";
 import type { HistoryEntry } from "../../src/channel/history-table.ts";
@@ -159,13 +160,22 @@ function isSame(one: ModelAnswer, other: ModelAnswer): boolean {
     publications.length === others.length &&
     publications.every(({ offset, data }, index) => {
       const should = others[index];
-      return offset === should?.offset && data === should.data;
+      return offset === should?.offset && (data === should.data || isNothing(data, should.data));
     })
   );
 }
 
+/** Whether two removals of keys are compared, which have no data. */
+function isNothing(one: Payload, other: Payload): boolean {
+  return one.length === 0 && other.length === 0;
+}
+
 function describe({ outcome, position, publications }: ModelAnswer): string {
   const place = position === undefined ? "" : ` at ${position.epoch}:${position.offset}`;
-  const list = publications?.map(({ offset, data }) => `${offset}=${textOf(data)}`).join(" ") ?? "";
+  const list = publications?.map(shown).join(" ") ?? "";
   return `${outcome}${place} ${list}`.trim();
+}
+
+function shown({ offset, data }: Kept): string {
+  return `${offset}=${data.length === 0 ? "removed" : textOf(data)}`;
 }

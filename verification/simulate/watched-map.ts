@@ -39,6 +39,8 @@ export class MapWatch {
       const own = outcome.outcome === "changed" ? this.#told.pop() : undefined;
       this.#expired(false, nowMs);
       this.#compare(nowMs, () => {
+        const { key } = request.request;
+        if (this.#model.hasEnded(key, nowMs)) return `looked at ${key}, which has ended`;
         const should = this.#model.change(request, nowMs);
         if (own !== undefined && own.offset !== should.position.offset)
           return `told its channel of a change at ${own.offset}`;
