@@ -19,7 +19,7 @@ export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
   // begun at the same time.
   if (isKnown && !isAhead(top, cursor.position)) return nothingNew(cursor);
   // A batch without entries that ends at the cursor tells of the current top.
-  const position = positionIn(cursor.position, top);
+  const position = positionIn(cursor.position, batch);
   if (position === "insufficient-state") return insufficientState;
   const skipped = isNewer || first > before + 1;
   if (position === undefined) {
@@ -106,15 +106,19 @@ function sortEntries(
 /** The gateway's position in the stream of a batch. */
 function positionIn(
   position: StreamPosition | undefined,
-  top: StreamPosition | undefined,
+  { top, entries }: RelayBatch,
 ): StreamPosition | undefined | "insufficient-state" {
   // History was switched on or off. Whether the publications around that time are complete is unknown.
   if ((position === undefined) !== (top === undefined)) return "insufficient-state";
   if (position === undefined || top === undefined) return undefined;
   if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
+  // A map was cleared before its last changes were passed on: they aren't of the stream of the top (rule Z5).
+  const isMixed = entries.some(
+    (entry) => isInStream(entry) && (entry.publication.epoch ?? top.epoch) !== top.epoch,
+  );
   // At offset 0 no publication can be missing, and the first publication tells clients the epoch
   // (docs/protocol.md 2.6).
-  return position.offset === 0 ? { ...position, epoch: top.epoch } : "insufficient-state";
+  return position.offset === 0 && !isMixed ? { ...position, epoch: top.epoch } : "insufficient-state";
 }
 
 function isAhead(top: StreamPosition | undefined, position: StreamPosition | undefined): boolean {

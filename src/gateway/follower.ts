@@ -311,9 +311,11 @@ export class Follower {
     const { certain, first, entries, top } = batch;
     // The first batch of an instance, without entries and without history, repeats nothing and leaves nothing out.
     const isEmptyStart = first === 1 && entries.length === 0 && top === undefined;
-    if (certain || isEmptyStart) this.#startAt(cursorBefore(batch));
+    // After a removal the top may be of another stream than the subscribers have (rule Z5).
+    const isKnown = certain && !entries.some(({ type }) => type === "removed");
+    if (isKnown || isEmptyStart) this.#startAt(cursorBefore(batch));
     else this.#insufficientState();
-    return certain || isEmptyStart;
+    return isKnown || isEmptyStart;
   }
 
   #startAt(cursor: Cursor): void {

@@ -24,6 +24,8 @@ export type ViolationKind =
   | "needless"
   /** A subscribe reply lacks the position that its channel promises. */
   | "unpositioned"
+  /** A copy of a map has another value for a key than the map has at the copy's offset. */
+  | "diverged"
   /** A publication was delivered without a subscription. */
   | "stray"
   /** A subscription wasn't restored when everything had settled. */
@@ -93,6 +95,10 @@ interface CheckCounts {
   readonly calls: number;
   /** Events that a backend took again. */
   readonly repeatedEvents: number;
+  /** States of maps that were compared with the changes before them. */
+  readonly mapStates: number;
+  /** Changes of maps that were asked for. */
+  readonly mapChanges: number;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;
 }

@@ -10,6 +10,7 @@ import type {
   StreamForgotten,
   Subscribed,
 } from "./history-event.ts";
+import { Maps } from "./maps.ts";
 import { takePositioned } from "./positioned-deliveries.ts";
 import { comparePresence } from "./presence.ts";
 import { acknowledge, decide, invoke, leaveOpen, refuse } from "./publishes.ts";
@@ -31,6 +32,7 @@ export class Checker {
   readonly #userOrders = new UserOrders(this.#violations);
   readonly #approvals = new Approvals(this.#violations);
   readonly #told = new ToldEvents(this.#violations);
+  readonly #maps = new Maps(this.#violations);
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -80,6 +82,8 @@ export class Checker {
       checkChannel(channel, this.#time, this.#promptMicroseconds, this.#violations);
     }
     this.#told.finish(this.#channels, this.#time);
+    this.#maps.finish(this.#isSettled, this.#time);
+    const maps = this.#maps.counts;
     return {
       violations: this.#violations.list,
       violationCounts: this.#violations.counts,
@@ -87,6 +91,9 @@ export class Checker {
       counts: {
         ...this.#counts,
         ...this.#countPublishes(),
+        deliveries: this.#counts.deliveries + maps.deliveries,
+        mapStates: maps.states,
+        mapChanges: maps.changes,
         channels: this.#channels.size,
         orders: this.#userOrders.acknowledged,
         calls: this.#approvals.calls,
@@ -180,6 +187,15 @@ export class Checker {
         break;
       case "told":
         this.#told.settle(event);
+        break;
+      case "map":
+      case "map-change":
+      case "map-subscribe":
+      case "map-deliver":
+      case "map-end":
+      case "map-forget":
+      case "map-read":
+        this.#maps.take(event);
         break;
       case "call":
         this.#approvals.call(event);

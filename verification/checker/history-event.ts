@@ -1,3 +1,5 @@
+import type { MapEvent } from "./map-event.ts";
+
 /**
  * A history: what publishers, subscribers and the fault maker did and observed, as events in the order of their times.
  * The checker reads nothing else, so it can check real clients of a real server as well as the simulator.
@@ -23,6 +25,7 @@ export type HistoryEvent =
   | EventsWanted
   | EventTaken
   | EventsTold
+  | MapEvent
   | Settled
   | Presence
   | FaultBegun

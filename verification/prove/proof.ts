@@ -13,6 +13,7 @@ import { historiesIn } from "./run-facts.ts";
 import { LastEvents } from "./last-events.ts";
 import { isTold } from "./scenario.ts";
 import { limits } from "../../src/limits.ts";
+import { MapLoad } from "./map-load.ts";
 import { OrderLoad } from "./order-load.ts";
 import type { Target } from "./target.ts";
 import { PublishLoad } from "./publish-load.ts";
@@ -53,6 +54,8 @@ export class Proof {
       const known = recoverable === undefined ? {} : { recoverable };
       this.#record({ f: "channel", type: "info", channel: name, recovery, ...known });
     }
+    for (const { name, mode } of scenario.maps)
+      this.#record({ f: "map", type: "info", channel: name, mode });
     this.#target.hooks?.recordTo(this.#recorder);
     this.#recordEvents();
     const subscribers = await FaultyNetwork.to(url, new Random(seed + 1));
@@ -71,31 +74,35 @@ export class Proof {
 
   async #withClients(subscribers: FaultyNetwork, publishers: FaultyNetwork): Promise<void> {
     const { apiKey, tokenSecret, pingIntervalMs, scenario } = this.#target;
+    const backend = { address: publishers.address, ...this.#hostHeader, apiKey };
+    const { seed, pace } = this.#options;
+    const maps = new MapLoad(backend, scenario.maps, new Random(seed + 9), this.#recorder);
+    await maps.prepare();
     const clients = await Clients.start({
       historyFile: this.#files.clients,
       address: subscribers.address,
       ...this.#hostHeader,
       tokenSecret,
       pingIntervalMs,
-      seed: this.#options.seed + 3,
+      seed: seed + 3,
       recovers: Object.fromEntries(scenario.channels.map(({ name, recovery }) => [name, recovery])),
       subscribers: scenario.subscribers,
     });
-    const backend = { address: publishers.address, ...this.#hostHeader, apiKey };
-    const { seed, pace } = this.#options;
     const random = new Random(seed + 4);
     const load = new PublishLoad(backend, scenario.channels, pace, random, this.#recorder);
     const orders = new OrderLoad(backend, scenario.users, new Random(seed + 6), this.#recorder);
     try {
       load.start();
       orders.start();
-      await this.#breakThings(clients, load, orders, subscribers, publishers);
+      maps.start();
+      await this.#breakThings(clients, { load, orders, maps }, subscribers, publishers);
       this.#print("faults are over; waiting until all has settled");
       this.#target.hooks?.settle();
       await orders.stop();
-      await load.stop();
+      await Promise.all([load.stop(), maps.stop()]);
       await clients.settle();
       await pause(this.#settleMs);
+      await maps.read();
       this.#record({ f: "settled", type: "info" });
       for (const { name } of scenario.channels) {
         const present = await load.publisher.presence(name);
@@ -105,11 +112,13 @@ export class Proof {
       // After an error the rest of the run has no value.
       load.abandon();
       orders.close();
+      maps.close();
       await clients.end().catch(() => undefined);
       throw error;
     }
     load.publisher.close();
     orders.close();
+    maps.close();
     await clients.end();
     const { server, events } = this.#target;
     if (server === undefined || events === undefined) return;
@@ -130,8 +139,7 @@ export class Proof {
   /** Injects faults until enough time has passed and enough publications were delivered. */
   async #breakThings(
     clients: Clients,
-    load: PublishLoad,
-    orders: OrderLoad,
+    { load, orders, maps }: Loads,
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
@@ -143,7 +151,7 @@ export class Proof {
       ...(server === undefined ? {} : { server }),
       ...(hooks === undefined ? {} : { hooks }),
       ...(events === undefined ? {} : { events }),
-      channels: scenario.channels.map(({ name }) => name),
+      channels: [...scenario.channels, ...scenario.maps].map(({ name }) => name),
       gateways,
       homes,
       burst: (channel) => load.burst(channel),
@@ -161,6 +169,7 @@ export class Proof {
       const failures = () => [
         ...load.publisher.failures,
         ...orders.failures,
+        ...maps.failures,
         ...(hooks?.failures ?? []),
         ...(events?.failures ?? []),
       ];
@@ -212,6 +221,13 @@ export class Proof {
   #record(event: Unmarked<HistoryEvent>): void {
     this.#recorder.record({ ...event, process: "prove", time: microseconds() });
   }
+}
+
+/** What backends do meanwhile. */
+interface Loads {
+  readonly load: PublishLoad;
+  readonly orders: OrderLoad;
+  readonly maps: MapLoad;
 }
 
 /** An event of any kind without its process and time. */

@@ -19,6 +19,12 @@ export interface ProvedChannel {
   readonly gateways: number;
 }
 
+/** A channel of the proof that is a map. */
+export interface ProvedMap {
+  readonly name: string;
+  readonly mode: "ephemeral" | "recoverable" | "persistent";
+}
+
 /** A user for whom orders are given, with several connections. */
 export interface ProvedUser {
   readonly name: string;
@@ -32,6 +38,8 @@ export interface ProvedUser {
 export interface Scenario {
   readonly channels: readonly ProvedChannel[];
   /** None for a deployed server. */
+  readonly maps: readonly ProvedMap[];
+  /** None for a deployed server. */
   readonly users: readonly ProvedUser[];
   readonly subscribers: readonly SubscriberPlan[];
 }
@@ -39,8 +47,8 @@ export interface Scenario {
 /** The scenario for a local server. */
 export function localScenario(random: Random): Scenario {
   const { channels, subscribers } = scenario(localChannels, random);
-  const others = [...users.flatMap(userSubscribers), ...askedSubscribers()];
-  return { channels, users, subscribers: [...subscribers, ...others] };
+  const others = [...users.flatMap(userSubscribers), ...askedSubscribers(), ...mapSubscribers()];
+  return { channels, maps, users, subscribers: [...subscribers, ...others] };
 }
 
 /**
@@ -92,6 +100,7 @@ function stream(name: string) {
 function scenario(channels: readonly ProvedChannel[], random: Random): Scenario {
   return {
     channels,
+    maps: [],
     users: [],
     subscribers: [...ownSubscribers(channels), ...gatewaySubscribers(channels, random)],
   };
@@ -137,6 +146,33 @@ function askedSubscribers(): readonly SubscriberPlan[] {
     const channels = [...askedChannels, "dull:a"];
     return { ...common, endpoint: "gateway", channels, publishes };
   });
+}
+
+/** Each map has clients on its own object, and shares those of a gateway with the others. */
+const maps: readonly ProvedMap[] = [
+  { name: "map:a", mode: "recoverable" },
+  { name: "slim:a", mode: "recoverable" },
+  { name: "perm:a", mode: "persistent" },
+  { name: "temp:a", mode: "ephemeral" },
+];
+
+function mapSubscribers(): readonly SubscriberPlan[] {
+  const names = maps.map(({ name }) => name);
+  const own = names.flatMap((name) =>
+    ["1", "2"].map((number): SubscriberPlan => ({
+      process: `own-${name}-${number}`,
+      kind: "map",
+      endpoint: "channel",
+      channels: [name],
+    })),
+  );
+  const shared = ["1", "2", "3", "4", "5", "6"].map((number): SubscriberPlan => ({
+    process: `maps-${number}`,
+    kind: "map",
+    endpoint: "gateway",
+    channels: names,
+  }));
+  return [...own, ...shared];
 }
 
 function ownSubscribers(channels: readonly ProvedChannel[]): readonly SubscriberPlan[] {
@@ -252,4 +288,15 @@ const namespaces = [
   namespace("wide", { history_size: 100 }),
   namespace("asked", { history_size: 10_000, ...asked }),
   { ...open, ...asked, name: "dull" },
+  mapNamespace("map", { mode: "recoverable", key_ttl: "3s", stream_size: 10_000, stream_ttl: "1h" }),
+  // Its clients often have to read the state anew.
+  mapNamespace("slim", { mode: "recoverable", key_ttl: "5s", stream_size: 20, stream_ttl: "1m" }),
+  mapNamespace("perm", { mode: "persistent", stream_size: 1_000, stream_ttl: "1h" }),
+  mapNamespace("temp", { mode: "ephemeral", key_ttl: "4s" }),
 ];
+
+function mapNamespace(name: string, map: object): object {
+  const pages = { min_page_size: 1, subscribe_catch_up_timeout: "20s" };
+  const allowed = { allow_publish_for_subscriber: true, allow_remove_for_subscriber: true };
+  return { ...open, name, subscription_type: "map", map: { ...map, ...pages, ...allowed } };
+}

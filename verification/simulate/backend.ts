@@ -5,9 +5,11 @@ import type {
   HistoryQuery,
   PublicationRequest,
 } from "../../src/contract/channel-call.ts";
+import type { MapChange, MapCommand } from "../../src/contract/map-call.ts";
 import { limits } from "../../src/limits.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import { json } from "../../test/core/api/channel-config.ts";
+import type { MapAction } from "./map-plan.ts";
 import type { WorldContext } from "./world-context.ts";
 
 /**
@@ -19,6 +21,8 @@ export class Backend {
   readonly #repeats: () => boolean;
   /** The keys of publishes that are known to have succeeded. */
   readonly #keys: string[] = [];
+  /** The offset of the last change of a map's key of which the backend was told, by channel and key. */
+  readonly #offsets = new Map<string, number>();
   #published = 0;
   /** Publishes with a key that have no answer yet. */
   pending = 0;
@@ -68,6 +72,72 @@ export class Backend {
   /** Reads a channel's history. The channel's host compares the answer with the model. */
   readHistory(channel: string, request: HistoryQuery): void {
     this.#call(channel, { method: "history", request }, ignoreAnswer);
+  }
+
+  /** Changes a key of a map, see {@link MapAction}. */
+  change(action: Extract<MapAction, { readonly keyed: boolean }>): void {
+    const { channel, key, keyed, expects } = action;
+    const data = this.#newData();
+    const text: string = JSON.parse(data);
+    const known = this.#offsets.get(`${channel} ${key}`) ?? 0;
+    const ifOffset = expects === undefined ? {} : { ifOffset: known + (expects === "known" ? 0 : 7) };
+    const common = { key, idempotencyKey: keyed ? text : "", ...ifOffset };
+    const asked = { process: "backend", f: "map-change", channel, change: text, key } as const;
+    let change: MapChange;
+    if (action.do === "drop") change = { method: "map_remove", request: common };
+    else {
+      const { version = 0 } = action;
+      const versioned = { version: BigInt(version), versionEpoch: "", delta: false };
+      const keyMode = action.mode ?? "";
+      change = { method: "map_publish", request: { ...common, data, keyMode, ...versioned } };
+    }
+    const told = action.do === "drop" ? asked : { ...asked, value: text };
+    this.#context.eventLog.note({ ...told, type: "invoke" });
+    if (keyed) this.pending++;
+    this.#change(channel, change, told, keyed);
+  }
+
+  #change(channel: string, change: MapChange, told: ToldChange, keyed: boolean): void {
+    const { timeline, eventLog } = this.#context;
+    this.#call(channel, change, (answer) => {
+      if (answer === undefined) {
+        if (!keyed) eventLog.note({ ...told, type: "info" });
+        else timeline.after(this.#backoffMs(), () => this.#change(channel, change, told, keyed));
+        return;
+      }
+      if (keyed) this.pending--;
+      if ("error" in answer) {
+        eventLog.note({ ...told, type: "fail" });
+        return;
+      }
+      const result: MapChangeResult = JSON.parse(answer.result);
+      const { epoch, offset, suppress_reason: reason } = result;
+      const isMade = reason === undefined || reason === "idempotency";
+      if (isMade) this.#offsets.set(`${channel} ${told.key}`, told.value === undefined ? 0 : offset);
+      const place = isMade ? { epoch, offset } : { suppressed: reason };
+      eventLog.note({ ...told, type: "ok", ...place });
+    });
+  }
+
+  /** Clears a map, counts its keys, or reads all of its state, as the object's host compares with the model. */
+  mapCall(channel: string, command: MapCommand): void {
+    this.#call(channel, command, ignoreAnswer);
+  }
+
+  /** Reads the whole state of a map for the checker. */
+  readMap(channel: string): void {
+    const query = { key: "", cursor: "", limit: -1, asc: false };
+    this.#call(channel, { method: "map_read_state", request: query }, (answer) => {
+      if (answer === undefined || "error" in answer) {
+        this.#complain(`${channel} couldn't be read`);
+        return;
+      }
+      const state: MapStateResult = JSON.parse(answer.result);
+      const entries = state.entries.map(({ key, data, offset }) => ({ key, value: data, offset }));
+      const { epoch, offset } = state;
+      const read = { process: "backend", type: "ok", f: "map-read", channel } as const;
+      this.#context.eventLog.note({ ...read, epoch, offset, entries });
+    });
   }
 
   #newData(padding = 0): JsonText {
@@ -152,6 +222,33 @@ export class Backend {
   #complain(what: string): void {
     this.#context.publicationLog.complain(what);
   }
+}
+
+/** A change as the checker is told of it. */
+interface ToldChange {
+  readonly process: string;
+  readonly f: "map-change";
+  readonly channel: string;
+  readonly change: string;
+  readonly key: string;
+  readonly value?: string;
+}
+
+/** The results of `map_publish`, `map_remove` and `map_read_state`. */
+interface MapChangeResult {
+  readonly epoch: string;
+  readonly offset: number;
+  readonly suppress_reason?: string;
+}
+
+interface MapStateResult {
+  readonly epoch: string;
+  readonly offset: number;
+  readonly entries: readonly {
+    readonly key: string;
+    readonly data: string;
+    readonly offset: number;
+  }[];
 }
 
 /** A publication of the backend is JSON. */

@@ -12,6 +12,8 @@ import {
 } from "../../src/channel/shared-presence.ts";
 import { storedTables } from "../../src/channel/stored-tables.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
+import { recoveryLimitOf } from "../../src/channel/channel-map.ts";
+import { historyOptionsOf } from "../../src/channel/map-store.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import { replyToRequests } from "../../src/channel/relay-replies.ts";
@@ -27,6 +29,7 @@ import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
 import { Holder } from "./holder.ts";
 import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
+import { MapModel } from "./map-model.ts";
 import { Model } from "./model.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Done, ChannelCalls, WorldContext } from "./world-context.ts";
@@ -42,6 +45,8 @@ interface Memory extends SocketMemory {
   readonly channel: WatchedChannel;
   readonly sendTimer: TurnTimer;
   readonly retryTimer: NextTimer;
+  /** Writes an ephemeral map down. */
+  readonly restTimer: NextTimer;
   readonly commits: CommitTurns;
   readonly presence: SharedPresence;
   hadStorage: boolean;
@@ -59,6 +64,7 @@ export class ChannelHost implements ChannelCalls {
   readonly #sockets: ObjectSockets;
   readonly #turnMs: () => number;
   readonly #model: Model;
+  readonly #mapModel: MapModel | undefined;
   readonly #alarm: Alarm;
   #memory: Memory | undefined;
   #incarnations = 0;
@@ -92,12 +98,14 @@ export class ChannelHost implements ChannelCalls {
     this.#alarm = new Alarm(timeline, () => this.reach((memory) => this.#runAlarm(memory)));
     this.#storage = new Storage(timeline, owner, context.commits(name), context.database());
     this.#sockets = new ObjectSockets(context, this);
-    const { recoveryMaxPublicationLimit } = config.client;
+    const { size, ttlMs, metaTtlMs } = historyOptionsOf(resolved.options);
     this.#model = new Model(
-      resolved.options,
-      recoveryMaxPublicationLimit,
+      { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs },
+      recoveryLimitOf(resolved.options, config.client),
       () => `epoch${this.#epochs}`,
     );
+    const { map } = resolved.options;
+    this.#mapModel = map && new MapModel(this.#model, map);
   }
 
   /** The time by the object's clock, ms since 1970. */
@@ -171,8 +179,10 @@ export class ChannelHost implements ChannelCalls {
     this.#memory = undefined;
     this.#storage.crash();
     this.#sockets.die();
+    if (this.#mapModel?.wake() === true) this.#noteForgotten();
     this.#upAtMs = timeline.nowMs + downMs;
-    eventLog.note({ process: this.name, type: "info", f: "crash", channel: this.name });
+    if (this.#mapModel === undefined)
+      eventLog.note({ process: this.name, type: "info", f: "crash", channel: this.name });
   }
 
   /** The memory is discarded, if nothing is in progress. */
@@ -182,6 +192,7 @@ export class ChannelHost implements ChannelCalls {
     if (!isIdle || memory.wokeAtMs === this.#context.timeline.nowMs) return;
     memory.incarnation.end();
     this.#memory = undefined;
+    if (this.#mapModel?.wake() === true) this.#context.publicationLog.complain(`${this.name} slept`);
   }
 
   /** The write after so many others fails, and the object loses its memory; undefined: no write fails. */
@@ -201,6 +212,14 @@ export class ChannelHost implements ChannelCalls {
   turnClock(byMs: number): void {
     const leastMs = this.#newestInstanceMs + 1 - this.#context.timeline.nowMs;
     this.skewMs = Math.max(this.skewMs + byMs, leastMs);
+  }
+
+  /** At rest no key of a map is left that has ended long before. */
+  checkKeys(when: string): void {
+    for (const [key, entry] of this.#mapModel?.entries ?? []) {
+      if (this.#mapModel?.isOverdue(entry, this.nowMs) === true)
+        this.#context.publicationLog.complain(`${this.name} still has ${key} ${when}`);
+    }
   }
 
   /** Returns the database. The world has ended. */
@@ -258,6 +277,12 @@ export class ChannelHost implements ChannelCalls {
         this.#guard(() => this.#settle());
       }),
       retryTimer: new NextTimer(incarnation, () => this.#guard(() => this.#settle())),
+      restTimer: new NextTimer(incarnation, () => {
+        this.#guard(() => {
+          channel.map?.rest(this.nowMs);
+          this.#settle();
+        });
+      }),
       commits: new CommitTurns(incarnation, {
         guard: (work) => this.#guard(work),
         settle: () => this.#settle(),
@@ -320,6 +345,10 @@ export class ChannelHost implements ChannelCalls {
           });
         },
         forgot: (what) => {
+          if (this.#mapModel !== undefined) {
+            this.#noteForgotten();
+            return;
+          }
           eventLog.note({ process: name, type: "info", f: "forget", channel: name, what });
         },
         complain: (what) => publicationLog.complain(`${name} ${what}`),
@@ -345,6 +374,11 @@ export class ChannelHost implements ChannelCalls {
     this.crashesAtCommit = false;
     this.crash();
     return false;
+  }
+
+  #noteForgotten(): void {
+    const { eventLog } = this.#context;
+    eventLog.note({ process: this.name, type: "info", f: "map-forget", channel: this.name });
   }
 
   /** Does a job in its turn, and answers when the job's writes are durable. */
@@ -380,7 +414,9 @@ export class ChannelHost implements ChannelCalls {
   #settle(): void {
     const memory = this.#memory;
     if (memory === undefined) return;
-    const { hub } = memory.channel;
+    const { hub, map } = memory.channel;
+    map?.tellLoss(this.nowMs);
+    if (map !== undefined) memory.restTimer.set(map.restInMs(this.nowMs));
     if (!memory.commits.committing) this.#send(memory);
     if (hub.sending) memory.sendTimer.set();
     if (!hub.full) memory.commits.resume();
@@ -438,6 +474,7 @@ export class ChannelHost implements ChannelCalls {
     const { nowMs } = this;
     this.#sockets.tick(memory);
     if (nowMs - (channel.newestMs ?? 0) < limits.crashCheckMs) channel.relay.checkAfterWaking();
+    channel.map?.expire(nowMs);
     channel.deleteExpired(nowMs);
     this.#settle();
     if (channel.storesNothing && memory.hadStorage) {
@@ -447,7 +484,14 @@ export class ChannelHost implements ChannelCalls {
   }
 }
 
-const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
+const publishes = ({ method }: { readonly method: string }): boolean => publishing.has(method);
+
+const publishing: ReadonlySet<string> = new Set([
+  "publish",
+  "map_publish",
+  "map_remove",
+  "map_change",
+]);
 
 function presenceReply(answer: PresenceAnswer): ChannelPresenceReply {
   if (answer.outcome === "failed") return { outcome: "error", error: answer.error };

@@ -6,6 +6,11 @@ import type { PublicationLog } from "./publication-log.ts";
 export interface ReceivedPublication {
   readonly data: unknown;
   readonly offset?: number;
+  /** The key that was changed, on a map, and whether it was removed. */
+  readonly key?: string;
+  readonly removed?: boolean;
+  /** The first publication of a stream names it. */
+  readonly epoch?: string;
 }
 
 /** The result of a subscribe as the client received it. */
@@ -134,6 +139,37 @@ export class ClientSubscription {
     this.wanted = false;
     this.end(true);
     this.isRevoked = true;
+  }
+
+  /** The client is about to ask for the subscription. */
+  startFlow(): void {
+    // There is one request.
+  }
+
+  /** The request with which the client asks next. */
+  get request(): object {
+    return { channel: this.channel, ...this.recovering };
+  }
+
+  /** The fields of a request that ask to recover. */
+  get recovering(): object {
+    return this.position === undefined ? {} : { recover: true, ...this.position };
+  }
+
+  /**
+   * The request was answered.
+   *
+   * @param client the connection's ID
+   * @returns whether the subscription has begun; otherwise the next request is due
+   */
+  takeReply(result: ReceivedResult, client: string): boolean {
+    this.begin(result, this.position !== undefined, client);
+    return true;
+  }
+
+  /** Whether the client was told with this error to begin anew. */
+  startsAgain(_code: number): boolean {
+    return false;
   }
 
   /** A publication arrived. */

@@ -6,6 +6,8 @@ import {
   type ReceivedResult,
   ClientSubscription,
 } from "./client-subscription.ts";
+import { mapModeOf } from "./map-kinds.ts";
+import { MapSubscription } from "./map-subscription.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ClientToken, WatchedConnection } from "./user-rules.ts";
@@ -42,8 +44,8 @@ export class WorldClient {
   readonly #traits: ClientTraits;
   readonly #subscriptions = new Map<string, ClientSubscription>();
   readonly #waiting = new Map<number, (frame: ReceivedFrame) => void>();
-  /** Publishes without an answer yet: their data and channels. */
-  readonly #publishing = new Map<string, string>();
+  /** Publishes without an answer yet: how each outcome is noted, by the data. */
+  readonly #publishing = new Map<string, NoteOutcome>();
   #connection: Connection | undefined;
   #token: ClientToken | undefined;
   #tokens = 0;
@@ -88,13 +90,11 @@ export class WorldClient {
     if (known !== undefined) return known;
     const given = this.#traits.given.includes(channel);
     const { publicationLog, eventLog } = this.#context;
-    const subscription = new ClientSubscription(
-      channel,
-      given,
-      this.name,
-      publicationLog,
-      eventLog,
-    );
+    const { name } = this;
+    const subscription =
+      mapModeOf(channel) === undefined
+        ? new ClientSubscription(channel, given, name, publicationLog, eventLog)
+        : new MapSubscription(channel, name, publicationLog, eventLog, pageSizeOf(name));
     this.#subscriptions.set(channel, subscription);
     return subscription;
   }
@@ -125,7 +125,7 @@ export class WorldClient {
     connection.socket = socket;
     connection.watched = this.#watch(user, place.name, socket, token);
     const subs = Object.fromEntries(
-      this.#traits.given.map((channel) => [channel, recovering(this.subscription(channel))]),
+      this.#traits.given.map((channel) => [channel, this.subscription(channel).recovering]),
     );
     this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
   }
@@ -204,18 +204,35 @@ export class WorldClient {
     const data = `${this.name}-${++this.#published}`;
     const { process } = this.subscription(channel);
     const publish = { process, f: "publish", channel, value: data } as const;
-    const { eventLog } = this.#context;
-    eventLog.note({ ...publish, type: "invoke" });
-    this.#publishing.set(data, channel);
+    this.#publish(data, { channel, data }, (type) => {
+      this.#context.eventLog.note({ ...publish, type });
+    });
+  }
+
+  /** Sets a key of a map, or removes it. */
+  change(channel: string, key: string, removes: boolean): void {
+    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    const data = `${this.name}-${++this.#published}`;
+    const { process } = this.subscription(channel);
+    const own = removes ? { removed: true } : { data };
+    const value = removes ? {} : { value: data };
+    const change = { process, f: "map-change", channel, change: data, key, ...value } as const;
+    this.#publish(data, { channel, type: 1, key, ...own }, (type) => {
+      this.#context.eventLog.note({ ...change, type });
+    });
+  }
+
+  #publish(data: string, publish: object, note: NoteOutcome): void {
+    note("invoke");
+    this.#publishing.set(data, note);
     const sentAtMs = this.#context.timeline.nowMs;
-    this.#send({ publish: { channel, data } }, ({ error }) => {
+    this.#send({ publish }, ({ error }) => {
       this.#publishing.delete(data);
       // SDKs have given up by then, and a publication that isn't delivered within 10 s no longer delays the reply (rule
       // B4).
       const isLate = this.#context.timeline.nowMs - sentAtMs >= replyTimeoutMs;
       const isUnknown = isLate || error?.code === errorCodes.internal.code;
-      const type = isUnknown ? "info" : error === undefined ? "ok" : "fail";
-      eventLog.note({ ...publish, type });
+      note(isUnknown ? "info" : error === undefined ? "ok" : "fail");
     });
   }
 
@@ -259,32 +276,41 @@ export class WorldClient {
     const connection = this.#connection;
     if (connection?.id === undefined || subscription.state !== "off" || !subscription.wanted)
       return;
-    const { channel } = subscription;
     const generation = ++subscription.generation;
     subscription.state = "asking";
-    const request = { channel, ...recovering(subscription) };
+    subscription.startFlow();
+    this.#request(connection, subscription, generation);
+  }
+
+  /** Sends the next request for a subscription. */
+  #request(connection: Connection, subscription: ClientSubscription, generation: number): void {
+    const { channel } = subscription;
     const isAsking = (): boolean =>
       subscription.state === "asking" && subscription.generation === generation;
+    let isAnswered = false;
     subscription.asks++;
-    this.#send({ subscribe: request }, ({ subscribe, error }) => {
+    this.#send({ subscribe: subscription.request }, ({ subscribe, error }) => {
+      isAnswered = true;
       subscription.asks--;
       connection.watched?.told(channel);
       if (!isAsking()) return;
       if (subscribe !== undefined) {
-        subscription.begin(subscribe, subscription.position !== undefined, connection.id ?? "");
+        const hasBegun = subscription.takeReply(subscribe, connection.id ?? "");
+        if (!hasBegun) this.#request(connection, subscription, generation);
         return;
       }
       if (this.#context.users !== undefined && isOrdersError(error?.code)) {
         subscription.revoke();
         return;
       }
-      if (error?.temporary !== true) this.#complain(`couldn't subscribe: ${error?.code}`);
+      const isExpected = error?.temporary === true || subscription.startsAgain(error?.code ?? 0);
+      if (!isExpected) this.#complain(`couldn't subscribe: ${error?.code}`);
       subscription.end();
       this.#askLater(subscription);
     });
     if (!this.#traits.reconnectsEarly) return;
     this.#context.timeline.after(replyTimeoutMs, () => {
-      if (!isAsking() || this.#connection !== connection) return;
+      if (isAnswered || !isAsking() || this.#connection !== connection) return;
       this.#drop();
       this.#comeBack();
     });
@@ -358,8 +384,10 @@ export class WorldClient {
 
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
+    // 3008: the client synchronised a map for too long.
     const isExpected = code === 1006 || code === 3010 || connection.watched !== undefined;
-    if (!isExpected || isInexplicable(code)) this.#complain(`was closed with ${code}`);
+    const isTooLong = code === disconnectCodes.slow.code && this.#hasMaps;
+    if (!isTooLong && (!isExpected || isInexplicable(code))) this.#complain(`was closed with ${code}`);
     connection.watched?.closed(code);
     if (code === 3010) {
       for (const subscription of this.live) {
@@ -370,6 +398,10 @@ export class WorldClient {
     if (isTerminal(code)) this.#isWanted = false;
     this.#forgetConnection();
     this.#comeBack();
+  }
+
+  get #hasMaps(): boolean {
+    return [...this.#subscriptions.keys()].some((channel) => mapModeOf(channel) !== undefined);
   }
 
   #comeBack(): void {
@@ -399,10 +431,7 @@ export class WorldClient {
   #forgetConnection(): void {
     this.#connection = undefined;
     this.#waiting.clear();
-    for (const [value, channel] of this.#publishing) {
-      const publish = { process: this.name, f: "publish", channel, value } as const;
-      this.#context.eventLog.note({ ...publish, type: "info" });
-    }
+    for (const note of this.#publishing.values()) note("info");
     this.#publishing.clear();
     for (const subscription of this.#subscriptions.values()) {
       // The next connection doesn't have a subscription that an order made.
@@ -421,6 +450,14 @@ export class WorldClient {
   #complain(what: string): void {
     this.#context.publicationLog.complain(`${this.name} ${what}`);
   }
+}
+
+/** Notes that a publish begins, or its outcome. */
+type NoteOutcome = (type: "invoke" | "ok" | "fail" | "info") => void;
+
+/** Clients differ in how many entries of a map they ask for at once. */
+function pageSizeOf(client: string): number {
+  return 1 + (client.length + client.charCodeAt(client.length - 1)) % 3;
 }
 
 interface Connection {
@@ -450,11 +487,6 @@ interface ReceivedPush {
   readonly leave?: { readonly info: { readonly client: string } };
   readonly subscribe?: ReceivedResult;
   readonly unsubscribe?: { readonly code: number };
-}
-
-/** The fields of a subscribe request that ask to recover. */
-function recovering({ position }: ClientSubscription): object {
-  return position === undefined ? {} : { recover: true, ...position };
 }
 
 /** Whether a subscribe is answered so because an order ended it, or made the subscription first (rules U2 and U7). */

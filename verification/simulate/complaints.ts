@@ -1,5 +1,6 @@
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
+import { mapModeOf } from "./map-kinds.ts";
 import { smooth } from "./network.ts";
 import type { World } from "./world.ts";
 
@@ -22,7 +23,7 @@ export function complaintsOf(world: World): readonly string[] {
   checkAtRest(world, "at rest");
   for (const { evict } of evictables(world)) evict();
   // Owed entries are delivered although every object hibernated; gateways without subscribers say so now.
-  for (const name of world.channels.keys()) world.backend.publish(name, false);
+  for (const name of world.channels.keys()) publishTo(world, name);
   world.pass(longMs);
   checkAtRest(world, "after the last publication");
   for (const name of world.channels.keys()) checkWhoFollows(world, name);
@@ -39,12 +40,28 @@ function checkOrders(world: World): void {
     if (home.keepsOrders) world.publicationLog.complain(`${home.name} still keeps orders at rest`);
 }
 
+function publishTo(world: World, name: string): void {
+  if (mapModeOf(name) === undefined) world.backend.publish(name, false);
+  else world.backend.change({ do: "set", channel: name, key: "last", keyed: false });
+}
+
+/** Everybody has the keys that every map has in the end, and not only those that never expire. */
+function readMaps(world: World): void {
+  const maps = [...world.channels.keys()].filter((name) => mapModeOf(name) !== undefined);
+  for (const name of maps) publishTo(world, name);
+  world.pass(answersMs);
+  for (const name of maps) world.backend.readMap(name);
+  world.pass(answersMs);
+}
+
 /** The checker's result for a settled world. The checker sees only what real clients see. */
 function judge(world: World): CheckResult {
   const { eventLog } = world;
+  readMaps(world);
   for (const client of world.clients) client.giveUp();
   eventLog.note({ process: "world", type: "info", f: "settled" });
   for (const channel of world.channels.keys()) {
+    if (mapModeOf(channel) !== undefined) continue;
     const clients = world.present(channel);
     eventLog.note({ process: "world", type: "ok", f: "presence", channel, clients });
   }
@@ -59,10 +76,15 @@ function judge(world: World): CheckResult {
  */
 export function checkPromptness(world: World): void {
   world.pass(promptMs);
+  const tops = new Map([...world.channels].map(([name, { top }]) => [name, top]));
+  // A key may have ended just now.
+  if ([...tops.keys()].some((name) => mapModeOf(name) !== undefined)) world.pass(answersMs);
   for (const client of world.clients) {
     for (const subscription of [...client.live, ...client.wanted]) {
-      const { channel, losses } = subscription;
-      subscription.checkAt(world.channel(channel).top);
+      const { channel, losses, position } = subscription;
+      const top = tops.get(channel);
+      const isFurther = mapModeOf(channel) !== undefined && (position?.offset ?? 0) > (top?.offset ?? 0);
+      if (!isFurther) subscription.checkAt(top);
       if (losses > 0)
         world.publicationLog.complain(`${client.name} was told that it lost ${channel}`);
     }
@@ -105,7 +127,10 @@ function checkAtRest(world: World, when: string): void {
   }
   if (backend.pending > 0)
     publicationLog.complain(`${backend.pending} publishes were not answered ${when}`);
-  for (const name of world.channels.keys()) checkPresence(world, name, when);
+  for (const [name, host] of world.channels) {
+    checkPresence(world, name, when);
+    host.checkKeys(when);
+  }
 }
 
 function checkPresence(world: World, name: string, when: string): void {

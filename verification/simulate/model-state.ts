@@ -3,6 +3,8 @@ import type { StreamPosition } from "../../src/protocol/publication.ts";
 
 /** A publication that is kept. */
 export interface Kept {
+  /** The key that was changed, on a map. */
+  readonly key?: string;
   readonly offset: number;
   readonly data: Payload;
 }
@@ -28,6 +30,21 @@ export interface Key {
 export interface ModelState {
   readonly stream: Stream | undefined;
   readonly keys: ReadonlyMap<string, Key>;
+  /** The keys of a map; absent on other channels. */
+  readonly entries?: ReadonlyMap<string, ModelEntry>;
+  /** What an ephemeral map has written down; "out" once it was taken out, undefined if it never wrote anything. */
+  readonly checkpoint?: Pick<ModelState, "stream" | "entries"> | "out" | undefined;
+}
+
+/** A key of a map. */
+export interface ModelEntry {
+  /** Undefined if the key was removed, and its version is remembered. */
+  readonly data: Payload | undefined;
+  /** Of the last change. */
+  readonly offset: number;
+  readonly timeMs: number;
+  readonly version: bigint;
+  readonly versionEpoch: string;
 }
 
 /** The outcome of a command. */

@@ -11,11 +11,11 @@ import type { Kept, Key, ModelAnswer, ModelState, Stream } from "./model-state.t
  */
 export class Model {
   state: ModelState = { stream: undefined, keys: new Map() };
-  readonly #options: ChannelOptions;
+  readonly #options: ModelOptions;
   readonly #recoveryLimit: number;
   readonly #newEpoch: () => string;
 
-  constructor(options: ChannelOptions, recoveryLimit: number, newEpoch: () => string) {
+  constructor(options: ModelOptions, recoveryLimit: number, newEpoch: () => string) {
     this.#options = options;
     this.#recoveryLimit = recoveryLimit;
     this.#newEpoch = newEpoch;
@@ -33,11 +33,8 @@ export class Model {
 
   publish(request: PublicationRequest, nowMs: number): ModelAnswer {
     const { idempotencyKey: key, skipHistory, data, version, versionEpoch } = request;
-    const known = this.state.keys.get(key);
-    if (key !== "" && known !== undefined && this.#remembers(known, nowMs)) {
-      const { timeMs: _, ...first } = known;
-      return { outcome: "suppressed", ...first };
-    }
+    const first = this.firstResult(key, nowMs);
+    if (first !== undefined) return { outcome: "suppressed", ...first };
     if (!this.hasHistory || skipHistory) {
       if (key !== "") this.#note(key, { timeMs: nowMs });
       return { outcome: "published" };
@@ -45,19 +42,39 @@ export class Model {
     const stream = this.#open(nowMs);
     const isOld = versionEpoch === stream.versionEpoch && version <= stream.version;
     if (version > 0n && isOld) return { outcome: "suppressed", position: positionOf(stream) };
+    const newVersion = version > 0n ? { version, versionEpoch } : {};
+    return { outcome: "published", position: this.append({ data }, key, nowMs, newVersion) };
+  }
+
+  /** The first result of a publish with this idempotency key; undefined if the key is new, or "". */
+  firstResult(key: string, nowMs: number): { readonly position?: StreamPosition } | undefined {
+    const known = this.state.keys.get(key);
+    if (key === "" || known === undefined || !this.#remembers(known, nowMs)) return undefined;
+    const { timeMs: _, ...first } = known;
+    return first;
+  }
+
+  /** Appends a publication to the stream. */
+  append(
+    publication: Omit<Kept, "offset">,
+    idempotencyKey: string,
+    nowMs: number,
+    version: Partial<Pick<Stream, "version" | "versionEpoch">> = {},
+  ): StreamPosition {
+    const stream = this.#open(nowMs);
     const offset = stream.top + 1;
-    const kept = [...this.#readable(stream, nowMs), { offset, data }];
+    const kept = [...this.#readable(stream, nowMs), { ...publication, offset }];
     const next: Stream = {
       ...stream,
       top: offset,
       publications: kept.slice(-this.#options.historySize),
       timeMs: Math.max(stream.timeMs, nowMs),
-      ...(version > 0n ? { version, versionEpoch } : {}),
+      ...version,
     };
     this.state = { ...this.state, stream: next };
     const position = positionOf(next);
-    if (key !== "") this.#note(key, { timeMs: nowMs, position });
-    return { outcome: "published", position };
+    if (idempotencyKey !== "") this.#note(idempotencyKey, { timeMs: nowMs, position });
+    return position;
   }
 
   history({ since, limit, reverse }: HistoryQuery, nowMs: number): ModelAnswer {
@@ -114,7 +131,7 @@ export class Model {
     const { stream } = this.state;
     if (stream === undefined || nowMs < stream.timeMs + this.#options.historyMetaTtlMs)
       return false;
-    this.state = { ...this.state, stream: undefined };
+    this.state = { ...this.state, stream: undefined, checkpoint: undefined };
     return true;
   }
 
@@ -142,6 +159,9 @@ export class Model {
     this.state = { ...this.state, keys: new Map(this.state.keys).set(key, entry) };
   }
 }
+
+/** How the stream of a channel is kept. */
+type ModelOptions = Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">;
 
 function positionOf({ epoch, top }: Stream): StreamPosition {
   return { epoch, offset: top };

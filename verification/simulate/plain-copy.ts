@@ -30,6 +30,7 @@ function copyObject(value: object): unknown {
     for (const [key, item] of value) copy.set(plainCopy(key), plainCopy(item));
     return copy;
   }
+  if (value instanceof Uint8Array) return value.slice();
   if (Object.getPrototypeOf(value) !== Object.prototype) {
     throw new TypeError(`a ${value.constructor.name} can't be sent to another object`);
   }

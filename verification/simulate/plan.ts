@@ -1,6 +1,8 @@
 import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../test/support/random.ts";
 import { namedRandom } from "./named-random.ts";
+import { mapKinds, mapModeOf } from "./map-kinds.ts";
+import { type MapAction, withMapActions } from "./map-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
 
@@ -75,16 +77,31 @@ export type Action =
       readonly to: string;
       readonly forMs: number;
     }
+  | MapAction
   | OrderAction;
 
-/** The plan of a seed: users have homes in every second one. */
+/** The plan of a seed: users have homes in every second one, and the channels of every third one are maps. */
 export function planOf(seed: number): Plan {
   const random = namedRandom(seed, "users");
-  const plan = planWithoutUsers(seed);
-  return random.chance(0.5) ? withUsers(plan, random) : plan;
+  const maps = namedRandom(seed, "maps");
+  const plan = maps.chance(0.35) ? mapPlan(seed, maps) : plainPlan(seed, kinds);
+  if (!random.chance(0.5)) return plan;
+  const withOrders = withUsers(plan, random);
+  // An order subscribes to the changes of a map alone, without its state.
+  const steps = withOrders.steps.filter(
+    (step) => step.do !== "subscribe user" || mapModeOf(step.channel) === undefined,
+  );
+  return { ...withOrders, steps };
 }
 
-function planWithoutUsers(seed: number): Plan {
+/** A plan whose channels are maps. A token subscribes to none of them, because its subscriptions have no state. */
+function mapPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, mapKinds);
+  const clients = plan.clients.map(({ given: _, ...client }) => client);
+  return { ...plan, clients, steps: withMapActions(random, plan.steps) };
+}
+
+function plainPlan(seed: number, kinds: readonly string[]): Plan {
   const random = new Random(seed);
   const isLarge = random.chance(0.02);
   const channels = isLarge ? kinds : pickSome(random, kinds, random.chance(0.7) ? 1 : 2);
@@ -131,6 +148,8 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "fail",
   "turn clock",
   "cut",
+  // Its subscribers are told that they have to read the map anew.
+  "clear",
 ]);
 
 /** In a short run no later event can repair a fault. */

@@ -115,6 +115,24 @@ function carryOut(world: World, action: Action): void {
     case "remove":
       world.backend.removeHistory(action.channel);
       return;
+    case "set":
+    case "drop":
+      world.backend.change(action);
+      return;
+    case "clear":
+      world.backend.mapCall(action.channel, { method: "map_clear" });
+      return;
+    case "count keys":
+      world.backend.mapCall(action.channel, { method: "map_stats" });
+      return;
+    case "read state": {
+      const { channel, limit } = action;
+      const request = { key: "", cursor: "", limit, asc: false };
+      world.backend.mapCall(channel, { method: "map_read_state", request });
+      return;
+    }
+    case "set own":
+    case "drop own":
     case "connect":
     case "disconnect":
     case "break":
@@ -219,6 +237,10 @@ function carryOutClient(world: World, action: Extract<Action, { readonly client:
       return;
     case "publish own":
       client.publish(action.channel);
+      return;
+    case "set own":
+    case "drop own":
+      client.change(action.channel, action.key, action.do === "drop own");
       return;
     case "see presence":
       client.seePresence(action.channel);

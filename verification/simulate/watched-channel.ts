@@ -8,9 +8,13 @@ import {
 } from "../../src/channel/channel.ts";
 import { limits } from "../../src/limits.ts";
 import type { Recovery } from "../../src/channel/recovery.ts";
-import type { ClientInfo, StreamPosition } from "../../src/protocol/publication.ts";
-import type { ModelAnswer } from "./model-state.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../../src/protocol/publication.ts";
+import type { Payload } from "../../src/protocol/payload.ts";
+import type { Kept, ModelAnswer } from "./model-state.ts";
 import type { Model } from "./model.ts";
+import { MapWatch } from "./watched-map.ts";
+import type { HistoryEntry } from "../../src/channel/history-table.ts";
+import type { Changer } from "../../src/channel/channel-map.ts";
 import { textOf } from "../../test/support/text-of.ts";
 
 /** The host that watches a channel. */
@@ -29,11 +33,25 @@ export class WatchedChannel extends Channel {
   readonly #watch: ChannelWatch;
   /** From so many bytes on, what a client recovers may be too large, with what is stored besides the payloads. */
   readonly #recoveredBytesMax: number;
+  readonly #map: MapWatch | undefined;
 
   constructor(setup: ChannelSetup, watch: ChannelWatch) {
     super(setup);
     this.#recoveredBytesMax = (setup.client.queueMaxSizeBytes - limits.answerRestBytes) * 0.7;
     this.#watch = watch;
+    const { options } = setup;
+    this.#map =
+      this.map && options.map && new MapWatch(this.map, options.map, watch);
+  }
+
+  override published(
+    publication: Publication,
+    entry: HistoryEntry,
+    position: StreamPosition,
+    by: Changer,
+  ): void {
+    super.published(publication, entry, position, by);
+    this.#map?.published(publication);
   }
 
   override position(nowMs: number): StreamPosition | undefined {
@@ -100,7 +118,10 @@ export class WatchedChannel extends Channel {
   }
 
   override deleteExpired(nowMs: number): void {
-    const isHeld = this.hub.size > 0 || this.relay.size > 0;
+    // Keys that have ended are removed first.
+    this.map?.tellLoss(nowMs);
+    const hasKeys = (this.#watch.model.state.entries?.size ?? 0) > 0;
+    const isHeld = this.hub.size > 0 || this.relay.size > 0 || hasKeys;
     super.deleteExpired(nowMs);
     if (isHeld || this.#watch.broken()) return;
     if (this.#watch.model.forget(nowMs)) this.#watch.forgot("stream");
@@ -139,13 +160,22 @@ function isSame(one: ModelAnswer, other: ModelAnswer): boolean {
     publications.length === others.length &&
     publications.every(({ offset, data }, index) => {
       const should = others[index];
-      return offset === should?.offset && data === should.data;
+      return offset === should?.offset && (data === should.data || isNothing(data, should.data));
     })
   );
 }
 
+/** Whether two removals of keys are compared, which have no data. */
+function isNothing(one: Payload, other: Payload): boolean {
+  return one.length === 0 && other.length === 0;
+}
+
 function describe({ outcome, position, publications }: ModelAnswer): string {
   const place = position === undefined ? "" : ` at ${position.epoch}:${position.offset}`;
-  const list = publications?.map(({ offset, data }) => `${offset}=${textOf(data)}`).join(" ") ?? "";
+  const list = publications?.map(shown).join(" ") ?? "";
   return `${outcome}${place} ${list}`.trim();
+}
+
+function shown({ offset, data }: Kept): string {
+  return `${offset}=${data.length === 0 ? "removed" : textOf(data)}`;
 }

@@ -12,6 +12,7 @@ import { type Database, freshDatabase } from "./database.ts";
 import { PublicationLog } from "./publication-log.ts";
 import { type ChooseOutcome, Network, smooth } from "./network.ts";
 import type { WorldContext, WorldUsers } from "./world-context.ts";
+import { mapModeOf, mapNamespaces } from "./map-kinds.ts";
 import { Timeline } from "./timeline.ts";
 import { HomeHost } from "./home-host.ts";
 import { UserBackend } from "./user-backend.ts";
@@ -21,7 +22,7 @@ import { UserRules } from "./user-rules.ts";
 export interface WorldSetup {
   /**
    * The channels' names. `keep:` has a long history, `tell:` a long history and join and leave pushes, `few:` a short
-   * history, `last:` cache recovery, `none:` no history.
+   * history, `last:` cache recovery, `none:` no history; those of `map-kinds.ts` are maps.
    */
   readonly channels: readonly string[];
   readonly gateways: number;
@@ -155,6 +156,11 @@ export class World {
   }
 
   #open(channel: string, limits: WorldLimits): void {
+    const mode = mapModeOf(channel);
+    if (mode !== undefined) {
+      this.eventLog.note({ process: "world", type: "info", f: "map", channel, mode });
+      return;
+    }
     const [namespace = ""] = channel.split(":");
     const recovery = recoveries[namespace] ?? "stream";
     const recoverable = recoverableOf(namespace, limits);
@@ -278,6 +284,7 @@ const namespaces: readonly object[] = [
     force_recovery_mode: "cache",
   },
   { ...open, ...withPresenceEvents, name: "none" },
+  ...mapNamespaces,
 ];
 
 /** The same value for every name, each time. */

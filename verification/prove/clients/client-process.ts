@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../test/support/random.ts";
 import { Recorder } from "../history/recorder.ts";
 import type { Answer, Order, Progress } from "./order.ts";
+import { MapSubscriber } from "./map-subscriber.ts";
 import { type ClientsPlan, checkPlan } from "./plan.ts";
 import { RawSubscriber } from "./raw-subscriber.ts";
 import { SdkSubscriber } from "./sdk-subscriber.ts";
@@ -22,9 +23,14 @@ class ClientProcess {
     this.#recorder = recorder;
     this.#subscribers = plan.subscribers.map((traits) => {
       const own = new Random(random.between(0, 2 ** 31));
-      return traits.kind === "raw"
-        ? new RawSubscriber(plan, traits, own, recorder)
-        : new SdkSubscriber(plan, traits, own, recorder);
+      switch (traits.kind) {
+        case "raw":
+          return new RawSubscriber(plan, traits, own, recorder);
+        case "sdk":
+          return new SdkSubscriber(plan, traits, own, recorder);
+        case "map":
+          return new MapSubscriber(plan, traits, own, recorder);
+      }
     });
     this.#timer = setInterval(() => {
       const nowMs = performance.now();

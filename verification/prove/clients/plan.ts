@@ -22,8 +22,8 @@ export type Recovery = "stream" | "cache" | "none";
 export interface SubscriberPlan {
   /** The subscriber's name in the history: unique, and without a full stop. */
   readonly process: string;
-  /** The official client, or a client of ours on a bare socket. */
-  readonly kind: "sdk" | "raw";
+  /** The official client, a client of ours on a bare socket, or the official client with subscriptions to maps. */
+  readonly kind: "sdk" | "raw" | "map";
   /** A socket on the channel's address, or one on a gateway for all channels. */
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
@@ -80,14 +80,14 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     if (channels.length === 0) refuse("it has no channel");
     if (new Set(channels).size < channels.length) refuse("it names a channel twice");
     if (endpoint === "channel" && channels.length > 1) refuse("its socket is for one channel");
-    if (given === true && (kind === "sdk" || endpoint === "channel")) {
+    if (given === true && (kind !== "raw" || endpoint === "channel")) {
       refuse("only raw ones on a gateway are given channels");
     }
     if (publishes !== undefined && !channels.includes(publishes.channel)) {
       refuse("it publishes where it isn't subscribed");
     }
-    if (user !== undefined && kind === "sdk") refuse("orders are given for raw ones only");
-    if (asked !== undefined && (kind === "sdk" || user !== undefined || given === true)) {
+    if (user !== undefined && kind !== "raw") refuse("orders are given for raw ones only");
+    if (asked !== undefined && (kind !== "raw" || user !== undefined || given === true)) {
       refuse("a backend is asked about raw ones only, without orders and given channels");
     }
     if (orderable !== undefined && (user === undefined || endpoint === "channel")) {
@@ -96,6 +96,7 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     if (orderable?.some((channel) => channels.includes(channel)) === true) {
       refuse("it subscribes by itself where orders do");
     }
+    if (kind === "map") continue;
     const unknown = [...channels, ...(orderable ?? [])].find(
       (channel) => recovers[channel] === undefined,
     );

@@ -194,7 +194,7 @@ class SdkSubscription {
 }
 
 /** The SDK creates sockets from an address alone, so this class adds the options. */
-function socketClass(hostHeader: string | undefined) {
+export function socketClass(hostHeader: string | undefined) {
   return class extends WebSocket {
     constructor(address: string, protocols?: string) {
       super(address, protocols, socketOptions(hostHeader));
@@ -202,7 +202,8 @@ function socketClass(hostHeader: string | undefined) {
   };
 }
 
-function parseError(error: unknown): ErrorReply {
+/** The code of an error of the SDK; 0 if it has none. */
+export function parseError(error: unknown): ErrorReply {
   const { code = 0 }: { code?: number } = Object(error);
   return { code };
 }

@@ -1,4 +1,5 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
+import type { MapEntryTold } from "../../checker/map-event.ts";
 import type { EdnProcesses } from "./edn-processes.ts";
 
 /**
@@ -25,7 +26,10 @@ function ednKeyword(name: string): string {
 }
 
 type Scalar = string | number | boolean;
-type Value = Scalar | readonly string[] | { readonly epoch: string; readonly offset: number };
+type Value =
+  | Scalar
+  | readonly (string | MapEntryTold)[]
+  | { readonly epoch: string; readonly offset: number };
 
 function ednMap(fields: Readonly<Record<string, Value | undefined>>): string {
   const entries: string[] = [];
@@ -38,7 +42,9 @@ function ednMap(fields: Readonly<Record<string, Value | undefined>>): string {
 function ednValue(value: Value): string {
   if (typeof value === "string") return ednString(value);
   if (typeof value !== "object") return String(value);
-  return "epoch" in value ? ednMap({ ...value }) : `[${value.map(ednString).join(" ")}]`;
+  if ("epoch" in value) return ednMap({ ...value });
+  const items = value.map((item) => (typeof item === "string" ? ednString(item) : ednMap({ ...item })));
+  return `[${items.join(" ")}]`;
 }
 
 /** JSON's escapes are among those that EDN knows. */

@@ -41,6 +41,8 @@ function parseLack(value: unknown): string | undefined {
   const offset = value["offset"];
   if (offset !== undefined && typeof offset !== "number") return "has an offset that is no number";
   if (f === "events" && !Array.isArray(value["channels"])) return "has no channels";
+  if (f === "map-subscribe" && !Array.isArray(value["changes"])) return "has no changes";
+  if (f === "map-read" && !Array.isArray(value["entries"])) return "has no entries";
   if (f === "presence" && !Array.isArray(value["clients"])) return "has no clients";
   return undefined;
 }
@@ -106,6 +108,25 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ],
   ["told", shaped(["info"], false, [["what", "string"]])],
   ["connect", shaped(["invoke", "ok"], false, [["user", "string"]])],
+  ["map", shaped(["info"], true, [["mode", "string"]])],
+  [
+    "map-change",
+    shaped(["invoke", "ok", "fail", "info"], true, [
+      ["change", "string"],
+      ["key", "string"],
+    ]),
+  ],
+  ["map-subscribe", shaped(["ok"], true, [["epoch", "string"]])],
+  ["map-deliver", shaped(["ok"], true, [["key", "string"]])],
+  ["map-end", shaped(["info"], true, [])],
+  ["map-forget", shaped(["info"], true, [])],
+  [
+    "map-read",
+    shaped(["ok"], true, [
+      ["epoch", "string"],
+      ["offset", "number"],
+    ]),
+  ],
   ["presence", shaped(["ok"], true, [])],
   ["settled", shaped(["info"], false, [])],
   [
