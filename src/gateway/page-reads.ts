@@ -66,14 +66,11 @@ type AskChannel = (
 ) => void;
 
 function pageOf(reply: RelayReply): MapPageReply {
-  switch (reply.outcome) {
-    case "map_state":
-      return { ...reply, outcome: "page" };
-    case "unrecoverable":
-      return { outcome: "failed", error: errorCodes.unrecoverablePosition };
-    case "error":
-      return { outcome: "failed", error: reply.error };
-    default:
-      return { outcome: "failed", error: errorCodes.internal };
-  }
+  if (reply.outcome === "map_state") return { ...reply, outcome: "page" };
+  if (reply.outcome === "unrecoverable")
+    return { outcome: "failed", error: errorCodes.unrecoverablePosition };
+  return {
+    outcome: "failed",
+    error: reply.outcome === "error" ? reply.error : errorCodes.internal,
+  };
 }

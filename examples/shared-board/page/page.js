@@ -22,7 +22,7 @@ element("add").addEventListener("submit", (event) => {
   event.preventDefault();
   const { text } = event.target.elements;
   const entry = { text: text.value, by: name, added: Date.now(), done: false };
-  change(list.publish(crypto.randomUUID(), entry));
+  void change(list.publish(crypto.randomUUID(), entry));
   event.target.reset();
 });
 

@@ -3,6 +3,7 @@ import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
+import type { Reply } from "../../../src/protocol/reply.ts";
 import { nothing } from "./bare-subscribe-result.ts";
 import { valid } from "./valid-json-text.ts";
 
@@ -20,23 +21,22 @@ function entries(): { readonly state: readonly Publication[]; readonly looks: ()
   return { state: [entry, { ...entry, key: "l" }], looks: () => looks };
 }
 
+/** The reply with a page; its phase is as different as its number. */
+function page(id: number, state: readonly Publication[]): Reply {
+  return { id, method: "subscribe", result: { ...nothing, state, phase: id } };
+}
+
 describe.each([jsonCodec, protobufCodec, messagePackCodec])(
   "[Z3] entries of a map in $name",
   (codec) => {
     it("are encoded once for all replies with the same list, and the rest of each reply is its own", () => {
       const { state, looks } = entries();
-      const replyOf = (id: number, list: readonly Publication[], phase?: number) =>
-        codec.encodeReply({
-          id,
-          method: "subscribe",
-          result: { ...nothing, state: list, ...(phase === undefined ? {} : { phase }) },
-        });
-      const one = replyOf(1, state, 2);
+      const one = codec.encodeReply(page(1, state));
       const seen = looks();
-      const other = replyOf(2, state);
+      const other = codec.encodeReply(page(2, state));
       expect(looks()).toBe(seen);
-      expect(one).toEqual(replyOf(1, entries().state, 2));
-      expect(other).toEqual(replyOf(2, entries().state));
+      expect(one).toEqual(codec.encodeReply(page(1, entries().state)));
+      expect(other).toEqual(codec.encodeReply(page(2, entries().state)));
     });
   },
 );

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { centrifugoSteps } from "../systems/centrifugo-requests.ts";
 import { ConnectSteps } from "./connect-steps.ts";
 import { streamPosition } from "./stream-position.ts";
 
@@ -34,6 +35,28 @@ describe("the steps of a connect", () => {
     expect(progress.done).toBe(false);
     expect(progress.take('{"id":1}')).toEqual([]);
     expect(progress.done).toBe(true);
+  });
+
+  it("reads a map page by page, from where each page says, until the subscription begins", () => {
+    const caller = { channel: "kept:a", token: "", pageSize: 2 };
+    const progress = new ConnectSteps({ path: "/", steps: centrifugoSteps(caller) });
+    const request = { channel: "kept:a", type: 1, phase: 2, limit: 2 };
+    const entries = '"state":[{"key":"~\\"cursor\\":\\"x\\""}]';
+    const page = (head: string): string => `{"id":2,"subscribe":{${head}"type":1,${entries}}}`;
+    const sent = (text: string): object[] => progress.take(text).map((frame) => JSON.parse(frame));
+    expect(sent("")).toEqual([{ id: 1, connect: {} }]);
+    expect(sent('{"id":1,"connect":{}}')).toEqual([{ id: 2, subscribe: request }]);
+    const first = page('"epoch":"e","offset":7,"phase":2,"cursor":"k",');
+    const at = { ...request, epoch: "e", offset: 7 };
+    expect(sent(first)).toEqual([{ id: 2, subscribe: { ...at, cursor: "k" } }]);
+    const second = page('"epoch":"e","phase":2,"cursor":"l",');
+    expect(sent(second)).toEqual([{ id: 2, subscribe: { ...at, offset: 0, cursor: "l" } }]);
+    expect(progress.done).toBe(false);
+    expect(sent(page('"recoverable":true,"epoch":"e","offset":7,'))).toEqual([]);
+    expect(progress.done).toBe(true);
+    const stuck = new ConnectSteps({ path: "/", steps: centrifugoSteps(caller).slice(1) });
+    stuck.take("");
+    expect(() => stuck.take(page('"epoch":"e","phase":2,'))).toThrow("neither a cursor");
   });
 
   it("is done at once if there are no steps", () => {

@@ -11,17 +11,16 @@ export function centrifugoSteps({ channel, token, since, pageSize }: Caller): re
   const connect = JSON.stringify(token === "" ? {} : { token });
   const first = { send: `{"id":1,"connect":${connect}}`, answer: '"connect":{' };
   if (pageSize !== undefined) return [first, mapStep(channel, pageSize)];
-  const subscribe = JSON.stringify({
+  const send = subscribeFrame({
     channel,
     ...(since !== undefined && { recover: true, epoch: since.epoch, offset: since.offset }),
   });
-  return [first, { send: `{"id":2,"subscribe":${subscribe}}`, answer: '"subscribe":{' }];
+  return [first, { send, answer: '"subscribe":{' }];
 }
 
 /** Reads a map in pages, until the reply that begins the subscription: it has no phase. */
 function mapStep(channel: string, limit: number): Step {
   const request = { channel, type: 1, phase: 2, limit };
-  const frame = (subscribe: object): string => JSON.stringify({ id: 2, subscribe });
   const again = (answered: string): string | undefined => {
     // What a page says of itself stands before its entries, of which some hundred KB may follow.
     const head = answered.slice(0, answered.indexOf('"state":['));
@@ -31,9 +30,13 @@ function mapStep(channel: string, limit: number): Step {
     if (cursor === undefined || epoch === undefined)
       throw new Error(`a page of a map said neither a cursor nor the end: ${head}`);
     const offset = Number(/"offset":(\d+)/.exec(head)?.[1] ?? 0);
-    return frame({ ...request, cursor, epoch, offset });
+    return subscribeFrame({ ...request, cursor, epoch, offset });
   };
-  return { send: frame(request), answer: '"subscribe":{', again };
+  return { send: subscribeFrame(request), answer: '"subscribe":{', again };
+}
+
+function subscribeFrame(subscribe: object): string {
+  return JSON.stringify({ id: 2, subscribe });
 }
 
 /** A command without effect, which every server of this protocol answers: an `rpc` that doesn't exist is an error. */
