@@ -54,7 +54,7 @@ export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],
     // Most of the time is spent waiting for pings, expiries and processes: also where there are two processors.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         test: {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { keepaliveTexts } from "../../src/contract/keepalive.ts";
+import { Continent } from "../support/continent.ts";
 import { type Endpoint, endpoints } from "../support/endpoint.ts";
 import { FrameRelay } from "../support/frame-relay.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
-import { firstGateway } from "../support/variant.ts";
 
 const config = {
   client: { ping_interval: "3s", stale_close_delay: "1s" },
@@ -17,15 +17,19 @@ const rounds = 3;
 
 const token = signToken({ sub: "alice" });
 let python: PythonEnvironment;
-const servers: TestServer[] = [];
+let server: TestServer;
+/** A gateway of its own for each client that is on one: those of two continents. */
+const continents: Continent[] = [];
 
 beforeAll(async () => {
   python = await PythonEnvironment.open();
-  // A gateway of its own for each test that is about one.
-  while (servers.length < 2) servers.push(await TestServer.start({ config }));
+  server = await TestServer.start({ config });
+  for (const letters of ["EU", "NA"] as const)
+    continents.push(await Continent.of(letters, server.address));
 }, 300_000);
 afterAll(async () => {
-  for (const server of servers) await server.close();
+  for (const continent of continents) await continent.close();
+  await server.close();
 });
 
 /** An official client that connects and subscribes to a channel, unmodified, with its frames in JSON. */
@@ -70,12 +74,13 @@ describe.concurrent.each(cases)(
       "[K3] [K2] doesn't wake the object with its answers, and is closed 3012 once it sends none",
       { timeout: 60_000 },
       async (test) => {
-        const server = servers[index];
-        if (server === undefined) throw new Error("there is no such server");
+        const continent = continents[index];
+        if (continent === undefined) throw new Error("there is no such continent");
         const channel = `answered-${index}-${endpoint.name}`;
-        const holder = holderOf(server, endpoint, channel);
+        const holder = holderOf(continent, endpoint, channel);
+        const address = endpoint.address(server, channel, continent.address);
         let answers = 0;
-        const relay = await FrameRelay.open(endpoint.address(server, channel), async (frame) => {
+        const relay = await FrameRelay.open(address, async (frame) => {
           if (frame !== keepaliveTexts.request) return "pass";
           answers++;
           if (answers > rounds) return "drop";
@@ -101,7 +106,7 @@ describe.concurrent.each(cases)(
 );
 
 /** The object that holds a client's socket. */
-function holderOf(server: TestServer, { name }: Endpoint, channel: string) {
+function holderOf({ firstGateway }: Continent, { name }: Endpoint, channel: string) {
   const isOwn = name === "channel";
   return {
     evict: () => (isOwn ? server.evict(channel) : server.evictGateway(firstGateway)),

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -289,8 +290,11 @@ function cloneFor(page: string): string {
   const clone = join(folder, basename(page, ".md"));
   if (existsSync(clone)) return clone;
   mkdirSync(join(clone, ".zsh"), { recursive: true });
+  // A command that writes, writes into the examples.
+  cpSync(join(root, "examples"), join(clone, "examples"), { recursive: true });
   for (const name of readdirSync(root))
-    if (!name.startsWith(".") && name !== "dist") symlinkSync(join(root, name), join(clone, name));
+    if (!name.startsWith(".") && name !== "dist" && name !== "examples")
+      symlinkSync(join(root, name), join(clone, name));
   const lines = Object.entries(secrets).map(([name, value]) => `${name}="${value}"\n`);
   writeFileSync(join(clone, ".dev.vars"), lines.join(""));
   return clone;

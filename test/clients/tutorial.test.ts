@@ -1,16 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Centrifuge, DisconnectedContext, Subscription } from "centrifuge";
 import { type TestContext, afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { findChromium, openPage } from "../support/browser.ts";
 import { BreakableNetwork } from "../support/breakable-network.ts";
 import { Inbox } from "../support/inbox.ts";
 import { LaravelEnvironment } from "../support/laravel-environment.ts";
-import { freePort } from "../support/listen.ts";
+import { freePort, listen } from "../support/listen.ts";
 import { SdkSubscription } from "../support/sdk-client.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
 import { TestServer } from "../support/test-server.ts";
@@ -70,7 +72,7 @@ class Browser {
 
   /** `ask` of the page, which sends the cookies and stores those that it is given. */
   readonly ask: Ask = async (path, options) => {
-    const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const cookies = this.cookies.join("; ");
     const headers = { ...page.headersFor(cookies), Cookie: cookies };
     const response = await fetch(`${this.#backend}${path}`, { ...options, headers });
     for (const cookie of response.headers.getSetCookie()) {
@@ -79,6 +81,10 @@ class Browser {
     }
     return response;
   };
+
+  get cookies(): readonly string[] {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`);
+  }
 
   /** Gets the page and logs in. Rejects unless both succeed. */
   async logIn(name: string): Promise<void> {
@@ -119,6 +125,7 @@ const backends: readonly Backend[] = [
   {
     name: "django",
     start: (port) => [python.interpreter, "-B", "manage.py", "runserver", "--noreload", port],
+    folder: () => join(copy, "django"),
   },
   ...(laravel === undefined
     ? []
@@ -127,8 +134,12 @@ const backends: readonly Backend[] = [
           name: "laravel",
           start: (port: string) => laravel.serve(port),
           folder: () => {
-            laravel.layOut(application, join(tutorial, "laravel"), join(tutorial, "page"));
-            return application;
+            laravel.layOut(
+              join(application, "laravel"),
+              join(tutorial, "laravel"),
+              join(tutorial, "page"),
+            );
+            return join(application, "laravel");
           },
         },
       ]),
@@ -140,6 +151,8 @@ if (laravel === undefined)
   });
 
 let application: string;
+/** A copy of the tutorial whose page, when a browser opens it, connects to this test's server. */
+let copy: string;
 let server: TestServer;
 let python: PythonEnvironment;
 let page: ChatPage;
@@ -149,7 +162,17 @@ beforeAll(async () => {
   application = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   page = await import(join(tutorial, "page", "chat.js"));
   const config = JSON.parse(readFileSync(join(tutorial, "config.json"), "utf8"));
-  server = await TestServer.start({ config });
+  server = await TestServer.start({
+    config: { ...config, client: { allowed_origins: ["http://localhost:*"] } },
+  });
+  copy = join(application, "tutorial");
+  cpSync(tutorial, copy, { recursive: true });
+  const chat = join(copy, "page", "chat.js");
+  const address = server.gatewayAddress().replace("127.0.0.1", "localhost");
+  const text = readFileSync(chat, "utf8");
+  writeFileSync(chat, text.replace("ws://localhost:8787/connection/websocket", address));
+  const centrifuge = join(root, "node_modules", "centrifuge", "build", "index.mjs");
+  cpSync(centrifuge, join(copy, "page", "centrifuge.js"));
   python = await PythonEnvironment.open();
 }, 300_000);
 afterAll(async () => {
@@ -172,7 +195,7 @@ async function start(backend: Backend): Promise<string> {
     env: {
       ...process.env,
       ...testSecrets,
-      APPLICATION: application,
+      APPLICATION: join(application, "laravel"),
       PORT: port,
       DORMOUSE: server.address,
     },
@@ -251,3 +274,23 @@ describe.each(backends)("[W1] the tutorial's chat with $name", (backend) => {
     expect(second.problems.all).toEqual([]);
   });
 });
+
+// Without Chromium, browser.test.ts says so.
+const chromium = findChromium();
+if (chromium !== undefined)
+  it("[W1] the tutorial's page in a browser enters the lobby with its session", async (test) => {
+    const django = backends.find(({ name }) => name === "django");
+    const address = django === undefined ? "" : await start(django);
+    const [ada, bob] = [new Browser(address), new Browser(address)];
+    await Promise.all([ada.logIn("ada"), bob.logIn("bob")]);
+    // Browsers send a cookie to all ports of a host, so that this server can log the browser in.
+    const door = createServer((_, response) => {
+      const location = address.replace("127.0.0.1", "localhost");
+      response.writeHead(302, { "Set-Cookie": [...ada.cookies], Location: location }).end();
+    });
+    test.onTestFinished(() => void door.close());
+    const shown = bob.open(test, "lobby");
+    openPage(test, chromium, `http://localhost:${await listen(door)}/`);
+    await shown.untilPresent("ada", "bob");
+    expect(shown.problems.all).toEqual([]);
+  });

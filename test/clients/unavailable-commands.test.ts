@@ -11,48 +11,52 @@ let client: SdkClient;
 
 afterEach(() => client.close());
 
-describe.each(endpoints)("without a backend to ask, at the endpoint of a $name", (endpoint) => {
-  let server: TestServer;
+let server: TestServer;
 
+/** Starts a server for a group of tests. */
+function serve(config: object): void {
   beforeAll(async () => {
-    server = await TestServer.start({ config: {} });
+    server = await TestServer.start({ config });
   });
   afterAll(() => server.close());
+}
 
-  it("[W1] an rpc is answered 108, and the connection stays", async () => {
-    client = new SdkClient(endpoint.address(server, "news"), { token });
-    await expect(client.client.rpc("method", { a: 1 })).rejects.toMatchObject({ code: 108 });
-    await expect(client.client.rpc("ping", {})).rejects.toMatchObject({ code: 108 });
-    expect(client.reconnects).toBe(0);
-    expect(client.disconnected.all).toEqual([]);
-  });
+describe("without a backend to ask", () => {
+  serve({});
+  describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
+    it("[W1] an rpc is answered 108, and the connection stays", async () => {
+      client = new SdkClient(endpoint.address(server, "news"), { token });
+      await expect(client.client.rpc("method", { a: 1 })).rejects.toMatchObject({ code: 108 });
+      await expect(client.client.rpc("ping", {})).rejects.toMatchObject({ code: 108 });
+      expect(client.reconnects).toBe(0);
+      expect(client.disconnected.all).toEqual([]);
+    });
 
-  it("[W1] a message that nobody takes ends the connection for good: 3508", async () => {
-    client = new SdkClient(endpoint.address(server, "news"), { token });
-    await client.connected.count(1);
-    await client.client.send({ a: 1 });
-    expect(await client.disconnected.next()).toMatchObject({ code: 3508 });
-  });
+    it("[W1] a message that nobody takes ends the connection for good: 3508", async () => {
+      client = new SdkClient(endpoint.address(server, "news"), { token });
+      await client.connected.count(1);
+      await client.client.send({ a: 1 });
+      expect(await client.disconnected.next()).toMatchObject({ code: 3508 });
+    });
 
-  it("[C1] a command that only servers send ends the connection: 3501", async () => {
-    client = new SdkClient(endpoint.address(server, "news"), { token });
-    const socket = await RawSocket.connect(endpoint.address(server, "news"), token);
-    socket.send({ id: 2, ping: {} });
-    expect((await socket.closed).code).toBe(3501);
+    it("[C1] a command that only servers send ends the connection: 3501", async () => {
+      client = new SdkClient(endpoint.address(server, "news"), { token });
+      const socket = await RawSocket.connect(endpoint.address(server, "news"), token);
+      socket.send({ id: 2, ping: {} });
+      expect((await socket.closed).code).toBe(3501);
+    });
   });
 });
 
-describe.each(endpoints)("with rpc.ping, at the endpoint of a $name", (endpoint) => {
-  let server: TestServer;
+describe("with rpc.ping", () => {
+  serve({ rpc: { ping: { enabled: true } } });
 
-  beforeAll(async () => {
-    server = await TestServer.start({ config: { rpc: { ping: { enabled: true } } } });
-  });
-  afterAll(() => server.close());
-
-  it("[W1] the server answers an rpc of that name by itself, and no other", async () => {
-    client = new SdkClient(endpoint.address(server, "news"), { token });
-    await expect(client.client.rpc("ping", {})).resolves.toEqual({ data: undefined });
-    await expect(client.client.rpc("pong", {})).rejects.toMatchObject({ code: 108 });
-  });
+  it.each(endpoints)(
+    "[W1] the server answers an rpc of that name by itself at the endpoint of a $name, and no other",
+    async (endpoint) => {
+      client = new SdkClient(endpoint.address(server, "news"), { token });
+      await expect(client.client.rpc("ping", {})).resolves.toEqual({ data: undefined });
+      await expect(client.client.rpc("pong", {})).rejects.toMatchObject({ code: 108 });
+    },
+  );
 });

@@ -52,7 +52,7 @@ export class LaravelEnvironment {
   }
 
   /**
-   * Makes a Laravel application in an empty folder.
+   * Makes a Laravel application in a new folder.
    *
    * @param files a folder with the application's own files
    * @param pages a folder with what it serves as it is
