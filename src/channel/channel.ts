@@ -102,7 +102,8 @@ export class Channel {
     });
     this.#gatewaysCounted = this.relay.size;
     this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
-    this.sharedPoll = SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);
+    this.sharedPoll =
+      options.sharedPoll && SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);
   }
 
   get hasHistory(): boolean {

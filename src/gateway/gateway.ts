@@ -63,8 +63,8 @@ export interface GatewaySetup {
   readonly trail?: GatewayTrail;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: Counts;
-  /** Where tracked keys of shared polls are stored; absent in tests whose gateways don't hibernate. */
-  readonly trackRows?: TrackRows;
+  /** Opens where tracked keys of shared polls are stored; absent in tests whose gateways don't hibernate. */
+  readonly trackRows?: () => TrackRows;
 }
 
 /**
@@ -73,7 +73,6 @@ export interface GatewaySetup {
  * or pending subscribes.
  */
 export class Gateway implements Channels {
-  readonly tracking: GatewayTracking;
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
   readonly #channelClients = new Map<string, ChannelClient>();
@@ -82,6 +81,7 @@ export class Gateway implements Channels {
   readonly #presences = new Map<string, SharedPresence>();
   /** Subscriptions whose join was announced, so that their leave has to be, too (rule O5). */
   readonly #announced = new Set<Subscription>();
+  #tracking: GatewayTracking | undefined;
   readonly #unsettled = new Set<Follower>();
   /** The followers with a frame on its way, in the order in which they send their slices (rule F6). */
   readonly #sending = new Set<Follower>();
@@ -105,18 +105,16 @@ export class Gateway implements Channels {
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
     };
-    const { client } = setup.config;
-    this.tracking = new GatewayTracking({
-      request: (channel, request, done) => this.#request(channel, request, done),
-      queueMaxBytes: client.queueMaxSizeBytes,
-      keysMax: (channel) => {
-        const found = this.find(channel);
-        return found.outcome === "resolved"
-          ? (found.options.sharedPoll?.maxKeysPerConnection ?? 0)
-          : 0;
-      },
-      ...(setup.trackRows !== undefined && { rows: setup.trackRows }),
-    });
+  }
+
+  /** The keys of shared polls that the connections track. */
+  get tracking(): GatewayTracking {
+    return (this.#tracking ??= this.#newTracking());
+  }
+
+  /** The same, if there was ever a subscription to a shared poll since the gateway woke. */
+  get polls(): GatewayTracking | undefined {
+    return this.#tracking;
   }
 
   /** The number of channels that the gateway follows. */
@@ -230,7 +228,7 @@ export class Gateway implements Channels {
   restore(subscription: Subscription): void {
     if (subscription.announced) this.#announced.add(subscription);
     this.#follower(subscription.channel).restore(subscription);
-    this.tracking.restore(subscription);
+    if (subscription.granted.pollEpoch !== undefined) this.tracking.restore(subscription);
   }
 
   announce(subscription: Subscription): void {
@@ -246,7 +244,7 @@ export class Gateway implements Channels {
 
   unsubscribe(subscription: Subscription): void {
     const { channel, info } = subscription;
-    this.tracking.leave(subscription);
+    this.#tracking?.leave(subscription);
     this.#followers.get(channel)?.unsubscribe(subscription);
     const entries: RelayEntry[] = [];
     if (this.#announced.delete(subscription)) entries.push({ type: "leave", info });
@@ -380,6 +378,21 @@ export class Gateway implements Channels {
     const shared = new SharedPresence(source, { ...limits, ...this.#setup.fanOut });
     this.#presences.set(channel, shared);
     return shared;
+  }
+
+  #newTracking(): GatewayTracking {
+    const { config, trackRows } = this.#setup;
+    return new GatewayTracking({
+      request: (channel, request, done) => this.#request(channel, request, done),
+      queueMaxBytes: config.client.queueMaxSizeBytes,
+      keysMax: (channel) => {
+        const found = this.find(channel);
+        return found.outcome === "resolved"
+          ? (found.options.sharedPoll?.maxKeysPerConnection ?? 0)
+          : 0;
+      },
+      ...(trackRows !== undefined && { rows: trackRows() }),
+    });
   }
 
   #announce(channel: string, entries: readonly RelayEntry[]): void {

@@ -45,17 +45,14 @@ export class SharedPoll {
   /**
    * Begins the poll of a new instance of a channel. The gateways that followed the instance before are called, because they
    * may track keys of which this one knows nothing (rule SP8).
-   *
-   * @param options undefined for a channel of another type, which has no poll
    */
   static begin(
     channel: string,
-    options: SharedPollOptions | undefined,
+    options: SharedPollOptions,
     { instance, gateways }: { readonly instance: number; readonly gateways: readonly string[] },
     newEpoch: () => string,
     nowMs: number,
-  ): SharedPoll | undefined {
-    if (options === undefined) return undefined;
+  ): SharedPoll {
     const epoch = options.mode === "versioned" ? "" : newEpoch();
     const poll = new SharedPoll({ channel, instance, options, epoch });
     for (const gateway of gateways) poll.#watcher(gateway, nowMs).mustCall = true;

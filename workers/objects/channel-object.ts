@@ -127,7 +127,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       subscribers: () => this.#sweptSubscribers(),
     });
     const { clients } = this.remembered;
-    this.#tracking = ownTracking(channel, config);
+    this.#tracking = channel.sharedPoll && ownTracking(channel, config);
     this.#polls = this.#pollDriver(channel);
     const told = [() => Date.now(), clients, this.#tracking] as const;
     const channels = new SingleChannel(channel, config.channel, this.#presence, ...told);

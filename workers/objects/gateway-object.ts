@@ -36,7 +36,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   protected override readonly node: string;
   protected override readonly remembered = new ObjectTrail(limits.trailGatewayFramesMax);
   readonly #batches = new BatchTrail(this.remembered.clock);
-  readonly #trackRows = new ObjectTrackRows(this.sql);
+  #openedTrackRows: ObjectTrackRows | undefined;
+  readonly #trackRows = (): ObjectTrackRows =>
+    (this.#openedTrackRows ??= new ObjectTrackRows(this.sql));
   protected override readonly kind = "gateway";
   protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
@@ -119,9 +121,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   async polled(batch: PollBatch): Promise<PollBatchReply> {
     this.happened("batch");
     const nowMs = Date.now();
-    const { tracking } = this.#gateway;
-    if (this.backlog.overloaded() || tracking.full) return { outcome: "busy" };
-    const reply = tracking.take(batch, nowMs);
+    const { polls } = this.#gateway;
+    if (this.backlog.overloaded() || polls?.full === true) return { outcome: "busy" };
+    const reply = polls?.take(batch, nowMs) ?? { outcome: "left" };
     await this.endEvent(nowMs);
     return reply;
   }
@@ -208,9 +210,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   /** Starts to send what the followers collected, and continues the calls that waited for that. */
   protected override readonly settle = (nowMs: number): void => {
     this.#settleTimer.set(this.#gateway.settle(nowMs), nowMs);
-    const { tracking } = this.#gateway;
-    tracking.save();
-    if (this.#gateway.sending || tracking.sending) this.sendInTurns();
+    const { polls } = this.#gateway;
+    polls?.save();
+    if (this.#gateway.sending || polls?.sending === true) this.sendInTurns();
     for (const [channel, { resolve }] of this.#awaitedRooms) {
       if (this.#gateway.full(channel)) continue;
       this.#awaitedRooms.delete(channel);
@@ -233,11 +235,11 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
 
   protected override readonly sendSlice = (): void => {
     this.#gateway.sendSlice();
-    this.#gateway.tracking.sendSlice();
+    this.#gateway.polls?.sendSlice();
   };
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
-    this.#trackRows.keepOnly(new Set(this.sockets.clients.map(({ session }) => session.client)));
+    this.#trackRows().keepOnly(new Set(this.sockets.clients.map(({ session }) => session.client)));
     this.settle(nowMs);
   };
 

@@ -327,7 +327,6 @@ describe("a gateway", () => {
   it("[SP8] that followed the instance before is called, to tell it that its keys aren't known", () => {
     const relay = { instance: 7, gateways: ["g"] };
     const poll = SharedPoll.begin("prices:eu", pollOptions(), relay, () => "new", 0);
-    if (poll === undefined) throw new Error("no poll");
     const [call] = poll.deliveries(0);
     expect(call).toMatchObject({ gateway: "g", batch: { instance: 7, epoch: "new", changes: [] } });
     if (call !== undefined) poll.delivered(call, { outcome: "left" }, 0);

@@ -1,0 +1,309 @@
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
+import { GatewayTracking } from "../../../src/gateway/gateway-tracking.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import type { StoredTracks } from "../../../src/session/local-tracks.ts";
+import { Subscription } from "../../../src/session/subscription.ts";
+import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
+import { textOf } from "../../support/text-of.ts";
+import { json } from "../api/channel-config.ts";
+import { pollOptions } from "../shared-poll/poll-fixture.ts";
+
+const channel = "prices:eu";
+const keys = ["a", "b", "c"];
+const gateways = ["g", "h"];
+
+/** A channel's object, two gateways with a client each, and a backend, between which a test loses what it likes. */
+class World {
+  readonly values = new Map(keys.map((key) => [key, 0]));
+  readonly clients = gateways.map((name) => new Client(name, this));
+  nowMs = 0;
+  poll: SharedPoll;
+  #instance = 0;
+  #asked: PollRequest[] = [];
+
+  constructor() {
+    this.poll = this.#newPoll();
+  }
+
+  /** The channel's object crashes: a new instance begins. */
+  crash(): void {
+    this.#asked = [];
+    this.poll = this.#newPoll();
+  }
+
+  ask(): void {
+    for (let next = this.poll.ask(this.nowMs); next !== undefined; next = this.poll.ask(this.nowMs))
+      this.#asked.push(next);
+  }
+
+  /** The backend answers the oldest question, or fails. */
+  answer(fails = false): void {
+    const request = this.#asked.shift();
+    if (request === undefined) return;
+    const items = request.items.map(({ key }) => ({
+      key,
+      data: json(`${this.values.get(key)}`),
+      version: undefined,
+    }));
+    this.poll.answered(request, fails ? undefined : { items, epoch: "" }, this.nowMs);
+  }
+
+  /** Calls the gateways; the call, or its reply, may be lost. */
+  call(lost: "nothing" | "call" | "reply" = "nothing"): void {
+    for (const delivery of this.poll.deliveries(this.nowMs)) {
+      const client = this.clients.find(({ name }) => name === delivery.gateway);
+      const reply = lost === "call" ? undefined : client?.take(delivery.batch, this.nowMs);
+      const isLost = lost !== "nothing" || reply === undefined;
+      this.poll.delivered(delivery, isLost ? "failed" : reply, this.nowMs);
+    }
+  }
+
+  /** Goes on without losses until nothing happens any more. */
+  quiesce(): void {
+    for (let round = 0; round < 20; round++) {
+      for (const client of this.clients) client.settle();
+      this.nowMs += 10_000;
+      this.ask();
+      for (let count = 0; count < 10; count++) this.answer();
+      this.call();
+    }
+  }
+
+  #newPoll(): SharedPoll {
+    const relay = { instance: ++this.#instance, gateways };
+    const epoch = `epoch${this.#instance}`;
+    return SharedPoll.begin(channel, pollOptions(), relay, () => epoch, this.nowMs);
+  }
+}
+
+/** A gateway with one client, which tracks its keys again when it is told that they are lost. */
+class Client {
+  readonly name: string;
+  readonly #world: World;
+  readonly #rows = new Map<string, StoredTracks>();
+  readonly #wanted = new Set<string>();
+  readonly #refused = new Set<string>();
+  /** What the client shows. */
+  readonly shown = new Map<string, number>();
+  /** The last version of each key in this subscription. */
+  readonly #versions = new Map<string, number>();
+  #requests: (readonly [RelayRequest, (reply: RelayReply) => void])[] = [];
+  #tracking = this.#newTracking();
+  #subscription: Subscription | undefined;
+
+  constructor(name: string, world: World) {
+    this.name = name;
+    this.#world = world;
+  }
+
+  get wanted(): ReadonlySet<string> {
+    return this.#wanted;
+  }
+
+  want(key: string): void {
+    this.#wanted.add(key);
+    this.#track([key]);
+  }
+
+  unwant(key: string): void {
+    this.#wanted.delete(key);
+    this.#versions.delete(key);
+    if (this.#subscription !== undefined) this.#tracking.untrack(this.#subscription, [key]);
+  }
+
+  take(batch: Parameters<GatewayTracking["take"]>[0], nowMs: number) {
+    const reply = this.#tracking.take(batch, nowMs);
+    while (this.#tracking.sending) this.#tracking.sendSlice();
+    this.#tracking.save();
+    return reply;
+  }
+
+  /** Carries out the oldest request to the channel's object, or fails it. */
+  request(fails = false): void {
+    const [request, done] = this.#requests.shift() ?? [];
+    if (request === undefined || done === undefined) return;
+    const failed = { outcome: "error", error: errorCodes.internal } as const;
+    done(fails && request.method === "track" ? failed : this.#reply(request));
+    while (this.#tracking.sending) this.#tracking.sendSlice();
+    this.#tracking.save();
+  }
+
+  settle(): void {
+    while (this.#requests.length > 0) this.request();
+    // The client tracks again what was refused, and everything if it was told that it is lost.
+    const again = this.#subscription === undefined ? this.#wanted : this.#refused;
+    const wanted = [...again].filter((key) => this.#wanted.has(key));
+    this.#refused.clear();
+    if (wanted.length > 0) this.#track(wanted);
+    while (this.#requests.length > 0) this.request();
+  }
+
+  /** The gateway hibernates, which it does only if nothing is under way. */
+  hibernate(): void {
+    if (this.#requests.length > 0) return;
+    const granted = this.#subscription?.granted;
+    this.#tracking = this.#newTracking();
+    if (granted === undefined) return;
+    this.#subscription = this.#newSubscription(granted);
+    this.#tracking.restore(this.#subscription);
+  }
+
+  #reply(request: RelayRequest): RelayReply {
+    const { poll, nowMs } = this.#world;
+    if (request.method === "untrack") poll.untrack(this.name, request.keys);
+    if (request.method !== "track") return { outcome: "untracked" };
+    const tracking = poll.track(this.name, request.known, nowMs);
+    if (tracking.outcome === "full") throw new Error("there is room for all");
+    return tracking;
+  }
+
+  #track(wanted: readonly string[]): void {
+    // A new subscription tracks all keys, as SDKs do.
+    const all = this.#subscription === undefined ? [...this.#wanted] : wanted;
+    const subscription = (this.#subscription ??= this.#subscribe());
+    const items = all.map((key) => ({
+      key,
+      version: BigInt(this.#versions.get(key) ?? 0),
+      endsAtMs: Infinity,
+    }));
+    this.#tracking.track(subscription, items, this.#world.nowMs, (reply) => {
+      if (this.#subscription !== subscription) return;
+      if (reply.outcome === "failed") {
+        for (const key of all) this.#refused.add(key);
+        return;
+      }
+      for (const { key, data, version = 0n } of reply.newer)
+        this.#show(key, `${String(data)}`, version);
+    });
+  }
+
+  #subscribe(): Subscription {
+    this.#versions.clear();
+    return this.#newSubscription({
+      channel,
+      expireAtSeconds: 0,
+      present: false,
+      announced: false,
+      hearsJoinLeave: false,
+      pollEpoch: this.#world.poll.epoch,
+    });
+  }
+
+  #newSubscription(granted: Subscription["granted"]): Subscription {
+    const socket = {
+      send: (frame: string | Uint8Array) => this.#receive(textOf(frame)),
+      backlogBytes: () => 0,
+    };
+    const session = {
+      hasRoomForCursor: () => true,
+      save: () => undefined,
+      subscriptionChanged: () => undefined,
+      disconnect: () => undefined,
+      insufficientState: (subscription: Subscription) => {
+        this.#tracking.leave(subscription);
+        this.#subscription = undefined;
+      },
+    };
+    return new Subscription({ user: "42", client: this.name }, granted, jsonCodec, socket, session);
+  }
+
+  #receive(frame: string): void {
+    for (const line of frame.split("\n")) {
+      const { push }: { push: { pub: { key: string; data: number; version: number } } } =
+        JSON.parse(line);
+      this.#show(push.pub.key, `${push.pub.data}`, BigInt(push.pub.version));
+    }
+  }
+
+  /** As SDKs do: what isn't newer is ignored, and so is a key that isn't tracked. */
+  #show(key: string, data: string, version: bigint): void {
+    if (!this.#wanted.has(key) || Number(version) <= (this.#versions.get(key) ?? 0)) return;
+    this.#versions.set(key, Number(version));
+    this.shown.set(key, Number(data));
+  }
+
+  #newTracking(): GatewayTracking {
+    return new GatewayTracking({
+      request: (_, request, done) => this.#requests.push([request, done]),
+      queueMaxBytes: 1_000_000,
+      keysMax: () => 10,
+      rows: {
+        find: (client) => this.#rows.get(client),
+        store: (client, _, tracks) => {
+          if (tracks === undefined) this.#rows.delete(client);
+          else this.#rows.set(client, structuredClone(tracks));
+        },
+      },
+    });
+  }
+}
+
+const anyClient = fc.nat(gateways.length - 1);
+const anyKey = fc.constantFrom(...keys);
+const anyLoss = fc.constantFrom<"nothing" | "call" | "reply">("nothing", "call", "reply");
+type Step = (world: World) => void;
+
+/** What happens often: a value changes, the backend is polled, and the gateways are called. */
+const anyUsual: fc.Arbitrary<Step> = fc.oneof(
+  anyKey.map((key) => (world: World) => {
+    world.values.set(key, (world.values.get(key) ?? 0) + 1);
+  }),
+  fc.nat(20_000).map((ms) => (world: World) => {
+    world.nowMs += ms;
+    world.ask();
+  }),
+  fc.boolean().map((fails) => (world: World) => world.answer(fails)),
+  anyLoss.map((lost) => (world: World) => world.call(lost)),
+  fc.tuple(anyClient, fc.boolean()).map(
+    ([at, fails]) =>
+      (world: World) =>
+        world.clients[at]?.request(fails),
+  ),
+);
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 20, arbitrary: anyUsual },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(anyClient, anyKey).map(
+      ([at, key]) =>
+        (world: World) =>
+          world.clients[at]?.want(key),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(anyClient, anyKey).map(
+      ([at, key]) =>
+        (world: World) =>
+          world.clients[at]?.unwant(key),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: anyClient.map((at) => (world: World) => world.clients[at]?.hibernate()),
+  },
+  { weight: 1, arbitrary: fc.constant((world: World) => world.crash()) },
+);
+
+it("[SP2][SP7][SP8] whatever is lost, clients end with the newest value of each key that they track", () => {
+  let shown = 0;
+  fc.assert(
+    fc.property(fc.array(anyStep, { maxLength: 60, size: "max" }), (steps) => {
+      const world = new World();
+      for (const step of steps) step(world);
+      world.quiesce();
+      for (const client of world.clients) {
+        for (const key of client.wanted) {
+          shown++;
+          expect(client.shown.get(key)).toBe(world.values.get(key));
+        }
+      }
+    }),
+    { seed: 20_261_122, numRuns: 1_000 },
+  );
+  expect(shown).toBeGreaterThan(500);
+});
