@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { RefusalList } from "../../../src/metrics/refusal-list.ts";
+import { columnText } from "../../../src/sql.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
@@ -31,7 +32,7 @@ describe("the refusals that a collecting object remembers", () => {
     expect([kept.length, kept.at(-1)?.atMs]).toEqual([limits.trailRefusalsMax, 5]);
     list.store();
     const [row] = sql.rows("SELECT text FROM metric_refusals");
-    const stored: readonly object[] = JSON.parse(String(row?.["text"]));
+    const stored: readonly object[] = JSON.parse(columnText(row, "text"));
     expect(stored).toHaveLength(limits.trailRefusalsMax);
     const long = "x".repeat(limits.refusalTextMax);
     for (let atMs = 0; atMs < limits.trailRefusalsMax; atMs++)
