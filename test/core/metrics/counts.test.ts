@@ -33,6 +33,20 @@ describe("counts", () => {
     ]);
     expect(counts.any).toBe(false);
   });
+
+  it("[J7] take what another object has counted, but no buckets of another release", () => {
+    const [own, other] = [new Counts(), new Counts()];
+    const name = "dormouse_fan_out_seconds";
+    own.observe(name, 1);
+    other.observe(name, 1);
+    other.add("dormouse_deliveries_total", {}, 2);
+    own.merge(other.take());
+    own.merge({ counters: [], histograms: [{ series: name, sum: 9, counts: [9] }] });
+    const { counters, histograms } = own.take();
+    expect(counters).toStrictEqual([{ series: "dormouse_deliveries_total", added: 2 }]);
+    expect(histograms).toMatchObject([{ series: name, sum: 2 }]);
+    expect(other.any).toBe(false);
+  });
 });
 
 describe("a series", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { RefusalList } from "../../../src/metrics/refusal-list.ts";
+import { columnText } from "../../../src/sql.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
@@ -24,10 +25,15 @@ describe("the refusals that a collecting object remembers", () => {
   });
 
   it("[Y6] are the last thousand of each kind, or as many as have so many characters", () => {
-    const list = new RefusalList(new NodeSql());
+    const sql = new NodeSql();
+    const list = new RefusalList(sql);
     for (let atMs = 0; atMs < limits.trailRefusalsMax + 5; atMs++) list.add([refusal(atMs)]);
     const kept = list.last({ count: 10_000, onlyEdge: true });
     expect([kept.length, kept.at(-1)?.atMs]).toEqual([limits.trailRefusalsMax, 5]);
+    list.store();
+    const [row] = sql.rows("SELECT text FROM metric_refusals");
+    const stored: readonly object[] = JSON.parse(columnText(row, "text"));
+    expect(stored).toHaveLength(limits.trailRefusalsMax);
     const long = "x".repeat(limits.refusalTextMax);
     for (let atMs = 0; atMs < limits.trailRefusalsMax; atMs++)
       list.add([{ ...refusal(atMs, "gateway:eu/0", long), user: long, channel: long }]);

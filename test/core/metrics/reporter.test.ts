@@ -126,6 +126,21 @@ describe("an object's reports", () => {
     expect(object.timerAtMs).toBe(object.nowMs + limits.metricsReportMs);
   });
 
+  it("[J7] aren't made where an answer has taken all counts, whose time counts as a report's", () => {
+    const object = new Measured();
+    object.happen();
+    expect(object.reporter.take(object.nowMs)?.counters).toContainEqual({
+      series: "dormouse_deliveries_total",
+      added: 1,
+    });
+    expect(object.reporter.take(object.nowMs)).toBeUndefined();
+    object.ring();
+    expect(object.reports).toStrictEqual([]);
+    object.nowMs += 1_000;
+    object.happen();
+    expect(object.timerAtMs).toBe(object.nowMs - 2_000 + limits.metricsReportMs);
+  });
+
   it("[J2] aren't repeated if the collecting object is away, and keep nobody awake", () => {
     const object = new Measured();
     object.happen();

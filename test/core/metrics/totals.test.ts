@@ -29,6 +29,22 @@ describe("the totals of reports", () => {
     });
   });
 
+  it("[J7] take the gauges of objects that another one carries, and no others of them", () => {
+    const totals = new Totals(new NodeSql());
+    totals.add(report("a", { gauges: clients(3) }), nowMs);
+    const carried = [
+      { node: "a", gauges: clients(1) },
+      { node: "b", gauges: clients(4) },
+    ];
+    totals.add(report("", { counters: publications(2), carried }), nowMs);
+    expect(totals.collected(nowMs)).toMatchObject({
+      counters: publications(2),
+      gauges: clients(5),
+    });
+    totals.add(report("", { carried: [{ node: "b", gauges: [] }] }), nowMs);
+    expect(totals.collected(nowMs).gauges).toStrictEqual(clients(1));
+  });
+
   it("forget an object without gauges, and one that has been silent for a day", () => {
     const totals = new Totals(new NodeSql());
     totals.add(report("a", { gauges: clients(3) }), nowMs);
