@@ -5,10 +5,10 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { MapPageReply } from "../session/ports.ts";
 
 /**
- * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages: while the
- * channel's object is asked for one, all who want the same page wait for that answer, and later pages stay for a moment.
- * So a page crosses to the gateway once, and clients at the end of a long call get no short pages because those before
- * them have filled the answer.
+ * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Of those after the
+ * first one, which may be a moment old, one answer of the channel's object is for all who want the same page while it is on
+ * its way and for a moment after that. So a page crosses to the gateway once, and clients at the end of a long call get no
+ * short pages because those before them have filled the answer. A first page is as new as the request for it.
  */
 export class PageReads {
   readonly #ask: AskChannel;
@@ -28,10 +28,13 @@ export class PageReads {
     nowMs: number,
     done: PageDone,
   ): void {
+    const request = { method: "map_state", query, bytesMax } as const;
+    if (query.since === undefined) {
+      this.#ask(channel, request, (reply) => done(pageOf(reply)));
+      return;
+    }
     const key = JSON.stringify([channel, query, bytesMax]);
-    // How old a first page may be depends on the top, which the channel's object knows.
-    const isFirst = query.since === undefined;
-    const known = isFirst ? undefined : this.#pages.find(key, nowMs);
+    const known = this.#pages.find(key, nowMs);
     if (known !== undefined) {
       done(known);
       return;
@@ -43,10 +46,10 @@ export class PageReads {
     }
     const all = [done];
     this.#underWay.set(key, all);
-    this.#ask(channel, { method: "map_state", query, bytesMax }, (reply) => {
+    this.#ask(channel, request, (reply) => {
       this.#underWay.delete(key);
       const page = pageOf(reply);
-      if (page.outcome === "page" && !isFirst) this.#pages.keep(key, page, nowMs);
+      if (page.outcome === "page") this.#pages.keep(key, page, nowMs);
       for (const each of all) each(page);
     });
   }

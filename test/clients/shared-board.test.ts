@@ -106,10 +106,19 @@ async function openBoard(
   browser: string,
   name: string,
 ): Promise<ControlledPage> {
-  const page = await ControlledPage.open(test, browser, `${address}/?name=${name}`);
+  const page = await ControlledPage.open(test, browser, "about:blank");
+  await page.send("Page.addScriptToEvaluateOnNewDocument", { source: reallyOffline });
+  await page.send("Page.navigate", { url: `${address}/?name=${name}` });
   await page.sees("online", "#status");
   return page;
 }
+
+/** Chromium opens WebSockets also while it pretends to be offline: these go to a port where nobody listens. */
+const reallyOffline = `globalThis.WebSocket = class extends WebSocket {
+  constructor(address, ...others) {
+    super(navigator.onLine ? address : "ws://127.0.0.1:1/", ...others);
+  }
+};`;
 
 async function move(page: ControlledPage, x: number, y: number): Promise<void> {
   await page.send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });

@@ -22,7 +22,7 @@ function read(fixture: GatewayFixture, query: MapPageQuery, bytesMax = 1_000): M
 describe("[Z3] pages of a map for the clients of a gateway", () => {
   it("cross to it once for all who want the same one while it is on its way", () => {
     const fixture = new GatewayFixture();
-    const all = [first, first, first].map((query) => read(fixture, query));
+    const all = [second, second, second].map((query) => read(fixture, query));
     expect(fixture.port.calls).toEqual(["map_state"]);
     fixture.port.answer(page());
     const [one, ...others] = all.flat();
@@ -35,15 +35,16 @@ describe("[Z3] pages of a map for the clients of a gateway", () => {
   it("are the asked ones: of another size, cursor or position they are others", () => {
     const fixture = new GatewayFixture();
     read(fixture, first);
-    read(fixture, first, 999);
-    read(fixture, { ...first, limit: 9 });
     read(fixture, second);
+    read(fixture, second, 999);
+    read(fixture, { ...second, limit: 9 });
+    read(fixture, { ...second, cursor: "l" });
     read(fixture, { ...second, since: { epoch: "e", offset: 6 } });
     fixture.port.answer(page());
-    expect(fixture.port.requests).toHaveLength(4);
+    expect(fixture.port.requests).toHaveLength(5);
   });
 
-  it("stay for a moment, but for the first one, whose age only the channel's object can judge", () => {
+  it("stay for a moment, but for the first one, which is as new as the request for it", () => {
     const fixture = new GatewayFixture();
     for (const query of [first, second]) {
       read(fixture, query);
