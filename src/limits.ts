@@ -173,6 +173,12 @@ export const limits = {
   /** To so many subscribers a frame is sent at once: that takes a millisecond, and no later frame would be fuller. */
   immediateSubscribersMax: 50,
   /**
+   * The subscribers that a frame hasn't been sent to when a gateway answers the channel's object, which has collected
+   * meanwhile: the answer and the next batch take a millisecond, as long as so many subscribers, so that the batch is
+   * there when the frame has been sent (rule F6).
+   */
+  frameEndSubscribers: 40,
+  /**
    * Batches that wait behind a frame on its way, and their bytes. Beyond it publishers wait, and gateways take no more
    * entries, until a frame has been sent (rule F6).
    */

@@ -59,6 +59,7 @@ const ownFiles: readonly string[] = [
   "workers/objects/object-trail.ts",
   "workers/platform/alarm-schedule.ts",
   "workers/platform/configuration.ts",
+  "workers/platform/digest.ts",
   "workers/platform/object-call.ts",
   "workers/platform/object-sql.ts",
   "workers/platform/socket-connection.ts",

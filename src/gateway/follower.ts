@@ -84,7 +84,7 @@ export class Follower {
     return this.#subscribers.collecting;
   }
 
-  /** Whether so much waits to be sent that the channel's object has to wait with its next batch (rule F6). */
+  /** Whether the channel's object is to wait with its next batch (rule F6). */
   get full(): boolean {
     return this.#subscribers.full;
   }

@@ -110,7 +110,10 @@ export class Gateway implements Channels {
     return this.#sending.size > 0;
   }
 
-  /** Whether so much waits to be sent on a channel that its object has to wait with the next batch (rule F6). */
+  /**
+   * Whether the object of a channel is to wait with its next batch: because too much waits to be sent, or because
+   * something does behind a frame that takes a while yet (rule F6).
+   */
   full(channel: string): boolean {
     const follower = this.#followers.get(channel);
     if (follower === undefined) return false;

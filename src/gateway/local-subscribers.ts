@@ -42,9 +42,11 @@ export class LocalSubscribers {
     return this.#hub.collecting;
   }
 
-  /** Whether so much is collected that the channel's object has to wait (rule F6). */
+  /** Whether the channel's object is to wait with what comes next (rule F6). */
   get full(): boolean {
-    return this.#hub.full;
+    if (this.#hub.full) return true;
+    // A publisher here gets its answer when its publication comes, and is caught up alone.
+    return this.#waits === undefined && this.#hub.sendsLater;
   }
 
   /** Whether the backlog of the gateway's connections is too large (rule B3). */

@@ -31,6 +31,11 @@ export class FrameOnItsWay<Local extends Subscriber> {
     return this.#place >= this.#list.length;
   }
 
+  /** How many of the list haven't had their turn. */
+  get rest(): number {
+    return this.#list.length - this.#place;
+  }
+
   /** The next subscriber to send the frame to; undefined when everybody has been sent it. */
   next(): Local | undefined {
     while (!this.isOver) {

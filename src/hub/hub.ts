@@ -85,6 +85,15 @@ export class Hub<Local extends Subscriber = Subscriber> {
     return this.#batches.reduce((sum, { bytes }) => sum + bytes, 0) > batchesWaitingBytesMax;
   }
 
+  /**
+   * Whether something is collected behind a frame that takes a while yet: then nothing is sent sooner because it comes
+   * sooner (rule F6).
+   */
+  get sendsLater(): boolean {
+    if (this.#batches === undefined || this.#frame === undefined) return false;
+    return this.#frame.rest > this.#limits.frameEndSubscribers;
+  }
+
   has(subscriber: Local): boolean {
     return this.#subscribers.has(subscriber);
   }
@@ -313,6 +322,7 @@ export interface HubSetup {
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */
 export interface FanOutLimits extends SliceLimits {
   readonly immediateSubscribersMax: number;
+  readonly frameEndSubscribers: number;
   readonly batchesWaitingMax: number;
   readonly batchesWaitingBytesMax: number;
 }

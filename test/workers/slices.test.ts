@@ -63,7 +63,8 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
       expect.stringContaining('"data":2'),
     ]);
     expect(await publisher.line()).toBe('{"id":3,"publish":{}}');
-    expect(await unread(staying)).toEqual([]);
+    // The gateway doesn't answer the channel's object yet.
+    expect(await staying?.beforeFence()).toEqual([]);
     turns.release();
     expect(await staying?.line()).toContain('"data":1');
     expect(await staying?.line()).toContain('"data":2');

@@ -133,9 +133,9 @@ export class TestSocket {
    * have ended: so they are all effects of the steps before.
    */
   async unread(): Promise<readonly string[]> {
-    const lines = await this.#beforeFence();
+    const lines = await this.beforeFence();
     await watchedRelay.settled();
-    return [...lines, ...(await this.#beforeFence())];
+    return [...lines, ...(await this.beforeFence())];
   }
 
   /** The unread messages up to the close of the socket. */
@@ -148,8 +148,8 @@ export class TestSocket {
     this.#socket.close(code);
   }
 
-  /** The messages before the reply to one more command. */
-  async #beforeFence(): Promise<readonly string[]> {
+  /** The messages before the reply to one more command. Calls between the server's objects may be under way then. */
+  async beforeFence(): Promise<readonly string[]> {
     const fence = 4_000_000_000;
     this.send({ id: fence, unsubscribe: { channel: "nothing-here" } });
     const lines: string[] = [];

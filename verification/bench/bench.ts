@@ -57,7 +57,7 @@ async function run(options: BenchOptions): Promise<Results> {
     print("checking the load generator");
     const loadAlone = await checkLoad(workbench);
     print(loadLine(loadAlone));
-    const wanted = scenarios.filter(({ name }) => only === undefined || name === only);
+    const wanted = scenarios.filter(({ name }) => only === undefined || only.includes(name));
     const found = await runScenarios(wanted, workbench);
     return {
       format: resultsFormat,

@@ -35,7 +35,7 @@ describe("the command line of the bench", () => {
     expect(
       options("--only", "latency", "--systems", "ws,channel", "--rounds=5", "--out", "x", "--json"),
     ).toMatchObject({
-      only: "latency",
+      only: ["latency"],
       systems: ["channel", "ws"],
       rounds: 5,
       out: "x",

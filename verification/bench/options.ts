@@ -5,8 +5,8 @@ import type { StartedName, SystemName } from "./systems/wire.ts";
 
 /** The options of the command line. */
 export interface BenchOptions {
-  /** The only scenario to run; absent for all of them. */
-  readonly only?: string;
+  /** The only scenarios to run; absent for all of them. */
+  readonly only?: readonly string[];
   /** Whether to measure less of everything. */
   readonly quick: boolean;
   /** How often each figure is taken. */
@@ -79,7 +79,7 @@ function problemOf(error: unknown, given: readonly string[]): string {
 export function commandOf({ only, quick, rounds, systems, peers }: BenchOptions): string {
   const started = systems.filter((system) => !isPeerName(system));
   const given = [
-    ...(only === undefined ? [] : ["--only", only]),
+    ...(only === undefined ? [] : ["--only", only.join(",")]),
     ...(quick ? ["--quick"] : []),
     ...(rounds === (quick ? 1 : 3) ? [] : ["--rounds", String(rounds)]),
     ...(started.length === choosable.length ? [] : ["--systems", started.join(",")]),
@@ -95,7 +95,8 @@ export function usage(scenarios: readonly string[]): string {
 Measures Dormouse, the limit of the runtime, and other servers, in turns on this machine. Nothing else should run
 meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown option.
 
-  --only NAME      one scenario: ${scenarios.join(" ")}
+  --only LIST      only these scenarios, such as fan-out,churn
+                   ${scenarios.join(" ")}
   --quick          smaller scenarios and one round, in about a minute; figures are rough
   --rounds N       takes each figure N times (default 3; 1 with --quick)
   --systems LIST   only these systems, such as channel,limit
@@ -107,7 +108,8 @@ meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown 
   --json           prints one JSON document; progress goes to the standard error
                    (npm prints lines of its own first, unless it is run as npm run --silent)
   --out FOLDER     the folder for results.json and the charts (default bench-report)
-  --docs           also writes the results into docs/performance, a page for each scenario
+  --docs           also writes the results into docs/performance, a page for each scenario, and the targets, of
+                   which those that weren't measured stay as they are
   --from FILE      runs nothing and shows the results.json of an earlier run
 `;
 }
@@ -128,9 +130,11 @@ const known = {
 /** The null server measures the load generator and has no figures of its own. */
 const choosable: readonly StartedName[] = systemOrder.filter((system) => system !== "null");
 
-function readOnly(name: string, scenarios: readonly string[]): string {
-  if (scenarios.includes(name)) return name;
-  throw new Error(`--only doesn't know "${name}"; there are ${scenarios.join(", ")}`);
+function readOnly(text: string, scenarios: readonly string[]): readonly string[] {
+  const names = text.split(",");
+  const strange = names.find((name) => !scenarios.includes(name));
+  if (strange === undefined) return scenarios.filter((name) => names.includes(name));
+  throw new Error(`--only doesn't know "${strange}"; there are ${scenarios.join(", ")}`);
 }
 
 function readRounds(text: string | undefined, otherwise: number): number {

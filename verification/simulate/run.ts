@@ -69,6 +69,7 @@ function smallFanOut(random: Random): FanOutLimits {
     immediateSubscribersMax: random.between(0, 1),
     sliceSubscribersMax: random.between(1, 3),
     sliceBytesMax: random.pick([1, 1_000_000]),
+    frameEndSubscribers: random.between(0, 3),
     batchesWaitingMax: 4,
     batchesWaitingBytesMax: random.between(0, 500),
   };

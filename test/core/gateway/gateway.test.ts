@@ -40,6 +40,8 @@ describe("frames to many", () => {
     const fixture = new GatewayFixture();
     const subscribers = crowd(fixture, "news");
     fixture.take("news", [said("0")]);
+    // The frame is nearly sent.
+    for (let slice = 2; slice <= 6; slice++) fixture.gateway.sendSlice();
     const half = said(JSON.stringify("x".repeat(limits.batchesWaitingBytesMax / 2)));
     fixture.gateway.take(batch("news", [half], 2), fixture.nowMs);
     expect(fixture.gateway.full("news")).toBe(false);
@@ -48,6 +50,17 @@ describe("frames to many", () => {
     sendAll(fixture);
     expect(fixture.gateway.full("news")).toBe(false);
     for (const { received } of subscribers) expect(received).toHaveLength(3);
+  });
+
+  it("[F6] make the channel's object wait until they are nearly sent when something waits behind them", () => {
+    const fixture = new GatewayFixture();
+    crowd(fixture, "news");
+    fixture.take("news", [said("1")]);
+    expect(fixture.gateway.full("news")).toBe(false);
+    fixture.gateway.take(batch("news", [said("2")], 2), fixture.nowMs);
+    expect(fixture.gateway.full("news")).toBe(true);
+    while (fixture.gateway.full("news")) fixture.gateway.sendSlice();
+    expect(fixture.gateway.sending).toBe(true);
   });
 
   it("[F6] let nothing be collected behind them when too many channels are busy", () => {

@@ -12,6 +12,7 @@ it("[F1] [F2] [F5] sends each subscriber all that happens while it is one, once 
         immediateSubscribersMax,
         sliceSubscribersMax: 2,
         sliceBytesMax: 100,
+        frameEndSubscribers: 0,
         batchesWaitingMax: 1,
         batchesWaitingBytesMax: 100,
       };

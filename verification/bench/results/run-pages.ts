@@ -5,18 +5,30 @@ import { machineLine, versionsLine } from "./machine.ts";
 import { loadLine } from "./report.ts";
 import type { Results, ScenarioResult } from "./results.ts";
 import { scenarioTables } from "./scenario-tables.ts";
-import { markdownTable } from "./table.ts";
+import { markdownTable, tableCells } from "./table.ts";
 
-/** The targets of a run and their outcomes, as Markdown. */
-export function targetsPage(results: Results): string {
-  const rows = results.targets.map((target) => [
-    `(${target.part}) ${target.sentence}`,
-    `${target.bound.is} ${ratioFigure(target.bound.value)}`,
-    target.outcome === "missed" ? "**missed**" : target.outcome,
-    figuresLine(target),
-  ]);
-  const heads = ["what it must reach", "asked", "outcome", "figures"];
-  return ["# Targets", facts(results), markdownTable({ heads, rows, right: [] })].join("\n\n");
+/**
+ * The targets and their outcomes, as Markdown. A target that the run didn't measure keeps its earlier outcome.
+ *
+ * @param earlier the page that an earlier run wrote; "" for none
+ */
+export function targetsPage(results: Results, earlier: string): string {
+  const { date, machine } = results;
+  const measured = [date, machine.versions["dormouse"] ?? ""].join(" ").trim();
+  const kept = earlier.split("\n").map((line) => tableCells(line));
+  const rows = results.targets.map((target) => {
+    const sentence = `(${target.part}) ${target.sentence}`;
+    const asked = `${target.bound.is} ${ratioFigure(target.bound.value)}`;
+    if (target.outcome === "not measured") {
+      const row = kept.find((cells) => cells[0] === sentence && cells[1] === asked);
+      return row ?? [sentence, asked, target.outcome, "", ""];
+    }
+    const outcome = target.outcome === "missed" ? "**missed**" : target.outcome;
+    return [sentence, asked, outcome, figuresLine(target), measured];
+  });
+  const heads = ["what it must reach", "asked", "outcome", "figures", "measured"];
+  const table = markdownTable({ heads, rows, right: [] });
+  return ["# Targets", `The last run: ${facts(results)}`, table].join("\n\n");
 }
 
 /** The figures of a scenario as Markdown; its charts are in the same folder. */

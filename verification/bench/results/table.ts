@@ -27,6 +27,14 @@ export function markdownTable(table: Table): string {
   return [table.heads, rule, ...table.rows].map((cells) => markdownLine(cells)).join("\n");
 }
 
+/** The cells of one line of {@link markdownTable}. */
+export function tableCells(line: string): readonly string[] {
+  return line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
 function markdownLine(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }

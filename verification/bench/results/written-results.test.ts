@@ -96,6 +96,19 @@ describe("the files of a run", () => {
     expect(readFileSync(join(folder, "docs/performance.md"), "utf8")).toBe("prose");
   });
 
+  it("leave the targets that weren't measured as an earlier run found them", () => {
+    writeDocuments(results, folder);
+    const targets = () => readFileSync(join(folder, "docs/performance/targets.md"), "utf8");
+    const row = targets()
+      .split("\n")
+      .find((line) => line.includes("A channel socket's fan-out"));
+    expect(row).toContain("| 2026-11-21 |");
+    const later = { ...results, date: "2027-01-01", scenarios: [], targets: judge(goals, []) };
+    writeDocuments(later, folder);
+    expect(targets()).toContain(row);
+    expect(targets()).toContain("2027-01-01, on");
+  });
+
   it("have no bill if nothing was counted", () => {
     writeDocuments({ ...results, scenarios: scenarios.slice(0, 1) }, folder);
     expect(readdirSync(join(folder, "docs/performance"))).not.toContain("cost.md");

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { billSection } from "./bill-section.ts";
 import { curveChart } from "./curve-chart.ts";
@@ -16,8 +16,8 @@ export function writeResults(results: Results, folder: string): void {
 }
 
 /**
- * Writes the results into docs/performance: a page and the charts of each scenario that was run, the targets, and the
- * bill if something was counted. The other files there stay as they are, and so does docs/performance.md.
+ * Writes the results into docs/performance: a page and the charts of each scenario that was run, the targets (those that
+ * weren't measured stay as they are), and the bill if something was counted. The other files there stay as they are, and so does docs/performance.md.
  *
  * @param root the repository's folder
  */
@@ -31,7 +31,8 @@ export function writeDocuments(results: Results, root: string): void {
     writeCharts(scenario, folder);
     write(scenario.name, scenarioPage(results, scenario));
   }
-  write("targets", targetsPage(results));
+  const targets = join(folder, "targets.md");
+  write("targets", targetsPage(results, existsSync(targets) ? readFileSync(targets, "utf8") : ""));
   const bill = billSection(results);
   if (bill !== undefined) write("cost", bill);
 }
