@@ -79,7 +79,8 @@ async function tryDeploy(
   }
 }
 
-describe.concurrent("the script of npm run deploy", () => {
+// Each takes a few seconds of a processor, and they take them together.
+describe.concurrent("the script of npm run deploy", { timeout: 180_000 }, () => {
   it("[A8] deploys what the Worker can use, with the options it was given", async () => {
     const { code, printed } = await runDeploy(["-c", worker.configFile, "--outdir", worker.path]);
     expect(printed).toContain("--dry-run: exiting now");

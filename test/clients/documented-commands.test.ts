@@ -23,6 +23,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseOptions as parseBenchOptions } from "../../verification/bench/options.ts";
 import { parseOptions as parseProveOptions } from "../../verification/prove/options.ts";
 import { parseOptions as parseSimulateOptions } from "../../verification/simulate/simulate-options.ts";
+import { hasCurl } from "../support/curl.ts";
 import { type DocumentedCommand, documentedCommands } from "../support/documented-command.ts";
 import { EventServer } from "../support/event-server.ts";
 import { Inbox } from "../support/inbox.ts";
@@ -73,6 +74,7 @@ type How = "run" | "listen" | NotRun | Lasting;
 
 /** The first pattern that matches a command says how it is tested. Without one, it is run. */
 const hows: readonly (readonly [RegExp, How])[] = [
+  ...(hasCurl() ? [] : [[/^curl /, { reason: "this machine has no curl" }] as const]),
   [/^npm ci$/, { reason: "it has run before this test" }],
   [/^npm ci && npm test$/, { reason: "this test is a part of it" }],
   [/^npm start$/, { reason: "the server that answers the commands is started so" }],

@@ -169,7 +169,7 @@ describe("npm start with another configuration", () => {
   });
 });
 
-describe.concurrent("npm start before it starts wrangler", () => {
+describe.concurrent("npm start before it starts wrangler", { timeout: 180_000 }, () => {
   it("[A8] refuses a configuration it can't read: it names the key and exits with 1", async () => {
     const options = ["--port", String(await freePort()), "--var", `config:${misspelt}`];
     const { code, printed } = await refusedStart(options);
