@@ -192,7 +192,8 @@ export class ChannelHost implements ChannelCalls {
     if (!isIdle || memory.wokeAtMs === this.#context.timeline.nowMs) return;
     memory.incarnation.end();
     this.#memory = undefined;
-    if (this.#mapModel?.wake() === true) this.#context.publicationLog.complain(`${this.name} slept`);
+    if (this.#mapModel?.wake() !== true) return;
+    this.#context.publicationLog.complain(`${this.name} slept before it had written its keys down`);
   }
 
   /** The write after so many others fails, and the object loses its memory; undefined: no write fails. */
