@@ -132,7 +132,8 @@ export class ChannelMap {
       return { outcome: "state", entries: isSeen ? [entry] : [], cursor: "", position: at };
     }
     if (limit === 0) return { outcome: "state", entries: [], cursor: "", position: at };
-    const entriesMax = limit < 0 ? limits.mapAnswerEntriesMax : limit;
+    const most = limits.mapAnswerEntriesMax;
+    const entriesMax = limit < 0 ? most : Math.min(limit, most);
     const { cursor } = query;
     const read = this.#read(cursor, entriesMax, revision, nowMs, limits.answerBytesMax / 2);
     return read.outcome === "unrecoverable" ? read : { ...read, outcome: "state", position: at };

@@ -22,7 +22,9 @@ export function mapStoreOf(
   tables: ReadonlySet<StoredTable>,
 ): MapStore | undefined {
   if (map === undefined) return undefined;
-  return map.mode === "ephemeral" ? new EphemeralMap(sql, tables) : new StoredMap(sql, tables);
+  return map.mode === "ephemeral"
+    ? new EphemeralMap(sql, tables)
+    : new StoredMap(sql, tables, map.keyTtlMs);
 }
 
 /**
@@ -112,10 +114,16 @@ class StoredMap implements MapStore {
   readonly history = undefined;
   readonly wasLost = false;
 
-  /** @param tables those that exist */
-  constructor(sql: Sql, tables: ReadonlySet<StoredTable>) {
+  /**
+   * @param tables   those that exist
+   * @param keyTtlMs how long keys live; 0: until they are removed
+   */
+  constructor(sql: Sql, tables: ReadonlySet<StoredTable>, keyTtlMs: number) {
     this.isNew = !tables.has("map_state");
     this.state = new StateTable(sql, !this.isNew);
+    // The keys were set while keys lived for ever: those that have to end now are looked for at once.
+    if (keyTtlMs > 0 && this.state.dueMs === undefined && !this.state.isEmpty)
+      this.state.noteDue(0);
   }
 
   get isEmpty(): boolean {

@@ -44,11 +44,15 @@ export class ChannelClient {
     return !this.#inFlight && this.#queue.size === 0;
   }
 
-  /** Sends requests together. Those for which there is no room are answered 111. */
+  /**
+   * Sends requests together. Those for which there is no room are answered 111. A page of a map that waits already is read
+   * once, for all who ask for it (rule L6).
+   */
   ask(requests: readonly PendingRequest[]): void {
     const refused: PendingRequest[] = [];
     for (const pending of requests) {
       const { request } = pending;
+      if (request.method === "map_state" && this.#queue.share(request, pending.done)) continue;
       const bytes = relayRequestBytes(request);
       const queued = { ...pending, bytes, attempts: attemptsOf(request), tries: triesOf(request) };
       if (!this.#queue.add(queued)) refused.push(pending);
@@ -238,6 +242,8 @@ interface QueuedRequest {
  */
 class RequestQueue {
   #all: QueuedRequest[] = [];
+  /** Who else asks for a page that waits, by the page; undefined while no page waits. */
+  #sharers: Map<string, PendingRequest["done"][]> | undefined;
   readonly #requests = { count: 0, bytes: 0 };
   readonly #announces = { count: 0, bytes: 0 };
 
@@ -252,9 +258,29 @@ class RequestQueue {
     const countMax = announces ? limits.announcesWaitingMax : limits.requestsWaitingMax;
     const bytesMax = announces ? limits.announcesWaitingBytesMax : limits.requestsWaitingBytesMax;
     if (count >= countMax || bytes + queued.bytes > bytesMax) return false;
-    this.#all.push(queued);
+    this.#all.push(queued.request.method === "map_state" ? this.#shared(queued) : queued);
     this.#count(queued, 1);
     return true;
+  }
+
+  /** @returns whether the same page waits already, so that its reply is given to `done`, too */
+  share(request: RelayRequest, done: PendingRequest["done"]): boolean {
+    const sharers = this.#sharers?.get(JSON.stringify(request));
+    sharers?.push(done);
+    return sharers !== undefined;
+  }
+
+  /** A request for a page that others may share for as long as it waits. */
+  #shared(queued: QueuedRequest): QueuedRequest {
+    const sharers = [queued.done];
+    this.#sharers ??= new Map();
+    this.#sharers.set(JSON.stringify(queued.request), sharers);
+    return {
+      ...queued,
+      done: (reply) => {
+        for (const done of sharers) done(reply);
+      },
+    };
   }
 
   /** Puts requests that were taken back before all others, whether or not there is room. */
@@ -274,7 +300,12 @@ class RequestQueue {
       count++;
     }
     const next = this.#all.splice(0, count);
-    for (const queued of next) this.#count(queued, -1);
+    for (const queued of next) {
+      this.#count(queued, -1);
+      if (queued.request.method === "map_state")
+        this.#sharers?.delete(JSON.stringify(queued.request));
+    }
+    if (this.#sharers?.size === 0) this.#sharers = undefined;
     return next;
   }
 

@@ -5,7 +5,7 @@ import {
   errorCodes,
 } from "../protocol/codes.ts";
 import { explain, whyExceeded } from "./explain.ts";
-import type { Command } from "../protocol/command.ts";
+import { type Command, subscriptionTypes } from "../protocol/command.ts";
 import { asksBeforePublish, publish, readHistory, seePresence } from "./channel-commands.ts";
 import {
   channelOf,
@@ -150,7 +150,8 @@ export class CommandExecutor {
 
   #enter(received: ReceivedCommand): void {
     const { command } = received;
-    if (command.method === "subscribe" && isParallelPage(this.#session, command.request)) {
+    const isOfMap = command.method === "subscribe" && command.request.type !== streamType;
+    if (isOfMap && isParallelPage(this.#session, command.request)) {
       this.#apply(received, failWith(errorCodes.concurrentPagination));
       return;
     }
@@ -373,6 +374,8 @@ function whyNotSent({ context }: CommandSession): DisconnectCode {
     ? disconnectCodes.notAvailable
     : disconnectCodes.tooManyRequests;
 }
+
+const { stream: streamType } = subscriptionTypes;
 
 /** The key of the connect. No channel has this name. */
 const connectKey = "";

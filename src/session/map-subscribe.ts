@@ -48,7 +48,7 @@ export function continueMapFlow(
 ): boolean {
   const { subscriptions } = session;
   const flow = subscriptions.flow(request.channel);
-  if (flow === undefined || request.type === subscriptionTypes.stream) return false;
+  if (flow === undefined) return false;
   if (flow.isOver(nowMs)) {
     subscriptions.dropFlow(request.channel);
     done(disconnectWith(disconnectCodes.slow));
@@ -75,12 +75,12 @@ export function lostFlow(request: SubscribeRequest): Decision | undefined {
   return failWith(epoch === "" ? errorCodes.permissionDenied : errorCodes.concurrentPagination);
 }
 
-/** Whether a request of the same flow is being answered, so that this one is refused (docs/protocol.md 3.4). */
+/** Whether another request of the flow is being answered, so that this one is refused (docs/protocol.md 3.4). */
 export function isParallelPage(
   { subscriptions }: CommandSession,
-  { channel, type }: SubscribeRequest,
+  { channel }: SubscribeRequest,
 ): boolean {
-  return type !== subscriptionTypes.stream && subscriptions.flow(channel)?.answering === true;
+  return subscriptions.flow(channel)?.answering === true;
 }
 
 /**

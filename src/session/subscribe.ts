@@ -4,7 +4,11 @@ import type { ChannelOptions, HookTarget } from "../config/config.ts";
 import { parseSubscribeResult } from "../hooks/response.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
-import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
+import {
+  flagErrorOnUnrecoverable,
+  type SubscribeRequest,
+  subscriptionTypes,
+} from "../protocol/command.ts";
 import type { CommandSession, SubscribeReply } from "./ports.ts";
 import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
 import {
@@ -41,7 +45,8 @@ export function carryOutSubscribe(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  if (continueMapFlow(session, id, request, nowMs, done)) return;
+  const isStream = request.type === subscriptionTypes.stream;
+  if (!isStream && continueMapFlow(session, id, request, nowMs, done)) return;
   const found = findFree(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);

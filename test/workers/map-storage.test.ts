@@ -254,7 +254,7 @@ describe.each(awakeVariants)("a subscriber at $name", (variant) => {
     },
   );
 
-  it("[Z6] is told of the end of keys, awake and after an eviction", async () => {
+  it("[Z6] is told of the end of keys, also by an object that was evicted", async () => {
     const channel = newChannel("kept");
     const socket = await variant.connect(channel, "ada");
     await socket.ask(subscribing(2, channel));

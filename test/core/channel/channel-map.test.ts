@@ -101,15 +101,16 @@ describe("reasons for which a change does nothing", () => {
 
   it("[Z9] a change is made only at the offset that it names", () => {
     const { map } = openMap(new NodeSql());
-    expect(set(map, "a", 1, { ifOffset: 0 })).toMatchObject(changed(1));
+    expect(set(map, "a", 1, { ifOffset: 0, version: 1n })).toMatchObject(changed(1));
     expect(set(map, "a", 2, { ifOffset: 0 })).toMatchObject({ currentOffset: 1 });
     set(map, "b", 1);
     expect(set(map, "a", 2, { ifOffset: 2 })).toMatchObject({ reason: "position_mismatch" });
     expect(set(map, "a", 2, { ifOffset: 1 })).toMatchObject(changed(3));
     expect(unset(map, "a", { ifOffset: 1 })).toMatchObject({ reason: "position_mismatch" });
     expect(unset(map, "a", { ifOffset: 3 })).toMatchObject(changed(4));
-    // A removed key is as one that never was, and no offset that it had comes back.
+    // A removed key is as one that never was, also while its version is remembered, and no offset comes back.
     expect(set(map, "a", 3, { ifOffset: 3 })).toMatchObject({ currentOffset: 0 });
+    expect(set(map, "a", 3, { ifOffset: 4 })).toMatchObject({ currentOffset: 0 });
     expect(set(map, "a", 3, { ifOffset: 0 })).toMatchObject(changed(5));
   });
 
@@ -289,6 +290,33 @@ describe("the end of keys", () => {
     expect(unset(map, "a", { nowMs: 20_000 })).toMatchObject({ reason: "key_not_found" });
   });
 
+  it("[Z6] comes before a change of a key whose turn hasn't come among many", () => {
+    const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
+    const { channel, map } = openMap(new NodeSql(), options, { options: { historySize: 1_000 } });
+    const count = limits.mapExpirySliceKeys + 1;
+    for (let number = 1; number <= count; number++) set(map, `key${number}`, number);
+    const last = `key${count}`;
+    set(map, last, 0, { nowMs: 10_000, keyMode: "if_new" });
+    expect(changesOf(channel, 10_000).slice(-2)).toEqual([`-${last}`, `${last}=0`]);
+    map.expire(10_000);
+    expect(stateOf(map, 10_000)).toEqual({ [last]: "0" });
+    expect(channel.top?.offset).toBe(2 * count + 1);
+  });
+
+  it("[Z6] comes for keys that were set while keys lived for ever, and not for those that live for ever now", () => {
+    const sql = new NodeSql();
+    set(openMap(sql).map, "a", 1);
+    const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
+    const { map } = openMap(sql, options, { nowMs: 5_000 });
+    expect(map.dueAtMs).toBe(0);
+    map.expire(5_000);
+    expect(map.dueAtMs).toBe(10_000);
+    const lasting = openMap(sql).map;
+    lasting.expire(20_000);
+    expect(lasting.dueAtMs).toBeUndefined();
+    expect(stateOf(lasting, 20_000)).toEqual({ a: "1" });
+  });
+
   it("[Z6] of many keys at once is told in slices", () => {
     const sql = new NodeSql();
     const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
@@ -320,6 +348,10 @@ describe("clearing and ending", () => {
     channel.relay.follow("gateway", 0);
     set(map, "a", 1);
     const before = channel.top;
+    // The gateway has everything up to here, so that only the new epoch is to be told.
+    for (const told of channel.relay.deliveries(before, 0))
+      channel.relay.answered(told, { outcome: "taken" }, 0);
+    expect(channel.relay.deliveries(before, 0)).toEqual([]);
     map.clear(0);
     expect(subscriber.restarts).toBe(1);
     expect(channel.hub.size).toBe(0);

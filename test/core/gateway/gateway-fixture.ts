@@ -22,8 +22,11 @@ export class GatewayFixture {
   turns: (() => void)[] = [];
   gateway: Gateway;
   #users = 0;
+  readonly #config: object;
 
-  constructor(only?: string) {
+  /** @param config as an operator writes it */
+  constructor(only?: string, config: object = {}) {
+    this.#config = config;
     this.gateway = this.#newGateway(only);
   }
 
@@ -113,7 +116,7 @@ export class GatewayFixture {
         if (waitMs === 0) this.turns.push(work);
       },
     };
-    const setup = { config: configured(), ports };
+    const setup = { config: configured(this.#config), ports };
     return new Gateway(only === undefined ? setup : { ...setup, only });
   }
 }

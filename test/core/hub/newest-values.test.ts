@@ -27,6 +27,22 @@ describe("the hub of an ephemeral map", () => {
     expect(subscriber.frames).toHaveLength(1);
   });
 
+  it("[Z14] makes no delta from a value that was replaced before it was sent", () => {
+    const { hub } = opened();
+    const subscriber = new RecordingSubscriber("delta", { delta: true });
+    hub.add(subscriber);
+    const long = (end: string) => trustedJsonText(`"${"x".repeat(200)}${end}"`);
+    hub.publish({ ...change("a", 1, 1), data: long("1") });
+    hub.publish({ ...change("a", 2, 2), data: long("2"), mayBePatch: true, before: long("1") });
+    hub.publish({ ...change("b", 3, 3), data: long("3"), mayBePatch: true, before: long("0") });
+    sendAll(hub);
+    expect(pushesOf(subscriber)).toMatchObject([
+      { key: "a", data: JSON.stringify(JSON.parse(`${long("2")}`)) },
+      { key: "b", delta: true },
+    ]);
+    expect(pushesOf(subscriber)[0]).not.toHaveProperty("delta");
+  });
+
   it("[Z14] keeps every change where the map has a stream", () => {
     const hub = new Hub("room", 1_000_000);
     const subscriber = new RecordingSubscriber("user");

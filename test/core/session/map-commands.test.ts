@@ -19,6 +19,12 @@ const namespaces = [
   },
   { ...base, name: "objects", map, publication_data_format: "json_object" },
   { ...base, name: "asked", map: { mode: "persistent", ...asked } },
+  {
+    ...base,
+    name: "limited",
+    limited_channels_for_subscribers_only: true,
+    map: { mode: "persistent", ...asked },
+  },
 ];
 const channel = {
   proxy: { map_publish: { endpoint }, map_remove: { endpoint } },
@@ -217,6 +223,13 @@ describe("a change of a map in a namespace with hooks", () => {
     expect(connection.takeSent()).toStrictEqual([
       error(2, 100, "internal server error", ',"temporary":true'),
     ]);
+  });
+
+  it("[A5] isn't asked about in a channel whose subscribers alone may publish", () => {
+    const fixture = newFixture();
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, publish(2, "$limited:a"))).toStrictEqual([denied(2)]);
+    expect(fixture.backend.takeAsked()).toStrictEqual([]);
   });
 
   it("[Q3] holds later commands for the channel back until the backend has decided", () => {
