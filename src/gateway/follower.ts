@@ -237,15 +237,21 @@ export class Follower {
 
   #newPending(): PendingSubscribes {
     this.#replayBuffer ??= new ReplayBuffer();
-    return new PendingSubscribes(this.#gateway.client, {
-      replayBuffer: this.#replayBuffer,
-      position: () => this.#cursor?.position,
-      ask: (requests) => this.#gateway.request(this.channel, requests),
-      run: (work) => this.#run(work),
-      advance: (publications) => this.#advance(publications),
-      begin: (subscription) => this.#subscribers.add(subscription),
-      insufficientState: () => this.#insufficientState(),
-    });
+    const { client, recoveryLimit } = this.#gateway;
+    const recoveryMaxPublicationLimit =
+      recoveryLimit?.(this.channel) ?? client.recoveryMaxPublicationLimit;
+    return new PendingSubscribes(
+      { ...client, recoveryMaxPublicationLimit },
+      {
+        replayBuffer: this.#replayBuffer,
+        position: () => this.#cursor?.position,
+        ask: (requests) => this.#gateway.request(this.channel, requests),
+        run: (work) => this.#run(work),
+        advance: (publications) => this.#advance(publications),
+        begin: (subscription) => this.#subscribers.add(subscription),
+        insufficientState: () => this.#insufficientState(),
+      },
+    );
   }
 
   #dropUnused(): void {
@@ -464,6 +470,8 @@ export interface FollowerGateway {
   readonly client: ClientConfig;
   /** How the hub of a channel is set up; absent for what is usual. */
   readonly hubSetup?: (channel: string) => HubSetup;
+  /** How many missed publications of a channel are too many; absent where that is the same for all channels. */
+  readonly recoveryLimit?: (channel: string) => number;
   /** Remembers what the gateway took and sent; absent where nobody asks for it. */
   readonly trail?: GatewayTrail;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */

@@ -2,6 +2,7 @@ import { partsOf, type ResolvedChannel, resolveServedChannel } from "../channel/
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
+import { recoveryLimitOf } from "../channel/channel-map.ts";
 import { isPlain } from "../channel/publication-request.ts";
 import { type GatheredPresence, presentClients } from "../channel/presence.ts";
 import {
@@ -90,6 +91,7 @@ export class Gateway implements Channels {
     this.#forFollowers = {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
+      recoveryLimit: (channel) => this.#recoveryLimit(channel),
       ...(setup.trail === undefined ? {} : { trail: setup.trail }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
@@ -405,6 +407,14 @@ export class Gateway implements Channels {
         }),
       }),
     };
+  }
+
+  /** As the channel's object has it. */
+  #recoveryLimit(channel: string): number {
+    const { client } = this.#setup.config;
+    const known = this.find(channel);
+    const isMap = known.outcome === "resolved" && known.options.map !== undefined;
+    return isMap ? recoveryLimitOf(known.options, client) : client.recoveryMaxPublicationLimit;
   }
 
   /** Whether a backend waits to be told that the channel has no subscriber any more (rule E10). */

@@ -4,7 +4,7 @@ import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { MapPageReply } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
-import { at, following, said } from "./followed-channel.ts";
+import { at, following, publication, said } from "./followed-channel.ts";
 import { GatewayFixture } from "./gateway-fixture.ts";
 
 const map = { mode: "ephemeral", key_ttl: "1m", remove_client_on_unsubscribe: true };
@@ -97,6 +97,21 @@ describe("a page of a map's stream", () => {
       { outcome: "history", publications: [], position: at(1) },
       lost,
     ]);
+  });
+});
+
+describe("a client that has missed many publications", () => {
+  it.each([
+    ["own:a", true],
+    ["news", false],
+  ])("[Z15] [R4] recovers as many as the channel's namespace allows: %s", (name, recovered) => {
+    const fixture = new GatewayFixture(undefined, { channel });
+    const subscriber = fixture.subscribe(name, {}, at(0));
+    const publications = Array.from({ length: 400 }, (_, index) => publication(index + 1));
+    const position = at(publications.length);
+    const missed: RelayReply = { outcome: "recovered", publications, position };
+    fixture.port.answer(following(position), missed);
+    expect(subscriber.answers).toMatchObject([{ outcome: "subscribed", recovered }]);
   });
 });
 
