@@ -68,7 +68,7 @@ function backendAction(random: Random, channel: string, key: string): Action {
   // An ephemeral map forgets idempotency keys with its memory.
   const keyed = mapModeOf(channel) !== "ephemeral" && random.chance(0.5);
   const roll = random.between(0, 9);
-  const expects = roll < 8 ? {} : { expects: roll < 9 ? "known" : "other" } as const;
+  const expects = roll < 8 ? {} : ({ expects: roll < 9 ? "known" : "other" } as const);
   const change = { channel, key, keyed, ...expects };
   if (random.chance(0.3)) return { do: "drop", ...change };
   const modeRoll = random.between(0, 9);

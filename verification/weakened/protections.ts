@@ -240,11 +240,13 @@ export const protections: readonly Protection[] = [
     noticedBy: ["simulate"],
     file: "src/session/map-subscribe.ts",
     code: "...(since === undefined ? {} : { since }),\n    } as const;\n    this.#flow.joining",
-    weakened: "...(since?.offset === -1 ? { since } : {}),\n    } as const;\n    this.#flow.joining",
+    weakened:
+      "...(since?.offset === -1 ? { since } : {}),\n    } as const;\n    this.#flow.joining",
   },
   {
     name: "changes-of-one-stream",
-    meaning: "a gateway doesn't take the changes of a map that was cleared for those of the next stream",
+    meaning:
+      "a gateway doesn't take the changes of a map that was cleared for those of the next stream",
     rule: "Z5",
     noticedBy: ["simulate"],
     file: "src/gateway/batch-order.ts",
@@ -298,7 +300,8 @@ export const protections: readonly Protection[] = [
   },
   {
     name: "checkpoint-taken-out",
-    meaning: "an ephemeral map that crashes after a change doesn't come back with what it was before",
+    meaning:
+      "an ephemeral map that crashes after a change doesn't come back with what it was before",
     rule: "Z11",
     noticedBy: ["simulate"],
     file: "src/channel/map-store.ts",
