@@ -380,7 +380,7 @@ export class ChannelHost implements ChannelCalls {
   }
 
   /** Does a job in its turn, and answers when the job's writes are durable. */
-  #work<Answer>(memory: Memory, publishes: boolean, job: () => Answer, answer: Done<Answer>): void {
+  #work<Answer>(memory: Memory, waits: boolean, job: () => Answer, answer: Done<Answer>): void {
     const done = memory.incarnation.busy(() => answer(undefined));
     const work = (): void => {
       const result = job();
@@ -390,7 +390,7 @@ export class ChannelHost implements ChannelCalls {
         answer(result);
       });
     };
-    memory.commits.add({ publishes, work, after: nothing });
+    memory.commits.add({ publishes: waits, work, after: nothing });
   }
 
   #gather(
