@@ -118,7 +118,9 @@ function positionIn(
   );
   // At offset 0 no publication can be missing, and the first publication tells clients the epoch
   // (docs/protocol.md 2.6).
-  return position.offset === 0 && !isMixed ? { ...position, epoch: top.epoch } : "insufficient-state";
+  return position.offset === 0 && !isMixed
+    ? { ...position, epoch: top.epoch }
+    : "insufficient-state";
 }
 
 function isAhead(top: StreamPosition | undefined, position: StreamPosition | undefined): boolean {

@@ -29,7 +29,7 @@ export interface MapEntryTold {
 }
 
 /** The first event of a map. */
-export interface MapOpened extends Common {
+interface MapOpened extends Common {
   readonly type: "info";
   readonly f: "map";
   readonly mode: "ephemeral" | "recoverable" | "persistent";
@@ -88,7 +88,7 @@ export interface MapEnded extends Common {
 }
 
 /** From here on the map may have another epoch: it was cleared, or its object lost its memory. */
-export interface MapForgotten extends Common {
+interface MapForgotten extends Common {
   readonly type: "info";
   readonly f: "map-forget";
 }

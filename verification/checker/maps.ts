@@ -119,12 +119,7 @@ export class Maps {
   }
 
   /** An entry of a page. */
-  #takeEntry(
-    record: MapRecord,
-    copy: MapCopy,
-    entry: MapEntryTold,
-    event: MapSubscribed,
-  ): void {
+  #takeEntry(record: MapRecord, copy: MapCopy, entry: MapEntryTold, event: MapSubscribed): void {
     const { process, since } = event;
     const { key, value = "", offset } = entry;
     if (copy.values.has(key))
@@ -169,8 +164,7 @@ export class Maps {
     const before = copy.values.get(key);
     // A key that is removed while the client reads pages may be on none of them, and where only the newest change of a
     // key is sent (rule Z14) the removal may be all that is sent of it.
-    const isLive =
-      !record.isEphemeral && (event.f === "map-deliver" || event.state === undefined);
+    const isLive = !record.isEphemeral && (event.f === "map-deliver" || event.state === undefined);
     const isRepeated =
       value === undefined ? isLive && before === undefined : before?.value === value;
     if (isRepeated) this.#complain(record, "doubled", event, `${process} received ${what} again`);

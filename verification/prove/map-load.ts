@@ -96,7 +96,9 @@ export class MapLoad {
       channel,
       key,
       ...(isKeyed ? { idempotency_key: change } : {}),
-      ...(this.#random.chance(0.1) ? { if_offset: this.#offsets.get(`${channel} ${key}`) ?? 0 } : {}),
+      ...(this.#random.chance(0.1)
+        ? { if_offset: this.#offsets.get(`${channel} ${key}`) ?? 0 }
+        : {}),
       ...(isRemoval ? {} : { data: change, ...this.#conditions() }),
     };
     const value = isRemoval ? {} : { value: change };

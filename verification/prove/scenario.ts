@@ -288,7 +288,12 @@ const namespaces = [
   namespace("wide", { history_size: 100 }),
   namespace("asked", { history_size: 10_000, ...asked }),
   { ...open, ...asked, name: "dull" },
-  mapNamespace("map", { mode: "recoverable", key_ttl: "3s", stream_size: 10_000, stream_ttl: "1h" }),
+  mapNamespace("map", {
+    mode: "recoverable",
+    key_ttl: "3s",
+    stream_size: 10_000,
+    stream_ttl: "1h",
+  }),
   // Its clients often have to read the state anew.
   mapNamespace("slim", { mode: "recoverable", key_ttl: "5s", stream_size: 20, stream_ttl: "1m" }),
   mapNamespace("perm", { mode: "persistent", stream_size: 1_000, stream_ttl: "1h" }),

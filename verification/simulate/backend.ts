@@ -80,7 +80,8 @@ export class Backend {
     const data = this.#newData();
     const text: string = JSON.parse(data);
     const known = this.#offsets.get(`${channel} ${key}`) ?? 0;
-    const ifOffset = expects === undefined ? {} : { ifOffset: known + (expects === "known" ? 0 : 7) };
+    const ifOffset =
+      expects === undefined ? {} : { ifOffset: known + (expects === "known" ? 0 : 7) };
     const common = { key, idempotencyKey: keyed ? text : "", ...ifOffset };
     const asked = { process: "backend", f: "map-change", channel, change: text, key } as const;
     let change: MapChange;
@@ -113,7 +114,8 @@ export class Backend {
       const result: MapChangeResult = JSON.parse(answer.result);
       const { epoch, offset, suppress_reason: reason } = result;
       const isMade = reason === undefined || reason === "idempotency";
-      if (isMade) this.#offsets.set(`${channel} ${told.key}`, told.value === undefined ? 0 : offset);
+      if (isMade)
+        this.#offsets.set(`${channel} ${told.key}`, told.value === undefined ? 0 : offset);
       const place = isMade ? { epoch, offset } : { suppressed: reason };
       eventLog.note({ ...told, type: "ok", ...place });
     });

@@ -5,11 +5,7 @@ import { executeAll } from "../../src/api/execute.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
-import {
-  type PresenceAnswer,
-  type PresenceSource,
-  SharedPresence,
-} from "../../src/channel/shared-presence.ts";
+import { type PresenceSource, SharedPresence } from "../../src/channel/shared-presence.ts";
 import { storedTables } from "../../src/channel/stored-tables.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { recoveryLimitOf } from "../../src/channel/channel-map.ts";
@@ -25,6 +21,7 @@ import type {
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
 import { Alarm } from "./alarm.ts";
+import { presenceReply, publishes } from "./channel-jobs.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
 import { Holder } from "./holder.ts";
@@ -192,7 +189,8 @@ export class ChannelHost implements ChannelCalls {
     if (!isIdle || memory.wokeAtMs === this.#context.timeline.nowMs) return;
     memory.incarnation.end();
     this.#memory = undefined;
-    if (this.#mapModel?.wake() === true) this.#context.publicationLog.complain(`${this.name} slept`);
+    if (this.#mapModel?.wake() !== true) return;
+    this.#context.publicationLog.complain(`${this.name} slept before it had written its keys down`);
   }
 
   /** The write after so many others fails, and the object loses its memory; undefined: no write fails. */
@@ -382,7 +380,7 @@ export class ChannelHost implements ChannelCalls {
   }
 
   /** Does a job in its turn, and answers when the job's writes are durable. */
-  #work<Answer>(memory: Memory, publishes: boolean, job: () => Answer, answer: Done<Answer>): void {
+  #work<Answer>(memory: Memory, waits: boolean, job: () => Answer, answer: Done<Answer>): void {
     const done = memory.incarnation.busy(() => answer(undefined));
     const work = (): void => {
       const result = job();
@@ -392,7 +390,7 @@ export class ChannelHost implements ChannelCalls {
         answer(result);
       });
     };
-    memory.commits.add({ publishes, work, after: nothing });
+    memory.commits.add({ publishes: waits, work, after: nothing });
   }
 
   #gather(
@@ -482,21 +480,6 @@ export class ChannelHost implements ChannelCalls {
       memory.hadStorage = false;
     }
   }
-}
-
-const publishes = ({ method }: { readonly method: string }): boolean => publishing.has(method);
-
-const publishing: ReadonlySet<string> = new Set([
-  "publish",
-  "map_publish",
-  "map_remove",
-  "map_change",
-]);
-
-function presenceReply(answer: PresenceAnswer): ChannelPresenceReply {
-  if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
-  const { parts, incomplete } = answer.result;
-  return { outcome: "present", clients: parts.flat(), complete: incomplete !== true };
 }
 
 function nothing(): void {

@@ -1,13 +1,10 @@
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { WorldContext } from "./world-context.ts";
-import {
-  type ReceivedPublication,
-  type ReceivedResult,
-  ClientSubscription,
-} from "./client-subscription.ts";
+import { type ReceivedResult, ClientSubscription } from "./client-subscription.ts";
 import { mapModeOf } from "./map-kinds.ts";
 import { MapSubscription } from "./map-subscription.ts";
+import type { ReceivedFrame, ReceivedPush } from "./received-frame.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ClientToken, WatchedConnection } from "./user-rules.ts";
@@ -387,7 +384,8 @@ export class WorldClient {
     // 3008: the client synchronised a map for too long.
     const isExpected = code === 1006 || code === 3010 || connection.watched !== undefined;
     const isTooLong = code === disconnectCodes.slow.code && this.#hasMaps;
-    if (!isTooLong && (!isExpected || isInexplicable(code))) this.#complain(`was closed with ${code}`);
+    if (!isTooLong && (!isExpected || isInexplicable(code)))
+      this.#complain(`was closed with ${code}`);
     connection.watched?.closed(code);
     if (code === 3010) {
       for (const subscription of this.live) {
@@ -457,7 +455,7 @@ type NoteOutcome = (type: "invoke" | "ok" | "fail" | "info") => void;
 
 /** Clients differ in how many entries of a map they ask for at once. */
 function pageSizeOf(client: string): number {
-  return 1 + (client.length + client.charCodeAt(client.length - 1)) % 3;
+  return 1 + ((client.length + client.charCodeAt(client.length - 1)) % 3);
 }
 
 interface Connection {
@@ -467,26 +465,6 @@ interface Connection {
   socket: Socket | undefined;
   /** Undefined where users have no homes. */
   watched: WatchedConnection | undefined;
-}
-
-interface ReceivedFrame {
-  readonly id?: number;
-  readonly error?: { readonly code: number; readonly temporary?: boolean };
-  readonly connect?: {
-    readonly client: string;
-    readonly subs?: Readonly<Record<string, ReceivedResult>>;
-  };
-  readonly subscribe?: ReceivedResult;
-  readonly push?: ReceivedPush;
-}
-
-interface ReceivedPush {
-  readonly channel: string;
-  readonly pub?: ReceivedPublication;
-  readonly join?: { readonly info: { readonly client: string } };
-  readonly leave?: { readonly info: { readonly client: string } };
-  readonly subscribe?: ReceivedResult;
-  readonly unsubscribe?: { readonly code: number };
 }
 
 /** Whether a subscribe is answered so because an order ended it, or made the subscription first (rules U2 and U7). */

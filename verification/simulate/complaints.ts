@@ -83,7 +83,8 @@ export function checkPromptness(world: World): void {
     for (const subscription of [...client.live, ...client.wanted]) {
       const { channel, losses, position } = subscription;
       const top = tops.get(channel);
-      const isFurther = mapModeOf(channel) !== undefined && (position?.offset ?? 0) > (top?.offset ?? 0);
+      const isFurther =
+        mapModeOf(channel) !== undefined && (position?.offset ?? 0) > (top?.offset ?? 0);
       if (!isFurther) subscription.checkAt(top);
       if (losses > 0)
         world.publicationLog.complain(`${client.name} was told that it lost ${channel}`);

@@ -177,6 +177,28 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       },
     },
   },
+  {
+    name: "[Z5] changes of a map that is cleared aren't taken for those of the next stream",
+    plan: {
+      seed: 5837,
+      faultShare: 0,
+      channels: ["map:m", "temp:t"],
+      gateways: 2,
+      clients: [
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+      ],
+      steps: [
+        { do: "connect", client: 2, ms: 0 },
+        { do: "subscribe", client: 2, channel: "temp:t", ms: 50 },
+        { do: "set", channel: "temp:t", key: "k2", keyed: false, mode: "if_new", ms: 0 },
+        { do: "clear", channel: "temp:t", ms: 0 },
+      ],
+      outcomes: {},
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

@@ -97,7 +97,13 @@ export class MapModel {
     const earlier = this.present.find(([, other]) => this.#endOf(other) < endMs);
     const position = this.#append(key, undefined, "", nowMs);
     const { version, versionEpoch } = entry;
-    this.#put(key, { data: undefined, offset: position.offset, timeMs: nowMs, version, versionEpoch });
+    this.#put(key, {
+      data: undefined,
+      offset: position.offset,
+      timeMs: nowMs,
+      version,
+      versionEpoch,
+    });
     if (position.offset !== offset) return `removed ${key} at ${offset}, not ${position.offset}`;
     if (nowMs < entry.timeMs + this.#options.keyTtlMs || this.#options.keyTtlMs === 0)
       return `removed ${key} before its end`;
@@ -129,7 +135,9 @@ export class MapModel {
   noteCheckpoint(isWritten: boolean): void {
     const { state } = this.#model;
     const { stream, entries } = state;
-    const checkpoint = isWritten ? { stream, ...(entries === undefined ? {} : { entries }) } : "out";
+    const checkpoint = isWritten
+      ? { stream, ...(entries === undefined ? {} : { entries }) }
+      : "out";
     this.#model.state = { ...state, checkpoint };
   }
 

@@ -39,28 +39,19 @@ function mapAction(random: Random, action: Action): Action {
   if (!("channel" in action) || mapModeOf(action.channel) === undefined) return action;
   const { channel } = action;
   const key = `k${random.between(1, 6)}`;
-  switch (action.do) {
-    case "publish":
-    case "reuse key":
-      return backendAction(random, channel, key);
-    case "publish version":
-      return { do: "set", channel, key, keyed: false, version: action.version };
-    case "publish own":
-      return {
-        do: random.chance(0.7) ? "set own" : "drop own",
-        client: action.client,
-        channel,
-        key,
-      };
-    case "remove":
-      return { do: "clear", channel };
-    case "read":
-      return random.chance(0.3)
-        ? { do: "count keys", channel }
-        : { do: "read state", channel, limit: action.limit };
-    default:
-      return action;
+  if (action.do === "publish" || action.do === "reuse key")
+    return backendAction(random, channel, key);
+  if (action.do === "publish version")
+    return { do: "set", channel, key, keyed: false, version: action.version };
+  if (action.do === "publish own") {
+    const { client } = action;
+    return { do: random.chance(0.7) ? "set own" : "drop own", client, channel, key };
   }
+  if (action.do === "remove") return { do: "clear", channel };
+  if (action.do !== "read") return action;
+  return random.chance(0.3)
+    ? { do: "count keys", channel }
+    : { do: "read state", channel, limit: action.limit };
 }
 
 function backendAction(random: Random, channel: string, key: string): Action {
@@ -68,7 +59,7 @@ function backendAction(random: Random, channel: string, key: string): Action {
   // An ephemeral map forgets idempotency keys with its memory.
   const keyed = mapModeOf(channel) !== "ephemeral" && random.chance(0.5);
   const roll = random.between(0, 9);
-  const expects = roll < 8 ? {} : { expects: roll < 9 ? "known" : "other" } as const;
+  const expects = roll < 8 ? {} : ({ expects: roll < 9 ? "known" : "other" } as const);
   const change = { channel, key, keyed, ...expects };
   if (random.chance(0.3)) return { do: "drop", ...change };
   const modeRoll = random.between(0, 9);

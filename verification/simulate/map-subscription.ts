@@ -145,8 +145,7 @@ export class MapSubscription extends ClientSubscription {
   #end(forgets: boolean): void {
     const isForgotten = forgets || this.#isEphemeral;
     const leaves = !this.wanted || forgets;
-    if (this.state === "on" || leaves)
-      this.#note({ f: "map-end", forgets: isForgotten, leaves });
+    if (this.state === "on" || leaves) this.#note({ f: "map-end", forgets: isForgotten, leaves });
     if (isForgotten) this.position = undefined;
     this.state = "off";
     this.#flow = undefined;

@@ -97,7 +97,10 @@ export function planOf(seed: number): Plan {
 /** A plan whose channels are maps. A token subscribes to none of them, because its subscriptions have no state. */
 function mapPlan(seed: number, random: Random): Plan {
   const plan = plainPlan(seed, mapKinds);
-  const clients = plan.clients.map(({ given: _, ...client }) => client);
+  const clients = plan.clients.map(({ own, reconnectsEarly }) => ({
+    ...(own === undefined ? {} : { own }),
+    reconnectsEarly,
+  }));
   return { ...plan, clients, steps: withMapActions(random, plan.steps) };
 }
 

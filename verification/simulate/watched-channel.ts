@@ -40,8 +40,7 @@ export class WatchedChannel extends Channel {
     this.#recoveredBytesMax = (setup.client.queueMaxSizeBytes - limits.answerRestBytes) * 0.7;
     this.#watch = watch;
     const { options } = setup;
-    this.#map =
-      this.map && options.map && new MapWatch(this.map, options.map, watch);
+    this.#map = this.map && options.map && new MapWatch(this.map, options.map, watch);
   }
 
   override published(

@@ -142,9 +142,10 @@ export class MapWatch {
       ([key, { offset }]) => key > asked.cursor && offset <= offsetMax,
     );
     const should = cursor === "" ? left : left.filter(([key]) => key <= cursor);
-    const text = (all: readonly string[]): string => all.join(" ");
-    const is = text(entries.map(({ key, offset, data }) => `${key}@${offset}=${textOf(data)}`));
-    const shown = text(should.map(([key, { offset, data }]) => `${key}@${offset}=${textOf(data)}`));
+    const is = entries.map(({ key, offset, data }) => `${key}@${offset}=${textOf(data)}`).join(" ");
+    const shown = should
+      .map(([key, { offset, data }]) => `${key}@${offset}=${textOf(data)}`)
+      .join(" ");
     if (is !== shown) return `answered a page with ${is}, and should with ${shown}`;
     if (entries.length > asked.max) return `answered a page with ${entries.length} entries`;
     if (cursor !== "" && cursor <= asked.cursor) return `answered a page without a further cursor`;

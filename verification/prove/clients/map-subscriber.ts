@@ -105,8 +105,8 @@ export class MapSubscriber implements Subscriber {
     const key = `key-${this.#random.between(1, keysMax)}`;
     const isRemoval = this.#random.chance(0.25);
     const value = isRemoval ? {} : { value: change };
-    const told = { process, f: "map-change", channel, change, key, ...value } as const;
-    this.#recorder.record({ ...told, type: "invoke", time: microseconds() });
+    const asked = { process, f: "map-change", channel, change, key, ...value } as const;
+    this.#recorder.record({ ...asked, type: "invoke", time: microseconds() });
     this.#underWay++;
     let type: "ok" | "info" | "fail" = "ok";
     try {
@@ -118,7 +118,7 @@ export class MapSubscriber implements Subscriber {
       type = code <= 100 ? "info" : "fail";
     }
     this.#underWay--;
-    this.#recorder.record({ ...told, type, time: microseconds() });
+    this.#recorder.record({ ...asked, type, time: microseconds() });
   }
 }
 

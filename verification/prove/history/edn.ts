@@ -43,7 +43,9 @@ function ednValue(value: Value): string {
   if (typeof value === "string") return ednString(value);
   if (typeof value !== "object") return String(value);
   if ("epoch" in value) return ednMap({ ...value });
-  const items = value.map((item) => (typeof item === "string" ? ednString(item) : ednMap({ ...item })));
+  const items = value.map((item) =>
+    typeof item === "string" ? ednString(item) : ednMap({ ...item }),
+  );
   return `[${items.join(" ")}]`;
 }
 

@@ -18,6 +18,7 @@ export function summary(report: RunReport): string {
     `recoveries    ${whole(counts.recoveries)}, median ${recovery.median} ms, 99 % within ${recovery.p99} ms, all within ${recovery.most} ms`,
     `signals       ${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
     `presence      ${whole(counts.presenceChecks)} channels compared`,
+    `maps          ${whole(counts.mapChanges)} changes, ${whole(counts.mapStates)} states of clients compared`,
     `orders        ${whole(counts.orders)} for users, acknowledged`,
     `events        ${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
     `hooks         ${whole(sum(result.hookAnswers))} answers of a backend: ${answerCounts(report)}; ${whole(counts.calls)} calls compared`,

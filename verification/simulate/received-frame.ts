@@ -1,0 +1,23 @@
+import type { ReceivedPublication, ReceivedResult } from "./client-subscription.ts";
+
+/** A reply or a push, as a client received it. */
+export interface ReceivedFrame {
+  readonly id?: number;
+  readonly error?: { readonly code: number; readonly temporary?: boolean };
+  readonly connect?: {
+    readonly client: string;
+    readonly subs?: Readonly<Record<string, ReceivedResult>>;
+  };
+  readonly subscribe?: ReceivedResult;
+  readonly push?: ReceivedPush;
+}
+
+/** A push, with what it is about. */
+export interface ReceivedPush {
+  readonly channel: string;
+  readonly pub?: ReceivedPublication;
+  readonly join?: { readonly info: { readonly client: string } };
+  readonly leave?: { readonly info: { readonly client: string } };
+  readonly subscribe?: ReceivedResult;
+  readonly unsubscribe?: { readonly code: number };
+}
