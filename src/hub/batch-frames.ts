@@ -178,6 +178,7 @@ export class BatchFrames {
   }
 }
 
-function inFull({ before: _, ...publication }: Publication): Publication {
-  return publication;
+function inFull(publication: Publication): Publication {
+  const { before: _, ...rest } = publication;
+  return rest;
 }

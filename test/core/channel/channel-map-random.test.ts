@@ -157,7 +157,10 @@ it.each(modes)(
         model.expire(nowMs);
         expect(stateOf(opened.map, nowMs)).toEqual(model.state);
         expect(opened.channel.top?.offset ?? 0).toBe(model.changes.length);
-        if (mode !== "ephemeral") expect(changesOf(opened.channel, nowMs)).toEqual(model.changes);
+        // An ephemeral map forgets its changes when it hibernates.
+        const kept = changesOf(opened.channel, nowMs);
+        const first = mode === "ephemeral" ? model.changes.length - kept.length : 0;
+        expect(kept).toEqual(model.changes.slice(first));
       }),
     );
   },
@@ -184,7 +187,8 @@ function carryOut(map: ChannelMap, one: Step, value: number, nowMs: number): str
       return outcome.reason === "idempotency"
         ? `idempotency ${outcome.position.offset}`
         : outcome.reason;
-    default:
+    case "full":
+    case "too-many-keys":
       return outcome.outcome;
   }
 }

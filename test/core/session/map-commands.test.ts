@@ -82,6 +82,13 @@ describe("a change of a map by a client", () => {
     expect(fixture.ask(connection, remove(4, "publishing:a"))).toStrictEqual([denied(4)]);
     fixture.send(connection, publish(5, "publishing:a"));
     expect(fixture.channels.takeCalls()).toStrictEqual(["map_publish publishing:a k"]);
+    const reason = (option: string) =>
+      `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
+    expect(fixture.refusals).toMatchObject([
+      { rule: "Z18", reason: `namespace closed: ${reason("publish")}` },
+      { rule: "Z18", reason: `namespace closed: ${reason("remove")}` },
+      { rule: "Z18", reason: `namespace publishing: ${reason("remove")}` },
+    ]);
     const anonymous = fixture.connected("");
     expect(fixture.ask(anonymous, publish(2, "free:a"))).toStrictEqual([denied(2)]);
   });

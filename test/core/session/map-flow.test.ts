@@ -182,4 +182,21 @@ describe("a request of a map's flow", () => {
     expect(connection.takeSent()).toStrictEqual([]);
     expect(channels.takeCalls()).toStrictEqual(["page kept:a", "page kept:b"]);
   });
+
+  it("[A13] is in the log with the reason, if it is refused", () => {
+    const fixture = newFixture();
+    const connection = fixture.connected();
+    fixture.send(connection, ask(2, "plain:a"));
+    fixture.send(connection, ask(3, "kept:a", { cursor: "k" }));
+    fixture.send(connection, ask(4, "kept:a", { cursor: "k", epoch: "e" }));
+    expect(fixture.refusals).toMatchObject([
+      { rule: "W1", reason: "namespace plain: subscription_type is stream", code: 103 },
+      { rule: "Z16", reason: "the cursor is of no page that the client has read", code: 103 },
+      {
+        rule: "Z16",
+        reason: "another page of the map is being read, or the object has lost its memory since",
+        code: 113,
+      },
+    ]);
+  });
 });
