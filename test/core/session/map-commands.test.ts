@@ -42,6 +42,9 @@ const denied = (id: number) => error(id, 103, "permission denied");
 const malformed = (id: number) => error(id, 107, "bad request");
 const asking = { client: "c1", transport: "websocket", protocol: "json", encoding: "json" };
 
+const lacking = (option: string) =>
+  `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
+
 describe("a change of a map by a client", () => {
   it("[Z18] sets or removes the key that the client names, and is answered when it is made", () => {
     const fixture = newFixture();
@@ -82,12 +85,10 @@ describe("a change of a map by a client", () => {
     expect(fixture.ask(connection, remove(4, "publishing:a"))).toStrictEqual([denied(4)]);
     fixture.send(connection, publish(5, "publishing:a"));
     expect(fixture.channels.takeCalls()).toStrictEqual(["map_publish publishing:a k"]);
-    const reason = (option: string) =>
-      `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
     expect(fixture.refusals).toMatchObject([
-      { rule: "Z18", reason: `namespace closed: ${reason("publish")}` },
-      { rule: "Z18", reason: `namespace closed: ${reason("remove")}` },
-      { rule: "Z18", reason: `namespace publishing: ${reason("remove")}` },
+      { rule: "Z18", reason: `namespace closed: ${lacking("publish")}` },
+      { rule: "Z18", reason: `namespace closed: ${lacking("remove")}` },
+      { rule: "Z18", reason: `namespace publishing: ${lacking("remove")}` },
     ]);
     const anonymous = fixture.connected("");
     expect(fixture.ask(anonymous, publish(2, "free:a"))).toStrictEqual([denied(2)]);
