@@ -349,9 +349,11 @@ export class SharedPoll {
     if (state === undefined) return;
     if (version !== undefined && version < state.version) return;
     const isSame = version === undefined ? isSameContent(state, data) : version === state.version;
+    // Everybody was told of a value that is kept, or got it in a reply.
+    if (isSame && state.change !== undefined) return;
     if (!isSame) state.version = version ?? ++this.#newest;
     const change: KeyChange = { key, data, offset: 0, version: state.version };
-    if (!isSame || state.change === undefined) this.#keep(state, change);
+    this.#keep(state, change);
     const isKept = state.change !== undefined;
     for (const one of state.watchers) one.tell(change, isKept);
   }

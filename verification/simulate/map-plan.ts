@@ -30,6 +30,13 @@ interface BackendChange {
   readonly expects?: "known" | "other";
 }
 
+/** Sets all keys of a map, so that the first clients read several pages. */
+export function filledMap(channel: string): readonly Step[] {
+  return Array.from({ length: keysMax }, (_, index) => {
+    return { do: "set", channel, key: `k${index + 1}`, keyed: false, ms: 2 } as const;
+  });
+}
+
 /** Puts actions on maps in the place of those that a map doesn't have. */
 export function withMapActions(random: Random, steps: readonly Step[]): readonly Step[] {
   return steps.map((step) => ({ ...mapAction(random, step), ms: step.ms }));
@@ -38,7 +45,7 @@ export function withMapActions(random: Random, steps: readonly Step[]): readonly
 function mapAction(random: Random, action: Action): Action {
   if (!("channel" in action) || mapModeOf(action.channel) === undefined) return action;
   const { channel } = action;
-  const key = `k${random.between(1, 6)}`;
+  const key = `k${random.between(1, keysMax)}`;
   if (action.do === "publish" || action.do === "reuse key")
     return backendAction(random, channel, key);
   if (action.do === "publish version")
@@ -67,3 +74,5 @@ function backendAction(random: Random, channel: string, key: string): Action {
   const version = random.chance(0.15) ? { version: random.between(1, 5) } : {};
   return { do: "set", ...change, ...mode, ...version };
 }
+
+const keysMax = 6;

@@ -2,7 +2,7 @@ import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../test/support/random.ts";
 import { namedRandom } from "./named-random.ts";
 import { mapKinds, mapModeOf } from "./map-kinds.ts";
-import { type MapAction, withMapActions } from "./map-plan.ts";
+import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
 
@@ -101,7 +101,11 @@ function mapPlan(seed: number, random: Random): Plan {
     ...(own === undefined ? {} : { own }),
     reconnectsEarly,
   }));
-  return { ...plan, clients, steps: withMapActions(random, plan.steps) };
+  const isConnect = ({ do: what }: Step): boolean => what === "connect";
+  const others = plan.steps.findIndex((step) => !isConnect(step));
+  const filled = random.chance(0.5) ? filledMap(random.pick(plan.channels)) : [];
+  const steps = plan.steps.toSpliced(others, 0, ...filled);
+  return { ...plan, clients, steps: withMapActions(random, steps) };
 }
 
 function plainPlan(seed: number, kinds: readonly string[]): Plan {

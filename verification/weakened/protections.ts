@@ -228,11 +228,10 @@ export const protections: readonly Protection[] = [
     name: "frozen-pages",
     meaning: "the later pages of a map's state leave out what was changed since the first one",
     rule: "Z3",
-    noticedBy: ["prove", "simulate"],
+    noticedBy: ["simulate"],
     file: "src/channel/channel-map.ts",
     code: "offsetMax: since?.offset ?? position.offset,",
     weakened: "offsetMax: position.offset,",
-    faults: "cut=20",
   },
   {
     name: "changes-since-first-page",

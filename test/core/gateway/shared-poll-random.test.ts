@@ -175,8 +175,7 @@ class Client {
         for (const key of all) this.#refused.add(key);
         return;
       }
-      for (const { key, data, version = 0n } of reply.newer)
-        this.#show(key, `${String(data)}`, version);
+      for (const { key, data, version = 0n } of reply.newer) this.#show(key, textOf(data), version);
     });
   }
 
