@@ -39,13 +39,9 @@ export class Follower {
   readonly #subscribers: LocalSubscribers;
   /** Undefined while no subscribe is pending, and none of their reads is under way. */
   #pending: PendingSubscribes | undefined;
-  /**
-   * The publications since the first read for a pending subscribe; undefined while it is closed and none is pending.
-   */
+  /** Those since the first read for a pending subscribe; undefined while it is closed and none is pending. */
   #replayBuffer: ReplayBuffer | undefined;
-  /**
-   * Batches that came while missing publications are read, or before the cursor is known; undefined if there are none.
-   */
+  /** Batches that came while missing publications are read, or before the cursor is known; undefined without any. */
   #buffer: BatchBuffer | undefined;
   /** Undefined while it is unknown. */
   #cursor: Cursor | undefined;
