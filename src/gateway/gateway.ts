@@ -86,9 +86,8 @@ export class Gateway implements Channels {
   /** The followers with a frame on its way, in the order in which they send their slices (rule F6). */
   readonly #sending = new Set<Follower>();
   readonly #replayBudget = new ReplayBudget();
-  readonly #pageReads = new PageReads((channel, request, done) =>
-    this.#request(channel, request, done),
-  );
+  /** Undefined until a client reads a map. */
+  #pageReads: PageReads | undefined;
   readonly #memory = new SubscriptionMemory();
   readonly #forFollowers: FollowerGateway;
   /** The bytes of the followed channels' names. */
@@ -166,7 +165,7 @@ export class Gateway implements Channels {
    */
   settle(nowMs: number): number | undefined {
     this.#replayBudget.expire(nowMs);
-    this.#pageReads.settle(nowMs);
+    this.#pageReads?.settle(nowMs);
     let settleInMs = Number.POSITIVE_INFINITY;
     for (const client of this.#backingOff) {
       const ms = client.settle(nowMs);
@@ -276,6 +275,7 @@ export class Gateway implements Channels {
     nowMs: number,
     done: (outcome: MapPageReply) => void,
   ): void {
+    this.#pageReads ??= new PageReads(this.#request.bind(this));
     this.#pageReads.read(channel, query, bytesMax, nowMs, done);
   }
 
