@@ -242,7 +242,7 @@ export const protections: readonly Protection[] = [
     code: "...(since === undefined ? {} : { since }),\n    } as const;\n    this.#flow.joining",
     weakened:
       "...(since?.offset === -1 ? { since } : {}),\n    } as const;\n    this.#flow.joining",
-    faults: "cut=20",
+    faults: "drop=20",
   },
   {
     name: "changes-of-one-stream",
@@ -304,11 +304,10 @@ export const protections: readonly Protection[] = [
     meaning:
       "an ephemeral map that crashes after a change doesn't come back with what it was before",
     rule: "Z11",
-    noticedBy: ["prove", "simulate"],
+    noticedBy: ["simulate"],
     file: "src/channel/map-store.ts",
     code: "this.#checkpoint.takeOut(nowMs);",
     weakened: "void nowMs;",
-    faults: "crash-channel=30",
   },
   {
     name: "told-loss",

@@ -64,6 +64,7 @@ describe("the hub of an ephemeral map", () => {
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const fanOut = {
           immediateSubscribersMax: 0,
+          frameEndSubscribers: 0,
           batchesWaitingMax: 4,
           batchesWaitingBytesMax: 1_000,
           sliceSubscribersMax: 1,
