@@ -245,16 +245,6 @@ export const protections: readonly Protection[] = [
     faults: "drop=20",
   },
   {
-    name: "changes-of-one-stream",
-    meaning:
-      "a gateway doesn't take the changes of a map that was cleared for those of the next stream",
-    rule: "Z5",
-    noticedBy: ["simulate"],
-    file: "src/gateway/batch-order.ts",
-    code: "(entry.publication.epoch ?? top.epoch) !== top.epoch",
-    weakened: `entry.publication.epoch === ""`,
-  },
-  {
     name: "order-of-ends",
     meaning: "keys that have ended are removed in the order in which they ended",
     rule: "Z6",
@@ -313,11 +303,10 @@ export const protections: readonly Protection[] = [
     name: "told-loss",
     meaning: "the subscribers of an ephemeral map whose state was lost in a crash are told",
     rule: "Z11",
-    noticedBy: ["prove", "simulate"],
+    noticedBy: ["simulate"],
     file: "src/channel/channel-map.ts",
     code: "this.#isLost = store.wasLost;",
     weakened: "this.#isLost = store.wasLost && store.isEmpty && !store.isEmpty;",
-    faults: "crash-channel=30",
   },
 ];
 
