@@ -92,6 +92,14 @@ export function isBeyond(one: Cursor, other: Cursor): boolean {
   return (one.position?.offset ?? 0) > (other.position?.offset ?? 0);
 }
 
+/** Whether the subscribers of a gateway without a cursor are certain to have everything before a batch. */
+export function isKnownStart({ certain, first, entries, top }: RelayBatch): boolean {
+  // The first batch of an instance, without entries and without history, repeats nothing and leaves nothing out.
+  const isEmptyStart = first === 1 && entries.length === 0 && top === undefined;
+  // After a removal the top may be of another stream than the subscribers have (rule Z5).
+  return isEmptyStart || (certain && entries.every(({ type }) => type !== "removed"));
+}
+
 /** The cursor of a gateway that has taken everything before this batch, and nothing of the batch. */
 export function cursorBefore({ instance, first, entries, top }: RelayBatch): Cursor {
   const cursor = { instance, sequence: first - 1 };

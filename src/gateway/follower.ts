@@ -14,7 +14,7 @@ import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-
 import { PendingSubscribes } from "./pending-subscribes.ts";
 import type { RelayReply } from "../contract/relay-request.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
-import { cursorBefore, sameStream } from "./cursor.ts";
+import { cursorBefore, isKnownStart, sameStream } from "./cursor.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 import type { ClientConfig } from "../config/config.ts";
 import type { SubscriptionMemory } from "./memory.ts";
@@ -304,14 +304,10 @@ export class Follower {
    */
   #startBefore(batch: RelayBatch): boolean {
     if (this.#subscribers.size === 0) return false;
-    const { certain, first, entries, top } = batch;
-    // The first batch of an instance, without entries and without history, repeats nothing and leaves nothing out.
-    const isEmptyStart = first === 1 && entries.length === 0 && top === undefined;
-    // After a removal the top may be of another stream than the subscribers have (rule Z5).
-    const isKnown = certain && !entries.some(({ type }) => type === "removed");
-    if (isKnown || isEmptyStart) this.#startAt(cursorBefore(batch));
+    const isKnown = isKnownStart(batch);
+    if (isKnown) this.#startAt(cursorBefore(batch));
     else this.#insufficientState();
-    return isKnown || isEmptyStart;
+    return isKnown;
   }
 
   #startAt(cursor: Cursor): void {

@@ -36,6 +36,8 @@ describe("a correct history with offsets", () => {
     expect(recoveryTimes).toEqual([1_001_000]);
     expect(counts).toEqual({
       deliveries: 8,
+      mapStates: 0,
+      mapChanges: 0,
       orders: 0,
       calls: 0,
       repeatedEvents: 0,

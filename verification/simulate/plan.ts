@@ -101,8 +101,7 @@ function mapPlan(seed: number, random: Random): Plan {
     ...(own === undefined ? {} : { own }),
     reconnectsEarly,
   }));
-  const isConnect = ({ do: what }: Step): boolean => what === "connect";
-  const others = plan.steps.findIndex((step) => !isConnect(step));
+  const others = plan.steps.findIndex((step) => step.do !== "connect");
   const filled = random.chance(0.5) ? filledMap(random.pick(plan.channels)) : [];
   const steps = plan.steps.toSpliced(others, 0, ...filled);
   return { ...plan, clients, steps: withMapActions(random, steps) };

@@ -242,17 +242,7 @@ export const protections: readonly Protection[] = [
     code: "...(since === undefined ? {} : { since }),\n    } as const;\n    this.#flow.joining",
     weakened:
       "...(since?.offset === -1 ? { since } : {}),\n    } as const;\n    this.#flow.joining",
-    faults: "cut=20",
-  },
-  {
-    name: "changes-of-one-stream",
-    meaning:
-      "a gateway doesn't take the changes of a map that was cleared for those of the next stream",
-    rule: "Z5",
-    noticedBy: ["simulate"],
-    file: "src/gateway/batch-order.ts",
-    code: "(entry.publication.epoch ?? top.epoch) !== top.epoch",
-    weakened: `entry.publication.epoch === ""`,
+    faults: "drop=20",
   },
   {
     name: "order-of-ends",
@@ -304,21 +294,19 @@ export const protections: readonly Protection[] = [
     meaning:
       "an ephemeral map that crashes after a change doesn't come back with what it was before",
     rule: "Z11",
-    noticedBy: ["prove", "simulate"],
+    noticedBy: ["simulate"],
     file: "src/channel/map-store.ts",
     code: "this.#checkpoint.takeOut(nowMs);",
     weakened: "void nowMs;",
-    faults: "crash-channel=30",
   },
   {
     name: "told-loss",
     meaning: "the subscribers of an ephemeral map whose state was lost in a crash are told",
     rule: "Z11",
-    noticedBy: ["prove", "simulate"],
+    noticedBy: ["simulate"],
     file: "src/channel/channel-map.ts",
     code: "this.#isLost = store.wasLost;",
     weakened: "this.#isLost = store.wasLost && store.isEmpty && !store.isEmpty;",
-    faults: "crash-channel=30",
   },
 ];
 
