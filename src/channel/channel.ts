@@ -479,6 +479,8 @@ export interface SubscribeOptions {
   readonly positioned: boolean;
   /** The position up to which the subscriber has everything; absent if it recovers nothing. */
   readonly since?: StreamPosition;
+  /** The top when its last page of a map was read: it begins there or later (rule Z2). Absent: as of `since`. */
+  readonly readOffset?: number;
   /**
    * stream: recover every publication after `since`. cache: recover the newest publication, unless the subscriber is at
    * the top (docs/protocol.md 2.4).

@@ -259,7 +259,7 @@ export class PendingSubscribes {
     const isFurther = (pending: PendingSubscribe): boolean => {
       const { since } = pending.options;
       if (since === undefined || position === undefined || !this.#isPending(pending)) return false;
-      return sameStream(since, position) && since.offset > position.offset;
+      return sameStream(since, position) && beginsAt(pending.options) > position.offset;
     };
     if (read.subscribes.some(isFurther)) this.#host.insufficientState();
     else this.#caughtUp(read);
@@ -403,7 +403,7 @@ function decideSubscribe(
   if (!options.positioned || position === undefined) return replyStep(subscribed(undefined));
   if (since === undefined) return replyStep(subscribed(position));
   const isSame = sameStream(since, position);
-  if (isSame && since.offset > position.offset && !caughtUp) {
+  if (isSame && beginsAt(options) > position.offset && !caughtUp) {
     return { outcome: "catch-up", position };
   }
   if (options.mode === "cache") {
@@ -422,6 +422,11 @@ function decideSubscribe(
     return { outcome: "read", since: { epoch: position.epoch, offset: since.offset } };
   }
   return replyStep(streamReply(options, since, position, missed, client));
+}
+
+/** The offset that the gateway has to have reached before the subscription begins. */
+function beginsAt({ since, readOffset = 0 }: SubscribeOptions): number {
+  return Math.max(since?.offset ?? 0, readOffset);
 }
 
 /**

@@ -21,6 +21,8 @@ export class MapFlow {
    * each page of the stream, or what the client came back with. Undefined before the first page.
    */
   position: StreamPosition | undefined;
+  /** The top when the last page of the state was read: the client lacks keys that were changed since the first one. */
+  readOffset = 0;
   /** Whether one of the flow's requests is being answered. */
   answering = false;
   /** Whether the channel has been asked to begin the subscription, and hasn't answered. */

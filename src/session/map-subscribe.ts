@@ -142,6 +142,7 @@ class FlowStep {
       }
       const { position } = reply;
       this.#flow.position ??= position;
+      this.#flow.readOffset = position.offset;
       const state = this.#asReceived(reply.publications);
       if (position.epoch !== this.#flow.position.epoch)
         this.#fail(errorCodes.unrecoverablePosition);
@@ -156,13 +157,14 @@ class FlowStep {
    * @param state the last page of the state; undefined if the client has it
    */
   #goLive(state?: readonly Publication[]): void {
-    const { subscription, position: since } = this.#flow;
+    const { subscription, position: since, readOffset } = this.#flow;
     const { channels } = this.#session.context;
     const options = {
       positioned: true,
       mode: "stream",
       orFail: true,
       ...(since === undefined ? {} : { since }),
+      ...(readOffset > (since?.offset ?? 0) ? { readOffset } : {}),
     } as const;
     this.#flow.joining = true;
     channels.subscribe(subscription, options, this.#nowMs, (reply) => {

@@ -127,7 +127,8 @@ export class MapLoad {
     if (roll < 0.1) return { key_mode: "if_new" };
     if (roll < 0.2) return { key_mode: "if_exists" };
     // Now and then an older version comes late.
-    if (roll < 0.4) return { version: ++this.#versions - (this.#random.chance(0.3) ? 3 : 0) };
+    const behind = this.#random.chance(0.3) ? 3 : 0;
+    if (roll < 0.4) return { version: Math.max(1, ++this.#versions - behind) };
     return {};
   }
 

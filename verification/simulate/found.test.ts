@@ -199,6 +199,32 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       outcomes: {},
     },
   },
+  {
+    name: "[Z2] a client of a map begins no earlier than as of when its last page was read",
+    plan: {
+      seed: 310579,
+      faultShare: 0,
+      channels: ["map:m"],
+      gateways: 1,
+      clients: [
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+      ],
+      steps: [
+        { do: "connect", client: 1, ms: 0 },
+        { do: "connect", client: 2, ms: 0 },
+        { do: "connect", client: 3, ms: 0 },
+        { do: "set", channel: "map:m", key: "k1", keyed: false, ms: 0 },
+        { do: "set", channel: "map:m", key: "k2", keyed: false, ms: 0 },
+        { do: "set", channel: "map:m", key: "k6", keyed: false, ms: 0 },
+        { do: "subscribe", client: 1, channel: "map:m", ms: 107 },
+        { do: "subscribe", client: 3, channel: "map:m", ms: 50 },
+        { do: "drop", channel: "map:m", key: "k6", keyed: true, ms: 0 },
+      ],
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

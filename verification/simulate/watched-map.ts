@@ -66,6 +66,7 @@ export class MapWatch {
     const page = map.page.bind(map);
     map.page = (query, nowMs, bytesMax) => {
       const outcome = page(query, nowMs, bytesMax);
+      this.#opened(nowMs);
       if (outcome.outcome !== "map_state") return outcome;
       const { publications, cursor, position } = outcome;
       const asked = { ...query, max: query.limit, offset: query.since?.offset };
@@ -75,6 +76,7 @@ export class MapWatch {
     const readState = map.readState.bind(map);
     map.readState = (query, nowMs) => {
       const outcome = readState(query, nowMs);
+      this.#opened(nowMs);
       if (outcome.outcome !== "state" || query.key !== "" || query.limit === 0) return outcome;
       const { entries, cursor, position } = outcome;
       const max = query.limit < 0 ? Number.POSITIVE_INFINITY : query.limit;
@@ -119,6 +121,14 @@ export class MapWatch {
       const isClean = map.restInMs(nowMs) === undefined;
       if (wasDirty && isClean && !this.#watch.broken()) this.#model.noteCheckpoint(true);
     };
+  }
+
+  /** A read begins the stream, if there is none. */
+  #opened(nowMs: number): void {
+    this.#compare(nowMs, () => {
+      this.#model.position(nowMs);
+      return undefined;
+    });
   }
 
   /** Carries out the removals of keys that have ended. */

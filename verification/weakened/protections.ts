@@ -239,10 +239,18 @@ export const protections: readonly Protection[] = [
     rule: "Z2",
     noticedBy: ["prove", "simulate"],
     file: "src/session/map-subscribe.ts",
-    code: "...(since === undefined ? {} : { since }),\n    } as const;\n    this.#flow.joining",
-    weakened:
-      "...(since?.offset === -1 ? { since } : {}),\n    } as const;\n    this.#flow.joining",
+    code: "...(since === undefined ? {} : { since }),\n      ...(readOffset",
+    weakened: "...(since?.offset === -1 ? { since } : {}),\n      ...(readOffset",
     faults: "drop=20",
+  },
+  {
+    name: "top-of-last-page",
+    meaning: "a client of a map begins no earlier than as of when its last page was read",
+    rule: "Z2",
+    noticedBy: ["simulate"],
+    file: "src/session/map-subscribe.ts",
+    code: "...(readOffset > (since?.offset ?? 0) ? { readOffset } : {}),",
+    weakened: "...(readOffset < 0 ? { readOffset } : {}),",
   },
   {
     name: "order-of-ends",
