@@ -110,6 +110,7 @@ export class Proof {
       }
     } catch (error) {
       // After an error the rest of the run has no value.
+      this.#recorder.abandon();
       load.abandon();
       orders.close();
       maps.close();

@@ -1,6 +1,7 @@
 import type { ChannelMap, MapChangeOutcome } from "../../src/channel/channel-map.ts";
 import type { MapOptions } from "../../src/config/config.ts";
 import type { Publication, StreamPosition } from "../../src/protocol/publication.ts";
+import { limits } from "../../src/limits.ts";
 import { textOf } from "../../test/support/text-of.ts";
 import { type MapAnswer, MapModel } from "./map-model.ts";
 import type { ChannelWatch } from "./watched-channel.ts";
@@ -13,6 +14,8 @@ export class MapWatch {
   readonly #model: MapModel;
   /** The changes that the map has told its channel of since the model was compared. */
   #told: Publication[] = [];
+  /** Right pages after the first one, by what was asked for: they may be answered again for a moment (rule Z3). */
+  readonly #pages = new Map<string, { readonly shown: string; readonly atMs: number }>();
   /** Whether the map was told to expire keys, and does nothing else. */
   #isExpiring = false;
 
@@ -156,11 +159,19 @@ export class MapWatch {
     const shown = should
       .map(([key, { offset, data }]) => `${key}@${offset}=${textOf(data)}`)
       .join(" ");
-    if (is !== shown) return `answered a page with ${is}, and should with ${shown}`;
+    const page = JSON.stringify([asked, top.epoch]);
+    if (is === shown) this.#pages.set(page, { shown, atMs: nowMs });
+    else if (asked.offset === undefined || !this.#wasShown(page, is, nowMs))
+      return `answered a page with ${is}, and should with ${shown}`;
     if (entries.length > asked.max) return `answered a page with ${entries.length} entries`;
     if (cursor !== "" && cursor <= asked.cursor) return `answered a page without a further cursor`;
     const isAt = position.epoch === top.epoch;
     return isAt ? undefined : `answered a page of ${position.epoch}, and is at ${top.epoch}`;
+  }
+
+  #wasShown(page: string, is: string, nowMs: number): boolean {
+    const earlier = this.#pages.get(page);
+    return earlier?.shown === is && nowMs - earlier.atMs <= limits.mapPageSharedMs;
   }
 
   /** Compares what was done with the model, unless it is about to be undone. */

@@ -7,6 +7,7 @@ export class Recorder {
   #unwritten = "";
   #count = 0;
   #isEnded = false;
+  #isAbandoned = false;
 
   /** @param file its path; earlier content is overwritten */
   constructor(file: string) {
@@ -20,10 +21,16 @@ export class Recorder {
 
   /** Appends an event; events must come in the order of their times. */
   record(event: HistoryEvent): void {
+    if (this.#isAbandoned) return;
     if (this.#isEnded) throw new Error("the history has ended");
     this.#count++;
     this.#unwritten += `${lineOf(event)}\n`;
     if (this.#unwritten.length >= pieceLength) this.#write();
+  }
+
+  /** Records nothing from now on: the run has failed, and its calls that are still under way have no value. */
+  abandon(): void {
+    this.#isAbandoned = true;
   }
 
   /** Writes the last piece and closes the file. */
