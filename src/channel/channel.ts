@@ -486,17 +486,12 @@ export interface SubscribeOptions {
    * the top (docs/protocol.md 2.4).
    */
   readonly mode: "stream" | "cache";
-  /**
-   * Whether to refuse a subscribe that can't recover, instead of beginning without the missed publications (rule R5).
-   */
+  /** Whether a subscribe that can't recover is refused, and doesn't begin without what it missed (rule R5). */
   readonly orFail: boolean;
 }
 
 /** The bytes of a push besides the publication and the channel's name. */
 const pushBytes = 64;
 
-/**
- * A check wakes two objects and costs a row, so gateways aren't checked more often, however soon the namespace's
- * streams end.
- */
+/** A check wakes two objects and costs a row, so gateways aren't checked more often, however soon streams end. */
 const checkIntervalMinMs = 600_000;
