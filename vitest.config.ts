@@ -54,7 +54,7 @@ export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],
     // Most of the time is spent waiting for pings, expiries and processes: also where there are two processors.
-    maxWorkers: 4,
+    maxWorkers: 3,
     projects: [
       {
         test: {

@@ -91,6 +91,10 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^curl "https:\/\/api\.cloudflare\.com/, { reason: "it needs an account" }],
   [/^docker /, { reason: "container.test.ts checks the image without Docker" }],
   [/^curl -N /, { reason: "it has an ellipsis for an address; curl.test.ts runs both" }],
+  [
+    /^curl .*\/(?:map|shared_poll)_publish/,
+    { reason: "it needs the namespace that its page configures" },
+  ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
   [/^npm install centrifuge/, { reason: "it downloads what is there", check: isInstalled }],
   [

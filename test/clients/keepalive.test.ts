@@ -12,15 +12,15 @@ import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
 /** Longer than the 10 s after which an idle object hibernates, so that it can hibernate between two pings. */
-const pingIntervalMs = 14_000;
+const pingIntervalMs = 16_000;
 /** From a ping to a time at which the object has certainly hibernated and the next ping hasn't woken it. */
-const untilAsleepMs = 12_000;
+const untilAsleepMs = 13_500;
 /** Two intervals and 10 s. */
 const silenceMsMax = 2 * pingIntervalMs + 10_000;
 
 const config = {
   // Out of the way of the first idle period: while a socket is new, its object has an alarm for it.
-  client: { ping_interval: "14s", stale_close_delay: "1s" },
+  client: { ping_interval: "16s", stale_close_delay: "1s" },
   channel: {
     without_namespace: { allow_subscribe_for_client: true, presence: true },
     namespaces: [
