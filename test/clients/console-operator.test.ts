@@ -69,7 +69,16 @@ function breaksThings(browser: string): void {
     await ada.connected.next();
     await expect(ada.client.rpc("ask", {})).rejects.toMatchObject({ code: 100 });
 
+    const late = new SdkClient(server.gatewayAddress(), {
+      token: signToken({ sub: "late", exp: Math.floor(Date.now() / 1_000) - 7_200 }),
+    });
+    test.onTestFinished(() => late.close());
+    await server.backend.block("mallory");
+    await connect(test, "mallory").disconnected.next();
+
     for (const reason of [
+      "exp was 2 h ago",
+      "the user is blocked",
       "the signature doesn't match TOKEN_HMAC_SECRET_KEY",
       "origin https://other.example.com isn't in client.allowed_origins",
       "rpc.proxy failed",
