@@ -38,19 +38,25 @@ class ClientProcess {
     }, tickMs);
   }
 
-  /** Resolves when every subscriber is subscribed. */
+  /** Resolves when every subscriber has been subscribed once. Some leave and return from then on. */
   async start(): Promise<void> {
     for (const [index, subscriber] of this.#subscribers.entries()) {
       subscriber.start();
       if (index % atATime === 0) await pause(tickMs);
     }
-    await this.#until((subscriber) => subscriber.subscribed === subscriber.wanted);
+    const away = new Set(this.#subscribers);
+    await this.#until(() => {
+      for (const one of away) if (one.subscribed === one.wanted) away.delete(one);
+      return [...away];
+    });
   }
 
   async settle(): Promise<void> {
     for (const subscriber of this.#subscribers) subscriber.settle();
-    await this.#until(
-      ({ subscribed, wanted, isPublishing }) => subscribed === wanted && !isPublishing,
+    await this.#until(() =>
+      this.#subscribers.filter(
+        ({ subscribed, wanted, isPublishing }) => subscribed !== wanted || isPublishing,
+      ),
     );
   }
 
@@ -74,12 +80,12 @@ class ClientProcess {
     };
   }
 
-  /** Waits until all subscribers satisfy the condition. Throws when one failed, or after too long a time. */
-  async #until(isSo: (subscriber: Subscriber) => boolean): Promise<void> {
+  /** Resolves when nobody is missing any more. Throws when a subscriber failed, or after too long a time, and names who is. */
+  async #until(missing: () => readonly Subscriber[]): Promise<void> {
     const endMs = performance.now() + replyTimeoutMs;
     for (;;) {
       if (this.#recorder.failures.length > 0) throw new Error(this.#recorder.failures.join("\n"));
-      const others = this.#subscribers.filter((subscriber) => !isSo(subscriber));
+      const others = missing();
       if (others.length === 0) return;
       if (performance.now() > endMs) {
         const names = others.map(({ process: name, subscribed, wanted }) => {
@@ -128,7 +134,7 @@ function sum(numbers: readonly number[]): number {
 /** How many subscribers connect at once: not so many that a busy machine answers them too late, and they try again. */
 const atATime = 8;
 /** How long the subscribers have to become subscribed. */
-const replyTimeoutMs = 60_000;
+const replyTimeoutMs = 120_000;
 
 process.on("message", (order: Order) => {
   void answer(order).then((answered) => process.send?.(answered));
