@@ -69,11 +69,14 @@ export const goals: readonly Goal[] = [
     0.6,
   ),
   {
+    // Each channel's publication is a commit of its own object, in a batch as well, so a batch saves requests alone: the
+    // limit program, which does nothing else, gains half of its rate by batches, where servers without storage gain six
+    // times theirs.
     part: "c",
-    sentence: "Batches of 100 publish two and a half times what single publishes do",
-    computed: "publications a second in batches by those one by one",
-    bound: { is: "at least", value: 2.5 },
-    figures: (found) => found.medians("channels", "batched by single", sockets),
+    sentence: "Batches of 100 gain what they gain for the limit program",
+    computed: "publications a second in batches by those one by one, by that of the limit program",
+    bound: { is: "at least", value: 0.95 },
+    figures: (found) => found.ratios("channels", "batched by single", sockets, ["durable-limit"]),
   },
   {
     part: "d",
