@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";
 import { ask, at, entry, error, lost, newFixture } from "./map-fixture.ts";
+import { expiredToken, subscriptionToken } from "./verified-tokens.ts";
 
 describe("a client that synchronises a map", () => {
   it("[Z15] gets a small map and its subscription in one reply", () => {
@@ -186,6 +187,24 @@ describe("a client that synchronises a map", () => {
     expect(connection.takeSent()).toStrictEqual([
       '{"id":2,"subscribe":{"recoverable":true,"epoch":"e","publications":[{"data":"a4","offset":4,"key":"a"}],' +
         '"recovered":true,"offset":4,"was_recovering":true,"type":1}}',
+    ]);
+  });
+
+  it("[Z15] [A4] that comes back with an expired token is answered 109, and recovers with a new one", () => {
+    const fixture = newFixture();
+    const { channels } = fixture;
+    const connection = fixture.connected();
+    const back = { phase: 1, recover: true, ...at(3) };
+    fixture.send(connection, ask(2, "kept:a", back), expiredToken);
+    expect(connection.takeSent()).toStrictEqual([error(2, 109, "token expired")]);
+    expect(channels.takeCalls()).toStrictEqual([]);
+    const token = subscriptionToken({ channel: "kept:a" });
+    fixture.send(connection, ask(3, "kept:a", back), token);
+    expect(channels.optionsOf("kept:a")).toMatchObject({ since: at(3), orFail: true });
+    channels.acceptSubscribe("kept:a", { position: at(3), recovered: true });
+    expect(connection.takeSent()).toStrictEqual([
+      '{"id":3,"subscribe":{"recoverable":true,"epoch":"e","recovered":true,"offset":3,' +
+        '"was_recovering":true,"type":1}}',
     ]);
   });
 
