@@ -10,9 +10,8 @@ import type {
 import { limits } from "../limits.ts";
 import { MapExpiry } from "../map/map-expiry.ts";
 import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
-import type { KeyCounts, KnownKey, MapEntry } from "../map/map-state.ts";
+import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "../map/map-state.ts";
 import { SharedPages } from "../map/shared-pages.ts";
-import { suppressionOf } from "../map/suppression.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";

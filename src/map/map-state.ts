@@ -1,3 +1,4 @@
+import type { MapChange, MapSuppression } from "../contract/map-call.ts";
 import type { PublicationColumns } from "../protocol/publication-columns.ts";
 import type { Tags } from "../protocol/publication.ts";
 
@@ -66,4 +67,28 @@ export interface MapEntry extends KnownKey, PublicationColumns {
 export interface KeyCounts {
   readonly keys: number;
   readonly removed: number;
+}
+
+/**
+ * Finds the reason for which a change does nothing (rule Z7). A repeated idempotency key comes first and isn't looked at
+ * here; then come the version, the key mode, and the offset that the key must have.
+ *
+ * @param known the key, also if it was removed; undefined if the map doesn't know it
+ * @returns undefined if the change is to be made
+ */
+export function suppressionOf(
+  change: MapChange,
+  known: KnownKey | undefined,
+): Exclude<MapSuppression, "idempotency"> | undefined {
+  const isThere = known?.isRemoved === false;
+  if (change.method === "map_publish") {
+    const { version, versionEpoch, keyMode } = change.request;
+    const isOlder = known !== undefined && known.version > 0n && version <= known.version;
+    if (version > 0n && isOlder && versionEpoch === known.versionEpoch) return "version";
+    if (keyMode === "if_new" && isThere) return "key_exists";
+    if (keyMode === "if_exists" && !isThere) return "key_not_found";
+  } else if (!isThere) return "key_not_found";
+  const { ifOffset } = change.request;
+  if (ifOffset === undefined) return undefined;
+  return ifOffset === (isThere ? known.offset : 0) ? undefined : "position_mismatch";
 }

@@ -5,9 +5,9 @@ import type {
 } from "../contract/metrics-report.ts";
 import { limits } from "../limits.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import { encodeConsoleMetrics } from "./console-metrics.ts";
+import { buckets } from "./catalogue.ts";
 import { newestRefusals } from "./refusal-list.ts";
-import { type Sums, sumsOf } from "./sums.ts";
+import { hourAgo, type Sums, sumsOf } from "./sums.ts";
 
 /**
  * What operators see of all counts on the server's own channel (rule N7): everything once, and then each series whose value
@@ -82,14 +82,38 @@ export class LiveFigures {
       : {
           counters,
           gauges,
-          histograms: Object.fromEntries(
-            histograms.map(({ series, sum, counts }) => [series, { sum, counts }]),
-          ),
+          histograms: histogramsBySeries(histograms),
         };
   }
 }
 
-/** A refusal as the console and `inspect` show it. */
+/**
+ * Writes all metrics as JSON, for the console (rule N4).
+ *
+ * @param parts the totals of all collecting objects
+ */
+export function encodeConsoleMetrics(parts: readonly CollectedMetrics[], nowMs: number): string {
+  const { counters, gauges, histograms } = sumsOf(parts);
+  const mark = hourAgo(parts);
+  return JSON.stringify({
+    at_ms: nowMs,
+    counters: Object.fromEntries(counters),
+    gauges: Object.fromEntries(gauges),
+    histograms: histogramsBySeries(histograms),
+    buckets,
+    ...(mark === undefined
+      ? {}
+      : { hour: { since_ms: mark.atMs, counters: Object.fromEntries(mark.counters) } }),
+  });
+}
+
+function histogramsBySeries(
+  histograms: readonly HistogramAddition[],
+): Readonly<Record<string, Omit<HistogramAddition, "series">>> {
+  return Object.fromEntries(histograms.map(({ series, sum, counts }) => [series, { sum, counts }]));
+}
+
+/** A refusal as the console shows it. */
 export function shownCollectedRefusal({ atMs, ...refusal }: CollectedRefusal): object {
   return { at_ms: atMs, ...refusal };
 }
