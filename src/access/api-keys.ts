@@ -4,6 +4,17 @@
  */
 import { matchesGlob } from "./glob.ts";
 
+/** The methods of maps and of shared polls. */
+export const keyMethods = [
+  "map_publish",
+  "map_remove",
+  "map_read_state",
+  "map_read_stream",
+  "map_stats",
+  "map_clear",
+  "shared_poll_publish",
+] as const;
+
 /** The methods of the HTTP API, by their names in paths, bodies and the configuration. */
 export const apiMethods = [
   "publish",
@@ -28,13 +39,7 @@ export const apiMethods = [
   "delete_user_status",
   "why",
   "inspect",
-  "map_publish",
-  "map_remove",
-  "map_read_state",
-  "map_read_stream",
-  "map_stats",
-  "map_clear",
-  "shared_poll_publish",
+  ...keyMethods,
 ] as const;
 
 /** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */

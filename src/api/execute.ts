@@ -1,5 +1,5 @@
 import type { Channel } from "../channel/channel.ts";
-import { historyError } from "../channel/history-error.ts";
+import { changeError, historyError } from "../channel/outcome-error.ts";
 import type { PresenceAnswer } from "../channel/shared-presence.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -93,7 +93,7 @@ function publish(
     case "position-mismatch":
       return { result: encodeMismatch(outcome.position) };
     case "too-many-keys":
-      return { error: errorCodes.tooManyRequests };
+      return { error: changeError(outcome.outcome) };
   }
 }
 

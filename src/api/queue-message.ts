@@ -140,11 +140,9 @@ function keyed(entry: Entry, idempotencyKey: string): Entry {
   const { command } = entry;
   switch (command.method) {
     case "publish":
-      return { ...entry, command: { ...command, request: withOwn(command.request) } };
     case "map_publish":
-      return { ...entry, command: { ...command, request: withOwn(command.request) } };
     case "map_remove":
-      return { ...entry, command: { ...command, request: withOwn(command.request) } };
+      return { ...entry, command: withOwn(command) };
     case "history":
     case "history_remove":
     case "presence":
@@ -158,8 +156,11 @@ function keyed(entry: Entry, idempotencyKey: string): Entry {
       return entry;
   }
 
-  function withOwn<Request extends { readonly idempotencyKey: string }>(request: Request): Request {
-    return request.idempotencyKey === "" ? { ...request, idempotencyKey } : request;
+  function withOwn<Keyed extends { readonly request: { readonly idempotencyKey: string } }>(
+    keyless: Keyed,
+  ): Keyed {
+    if (keyless.request.idempotencyKey !== "") return keyless;
+    return { ...keyless, request: { ...keyless.request, idempotencyKey } };
   }
 }
 

@@ -5,7 +5,7 @@ import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/co
 import type { Command } from "../protocol/command.ts";
 import { jsonCodec } from "../protocol/json/codec.ts";
 import type { JsonText } from "../protocol/json/text.ts";
-import type { ConnectResult } from "../protocol/reply.ts";
+import { bareSubscribeResult, type ConnectResult } from "../protocol/reply.ts";
 import { version } from "../version.ts";
 
 /**
@@ -63,19 +63,10 @@ function connected(id: number, client: string): Message {
     ttlSeconds: 0,
     pingSeconds: limits.livePingMs / 1_000,
     pong: true,
-    subscriptions: new Map([[ownChannel, subscription]]),
+    subscriptions: new Map([[ownChannel, bareSubscribeResult]]),
   };
   return jsonCodec.encodeReply({ id, method: "connect", result });
 }
-
-const subscription = {
-  recoverable: false,
-  positioned: false,
-  wasRecovering: false,
-  recovered: false,
-  publications: [],
-  ttlSeconds: 0,
-};
 
 /** The reply to any other command; undefined for those that have none. */
 function refused(command: Command): Message | undefined {

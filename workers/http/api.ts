@@ -373,11 +373,9 @@ function withTrace(
   return commands.map((command) => {
     switch (command.method) {
       case "publish":
-        return { ...command, request: { ...command.request, traceparent } };
       case "map_publish":
-        return { ...command, request: { ...command.request, traceparent } };
       case "map_remove":
-        return { ...command, request: { ...command.request, traceparent } };
+        return traced(command, traceparent);
       case "history":
       case "history_remove":
       case "presence":
@@ -390,6 +388,13 @@ function withTrace(
         return command;
     }
   });
+}
+
+function traced<Traced extends { readonly request: object }>(
+  command: Traced,
+  traceparent: string,
+): Traced {
+  return { ...command, request: { ...command.request, traceparent } };
 }
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };

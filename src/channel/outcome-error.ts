@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { HistoryOutcome } from "./channel.ts";
+import type { ChangeFailure } from "./channel-map.ts";
 
 /** The error for a history that can't be read, to clients and backends alike. */
 export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
@@ -10,5 +11,15 @@ export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "histor
       return errorCodes.unrecoverablePosition;
     case "too-large":
       return errorCodes.limitExceeded;
+  }
+}
+
+/** The error for a publication, or for a change of a map, that wasn't made, to clients and backends alike. */
+export function changeError(failure: ChangeFailure): ErrorCode {
+  switch (failure) {
+    case "full":
+      return errorCodes.limitExceeded;
+    case "too-many-keys":
+      return errorCodes.tooManyRequests;
   }
 }
