@@ -4,7 +4,7 @@ import type { CollectedRefusal, LiveNews, Metrics } from "./answers.ts";
 import { type Point, pointBetween, stateBefore, withChanges } from "./rates.ts";
 import { read } from "./server.ts";
 
-/** What the server counts and refuses, as its own channel tells it while a page looks. */
+/** The counts and refusals of the server, as its own channel tells them while a page looks. */
 export interface Feed {
   readonly metrics?: Metrics;
   /** The points of the plots since the console was opened. */

@@ -70,7 +70,7 @@ export const changingMethods = [
 export interface ApiKey {
   /** For the log and for errors: the name in `http_api.keys`, the name of the secret, or the name of the consumer. */
   readonly name: string;
-  /** Whose rights these are, in words for an error; absent for a key of `http_api.keys`. */
+  /** The holder of these rights, in words for an error; absent for a key of `http_api.keys`. */
   readonly title?: string;
   /** Absent if the key admits everything. */
   readonly rights?: ApiKeyRights;

@@ -103,7 +103,7 @@ export class ChannelMap {
     const top = this.#begin(nowMs);
     const key = JSON.stringify([top.epoch, query, bytesMax]);
     const known = this.#pages.find(key, nowMs);
-    // Whoever reads a later page gets the changes after the first one anyway.
+    // A client that reads a later page gets the changes after the first one anyway.
     if (known !== undefined && (since !== undefined || known.position.offset === top.offset))
       return known;
     const read = this.#read(cursor, limit, since, nowMs, bytesMax);
@@ -243,7 +243,7 @@ export class ChannelMap {
     return { outcome: "read", ...page, position };
   }
 
-  /** What is known of a key; if it has ended, its removal comes first, so that what follows finds it removed. */
+  /** Finds a key. If it has ended, it is removed first, so that the change under way comes after its removal. */
   #known(key: string, nowMs: number): KnownKey | undefined {
     const known = this.#store.state.find(key);
     if (known === undefined) return undefined;
@@ -392,7 +392,7 @@ export interface MapChannel {
   restart(nowMs: number): void;
 }
 
-/** Who changes a key, and when. */
+/** The author and the time of a change. */
 export interface Changer {
   /** Undefined for a backend. */
   readonly info: ClientInfo | undefined;

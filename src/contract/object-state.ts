@@ -28,7 +28,7 @@ export interface ObjectState {
   /** The size of its storage. */
   readonly storedBytes: number;
   readonly connections: ConnectionCounts;
-  /** What clients have been sent and haven't taken, and the clients that are behind, the furthest first. */
+  /** The bytes that clients were sent and haven't taken, and the clients that are behind, the furthest first. */
   readonly backlogBytes: number;
   readonly behind: readonly BehindConnection[];
   /** The last connections that ended, newest first. */

@@ -61,8 +61,8 @@ export type RelayRequest =
   /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
   | { readonly method: "check" }
   /**
-   * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes. Without
-   * keys, only the epoch is asked for. A release before it refuses it.
+   * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes.
+   * Without keys, only the epoch is asked for. A release before it refuses it.
    */
   | { readonly method: "track"; readonly known: readonly KnownVersion[] }
   /** Nobody at the gateway tracks these keys any more. */
@@ -104,8 +104,8 @@ export type RelayReply =
       readonly position: StreamPosition;
     }
   /**
-   * The change is entry `sequence` of `instance`, as in `published`. suppressed: it did nothing, for this reason, and no
-   * entry after `sequence` comes of it.
+   * The change is entry `sequence` of `instance`, as in `published`. suppressed: it did nothing, for this reason, and
+   * no entry after `sequence` comes of it.
    */
   | {
       readonly outcome: "map_changed";
@@ -131,7 +131,7 @@ export type RelayReplies =
   | {
       readonly outcome: "answers";
       readonly answers: readonly RelayReply[];
-      /** What the object has counted, for a caller that carries it (rule J7). Absent: the object reports it itself. */
+      /** The object's counts, for a caller that reports them (rule J7). Absent: the object reports them itself. */
       readonly counted?: CarriedReport;
     }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };

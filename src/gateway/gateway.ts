@@ -111,7 +111,7 @@ export class Gateway implements Channels {
     return (this.#tracking ??= this.#newTracking());
   }
 
-  /** The same, if there was ever a subscription to a shared poll since the gateway woke. */
+  /** The tracked keys; undefined if there was no subscription to a shared poll since the gateway woke. */
   get polls(): GatewayTracking | undefined {
     return this.#tracking;
   }
@@ -436,7 +436,7 @@ export class Gateway implements Channels {
     };
   }
 
-  /** As the channel's object has it. */
+  /** How many missed publications are too many, as the channel's object has it. */
   #recoveryLimit(channel: string): number {
     const { client } = this.#setup.config;
     const options = this.#options(channel);

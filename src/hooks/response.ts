@@ -118,7 +118,7 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
   return { outcome: "read", claims, ...(data.text === undefined ? {} : { data: data.text }) };
 }
 
-/** What a backend says of the life of a connection or subscription, and what others are shown of it. */
+/** When a connection or subscription ends, and the info that others are shown of it, as a backend says them. */
 export interface Life {
   /** When it ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
@@ -214,7 +214,7 @@ export function parsePublishResult(text: JsonText | undefined, data: Payload): P
   return { outcome: "read", request: { data: published, ...read.options, skipHistory } };
 }
 
-/** What the results of `publish` and `map_publish` have in common, beside the data. */
+/** The options that the results of `publish` and `map_publish` share, beside the data. */
 type PublicationOptions = Omit<PublicationRequest, "data" | "skipHistory">;
 
 function readOptions(

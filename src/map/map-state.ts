@@ -8,7 +8,7 @@ import type { Tags } from "../protocol/publication.ts";
  * its value, because of its version (rule Z8).
  */
 export interface MapState {
-  /** What is known of a key, without its value; undefined if the map doesn't know the key. */
+  /** Finds a key, without its value; undefined if the map doesn't know the key. */
   find(key: string): KnownKey | undefined;
   /** A key with its value; undefined if the map hasn't the key. */
   read(key: string): MapEntry | undefined;
@@ -31,11 +31,13 @@ export interface MapState {
   clear(): void;
   /** The time that was noted last, see {@link noteDue}; undefined if none is. */
   readonly dueMs: number | undefined;
-  /** Notes that no key ends before this time, ms since 1970, so that a waking object needn't look; undefined: ever. */
+  /**
+   * Notes that no key ends before this time, ms since 1970, so that a waking object needn't look; undefined: none ends.
+   */
   noteDue(dueMs: number | undefined): void;
 }
 
-/** What a page of a state needs to know of a key. */
+/** The properties of a key that decide whether it is on a page. */
 export interface KeyHead {
   readonly key: string;
   /** Of the last change. */

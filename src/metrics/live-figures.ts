@@ -10,16 +10,16 @@ import { newestRefusals } from "./refusal-list.ts";
 import { hourAgo, type Sums, sumsOf } from "./sums.ts";
 
 /**
- * What operators see of all counts on the server's own channel (rule N7): everything once, and then each series whose value
- * has changed, with its new value. A publication that is lost or comes twice does no harm therefore.
+ * The counts that operators see on the server's own channel (rule N7). A page is told all series once, and then each
+ * series whose value has changed, with its new value. So a publication that is lost or comes twice does no harm.
  */
 export class LiveFigures {
   /** The totals of each collecting object, by its number. */
   readonly #parts = new Map<number, CollectedMetrics>();
-  /** What has been told. */
+  /** The sums that the pages were told last. */
   #told: Sums = nothing;
   #isChanged = false;
-  /** What was refused and isn't told yet. */
+  /** The refusals that the pages haven't been told yet. */
   #refusals: readonly CollectedRefusal[] = [];
 
   /** Takes the totals of a collecting object. */
@@ -28,7 +28,7 @@ export class LiveFigures {
     this.#isChanged = true;
   }
 
-  /** Takes what was refused, newest first. */
+  /** Takes refusals, newest first. */
   refused(refusals: readonly CollectedRefusal[]): void {
     this.#refusals = newestRefusals([refusals, this.#refusals], limits.liveRefusalsMax);
   }
@@ -43,7 +43,7 @@ export class LiveFigures {
     return trustedJsonText(`{"all":${encodeConsoleMetrics([...this.#parts.values()], nowMs)}}`);
   }
 
-  /** What has changed since the last call; undefined if nothing has. */
+  /** The changes since the last call; undefined if there are none. */
   changes(nowMs: number): JsonText | undefined {
     const refusals = this.#refusals;
     const series = this.#isChanged ? this.#changedSeries() : undefined;
@@ -58,7 +58,7 @@ export class LiveFigures {
     );
   }
 
-  /** Nobody looks any more. */
+  /** Forgets everything, as no operator looks any more. */
   forget(): void {
     this.#parts.clear();
     this.#told = nothing;

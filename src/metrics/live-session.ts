@@ -9,12 +9,12 @@ import { bareSubscribeResult, type ConnectResult } from "../protocol/reply.ts";
 import { version } from "../version.ts";
 
 /**
- * The connection of an operator's page that looks at the server's own channel (rule N7). It speaks the client protocol in
- * JSON, and is none of the server's clients: it has this one subscription, made by the server, and no command changes
- * anything.
+ * The connection of an operator's page that looks at the server's own channel (rule N7). It speaks the client protocol
+ * in JSON, but isn't a client of the server: it has this one subscription, which the server made, and no command
+ * changes anything.
  */
 
-/** What becomes of a frame of such a page. */
+/** The outcome of a frame of such a page. */
 export type LiveAnswer =
   /** The replies, in order. `connects`: its connect was among the commands. */
   | {

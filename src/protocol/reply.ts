@@ -96,7 +96,7 @@ export interface SubRefreshResult extends Expiry {
   readonly items?: readonly Publication[];
 }
 
-/** What a push says of a subscription that the server made. */
+/** The fields of a push about a subscription that the server made. */
 export type PushedSubscription = Pick<
   SubscribeResult,
   "recoverable" | "positioned" | "position" | "data"

@@ -11,7 +11,8 @@ import type { Subscription } from "./subscription.ts";
 import type { Tracking } from "./tracking.ts";
 
 /**
- * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and SP6).
+ * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and
+ * SP6).
  *
  * @param verdicts the verdicts on the signatures, one for each batch
  */
@@ -134,7 +135,9 @@ function refused(error: ErrorCode, reason: string): Decision {
   return { outcome: "error", error, why: { rule: "SP1", reason } };
 }
 
-/** In how many seconds the client has to send a new signature; 0 for never. One that has just expired is due at once. */
+/**
+ * In how many seconds the client has to send a new signature; 0 for never. One that has just expired is due at once.
+ */
 function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === Number.POSITIVE_INFINITY) return 0;
   return Math.max(1, Math.ceil(expireAtSeconds - nowMs / 1_000));

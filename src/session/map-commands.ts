@@ -1,4 +1,4 @@
-/** What clients change in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
+/** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
 import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../config/config.ts";
@@ -16,8 +16,8 @@ import type { CommandSession } from "./ports.ts";
 import { clientInfo, type Subscription } from "./subscription.ts";
 
 /**
- * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4). A
- * change that does nothing, because of the key's mode or version, is answered like any other.
+ * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).
+ * A change that does nothing, because of the key's mode or version, is answered like any other.
  */
 export function changeMap(
   session: CommandSession,

@@ -219,8 +219,8 @@ class FlowStep {
   }
 
   /**
-   * The client can't be subscribed yet. It gets what it asked for as a page, and asks for a page of the stream next. A map
-   * without a stream has no such page: its client starts again.
+   * The client can't be subscribed yet. It gets what it asked for as a page, and asks for a page of the stream next. A
+   * map without a stream has no such page: its client starts again.
    */
   #stayBehind(state: readonly Publication[] | undefined): void {
     const { position, hasStream } = this.#flow;

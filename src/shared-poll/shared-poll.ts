@@ -377,7 +377,7 @@ interface PollSetup {
   readonly epoch: string;
 }
 
-/** What came of {@link SharedPoll.track}. full: no key is tracked, because the channel has too many. */
+/** The outcome of {@link SharedPoll.track}. full: no key is tracked, because the channel has too many. */
 export type Tracking =
   | {
       readonly outcome: "tracking";

@@ -1,6 +1,8 @@
 import type { MapOptions } from "../../src/config/config.ts";
 
-/** The options of a map whose configuration names none of them; its mode and the lifetime of its keys have no default. */
+/**
+ * The options of a map whose configuration names none of them; its mode and the lifetime of its keys have no default.
+ */
 export const mapDefaults: Omit<MapOptions, "mode" | "keyTtlMs"> = {
   removeClientOnUnsubscribe: false,
   clientKey: "",

@@ -53,7 +53,7 @@ interface Refused {
   readonly key?: string;
 }
 
-/** What a publication of the server's own channel says. */
+/** The data of a publication of the server's own channel. */
 interface Told {
   readonly all?: { readonly counters: Readonly<Record<string, number>> };
   readonly changed?: { readonly counters: Readonly<Record<string, number>> };

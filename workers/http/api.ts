@@ -209,7 +209,7 @@ export function noteError(
   context.set("refusal", { rule, reason: answer.detail ?? message, code, ...named });
 }
 
-/** What calls need: a handler's context has it, and so has the consumer of a queue. */
+/** The needs of a call: a handler's context has them, and so has the consumer of a queue. */
 export interface Calling {
   readonly env: Env;
   readonly var: { readonly configured: Pick<Configured, "config"> };
@@ -341,7 +341,7 @@ async function callChannel(
 ): Promise<CallOutcome> {
   const header = req?.raw.headers.get("traceparent") ?? undefined;
   const traceparent = header === undefined ? undefined : parseTraceparent(header);
-  // A queue's messages are no requests that are counted, so nothing would report what they carry.
+  // A queue's messages aren't counted as requests, so nothing would report the counts that come with their answers.
   const carries = req !== undefined && configured.config.prometheus.counts && carriesCounts();
   const call = async (): Promise<ChannelAnswers> => {
     const object = CHANNELS.getByName(channel);

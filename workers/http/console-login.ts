@@ -103,7 +103,7 @@ function withCookie(context: Context<AppEnv>, value: string, seconds: number): R
   return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
 }
 
-/** Where the page asks for what it needs to know. */
+/** The path at which the page asks for its settings. */
 export const settingsPath = "/console/api/settings";
 
 const cookieName = "dormouse-console";

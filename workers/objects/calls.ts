@@ -42,8 +42,8 @@ export async function deliver(
 }
 
 /**
- * Calls a gateway with what has changed of a shared poll's keys, once. After a call that failed it is unknown whether the
- * gateway took the batch; the channel decides when to repeat it, which is harmless (rule SP7).
+ * Calls a gateway with what has changed of a shared poll's keys, once. After a call that failed it is unknown whether
+ * the gateway took the batch; the channel decides when to repeat it, which is harmless (rule SP7).
  */
 export async function deliverPoll(
   gateways: Env["GATEWAYS"],

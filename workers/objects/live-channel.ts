@@ -10,8 +10,8 @@ import type { Env } from "../platform/env.ts";
 import { answerInTime } from "../platform/object-call.ts";
 
 /**
- * The server's own channel (rule N7): the sockets of operators' pages, and what they are told. As long as a page answers
- * its pings, the channel asks the other collecting objects for their counts, and tells the pages once in
+ * The server's own channel (rule N7): the sockets of operators' pages, and what they are told. As long as a page
+ * answers its pings, the channel asks the other collecting objects for their counts, and tells the pages once in
  * `limits.liveTellMs` what has changed. Without a page it has no timer, makes no call and sends nothing.
  */
 export class LiveChannel {
@@ -165,7 +165,7 @@ interface LiveObject {
   lookedAt(): CollectedMetrics;
 }
 
-/** What the platform keeps with the socket of a page. */
+/** The attachment that the platform keeps with the socket of a page. */
 interface Looker {
   /** The ID of its connection. */
   readonly client: string;

@@ -35,7 +35,7 @@ export interface Configured {
   readonly verifier: TokenVerifier;
   /** Signs questions to backends. */
   readonly hookSigner: WebhookSigner;
-  /** Who may use the console; absent where it is off. */
+  /** The login of the console; absent where it is off. */
   readonly console?: ConsoleAccess;
 }
 

@@ -37,7 +37,10 @@ export function sourceFiles(): readonly SourceFile[] {
     .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 }
 
-/** All files below a folder but those that are built, those of installed packages, and those that tools keep in folders such as .wrangler. */
+/**
+ * All files below a folder but those that are built, those of installed packages, and those that tools keep in folders
+ * such as .wrangler.
+ */
 function filesIn(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;

@@ -78,7 +78,7 @@ class Fixture {
 /** A connection that tracks keys. */
 class Tracker {
   subscription: Subscription;
-  /** What it was sent, or `lost`. */
+  /** The publications that it was sent, and `lost`. */
   readonly received: string[] = [];
   readonly replies: TrackReply[] = [];
   readonly #client: string;

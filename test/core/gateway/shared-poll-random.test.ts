@@ -86,7 +86,7 @@ class Client {
   readonly #rows = new Map<string, StoredTracks>();
   readonly #wanted = new Set<string>();
   readonly #refused = new Set<string>();
-  /** What the client shows. */
+  /** The values that the client shows. */
   readonly shown = new Map<string, number>();
   /** The last version of each key in this subscription. */
   readonly #versions = new Map<string, number>();
@@ -239,7 +239,7 @@ const anyKey = fc.constantFrom(...keys);
 const anyLoss = fc.constantFrom<"nothing" | "call" | "reply">("nothing", "call", "reply");
 type Step = (world: World) => void;
 
-/** What happens often: a value changes, the backend is polled, and the gateways are called. */
+/** The usual events: a value changes, the backend is polled, and the gateways are called. */
 const anyUsual: fc.Arbitrary<Step> = fc.oneof(
   anyKey.map((key) => (world: World) => {
     world.values.set(key, (world.values.get(key) ?? 0) + 1);

@@ -203,7 +203,7 @@ describe("what was tracked", () => {
     const lost = `{"push":{"channel":"room","unsubscribe":{"code":2500,"reason":"insufficient state"}}}`;
     expect(connection.takeSent()).toEqual([lost]);
     expect(connection.saved.subscriptions).toEqual([]);
-    // Who tracked nothing learns it once it does, because the versions are others now.
+    // A client that tracked nothing learns it once it does, because the versions are others now.
     expect(other.takeSent()).toEqual([]);
     expect(fixture.ask(other, track([["a"]]), { tracks: [endless] })).toEqual([
       lost,

@@ -78,7 +78,7 @@ export class PollFixture {
     return questions.flatMap(({ items }) => items.map(({ key }) => key));
   }
 
-  /** What a gateway is called with now, as it is shown; the call succeeds. */
+  /** The batch with which a gateway is called now, in a short form; the call succeeds. */
   delivered(gateway: string): readonly string[] {
     const all = this.poll.deliveries(this.nowMs);
     for (const delivery of all) this.poll.delivered(delivery, { outcome: "taken" }, this.nowMs);
