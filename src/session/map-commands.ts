@@ -3,6 +3,7 @@ import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../config/config.ts";
 import { type MapChange, plainMapPublish } from "../contract/map-call.ts";
+import { traced } from "../contract/traceparent.ts";
 import { parseMapPublishResult, parseMapRemoveResult } from "../hooks/response.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
@@ -85,18 +86,12 @@ function change(
   }
   const subscription = session.subscriptions.get(channel);
   const info = subscription?.info ?? clientInfo(session.identity);
-  const traced = withTrace(own, session.identity.traceparent);
-  session.context.channels.changeMap(channel, traced, info, subscription, nowMs, (reply) => {
+  const { traceparent } = session.identity;
+  const named = traceparent === undefined ? own : traced(own, traceparent);
+  session.context.channels.changeMap(channel, named, info, subscription, nowMs, (reply) => {
     if (reply.outcome === "failed") done(failWith(reply.error));
     else done({ outcome: "reply", reply: { id, method: "publish" } });
   });
-}
-
-function withTrace(own: MapChange, traceparent: string | undefined): MapChange {
-  if (traceparent === undefined) return own;
-  return own.method === "map_publish"
-    ? { ...own, request: { ...own.request, traceparent } }
-    : { ...own, request: { ...own.request, traceparent } };
 }
 
 /** Whether the key that is the client's ID has to be removed at the end of a subscription (rule Z20). */

@@ -46,7 +46,7 @@ import { objectOf } from "./emulation.ts";
 import { askQuestion } from "./questions.ts";
 import { carriesCounts, carryCounts } from "./metrics.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
-import { parseTraceparent } from "../../src/contract/traceparent.ts";
+import { parseTraceparent, traced } from "../../src/contract/traceparent.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
@@ -388,13 +388,6 @@ function withTrace(
         return command;
     }
   });
-}
-
-function traced<Traced extends { readonly request: object }>(
-  command: Traced,
-  traceparent: string,
-): Traced {
-  return { ...command, request: { ...command.request, traceparent } };
 }
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };
