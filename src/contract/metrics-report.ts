@@ -1,16 +1,16 @@
 import type { KeptRefusal } from "./object-state.ts";
 
 /**
- * What objects and isolates of the edge tell the object that collects metrics (docs/metrics.md). During a deploy the
- * sides may be one release apart (rule V1): fields are only added. A series is named as Prometheus writes it, with its
- * labels, so the collecting object can also add up series that only another release knows.
+ * A report of an object, or of an isolate of the edge, to an object that collects metrics (docs/metrics.md). During a
+ * deploy the sides may be one release apart (rule V1): fields are only added. A series is named as Prometheus writes
+ * it, with its labels, so the collecting object can also add up series that only another release knows.
  */
 export interface MetricsReport {
   /** The reporting object, see `channelNode` and `gatewayNode`; "" for an isolate of the edge, which has no gauges. */
   readonly node: string;
-  /** What was added to counters since the last report. */
+  /** The additions to counters since the last report. */
   readonly counters: readonly CounterAddition[];
-  /** What was observed since the last report. */
+  /** The times that were observed since the last report. */
   readonly histograms: readonly HistogramAddition[];
   /** All of the object's gauges that aren't 0, as they are now. */
   readonly gauges: readonly GaugeValue[];

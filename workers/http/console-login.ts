@@ -1,4 +1,4 @@
-/** Who may use the console (rules N2 and N3): the login, its cookie, and the assertion of Cloudflare Access. */
+/** The login of the console (rules N2 and N3): its cookie, and the assertion of Cloudflare Access. */
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import * as v from "valibot";

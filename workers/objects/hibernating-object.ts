@@ -107,7 +107,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract readonly dueAtMs: (nowMs: number) => number;
 
-  /** What the kind of object knows of the way of a publication, and of itself. */
+  /** The answers of the kind of object about the way of a publication, and about itself. */
   protected abstract readonly told: KindTold;
 
   /** Does what is due when the alarm rings, apart from the sockets' part, and settles. */

@@ -124,7 +124,7 @@ export class ObjectMetrics {
     return { counts: channelCounts(this.counts, namespaceLabel(name, this.#object.channels)) };
   }
 
-  /** What sessions need to count. */
+  /** The part of a session's setup with which it counts. */
   get ofSessions(): Pick<SessionContext, "counts"> {
     return { counts: new SessionCounts(this.counts, this.#object.channels) };
   }

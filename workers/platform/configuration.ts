@@ -131,7 +131,7 @@ function readConfiguration(env: Settings): Configuration {
   };
 }
 
-/** Who may use the console (rules N1 and N2). Under `npm start` it is on if there is a password. */
+/** Reads the login of the console (rules N1 and N2). Under `npm start` the console is on if there is a password. */
 function consoleAccess(
   { console }: Config,
   given: Secrets,

@@ -11,7 +11,7 @@ export interface SourceFile {
 /** A place in a file that names something: a rule, a heading, a file. */
 export interface Citation {
   readonly line: number;
-  /** What the text names, such as "O2", "4.3" or "src/limits.ts". */
+  /** The name in the text, such as "O2", "4.3" or "src/limits.ts". */
   readonly cited: string;
 }
 
