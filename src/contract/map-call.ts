@@ -1,3 +1,5 @@
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition, Tags } from "../protocol/publication.ts";
 
@@ -124,6 +126,14 @@ export type MapSuppression =
   | "key_exists"
   | "key_not_found"
   | "position_mismatch";
+
+/**
+ * Whether a text can be a key of a map or of a shared poll. A lone surrogate is replaced when it is stored or hashed,
+ * which would make one key of two.
+ */
+export function isKey(text: string): boolean {
+  return text !== "" && utf8Fits(text, limits.mapKeyBytesMax) && text.isWellFormed();
+}
 
 /** Whether a command is one of a map. */
 export function isMapCommand(

@@ -18,7 +18,7 @@ import {
 import type { HookRefusal } from "../config/config.ts";
 import { isDisconnectReason } from "../config/hooks.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import type { MapPublishRequest, MapRemoveRequest } from "../contract/map-call.ts";
+import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../contract/map-call.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import type { FilterNode } from "../protocol/command.ts";
@@ -318,10 +318,10 @@ export function parseMapRemoveResult(
 /** The key of a result, or else the client's; undefined if it isn't one. */
 function readKey({ key = null }: JsonObject, wanted: string): string | undefined {
   const read = key === null || key === "" ? wanted : key;
-  return typeof read === "string" && utf8Fits(read, limits.mapKeyBytesMax) ? read : undefined;
+  return typeof read === "string" && (read === "" || isKey(read)) ? read : undefined;
 }
 
-const keyRule = `"key" is not a string of at most ${limits.mapKeyBytesMax} bytes`;
+const keyRule = `"key" is not a string of well-formed Unicode, of at most ${limits.mapKeyBytesMax} bytes`;
 
 export type DataRead = { readonly outcome: "read"; readonly data: Payload | undefined } | Invalid;
 

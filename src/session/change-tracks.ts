@@ -1,7 +1,7 @@
 import type { TrackVerdict } from "../access/track-signature.ts";
 import type { SharedPollOptions } from "../config/config.ts";
+import { isKey } from "../contract/map-call.ts";
 import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
 import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
@@ -104,10 +104,10 @@ function readTracks(
     expireAtSeconds = Math.min(expireAtSeconds, endSeconds);
     const endsAtMs = endSeconds * 1_000 + trackExpiredExtraDelayMs;
     for (const { key, version } of items) {
-      if (key === "" || !utf8Fits(key, limits.mapKeyBytesMax))
+      if (!isKey(key))
         return refused(
           errorCodes.badRequest,
-          `a key is empty, or exceeds ${limits.mapKeyBytesMax} bytes`,
+          `a key is empty, exceeds ${limits.mapKeyBytesMax} bytes, or isn't well-formed Unicode`,
         );
       keys.set(key, { key, version, endsAtMs });
     }

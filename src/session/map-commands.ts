@@ -2,11 +2,9 @@
 import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../config/config.ts";
-import { type MapChange, plainMapPublish } from "../contract/map-call.ts";
+import { isKey, type MapChange, plainMapPublish } from "../contract/map-call.ts";
 import { traced } from "../contract/traceparent.ts";
 import { parseMapPublishResult, parseMapRemoveResult } from "../hooks/response.ts";
-import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../protocol/command.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -39,7 +37,7 @@ export function changeMap(
   const key = keyOf(session, request.key, map);
   if (request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
   else if (!isAllowed || key === undefined) done(failWith(errorCodes.permissionDenied));
-  else if (!utf8Fits(key, limits.mapKeyBytesMax)) done(failWith(errorCodes.badRequest));
+  else if (key !== "" && !isKey(key)) done(failWith(errorCodes.badRequest));
   else if (removed) {
     if (hook === undefined) change(session, id, channel, plainRemove(key), nowMs, done);
     else removeByHook(session, id, { channel, key }, hook, nowMs, done);
