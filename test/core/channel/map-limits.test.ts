@@ -10,6 +10,8 @@ import { NodeSql } from "../../support/node-sql.ts";
 const noVersion = { version: 0n, versionEpoch: "" };
 const ephemeral = { mode: "ephemeral", keyTtlMs: 3_600_000 } as const;
 
+const keyOf = (number: number) => `key${String(number).padStart(4, "0")}`;
+
 /** Reads the changes after an offset, as a client does that missed them. */
 function after(offset: number, { channel, map }: { channel: Channel; map: ChannelMap }, nowMs = 0) {
   const epoch = channel.top?.epoch ?? "";
@@ -64,7 +66,6 @@ describe("the stream of an ephemeral map", () => {
 describe("reading a map", () => {
   it("[Z3] [B1] looks at a bounded number of rows, and goes on after them", () => {
     const { map } = openMap(new NodeSql(), ephemeral);
-    const keyOf = (number: number) => `key${String(number).padStart(4, "0")}`;
     for (let number = 0; number <= limits.mapPageRowsMax; number++) {
       set(map, keyOf(number), 1, { version: 1n });
       unset(map, keyOf(number));
