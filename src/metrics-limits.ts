@@ -71,8 +71,8 @@ export const metricsLimits = {
   liveLeaseMs: 10_000,
   /** How long a collecting object waits for further reports before it tells of them. */
   liveCollectMs: 500,
-  /** Operators' pages that look at a time. Further ones are answered 503. */
-  liveLookersMax: 16,
+  /** Operators' pages that hear the server's own channel at a time. Further ones are answered 503. */
+  livePagesMax: 16,
   /** The longest frame of such a page, in characters: it sends a connect command and answers to pings. */
   liveFrameCharactersMax: 4_096,
   /** Refusals that one publication of the live channel has at most; the newest are told. */

@@ -30,7 +30,7 @@ export type LiveAnswer =
  * @param client       the connection's ID
  * @param hasConnected whether an earlier frame had the connect
  */
-export function answerLooker(frame: Message, client: string, hasConnected: boolean): LiveAnswer {
+export function answerPage(frame: Message, client: string, hasConnected: boolean): LiveAnswer {
   if (frame.length > limits.liveFrameCharactersMax)
     return { outcome: "closed", code: disconnectCodes.messageSizeLimit };
   const { commands, malformed } = jsonCodec.decodeFrame(frame);

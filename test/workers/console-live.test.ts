@@ -235,7 +235,7 @@ describe("the server's own channel", () => {
   it("[N7] takes as many pages as are bounded, and no command but the connect", async () => {
     const headers = await logIn();
     const sockets = [];
-    for (let opened = 0; opened < limits.liveLookersMax; opened++)
+    for (let opened = 0; opened < limits.livePagesMax; opened++)
       sockets.push(TestSocket.on(await live(headers)));
     expect((await live(headers)).status).toBe(503);
     const [first, second] = sockets;
