@@ -440,7 +440,7 @@ export class Gateway implements Channels {
   #recoveryLimit(channel: string): number {
     const { client } = this.#setup.config;
     const options = this.#options(channel);
-    return options === undefined
+    return options?.map === undefined
       ? client.recoveryMaxPublicationLimit
       : recoveryLimitOf(options, client);
   }
