@@ -402,7 +402,7 @@ export interface Changer {
 }
 
 /** Nothing was done: the map is full, or the same change may succeed a little later (rule I4). */
-export type ChangeFailure = "full" | "too-many-keys";
+type ChangeFailure = "full" | "too-many-keys";
 
 /** The outcome of {@link ChannelMap.change}. */
 export type MapChangeOutcome =

@@ -1,6 +1,15 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { HistoryOutcome } from "./channel.ts";
-import type { ChangeFailure } from "./channel-map.ts";
+
+/** The error for a publication, or for a change of a map, that wasn't made, to clients and backends alike. */
+export function changeError(failure: "full" | "too-many-keys"): ErrorCode {
+  switch (failure) {
+    case "full":
+      return errorCodes.limitExceeded;
+    case "too-many-keys":
+      return errorCodes.tooManyRequests;
+  }
+}
 
 /** The error for a history that can't be read, to clients and backends alike. */
 export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
@@ -11,15 +20,5 @@ export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "histor
       return errorCodes.unrecoverablePosition;
     case "too-large":
       return errorCodes.limitExceeded;
-  }
-}
-
-/** The error for a publication, or for a change of a map, that wasn't made, to clients and backends alike. */
-export function changeError(failure: ChangeFailure): ErrorCode {
-  switch (failure) {
-    case "full":
-      return errorCodes.limitExceeded;
-    case "too-many-keys":
-      return errorCodes.tooManyRequests;
   }
 }

@@ -61,8 +61,8 @@ export type RelayRequest =
   /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
   | { readonly method: "check" }
   /**
-   * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes.
-   * Without keys, only the epoch is asked for. A release before it refuses it.
+   * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes. Without
+   * keys, only the epoch is asked for. A release before it refuses it.
    */
   | { readonly method: "track"; readonly known: readonly KnownVersion[] }
   /** Nobody at the gateway tracks these keys any more. */

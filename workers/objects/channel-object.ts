@@ -37,7 +37,7 @@ import { inSpan } from "../platform/spans.ts";
 import { deliver, deliverPoll, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
-import { CommitQueue, type JobOutcome } from "./commit-queue.ts";
+import { CommitQueue, type JobOutcome, type Overloaded } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 import { PollDriver } from "./poll-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
@@ -436,8 +436,6 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#hadAlarm = false;
   }
 }
-
-type Overloaded = Extract<JobOutcome<never>, { readonly outcome: "overloaded" }>;
 
 /** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
 function publishes({ method }: { readonly method: string }): boolean {
