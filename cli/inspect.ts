@@ -93,7 +93,7 @@ function printState(state: JsonObject, shell: Shell): void {
   warnIncomplete(state, shell);
 }
 
-/** What the object tells of itself, and of the channel whose own object it is: names and values. */
+/** The state of the object, and of the channel whose own object it is: names and values. */
 function aboutObject(state: JsonObject, nowMs: number): readonly Row[] {
   const sinceMs = numberOf(state, "awake_since_ms");
   // The edge has no state but its refusals.
@@ -120,7 +120,7 @@ function aboutObject(state: JsonObject, nowMs: number): readonly Row[] {
   ];
 }
 
-/** What a channel's own object tells of the channel. */
+/** The state of a channel, as its own object tells it. */
 function channelRows(channel: JsonObject): readonly Row[] {
   if (channel["name"] === undefined) return [];
   const { offset, epoch, committing, waiting_bytes: waiting } = channel;

@@ -1,4 +1,4 @@
-/** What the server answers, as far as the console reads it (docs/protocol.md 6.2 and docs/why.md). */
+/** The answers of the server, as far as the console reads them (docs/protocol.md 6.2 and docs/why.md). */
 
 export interface Settings {
   readonly version: string;
@@ -143,7 +143,7 @@ export interface CollectedRefusal extends Refusal {
   readonly object: string;
 }
 
-/** What the server's own channel tells: everything, or what has changed. */
+/** A publication of the server's own channel: all series, or those that have changed. */
 export interface LiveNews {
   readonly at_ms?: number;
   readonly all?: Metrics;

@@ -112,7 +112,7 @@ function Pages({
   const title = pages.find(([page]) => page === current)?.[1] ?? "Console";
   useEffect(() => {
     document.title = `${title} – Dormouse`;
-    // Whoever uses the keyboard or hears the page goes on in the new page, and not behind the link.
+    // A user of the keyboard or of a screen reader goes on in the new page, and not behind the link.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [route.page, title]);

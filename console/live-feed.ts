@@ -4,7 +4,7 @@ import type { CollectedRefusal, LiveNews, Metrics } from "./answers.ts";
 import { type Point, pointBetween, stateBefore, withChanges } from "./rates.ts";
 import { read } from "./server.ts";
 
-/** What the server counts and refuses, as its own channel tells it while a page looks. */
+/** The counts and refusals of the server, as its own channel tells them while a page looks. */
 export interface Feed {
   readonly metrics?: Metrics;
   /** The points of the plots since the console was opened. */
@@ -25,9 +25,9 @@ let countedAtMs = 0;
 /** The connection; undefined while no page looks. */
 let client: Centrifuge | undefined;
 let reportMs = 0;
-const lookers = new Set<Looker>();
+const views = new Set<View>();
 
-interface Looker {
+interface View {
   readonly show: (feed: Feed) => void;
   readonly loggedOut: () => void;
 }
@@ -41,14 +41,14 @@ interface Looker {
 export function useFeed(everyMs: number, loggedOut: () => void): Feed {
   const [shown, setShown] = useState(feed);
   useEffect(() => {
-    const looker = { show: setShown, loggedOut };
+    const view = { show: setShown, loggedOut };
     reportMs = everyMs;
-    lookers.add(looker);
+    views.add(view);
     follow();
     document.addEventListener("visibilitychange", follow);
     const moving = setInterval(move, moveMs);
     return () => {
-      lookers.delete(looker);
+      views.delete(view);
       document.removeEventListener("visibilitychange", follow);
       clearInterval(moving);
       // The next page may look, too.
@@ -66,7 +66,7 @@ export function forgetFeed(): void {
 
 /** Opens the connection if a visible page looks, and closes it otherwise. */
 function follow(): void {
-  const isLooking = lookers.size > 0 && !document.hidden;
+  const isLooking = views.size > 0 && !document.hidden;
   if (isLooking === (client !== undefined)) return;
   if (!isLooking) {
     client?.disconnect();
@@ -126,14 +126,14 @@ async function remember(): Promise<void> {
 /** The connection has failed: because the login has ended, or for a reason that the operator is told. */
 async function explain(): Promise<void> {
   const answer = await read("settings");
-  if (answer.outcome === "logged-out") for (const { loggedOut } of lookers) loggedOut();
+  if (answer.outcome === "logged-out") for (const { loggedOut } of views) loggedOut();
   else if (answer.outcome === "failed") show({ ...feed, problem: answer.message });
   else show({ ...feed, problem: "the connection was lost, and is opened again" });
 }
 
 function show(next: Feed): void {
   feed = next;
-  for (const looker of lookers) looker.show(next);
+  for (const view of views) view.show(next);
 }
 
 /** Two lists of refusals as one, newest first, each once. */

@@ -1,4 +1,4 @@
-/** What the plots show, from the counts that the server gives every few seconds. */
+/** Makes the values of the plots from the counts that the server gives every few seconds. */
 import type { Metrics, SeriesValues } from "./answers.ts";
 
 /** One point of all plots; the time is in seconds since 1970. */

@@ -2,7 +2,7 @@ import type { CollectedRefusal } from "./answers.ts";
 import { href } from "./hash-route.ts";
 import { Table, time } from "./parts.tsx";
 
-/** What was refused, by which rule, and why; with links to the user and the channel. */
+/** A table of refusals with their rules and reasons, and with links to the user and the channel. */
 export function RefusalTable({
   caption,
   refusals,

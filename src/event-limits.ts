@@ -1,4 +1,4 @@
-/** The bounds of events for backends; a part of `limits` (rule B1). */
+/** The bounds of events for backends, and of messages that queues bring from them; a part of `limits` (rule B1). */
 export const eventLimits = {
   /** Events in one batch, by default and at most. They are in memory together. A configuration with more is refused. */
   eventsBatchDefault: 100,
@@ -61,4 +61,22 @@ export const eventLimits = {
   /** Events in one answer of the API, by default and at most. Together they have at most `answerBytesMax` characters. */
   eventsAnswerDefault: 100,
   eventsAnswerMax: 1_000,
+  /**
+   * Entries of `consumers`. Each batch is compared with each of them. A configuration with more is refused (rule A8).
+   */
+  consumersMax: 16,
+  /**
+   * Characters of a message as text. A queue takes 128 KB; a message that the platform has parsed may take several
+   * times that when it is written again. A longer one is refused with 107 (rule M5).
+   */
+  queueMessageCharactersMax: 1_048_576,
+  /**
+   * The delay before a message is delivered again, in seconds; it doubles with each delivery up to the maximum (rule
+   * M3). Two deliveries after the longest delay are within `idempotencyMs`, so that the second one finds the key of the
+   * first.
+   */
+  queueRetrySeconds: 5,
+  queueRetrySecondsMax: 120,
+  /** How long the queue of refused messages may take to store one. Then the message is delivered again (rule M5). */
+  deadLetterAnswerMs: 10_000,
 } as const;

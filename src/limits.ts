@@ -1,11 +1,9 @@
 import { accessLimits } from "./access-limits.ts";
-import { consoleLimits } from "./console-limits.ts";
 import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { mapLimits } from "./map-limits.ts";
 import { metricsLimits } from "./metrics-limits.ts";
 import { pollLimits } from "./poll-limits.ts";
-import { queueLimits } from "./queue-limits.ts";
 import { trailLimits } from "./trail-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
@@ -473,12 +471,10 @@ export const limits = {
   descriptorsReadMs: 250,
   ...accessLimits,
   ...userLimits,
-  ...consoleLimits,
   ...eventLimits,
   ...hookLimits,
   ...mapLimits,
   ...metricsLimits,
   ...pollLimits,
-  ...queueLimits,
   ...trailLimits,
 } as const;

@@ -16,7 +16,7 @@ import { neededSecrets } from "../needed-secrets.ts";
 import { nested } from "./flat-config.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
 
-/** What became of a key. */
+/** The outcome of the conversion of a key. */
 export interface Row {
   /** The name in the source. */
   readonly key: string;

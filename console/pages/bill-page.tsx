@@ -4,7 +4,7 @@ import { count, Message, type PageProps, Table, time, useAnswer } from "../parts
 import { usePolling } from "../polling.ts";
 import { read } from "../server.ts";
 
-/** What the last hour costs on Cloudflare, by the counts, and the shares of the namespaces. */
+/** The cost of the last hour on Cloudflare, by the counts, and the shares of the namespaces. */
 export function BillPage({ loggedOut }: PageProps) {
   const [{ result: metrics, problem }, take] = useAnswer<Metrics>(loggedOut);
   usePolling(async () => void (await take(read<Metrics>("metrics"))), everyMs);

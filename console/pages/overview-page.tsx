@@ -9,7 +9,7 @@ import type { Point } from "../rates.ts";
 import { sumOf } from "../rates.ts";
 import { call } from "../server.ts";
 
-/** What goes on now: plots, and the gateways of all pools. */
+/** The page with the present state: plots, and the gateways of all pools. */
 export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly reportMs: number }) {
   const { metrics, points, refusals, problem } = useFeed(reportMs, loggedOut);
   const last = points.at(-1);
@@ -184,7 +184,7 @@ function GatewayTable({ nodes }: Pick<Info, "nodes">) {
   );
 }
 
-/** What objects have done since the counts began, by their kinds. */
+/** The sums of the objects' work since the counts began, by their kinds. */
 function Objects({ counters }: { readonly counters: Readonly<Record<string, number>> }) {
   const kinds = ["channel", "gateway"] as const;
   const of = (name: string, kind: string) => count(sumOf(counters, `${name}{kind="${kind}"}`));

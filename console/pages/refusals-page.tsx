@@ -6,7 +6,9 @@ import { labelsOf } from "../rates.ts";
 import { RefusalTable } from "../refusal-table.tsx";
 import { call } from "../server.ts";
 
-/** What was refused: the newest of all objects and of the edge as they happen, those of one object, and the sums by rule. */
+/**
+ * The refusals: the newest of all objects and of the edge as they happen, those of one object, and the sums by rule.
+ */
 export function RefusalsPage({
   params,
   loggedOut,
@@ -60,7 +62,7 @@ function Newest({
   );
 }
 
-/** What one object itself remembers, which is more than it has reported. Asking wakes it. */
+/** The refusals that one object itself remembers, which are more than it has reported. Asking wakes it. */
 function Remembered({
   object,
   loggedOut,

@@ -4,6 +4,17 @@
  */
 import { matchesGlob } from "./glob.ts";
 
+/** The methods of maps and of shared polls. */
+export const keyMethods = [
+  "map_publish",
+  "map_remove",
+  "map_read_state",
+  "map_read_stream",
+  "map_stats",
+  "map_clear",
+  "shared_poll_publish",
+] as const;
+
 /** The methods of the HTTP API, by their names in paths, bodies and the configuration. */
 export const apiMethods = [
   "publish",
@@ -28,13 +39,7 @@ export const apiMethods = [
   "delete_user_status",
   "why",
   "inspect",
-  "map_publish",
-  "map_remove",
-  "map_read_state",
-  "map_read_stream",
-  "map_stats",
-  "map_clear",
-  "shared_poll_publish",
+  ...keyMethods,
 ] as const;
 
 /** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */
@@ -65,7 +70,7 @@ export const changingMethods = [
 export interface ApiKey {
   /** For the log and for errors: the name in `http_api.keys`, the name of the secret, or the name of the consumer. */
   readonly name: string;
-  /** Whose rights these are, in words for an error; absent for a key of `http_api.keys`. */
+  /** The holder of these rights, in words for an error; absent for a key of `http_api.keys`. */
   readonly title?: string;
   /** Absent if the key admits everything. */
   readonly rights?: ApiKeyRights;

@@ -45,12 +45,12 @@ export function joinedKeys(keys: readonly string[]): string {
   return keys.join("\0");
 }
 
-/** What a signature comes to. */
+/** The outcome of the check of a signature. */
 export type TrackVerdict =
   | { readonly outcome: "verified"; readonly expireAtSeconds: number }
   | { readonly outcome: "expired" }
   | { readonly outcome: "invalid" }
-  /** It is unknown yet which user the connection is of. */
+  /** The user of the connection isn't known yet. */
   | { readonly outcome: "unavailable" };
 
 /** The verdict on a signature that is authentic. */

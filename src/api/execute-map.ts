@@ -1,6 +1,6 @@
 import type { Channel } from "../channel/channel.ts";
 import type { ChannelMap, MapChangeOutcome } from "../channel/channel-map.ts";
-import { historyError } from "../channel/history-error.ts";
+import { changeError, historyError } from "../channel/outcome-error.ts";
 import type { ChannelAnswer } from "../contract/channel-call.ts";
 import type { MapCommand, MapStateQuery, MapStreamQuery } from "../contract/map-call.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -37,9 +37,8 @@ function changeAnswer(outcome: MapChangeOutcome): ChannelAnswer {
     case "suppressed":
       return { result: jsonText(outcome, suppressedFields) };
     case "full":
-      return { error: errorCodes.limitExceeded };
     case "too-many-keys":
-      return { error: errorCodes.tooManyRequests };
+      return { error: changeError(outcome.outcome) };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Channel } from "../channel/channel.ts";
-import { historyError } from "../channel/history-error.ts";
+import { changeError, historyError } from "../channel/outcome-error.ts";
 import type { PresenceAnswer } from "../channel/shared-presence.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -30,7 +30,7 @@ export function executeAll(
   let bytes = 0;
   return commands.map((command) => {
     const answer = execute(channel, command, nowMs, present);
-    if ("error" in answer || changesSomething.has(command.method)) return answer;
+    if ("error" in answer || alwaysReturned.has(command.method)) return answer;
     bytes += answer.result.length;
     return bytes > limits.answerBytesMax ? { error: errorCodes.limitExceeded } : answer;
   });
@@ -76,7 +76,7 @@ export function execute(
 }
 
 /** The methods whose results are small, and tell the backend what was done: they are always returned. */
-const changesSomething: ReadonlySet<string> = new Set(["publish", "map_publish", "map_remove"]);
+const alwaysReturned: ReadonlySet<string> = new Set(["publish", "map_publish", "map_remove"]);
 
 function publish(
   channel: Channel,
@@ -93,7 +93,7 @@ function publish(
     case "position-mismatch":
       return { result: encodeMismatch(outcome.position) };
     case "too-many-keys":
-      return { error: errorCodes.tooManyRequests };
+      return { error: changeError(outcome.outcome) };
   }
 }
 

@@ -146,9 +146,10 @@ function shownClose(close: ClosedConnection): object {
   return { client, user, ...times, code, by, had_connected: hadConnected };
 }
 
-/** All of them are of the edge, as the answer says. */
-function shownEdgeRefusal({ object, ...refusal }: CollectedRefusal): object {
-  return object === edgeNode ? shownRefusal(refusal) : {};
+/** A refusal of the edge, without its object, which the answer names once. */
+function shownEdgeRefusal(collected: CollectedRefusal): object {
+  const { object: _, ...refusal } = collected;
+  return shownRefusal(refusal);
 }
 
 function shownRefusal({ atMs, count, ...refusal }: KeptRefusal): object {

@@ -8,7 +8,7 @@ export function refusedKey(key: string): Refused | undefined {
   return key === "" ? refusedRequest("key is required") : refusedKeyText(key);
 }
 
-/** The same for a key that may be left out. */
+/** Refuses a key as {@link refusedKey} does, except for an empty one, which stands for none. */
 export function refusedKeyText(key: string): Refused | undefined {
   if (!utf8Fits(key, limits.mapKeyBytesMax))
     return refusedRequest(`key exceeds ${limits.mapKeyBytesMax} bytes`);

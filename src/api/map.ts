@@ -23,7 +23,7 @@ import {
   parsePublication,
   parseVersion,
 } from "./publish.ts";
-import { channelShape } from "./read.ts";
+import { channelShape, refusedLimit, refusedQuery } from "./read.ts";
 import {
   checkChannel,
   flagField,
@@ -158,23 +158,16 @@ function parseReadStream(params: string, caller: ApiCaller): ParsedEntry {
     const detail = "the channel is an ephemeral map, which keeps no stream";
     return { outcome: "refused", error: errorCodes.notAvailable, detail };
   }
-  const refused = refusedLimit(limit);
-  if (refused !== undefined) return refused;
   const since = positionOf(since_offset, since_epoch);
-  // Nothing precedes the first change, so such a request must be a mistake.
-  if (reverse && since?.offset === 0)
-    return refusedRequest("since_offset must be above 0 when reverse is set");
   const request = { limit, reverse, ...(since && { since }) };
+  const refused = refusedQuery(request, "since_offset");
+  if (refused !== undefined) return refused;
   return mapCall(channel, { method: "map_read_stream", request });
 }
 
 /** The position that two fields name; undefined if neither is set. */
 function positionOf(offset: number, epoch: string): StreamPosition | undefined {
   return offset === 0 && epoch === "" ? undefined : { offset, epoch };
-}
-
-function refusedLimit(limit: number): Refused | undefined {
-  return limit < -1 ? refusedRequest("limit must be -1 or more") : undefined;
 }
 
 function parseMapOnly(

@@ -9,8 +9,8 @@ import { formatProblem, overLimit, parsePublication, parseVersion } from "./publ
 import { checkChannel, parseShape, shape, textField } from "./shape.ts";
 
 /**
- * Parses a `shared_poll_publish` request. It is refused with 107 on a channel that is no shared poll, and with 108 where
- * `shared_poll.publish_enabled` is off.
+ * Parses a `shared_poll_publish` request. It is refused with 107 on a channel that is no shared poll, and with 108
+ * where `shared_poll.publish_enabled` is off.
  */
 export function parsePollPublish(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(pollPublishShape, params);

@@ -23,8 +23,9 @@ import { parseCommand, unknownMethodDetail } from "./methods.ts";
 import { parseShape, shape, textField } from "./shape.ts";
 
 /**
- * Messages of a queue (section M of src/SPEC.md): a command of the API each, or a publication. What a message says is
- * parsed here, and from the answers to its command follows what becomes of it; `workers/http/queue.ts` makes the calls.
+ * Messages of a queue (section M of src/SPEC.md). Each holds a command of the API, or a publication. This file parses a
+ * message, and decides by the answers to its command whether it is done, repeated or refused. `workers/http/queue.ts`
+ * makes the calls.
  */
 
 /** The command of a message, or the reason why it has none. */
@@ -60,7 +61,7 @@ export function parseQueueMessage(
   return { outcome: "command", command: withKey(parsed.command, `queue:${id}`) };
 }
 
-/** What a message has, as text to be parsed and as a value to be sent on. */
+/** The body of a message, as text to be parsed and as a value to be sent on. */
 export interface MessageBody {
   readonly text: string;
   /** The text itself if the sender sent text or bytes, so that not a digit of it changes. */
@@ -140,11 +141,9 @@ function keyed(entry: Entry, idempotencyKey: string): Entry {
   const { command } = entry;
   switch (command.method) {
     case "publish":
-      return { ...entry, command: { ...command, request: withOwn(command.request) } };
     case "map_publish":
-      return { ...entry, command: { ...command, request: withOwn(command.request) } };
     case "map_remove":
-      return { ...entry, command: { ...command, request: withOwn(command.request) } };
+      return { ...entry, command: withOwn(command) };
     case "history":
     case "history_remove":
     case "presence":
@@ -153,13 +152,16 @@ function keyed(entry: Entry, idempotencyKey: string): Entry {
     case "map_read_stream":
     case "map_stats":
     case "map_clear":
-    // Its version does what a key does elsewhere.
+    // A shared poll ignores a version that it has had, so a repeated message needs no key.
     case "shared_poll_publish":
       return entry;
   }
 
-  function withOwn<Request extends { readonly idempotencyKey: string }>(request: Request): Request {
-    return request.idempotencyKey === "" ? { ...request, idempotencyKey } : request;
+  function withOwn<Keyed extends { readonly request: { readonly idempotencyKey: string } }>(
+    keyless: Keyed,
+  ): Keyed {
+    if (keyless.request.idempotencyKey !== "") return keyless;
+    return { ...keyless, request: { ...keyless.request, idempotencyKey } };
   }
 }
 
@@ -178,7 +180,7 @@ export function fittingCommands(commands: readonly ApiCommand[]): number {
   return fitting;
 }
 
-/** What becomes of a message. */
+/** The fate of a message. */
 export type MessageOutcome =
   /** It was carried out, and is not delivered again. */
   | { readonly outcome: "done" }

@@ -1,7 +1,14 @@
 /** The parsers of the methods that publish nothing: history, history_remove, presence and presence_stats. */
 import * as v from "valibot";
 import { errorCodes } from "../protocol/codes.ts";
-import { type ApiCaller, type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
+import type { HistoryQuery } from "../contract/channel-call.ts";
+import {
+  type ApiCaller,
+  type Entry,
+  type ParsedEntry,
+  type Refused,
+  refusedRequest,
+} from "./command.ts";
 import {
   checkChannel,
   flagField,
@@ -26,13 +33,30 @@ function historyEntry(request: Shaped<typeof historyShape>, caller: ApiCaller): 
   const checked = checkChannel(channel, "history", caller);
   if (checked.outcome === "refused") return checked;
   if (checked.options.subscriptionType !== "stream") return noHistory;
-  if (limit < -1) return refusedRequest("limit must be -1 or more");
-  // Nothing precedes the first publication, so such a request must be a mistake.
-  if (reverse && since?.offset === 0) {
-    return refusedRequest("since.offset must be above 0 when reverse is set");
-  }
   const query = { limit, reverse, ...(since && { since }) };
-  return { outcome: "call", channel, command: { method: "history", request: query } };
+  const refused = refusedQuery(query, "since.offset");
+  return refused ?? { outcome: "call", channel, command: { method: "history", request: query } };
+}
+
+/**
+ * Refuses a query of publications that must be a mistake; undefined if it isn't one.
+ *
+ * @param sinceField the name of the field with the offset
+ */
+export function refusedQuery(
+  { limit, reverse, since }: HistoryQuery,
+  sinceField: string,
+): Refused | undefined {
+  // Nothing precedes the first publication.
+  const detail = `${sinceField} must be above 0 when reverse is set`;
+  return (
+    refusedLimit(limit) ?? (reverse && since?.offset === 0 ? refusedRequest(detail) : undefined)
+  );
+}
+
+/** Refuses a limit below -1, which stands for no limit; undefined for all others. */
+export function refusedLimit(limit: number): Refused | undefined {
+  return limit < -1 ? refusedRequest("limit must be -1 or more") : undefined;
 }
 
 /** A `history` request. */

@@ -9,7 +9,7 @@ import type {
   TracedConnection,
 } from "../contract/trail.ts";
 
-/** What became of a publication on its way to one connection, in a word and in a sentence (rule Y3). */
+/** The outcome of a publication for one connection, in a word and in a sentence (rule Y3). */
 export interface Verdict {
   readonly outcome: Outcome;
   readonly summary: string;
@@ -44,11 +44,11 @@ export interface Passage {
   /** When it came, ms since 1970; undefined if that isn't known. */
   readonly publishedAtMs: number | undefined;
   readonly object: ObjectTrail;
-  /** How the object was told of it; undefined for the channel's own object, and if that isn't remembered. */
+  /** The batch that brought it to a gateway; undefined for the channel's own object, and if it isn't remembered. */
   readonly told: GatewayTold | undefined;
 }
 
-/** What became of the publication for an open connection. */
+/** Decides on the outcome of the publication for an open connection. */
 export function verdictOn(connection: TracedConnection, passage: Passage): Verdict {
   const who = `client ${connection.client}`;
   const notes = passage.object.notes.filter(({ client }) => client === connection.client);
@@ -65,7 +65,7 @@ export function verdictOn(connection: TracedConnection, passage: Passage): Verdi
   return { ...verdict, summary };
 }
 
-/** What became of the publication for a connection that has ended. */
+/** Decides on the outcome of the publication for a connection that has ended. */
 export function verdictOnClosed(closed: ClosedConnection, passage: Passage): Verdict {
   const { client, code, by, atMs, openedAtMs } = closed;
   const { publishedAtMs, object } = passage;

@@ -10,9 +10,8 @@ import type {
 import { limits } from "../limits.ts";
 import { MapExpiry } from "../map/map-expiry.ts";
 import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
-import type { KeyCounts, KnownKey, MapEntry } from "../map/map-state.ts";
+import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "../map/map-state.ts";
 import { SharedPages } from "../map/shared-pages.ts";
-import { suppressionOf } from "../map/suppression.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
@@ -104,7 +103,7 @@ export class ChannelMap {
     const top = this.#begin(nowMs);
     const key = JSON.stringify([top.epoch, query, bytesMax]);
     const known = this.#pages.find(key, nowMs);
-    // Whoever reads a later page gets the changes after the first one anyway.
+    // A client that reads a later page gets the changes after the first one anyway.
     if (known !== undefined && (since !== undefined || known.position.offset === top.offset))
       return known;
     const read = this.#read(cursor, limit, since, nowMs, bytesMax);
@@ -244,7 +243,7 @@ export class ChannelMap {
     return { outcome: "read", ...page, position };
   }
 
-  /** What is known of a key; if it has ended, its removal comes first, so that what follows finds it removed. */
+  /** Finds a key. If it has ended, it is removed first, so that the change under way comes after its removal. */
   #known(key: string, nowMs: number): KnownKey | undefined {
     const known = this.#store.state.find(key);
     if (known === undefined) return undefined;
@@ -393,7 +392,7 @@ export interface MapChannel {
   restart(nowMs: number): void;
 }
 
-/** Who changes a key, and when. */
+/** The author and the time of a change. */
 export interface Changer {
   /** Undefined for a backend. */
   readonly info: ClientInfo | undefined;

@@ -28,8 +28,8 @@ export function mapStoreOf(
 }
 
 /**
- * Deletes what a channel stored while its namespace had another `subscription_type` or `map.mode`: a stream without keys
- * is no stream of a map, and the other way round. So the channel begins anew, with a new epoch (rule Z12).
+ * Deletes what a channel stored while its namespace had another `subscription_type` or `map.mode`: a stream without
+ * keys is no stream of a map, and the other way round. So the channel begins anew, with a new epoch (rule Z12).
  *
  * @returns the tables that stay
  */

@@ -5,8 +5,8 @@ import type { HistoryEntry } from "./history-table.ts";
 import type { FirstResult, Idempotency } from "./idempotency.ts";
 
 /**
- * The stored publications of a channel together with their idempotency keys: whatever overwrites or deletes rows retains
- * the young keys of these rows first (rule I2), in the same transaction.
+ * The stored publications of a channel together with their idempotency keys: whatever overwrites or deletes rows
+ * retains the young keys of these rows first (rule I2), in the same transaction.
  */
 export class PublicationStore {
   readonly #sql: Sql;

@@ -1,5 +1,5 @@
 import type { Channel } from "./channel.ts";
-import { historyError } from "./history-error.ts";
+import { changeError, historyError } from "./outcome-error.ts";
 import { clientPublication } from "./publication-request.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
@@ -109,8 +109,8 @@ function mapReply(
     }
     case "map_change": {
       const outcome = map.change(request.change, request.info, nowMs);
-      if (outcome.outcome === "full") return failed(errorCodes.limitExceeded);
-      if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
+      if (outcome.outcome === "full" || outcome.outcome === "too-many-keys")
+        return failed(changeError(outcome.outcome));
       const { instance, sequence } = channel.relay;
       const suppressed = outcome.outcome === "suppressed" ? { suppressed: outcome.reason } : {};
       return { outcome: "map_changed", instance, sequence, ...suppressed };
@@ -130,7 +130,7 @@ function publish(
   // A publication without a key has no place in a map.
   if (channel.map !== undefined) return failed(errorCodes.badRequest);
   const outcome = channel.publish(request, info, nowMs);
-  if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
+  if (outcome.outcome === "too-many-keys") return failed(changeError(outcome.outcome));
   const { instance, sequence } = channel.relay;
   return { outcome: "published", instance, sequence };
 }

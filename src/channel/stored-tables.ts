@@ -20,8 +20,8 @@ export function storedAtMs(sql: Sql): number {
 }
 
 /**
- * A ring may be large, so only its newest row is read. Nothing in the state of a map is newer than in its ring. The other
- * tables are small beside them.
+ * A ring may be large, so only its newest row is read. Nothing in the state of a map is newer than in its ring. The
+ * other tables are small beside them.
  */
 function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
   if (table === "map_state") return undefined;
@@ -37,7 +37,9 @@ export function ringOf(table: RingTable): Ring {
   return { table, number: "offset", columns: "offset, time, floor, version, version_epoch" };
 }
 
-/** The tables that hold the stream of a channel, as a ring: those of its publications, or of its changes if it is a map. */
+/**
+ * The tables that hold the stream of a channel, as a ring: those of its publications, or of its changes if it is a map.
+ */
 export type RingTable = "publication" | "map_change";
 
 /** The tables that a channel object may have. The column `time` of each says when a row was stored, ms since 1970. */

@@ -27,7 +27,7 @@ export interface Config {
 /** The section `console`: the operator's page. */
 export interface ConsoleConfig {
   readonly enabled: boolean;
-  /** Who gets in by Cloudflare Access; absent if the password decides. */
+  /** The application of Cloudflare Access that lets operators in; absent if the password does. */
   readonly access?: ConsoleAccessConfig;
 }
 
@@ -53,7 +53,7 @@ export interface ConsumerConfig {
   readonly name: string;
   /** The name of the queue at Cloudflare. */
   readonly queue: string;
-  /** What the messages may do. */
+  /** The methods and channels that the messages may name. */
   readonly rights: ApiKeyRights;
   /** The messages are publications, and not commands. */
   readonly publicationDataMode: boolean;
@@ -83,7 +83,7 @@ export interface QueueTarget {
   readonly binding: string;
 }
 
-/** What an event is about. */
+/** The kinds of events. */
 export type EventType =
   | "connected"
   | "disconnected"
@@ -285,7 +285,7 @@ export interface ChannelConfig {
   readonly namespaces: ReadonlyMap<string, ChannelOptions>;
 }
 
-/** The section `shared_poll`: what all shared polls have in common (docs/protocol.md 3.5). */
+/** The section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5). */
 export interface SharedPollConfig {
   /** The time until which the previous secret signs keys, in seconds since 1970; 0 for no end. */
   readonly hmacPreviousSecretKeyValidUntilSeconds: number;
@@ -334,7 +334,7 @@ export interface ChannelOptions {
   readonly deltaPublish: boolean;
   /** Subscribers may filter publications by tags (docs/protocol.md 3.2). */
   readonly allowTagsFilter: boolean;
-  /** What the channels are, and how clients subscribe to them (docs/protocol.md 1.3). */
+  /** The kind of the namespace's channels, which decides how clients subscribe to them (docs/protocol.md 1.3). */
   readonly subscriptionType: "stream" | "map" | "map_clients" | "map_users" | "shared_poll";
   /** Present if the channels are maps (docs/protocol.md 3.4); their streams have the options of a history. */
   readonly map?: MapOptions;
@@ -359,7 +359,7 @@ export interface MapOptions {
   readonly keyTtlMs: number;
   /** A client's entry, whose key is the client's ID, is removed at the end of its subscription. */
   readonly removeClientOnUnsubscribe: boolean;
-  /** The key of what a client publishes and removes: the one that it names, its own ID, or that of its user. */
+  /** The key that a client sets and removes: the one that it names, its own ID, or the ID of its user. */
   readonly clientKey: "" | "client_id" | "user_id";
   readonly allowPublishForClient: boolean;
   readonly allowPublishForSubscriber: boolean;

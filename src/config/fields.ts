@@ -196,8 +196,8 @@ function unitMs(unit: string): bigint {
 }
 
 /**
- * 10 years of 365 days, which stand for a time without an end. A longer duration is a mistake, and this bound keeps sums
- * with a clock safe integers.
+ * 10 years of 365 days, which stand for a time without an end. A longer duration is a mistake, and this bound keeps
+ * sums with a clock safe integers.
  */
 export const longestDurationMs = 315_360_000_000;
 

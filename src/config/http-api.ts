@@ -71,8 +71,8 @@ const keyName = {
 };
 
 /**
- * What a list of methods may have: these methods, and "*". Made when it is needed, because an isolate starts for every
- * object that wakes.
+ * The rule for a list of methods: it may have these methods, and "*". The expression is compiled only when it is
+ * needed, because an isolate starts for every object that wakes.
  */
 export function methodName(methods: readonly string[]): ListRule {
   return {
@@ -81,5 +81,5 @@ export function methodName(methods: readonly string[]): ListRule {
   };
 }
 
-/** What a list of channels may have. */
+/** The rule for a list of channels. */
 export const channelGlob = { shape: /./su, meaning: `a channel's name or a pattern of names` };

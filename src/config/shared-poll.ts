@@ -6,7 +6,7 @@ import type { Section } from "./section.ts";
 import { unsupportedSharedPollKeys } from "./unsupported.ts";
 
 /**
- * Reads the section `shared_poll`: what all shared polls have in common (docs/protocol.md 3.5).
+ * Reads the section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5).
  *
  * @param section receives the problems
  */
@@ -20,7 +20,8 @@ export function readSharedPollSection(section: Section): SharedPollConfig {
 }
 
 /**
- * Reads the options `shared_poll.*` of a namespace (docs/protocol.md 3.5). As in Centrifugo, 0 stands for the default of a number or of a duration.
+ * Reads the options `shared_poll.*` of a namespace (docs/protocol.md 3.5). As in Centrifugo, 0 stands for the default
+ * of a number or of a duration.
  *
  * @param section receives the problems
  * @returns undefined after a problem, if there is no backend to poll

@@ -5,7 +5,9 @@ import { readMap } from "./map.ts";
 import type { Section } from "./section.ts";
 import { readSharedPoll } from "./shared-poll.ts";
 
-/** What the subscription type of a namespace adds to its options; of a map also its stream, which is its history. */
+/**
+ * The options that the subscription type of a namespace adds; those of a map include its stream, which is its history.
+ */
 type TypeOptions = Pick<ChannelOptions, "subscriptionType" | "map" | "sharedPoll"> &
   Partial<Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">>;
 
@@ -20,7 +22,7 @@ export function readSubscriptionType(section: Section, targets: ChannelTargets):
   if (type === "map_clients" || type === "map_users")
     section.problem("subscription_type", `"${type}" is not supported by Dormouse yet`);
   if (!section.isValid("subscription_type")) {
-    // They may be right for the type that was meant.
+    // The type is misspelt, so it isn't known which options belong to it.
     section.take("map");
     section.take("shared_poll");
     return { subscriptionType: "stream" };

@@ -207,8 +207,8 @@ function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
 }
 
 /**
- * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription, the `iat` and
- * `jti` of its token, and the epoch of a shared poll. An absent value is null if another value follows.
+ * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription, the `iat`
+ * and `jti` of its token, and the epoch of a shared poll. An absent value is null if another value follows.
  */
 type PackedSubscription = readonly [
   string,

@@ -64,7 +64,7 @@ export type ChannelAnswers =
   | {
       readonly outcome: "answers";
       readonly answers: readonly ChannelAnswer[];
-      /** What the object has counted, for a caller that carries it (rule J7). Absent: the object reports it itself. */
+      /** The object's counts, for a caller that reports them (rule J7). Absent: the object reports them itself. */
       readonly counted?: CarriedReport;
     }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };

@@ -34,7 +34,7 @@ export interface HookQuestion {
 /** A header's name in lower case, and its value. */
 export type HookHeader = readonly [name: string, value: string];
 
-/** What came of a question. */
+/** The outcome of a question. */
 export type HookReply =
   | {
       readonly outcome: "answered";

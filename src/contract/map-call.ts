@@ -1,10 +1,12 @@
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
- * What a backend asks of a map (docs/protocol.md 6.2): the commands of the edge to the object of a channel whose
- * namespace is a map. During a deploy the two sides may be one release apart (rule V1): fields are only added, and the
- * absence of an added field has a meaning. A release before them fails such a call.
+ * A command of a backend for a map (docs/protocol.md 6.2), which the edge sends to the object of a channel whose
+ * namespace is one of maps. During a deploy the two sides may be one release apart (rule V1): fields are only added,
+ * and the absence of an added field has a meaning. A release before them fails such a call.
  */
 export type MapCommand =
   | (MapChange & {
@@ -27,7 +29,7 @@ export interface MapPublishRequest {
   readonly key: string;
   /** The value, which clients that synchronise get. */
   readonly data: Payload;
-  /** What subscribers get in place of `data`; absent: `data`. */
+  /** The data that subscribers get in place of `data`; absent: `data`. */
   readonly streamData?: Payload;
   readonly tags?: Tags;
   /** A safe integer, which is stored and returned; absent: 0. */
@@ -42,8 +44,8 @@ export interface MapPublishRequest {
   /** Whether delta subscribers may get the change as a delta. */
   readonly delta: boolean;
   /**
-   * The change is made only if this is the offset of the key's last change; 0: only if the map hasn't the key (rule Z9).
-   * Absent: whatever is there.
+   * The change is made only if this is the offset of the key's last change; 0: only if the map hasn't the key (rule
+   * Z9). Absent: whatever is there.
    */
   readonly ifOffset?: number;
   /** The trace that the change belongs to (rule X1), see `traceparent.ts`; absent without one. */
@@ -125,6 +127,14 @@ export type MapSuppression =
   | "key_not_found"
   | "position_mismatch";
 
+/**
+ * Whether a text can be a key of a map or of a shared poll. A lone surrogate is replaced when it is stored or hashed,
+ * which would make one key of two.
+ */
+export function isKey(text: string): boolean {
+  return text !== "" && utf8Fits(text, limits.mapKeyBytesMax) && text.isWellFormed();
+}
+
 /** Whether a command is one of a map. */
 export function isMapCommand(
   command: MapCommand | { readonly method: string },
@@ -147,7 +157,7 @@ export function mapCommandBytes(command: MapCommand): number {
   }
 }
 
-/** The same for a change. */
+/** The bytes that a change takes in memory, estimated, beside a constant. */
 export function mapChangeBytes(change: MapChange): number {
   const { key, tags = {}, idempotencyKey } = change.request;
   const ownBytes =

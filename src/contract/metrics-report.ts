@@ -1,29 +1,29 @@
 import type { KeptRefusal } from "./object-state.ts";
 
 /**
- * What objects and isolates of the edge tell the object that collects metrics (docs/metrics.md). During a deploy the
- * sides may be one release apart (rule V1): fields are only added. A series is named as Prometheus writes it, with its
- * labels, so the collecting object can also add up series that only another release knows.
+ * A report of an object, or of an isolate of the edge, to an object that collects metrics (docs/metrics.md). During a
+ * deploy the sides may be one release apart (rule V1): fields are only added. A series is named as Prometheus writes
+ * it, with its labels, so the collecting object can also add up series that only another release knows.
  */
 export interface MetricsReport {
   /** The reporting object, see `channelNode` and `gatewayNode`; "" for an isolate of the edge, which has no gauges. */
   readonly node: string;
-  /** What was added to counters since the last report. */
+  /** The additions to counters since the last report. */
   readonly counters: readonly CounterAddition[];
-  /** What was observed since the last report. */
+  /** The times that were observed since the last report. */
   readonly histograms: readonly HistogramAddition[];
   /** All of the object's gauges that aren't 0, as they are now. */
   readonly gauges: readonly GaugeValue[];
   /** The last refusals since the last report, newest first. Absent: none, or the release before, which told none. */
   readonly refusals?: readonly KeptRefusal[];
   /**
-   * The gauges of other objects, whose counts came with their answers and are among these (rule J7). Absent: of none, and
-   * from the release before.
+   * The gauges of other objects, whose counts came with their answers and are among these (rule J7). Absent: of none,
+   * and from the release before.
    */
   readonly carried?: readonly NodeGauges[];
 }
 
-/** What a channel's object has counted, with its answer to a caller that reports it together with its own (rule J7). */
+/** The counts of a channel's object, which come with an answer to a caller that reports them with its own (rule J7). */
 export interface CarriedReport extends Pick<MetricsReport, "node" | "counters" | "histograms"> {
   /** All of its gauges that aren't 0; absent if they are as they were with an answer or a report before. */
   readonly gauges?: readonly GaugeValue[];
@@ -55,10 +55,10 @@ export interface RefusalsQuery {
   readonly onlyEdge?: true;
 }
 
-/** What stands for all isolates of the edge among the names of objects. */
+/** The name of all isolates of the edge together, where objects are named. */
 export const edgeNode = "edge";
 
-/** What is to be added to a series. */
+/** The number that is to be added to a series. */
 export interface CounterAddition {
   readonly series: string;
   readonly added: number;
@@ -77,12 +77,12 @@ export interface HistogramAddition {
   readonly counts: readonly number[];
 }
 
-/** What one collecting object tells the one that operators look at. */
+/** A message of a collecting object to the one that operators look at. */
 export interface CollectorNews {
   /** The number of the collecting object. */
   readonly collector: number;
   readonly collected: CollectedMetrics;
-  /** What was refused since it last told, newest first. */
+  /** The refusals since its last message, newest first. */
   readonly refusals: readonly CollectedRefusal[];
 }
 

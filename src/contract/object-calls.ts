@@ -122,8 +122,8 @@ export interface GatewayCalls extends SessionCalls {
   /** Takes the next entries of a channel, and passes them on to the channel's subscribers here (rule L1). */
   deliver(batch: RelayBatch): Promise<RelayBatchReply>;
   /**
-   * Takes what has changed of a shared poll's keys, and passes it on to the connections here that track them (rule SP7). A
-   * release before has no such call, which fails then.
+   * Takes what has changed of a shared poll's keys, and passes it on to the connections here that track them (rule
+   * SP7). A release before has no such call, which fails then.
    */
   polled(batch: PollBatch): Promise<PollBatchReply>;
   /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
@@ -222,8 +222,8 @@ export interface MetricsCalls {
   /** Tells the last refusals that were reported, newest first (rule Y6). A release before has no such call. */
   refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
   /**
-   * An operator looks at the live channel (rule N7): for the next `limits.liveLeaseMs`, this object tells the calling one
-   * what is reported, and asks those that report to do so more often. A release before has no such call.
+   * An operator looks at the live channel (rule N7): for the next `limits.liveLeaseMs`, this object tells the calling
+   * one what is reported, and asks those that report to do so more often. A release before has no such call.
    *
    * @returns all that was reported
    */

@@ -2,8 +2,8 @@ import type { StreamPosition } from "../protocol/publication.ts";
 import type { ClosedConnection, GatewayProgress } from "./trail.ts";
 
 /**
- * What an object tells of itself for `inspect` (rule Y4). During a deploy the sides may be one release apart (rule V1):
- * fields are only added, and the absence of an added field has a meaning.
+ * The question of `inspect` to an object about its state (rule Y4). During a deploy the sides may be one release apart
+ * (rule V1): fields are only added, and the absence of an added field has a meaning.
  */
 export interface StateQuery {
   /** The channel that a gateway is to tell of; absent: none. A channel's object always tells of its own. */
@@ -28,7 +28,7 @@ export interface ObjectState {
   /** The size of its storage. */
   readonly storedBytes: number;
   readonly connections: ConnectionCounts;
-  /** What clients have been sent and haven't taken, and the clients that are behind, the furthest first. */
+  /** The bytes that clients were sent and haven't taken, and the clients that are behind, the furthest first. */
   readonly backlogBytes: number;
   readonly behind: readonly BehindConnection[];
   /** The last connections that ended, newest first. */

@@ -1,7 +1,8 @@
 /**
- * The server's own channel, on which operators see what is counted and refused as it happens (rule N7). It is in none of the
- * channels' objects: the collecting object {@link liveCollector} publishes it to the operators' pages that it holds. Its
- * name begins with a character with which no channel's name may begin, so no client, token, backend or pattern can mean it.
+ * The server's own channel, on which operators see counts and refusals as they happen (rule N7). None of the channels'
+ * objects has it: the collecting object {@link liveCollector} publishes it to the operators' pages that it holds. Its
+ * name begins with a character with which no channel's name may begin, so no client, token, backend or pattern can mean
+ * it.
  */
 export const ownChannel = "\u0000live";
 

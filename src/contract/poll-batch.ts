@@ -15,9 +15,9 @@ export interface KnownVersion {
 }
 
 /**
- * A call of a channel's object to a gateway whose clients track keys of the channel. During a deploy the two sides may be
- * one release apart (rule V1): fields are only added, and the absence of an added field has a meaning. Taking a batch
- * twice does nothing more, because each change has its version.
+ * A call of a channel's object to a gateway whose clients track keys of the channel. During a deploy the two sides may
+ * be one release apart (rule V1): fields are only added, and the absence of an added field has a meaning. Taking a
+ * batch twice does nothing more, because each change has its version.
  */
 export interface PollBatch {
   readonly v: 1;

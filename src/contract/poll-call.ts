@@ -1,8 +1,8 @@
 import type { Payload } from "../protocol/payload.ts";
 
 /**
- * What a backend tells the object of a channel that is a shared poll (docs/protocol.md 6.2). During a deploy the two sides
- * may be one release apart (rule V1): a release before it fails such a call.
+ * A command of a backend for a shared poll (docs/protocol.md 6.2), which the edge sends to the channel's object. During
+ * a deploy the two sides may be one release apart (rule V1): a release that doesn't know the command fails such a call.
  */
 export interface PollCommand {
   readonly method: "shared_poll_publish";

@@ -28,8 +28,8 @@ export type RelayEntry =
   /** The user's other connections on the channel are closed with 3504 for this client's (rule C10). */
   | { readonly type: "sole"; readonly user: string; readonly client: string }
   /**
-   * The subscription of a gateway's client to a map has ended: the key that is the client's ID goes with it (rule Z20). It
-   * goes to the channel's object only. A release before it ignores it.
+   * The subscription of a gateway's client to a map has ended: the key that is the client's ID goes with it (rule Z20).
+   * It goes to the channel's object only. A release before it ignores it.
    */
   | { readonly type: "gone"; readonly info: ClientInfo }
   /** The history was removed: no gateway may serve it from memory any more. */

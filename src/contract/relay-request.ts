@@ -104,8 +104,8 @@ export type RelayReply =
       readonly position: StreamPosition;
     }
   /**
-   * The change is entry `sequence` of `instance`, as in `published`. suppressed: it did nothing, for this reason, and no
-   * entry after `sequence` comes of it.
+   * The change is entry `sequence` of `instance`, as in `published`. suppressed: it did nothing, for this reason, and
+   * no entry after `sequence` comes of it.
    */
   | {
       readonly outcome: "map_changed";
@@ -131,7 +131,7 @@ export type RelayReplies =
   | {
       readonly outcome: "answers";
       readonly answers: readonly RelayReply[];
-      /** What the object has counted, for a caller that carries it (rule J7). Absent: the object reports it itself. */
+      /** The object's counts, for a caller that reports them (rule J7). Absent: the object reports them itself. */
       readonly counted?: CarriedReport;
     }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };

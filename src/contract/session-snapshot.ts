@@ -134,8 +134,8 @@ export interface SubscriptionSnapshot {
   /** When it expires, the server asks a backend to extend it (rule Q9). Absent: the client renews it, if it can. */
   readonly serverRefresh?: boolean;
   /**
-   * Of a subscription to a shared poll: the epoch of the versions with which it began, "" for none (rule SP8). Absent: it
-   * is to another kind of channel.
+   * Of a subscription to a shared poll: the epoch of the versions with which it began, "" for none (rule SP8). Absent:
+   * it is to another kind of channel.
    */
   readonly pollEpoch?: string;
   /** Of a subscription to a shared poll: it tracks keys, or did (rule SP8). */

@@ -1,6 +1,6 @@
 /**
- * A hash of a text (FNV-1a), from 0 to 2^32 - 1. Names of objects and stored digests are made of it, so the function is part
- * of what two releases have to agree on, and must never change.
+ * Makes a hash of a text (FNV-1a), from 0 to 2^32 - 1. Names of objects and stored digests depend on it, so two
+ * releases have to agree on the function, and it must never change.
  *
  * @param start the hash of what comes before the text; absent for nothing
  */

@@ -17,3 +17,11 @@ export function parseTraceparent(header: string | null | undefined): string | un
   const isSampled = (Number.parseInt(flags, 16) & 1) === 1;
   return `00-${trace}-${parent}-${isSampled ? "01" : "00"}`;
 }
+
+/** Names the trace that a command belongs to in its request (rule X1). */
+export function traced<Command extends { readonly request: { readonly traceparent?: string } }>(
+  command: Command,
+  traceparent: string,
+): Command {
+  return { ...command, request: { ...command.request, traceparent } };
+}

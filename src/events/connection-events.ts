@@ -85,7 +85,7 @@ export class ConnectionEvents {
       if (told?.channels.has(channel) !== true) this.subscribed(one, channel, {});
   }
 
-  /** Who is connected as far as the backend has been told: the last checkpoint, and the events since. */
+  /** The connections of which the backend has been told: those of the last checkpoint, changed by the events since. */
   #told(): Map<string, ToldConnection> {
     const { outbox, table } = this.#setup;
     const number = this.#checkpoint;
@@ -157,7 +157,7 @@ export interface ConnectionEventsSetup {
   readonly nowMs: () => number;
 }
 
-/** What else an event says of a client. */
+/** Further fields of an event about a client. */
 export interface ClientDetails {
   readonly transport?: string;
   readonly info?: JsonText;
@@ -173,7 +173,7 @@ export interface EndCode {
 /** As WebSocket has it: the connection ended without a close frame. */
 export const connectionLost: EndCode = { code: 1006, reason: "connection lost" };
 
-/** What the backend was told to be there: how much of it, and the sum of a hash of each part. */
+/** A digest of the connections of which the backend was told: their number, and the sum of a hash of each. */
 interface Digest {
   readonly count: number;
   readonly hash: number;

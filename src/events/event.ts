@@ -4,7 +4,7 @@ import type { JsonText } from "../protocol/json/text.ts";
 import { base64, type Payload, payloadLength, payloadText } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
 
-/** What happened in an object, as a backend is told it. Fields that don't apply are absent. */
+/** An event of an object, as a backend is told it. Fields that don't apply are absent. */
 export interface ObjectEvent {
   readonly type: EventType;
   readonly channel?: string;

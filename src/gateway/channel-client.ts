@@ -45,8 +45,8 @@ export class ChannelClient {
   }
 
   /**
-   * Sends requests together. Those for which there is no room are answered 111. A page of a map that waits already is read
-   * once, for all who ask for it (rule L6).
+   * Sends requests together. Those for which there is no room are answered 111. A page of a map that waits already is
+   * read once, for all who ask for it (rule L6).
    */
   ask(requests: readonly PendingRequest[]): void {
     const refused: PendingRequest[] = [];
@@ -246,7 +246,7 @@ interface QueuedRequest {
  */
 class RequestQueue {
   #all: QueuedRequest[] = [];
-  /** Who else asks for a page that waits, by the page; undefined while no page waits. */
+  /** The other callers that ask for a page that waits, by the page; undefined while no page waits. */
   #sharers: Map<string, PendingRequest["done"][]> | undefined;
   readonly #requests = { count: 0, bytes: 0 };
   readonly #announces = { count: 0, bytes: 0 };

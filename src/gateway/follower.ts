@@ -474,7 +474,7 @@ export interface FollowerGateway {
   changed(follower: Follower): void;
 }
 
-/** What a gateway remembers of the publications of all its channels. */
+/** The memory of a gateway for the publications of all its channels. */
 export interface GatewayTrail {
   readonly batches: BatchTrail;
   readonly frames: FrameTrail;

@@ -9,8 +9,8 @@ import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
 
 /**
  * Tracking for the connections of a gateway, on all shared polls. The channels' objects are told which keys are tracked
- * here, and call the gateway with what has changed (rules SP7 and SP8). What each subscription tracks is stored, so that
- * the gateway can hibernate.
+ * here, and call the gateway with what has changed (rules SP7 and SP8). What each subscription tracks is stored, so
+ * that the gateway can hibernate.
  */
 export class GatewayTracking implements Tracking {
   readonly #setup: GatewayTrackingSetup;

@@ -10,7 +10,7 @@ import {
   type PresenceSource,
   SharedPresence,
 } from "../channel/shared-presence.ts";
-import type { Config } from "../config/config.ts";
+import type { ChannelOptions, Config } from "../config/config.ts";
 import type { FanOutLimits, HubSetup } from "../hub/hub.ts";
 import { isTold } from "../events/event.ts";
 import { limits } from "../limits.ts";
@@ -111,7 +111,7 @@ export class Gateway implements Channels {
     return (this.#tracking ??= this.#newTracking());
   }
 
-  /** The same, if there was ever a subscription to a shared poll since the gateway woke. */
+  /** The tracked keys; undefined if there was no subscription to a shared poll since the gateway woke. */
   get polls(): GatewayTracking | undefined {
     return this.#tracking;
   }
@@ -385,12 +385,7 @@ export class Gateway implements Channels {
     return new GatewayTracking({
       request: (channel, request, done) => this.#request(channel, request, done),
       queueMaxBytes: config.client.queueMaxSizeBytes,
-      keysMax: (channel) => {
-        const found = this.find(channel);
-        return found.outcome === "resolved"
-          ? (found.options.sharedPoll?.maxKeysPerConnection ?? 0)
-          : 0;
-      },
+      keysMax: (channel) => this.#options(channel)?.sharedPoll?.maxKeysPerConnection ?? 0,
       ...(trackRows !== undefined && { rows: trackRows() }),
     });
   }
@@ -428,8 +423,7 @@ export class Gateway implements Channels {
 
   #hubSetup(channel: string): HubSetup {
     const { fanOut, counts, config, trail } = this.#setup;
-    const known = this.find(channel);
-    const hidesOffsets = known.outcome === "resolved" && known.options.map?.mode === "ephemeral";
+    const hidesOffsets = this.#options(channel)?.map?.mode === "ephemeral";
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(trail !== undefined && { frames: trail.frames }),
@@ -442,12 +436,19 @@ export class Gateway implements Channels {
     };
   }
 
-  /** As the channel's object has it. */
+  /** How many missed publications are too many, as the channel's object has it. */
   #recoveryLimit(channel: string): number {
     const { client } = this.#setup.config;
-    const known = this.find(channel);
-    const isMap = known.outcome === "resolved" && known.options.map !== undefined;
-    return isMap ? recoveryLimitOf(known.options, client) : client.recoveryMaxPublicationLimit;
+    const options = this.#options(channel);
+    return options?.map === undefined
+      ? client.recoveryMaxPublicationLimit
+      : recoveryLimitOf(options, client);
+  }
+
+  /** The options of a channel; undefined if the configuration hasn't its namespace. */
+  #options(channel: string): ChannelOptions | undefined {
+    const found = this.find(channel);
+    return found.outcome === "resolved" ? found.options : undefined;
   }
 
   /** Whether a backend waits to be told that the channel has no subscriber any more (rule E10). */

@@ -5,10 +5,11 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { MapPageReply } from "../session/ports.ts";
 
 /**
- * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Of those after the
- * first one, which may be a moment old, one answer of the channel's object is for all who want the same page while it is on
- * its way and for a moment after that. So a page crosses to the gateway once, and clients at the end of a long call get no
- * short pages because those before them have filled the answer. A first page is as new as the request for it.
+ * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Of those
+ * after the first one, which may be a moment old, one answer of the channel's object is for all who want the same page
+ * while it is on its way and for a moment after that. So a page crosses to the gateway once, and clients at the end of
+ * a long call get no short pages because those before them have filled the answer. A first page is as new as the
+ * request for it.
  */
 export class PageReads {
   readonly #ask: AskChannel;

@@ -13,7 +13,7 @@ export interface HookClient {
   readonly meta?: JsonText;
 }
 
-/** What a backend is asked, beside the connection. */
+/** A question to a backend, without the connection that it is about. */
 export type HookSubject =
   | {
       readonly hook: "connect";

@@ -18,7 +18,7 @@ import {
 import type { HookRefusal } from "../config/config.ts";
 import { isDisconnectReason } from "../config/hooks.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import type { MapPublishRequest, MapRemoveRequest } from "../contract/map-call.ts";
+import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../contract/map-call.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import type { FilterNode } from "../protocol/command.ts";
@@ -118,7 +118,7 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
   return { outcome: "read", claims, ...(data.text === undefined ? {} : { data: data.text }) };
 }
 
-/** What a backend says of the life of a connection or subscription, and what others are shown of it. */
+/** When a connection or subscription ends, and the info that others are shown of it, as a backend says them. */
 export interface Life {
   /** When it ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
@@ -214,7 +214,7 @@ export function parsePublishResult(text: JsonText | undefined, data: Payload): P
   return { outcome: "read", request: { data: published, ...read.options, skipHistory } };
 }
 
-/** What the results of `publish` and `map_publish` have in common, beside the data. */
+/** The options that the results of `publish` and `map_publish` share, beside the data. */
 type PublicationOptions = Omit<PublicationRequest, "data" | "skipHistory">;
 
 function readOptions(
@@ -318,10 +318,10 @@ export function parseMapRemoveResult(
 /** The key of a result, or else the client's; undefined if it isn't one. */
 function readKey({ key = null }: JsonObject, wanted: string): string | undefined {
   const read = key === null || key === "" ? wanted : key;
-  return typeof read === "string" && utf8Fits(read, limits.mapKeyBytesMax) ? read : undefined;
+  return typeof read === "string" && (read === "" || isKey(read)) ? read : undefined;
 }
 
-const keyRule = `"key" is not a string of at most ${limits.mapKeyBytesMax} bytes`;
+const keyRule = `"key" is not a string of well-formed Unicode, of at most ${limits.mapKeyBytesMax} bytes`;
 
 export type DataRead = { readonly outcome: "read"; readonly data: Payload | undefined } | Invalid;
 

@@ -135,7 +135,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.#cutSlow();
   }
 
-  /** Removes all subscribers, and tells each that it has to begin anew: the stream that it follows has ended (rule Z5). */
+  /**
+   * Removes all subscribers, and tells each that it has to begin anew: the stream that it follows has ended (rule Z5).
+   */
   insufficientState(): void {
     const ended = this.subscribers;
     for (const subscriber of ended) this.remove(subscriber);
@@ -324,7 +326,7 @@ function withoutPosition(publication: Publication): Publication {
   return { ...rest, offset: 0 };
 }
 
-/** What a hub needs not have. */
+/** The optional parts of a hub. */
 export interface HubSetup {
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
@@ -333,8 +335,8 @@ export interface HubSetup {
   /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
   readonly frames?: FrameTrail;
   /**
-   * Subscribers aren't told offsets, and of a key's changes that wait together only the newest: those of an ephemeral map
-   * have no use for more. Absent: they are told all.
+   * Subscribers aren't told offsets, and of a key's changes that wait together only the newest: those of an ephemeral
+   * map have no use for more. Absent: they are told all.
    */
   readonly hidesOffsets?: boolean;
 }

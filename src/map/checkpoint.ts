@@ -9,10 +9,10 @@ import { columnText, type Sql, type SqlRow } from "../sql.ts";
 import type { MapEntry } from "./map-state.ts";
 
 /**
- * What an ephemeral map writes down while it is quiet, so that its state survives hibernation (rule Z11): a few large
- * rows, whatever the number of keys. Before the first change after that the checkpoint is taken out, which costs one
- * row. So an instance that finds it taken out knows that the instance before ended in the middle of its work, and that
- * what subscribers were told last is lost.
+ * The checkpoint of an ephemeral map, which is written while the map is quiet, so that its state survives hibernation
+ * (rule Z11). It has a few large rows, whatever the number of keys. Before the next change the checkpoint is taken out,
+ * which costs one row. So an instance that finds it taken out knows that the instance before it ended without writing
+ * another one, and that the last changes that subscribers were told are lost.
  */
 export class MapCheckpoint {
   readonly #sql: Sql;
@@ -32,7 +32,7 @@ export class MapCheckpoint {
     this.wasLost = row !== undefined && this.#header === undefined;
   }
 
-  /** What the checkpoint says of the map; undefined if there is none, or it was taken out. */
+  /** The header of the checkpoint; undefined if there is no checkpoint, or it was taken out. */
   get header(): CheckpointHeader | undefined {
     return this.#header;
   }
@@ -94,7 +94,7 @@ export class MapCheckpoint {
   }
 }
 
-/** What is written down of a map beside its entries. */
+/** The fields of a checkpoint beside the entries of the map. */
 export interface CheckpointHeader {
   readonly epoch: string;
   readonly top: number;

@@ -2,10 +2,11 @@ import { limits } from "../limits.ts";
 import type { KeyHead, MapState } from "./map-state.ts";
 
 /**
- * Which keys of a map end next (rule Z6). The rows of the state have no index on the time, because it would cost a row
- * for each change. So the keys that end next are kept in memory, `limits.mapExpiryKeysMax` of them, as a queue in the
- * order in which they end. When they have ended, a look through all rows finds the next ones; it is made in portions,
- * one for each call of {@link take}. A key that was changed since it was queued is skipped when its turn comes.
+ * Finds the keys of a map that end next (rule Z6). The rows of the state have no index on the time, because it would
+ * cost a row for each change. So the keys that end next are kept in memory, `limits.mapExpiryKeysMax` of them, as a
+ * queue in the order in which they end. When they have ended, a look through all rows finds the next ones; it is made
+ * in portions, one for each call of {@link take}. A key that was changed since it was queued is skipped when its turn
+ * comes.
  *
  * The state notes a time before which no key ends, so that an object that wakes for something else looks at no row.
  */

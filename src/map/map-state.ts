@@ -1,3 +1,4 @@
+import type { MapChange, MapSuppression } from "../contract/map-call.ts";
 import type { PublicationColumns } from "../protocol/publication-columns.ts";
 import type { Tags } from "../protocol/publication.ts";
 
@@ -7,7 +8,7 @@ import type { Tags } from "../protocol/publication.ts";
  * its value, because of its version (rule Z8).
  */
 export interface MapState {
-  /** What is known of a key, without its value; undefined if the map doesn't know the key. */
+  /** Finds a key, without its value; undefined if the map doesn't know the key. */
   find(key: string): KnownKey | undefined;
   /** A key with its value; undefined if the map hasn't the key. */
   read(key: string): MapEntry | undefined;
@@ -30,11 +31,13 @@ export interface MapState {
   clear(): void;
   /** The time that was noted last, see {@link noteDue}; undefined if none is. */
   readonly dueMs: number | undefined;
-  /** Notes that no key ends before this time, ms since 1970, so that a waking object needn't look; undefined: ever. */
+  /**
+   * Notes that no key ends before this time, ms since 1970, so that a waking object needn't look; undefined: none ends.
+   */
   noteDue(dueMs: number | undefined): void;
 }
 
-/** What a page of a state needs to know of a key. */
+/** The properties of a key that decide whether it is on a page. */
 export interface KeyHead {
   readonly key: string;
   /** Of the last change. */
@@ -66,4 +69,28 @@ export interface MapEntry extends KnownKey, PublicationColumns {
 export interface KeyCounts {
   readonly keys: number;
   readonly removed: number;
+}
+
+/**
+ * Finds the reason for which a change does nothing (rule Z7). A repeated idempotency key comes first and isn't looked at
+ * here; then come the version, the key mode, and the offset that the key must have.
+ *
+ * @param known the key, also if it was removed; undefined if the map doesn't know it
+ * @returns undefined if the change is to be made
+ */
+export function suppressionOf(
+  change: MapChange,
+  known: KnownKey | undefined,
+): Exclude<MapSuppression, "idempotency"> | undefined {
+  const isThere = known?.isRemoved === false;
+  if (change.method === "map_publish") {
+    const { version, versionEpoch, keyMode } = change.request;
+    const isOlder = known !== undefined && known.version > 0n && version <= known.version;
+    if (version > 0n && isOlder && versionEpoch === known.versionEpoch) return "version";
+    if (keyMode === "if_new" && isThere) return "key_exists";
+    if (keyMode === "if_exists" && !isThere) return "key_not_found";
+  } else if (!isThere) return "key_not_found";
+  const { ifOffset } = change.request;
+  if (ifOffset === undefined) return undefined;
+  return ifOffset === (isThere ? known.offset : 0) ? undefined : "position_mismatch";
 }

@@ -12,7 +12,7 @@ import {
   seriesOf,
 } from "./catalogue.ts";
 
-/** What one object or one isolate of the edge has counted since its last report. */
+/** The counts of one object, or of one isolate of the edge, since its last report. */
 export class Counts {
   readonly #counters = new Map<string, Counter>();
   readonly #histograms = new Map<string, Histogram>();
@@ -43,7 +43,7 @@ export class Counts {
     return false;
   }
 
-  /** What was counted since the last report; it is counted from 0 again. */
+  /** Takes the counts since the last report; counting begins at 0 again. */
   take(): Pick<MetricsReport, "counters" | "histograms"> {
     const counters: CounterAddition[] = [];
     for (const [series, counter] of this.#counters) {

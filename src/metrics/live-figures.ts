@@ -5,21 +5,21 @@ import type {
 } from "../contract/metrics-report.ts";
 import { limits } from "../limits.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import { encodeConsoleMetrics } from "./console-metrics.ts";
+import { buckets } from "./catalogue.ts";
 import { newestRefusals } from "./refusal-list.ts";
-import { type Sums, sumsOf } from "./sums.ts";
+import { hourAgo, type Sums, sumsOf } from "./sums.ts";
 
 /**
- * What operators see of all counts on the server's own channel (rule N7): everything once, and then each series whose value
- * has changed, with its new value. A publication that is lost or comes twice does no harm therefore.
+ * The counts that operators see on the server's own channel (rule N7). A page is told all series once, and then each
+ * series whose value has changed, with its new value. So a publication that is lost or comes twice does no harm.
  */
 export class LiveFigures {
   /** The totals of each collecting object, by its number. */
   readonly #parts = new Map<number, CollectedMetrics>();
-  /** What has been told. */
+  /** The sums that the pages were told last. */
   #told: Sums = nothing;
   #isChanged = false;
-  /** What was refused and isn't told yet. */
+  /** The refusals that the pages haven't been told yet. */
   #refusals: readonly CollectedRefusal[] = [];
 
   /** Takes the totals of a collecting object. */
@@ -28,7 +28,7 @@ export class LiveFigures {
     this.#isChanged = true;
   }
 
-  /** Takes what was refused, newest first. */
+  /** Takes refusals, newest first. */
   refused(refusals: readonly CollectedRefusal[]): void {
     this.#refusals = newestRefusals([refusals, this.#refusals], limits.liveRefusalsMax);
   }
@@ -43,7 +43,7 @@ export class LiveFigures {
     return trustedJsonText(`{"all":${encodeConsoleMetrics([...this.#parts.values()], nowMs)}}`);
   }
 
-  /** What has changed since the last call; undefined if nothing has. */
+  /** The changes since the last call; undefined if there are none. */
   changes(nowMs: number): JsonText | undefined {
     const refusals = this.#refusals;
     const series = this.#isChanged ? this.#changedSeries() : undefined;
@@ -58,7 +58,7 @@ export class LiveFigures {
     );
   }
 
-  /** Nobody looks any more. */
+  /** Forgets everything, as no operator looks any more. */
   forget(): void {
     this.#parts.clear();
     this.#told = nothing;
@@ -82,14 +82,38 @@ export class LiveFigures {
       : {
           counters,
           gauges,
-          histograms: Object.fromEntries(
-            histograms.map(({ series, sum, counts }) => [series, { sum, counts }]),
-          ),
+          histograms: histogramsBySeries(histograms),
         };
   }
 }
 
-/** A refusal as the console and `inspect` show it. */
+/**
+ * Writes all metrics as JSON, for the console (rule N4).
+ *
+ * @param parts the totals of all collecting objects
+ */
+export function encodeConsoleMetrics(parts: readonly CollectedMetrics[], nowMs: number): string {
+  const { counters, gauges, histograms } = sumsOf(parts);
+  const mark = hourAgo(parts);
+  return JSON.stringify({
+    at_ms: nowMs,
+    counters: Object.fromEntries(counters),
+    gauges: Object.fromEntries(gauges),
+    histograms: histogramsBySeries(histograms),
+    buckets,
+    ...(mark === undefined
+      ? {}
+      : { hour: { since_ms: mark.atMs, counters: Object.fromEntries(mark.counters) } }),
+  });
+}
+
+function histogramsBySeries(
+  histograms: readonly HistogramAddition[],
+): Readonly<Record<string, Omit<HistogramAddition, "series">>> {
+  return Object.fromEntries(histograms.map(({ series, sum, counts }) => [series, { sum, counts }]));
+}
+
+/** A refusal as the console shows it. */
 export function shownCollectedRefusal({ atMs, ...refusal }: CollectedRefusal): object {
   return { at_ms: atMs, ...refusal };
 }

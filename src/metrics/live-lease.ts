@@ -1,20 +1,20 @@
 import { limits } from "../limits.ts";
 
 /**
- * Whether operators look at what is reported to a collecting object (rule N7). While they do, the object asks those that
- * report to do so more often, as many of them as it can answer.
+ * Knows whether operators look at the counts of a collecting object (rule N7). While they do, the object asks as many
+ * of those that report to it as it can answer to report more often.
  */
 export class LiveLease {
   #endsAtMs = 0;
   #second = 0;
   #asked = 0;
 
-  /** Somebody looks, or still does. */
+  /** Notes that an operator looks, for the next `limits.liveLeaseMs`. */
   renew(nowMs: number): void {
     this.#endsAtMs = nowMs + limits.liveLeaseMs;
   }
 
-  /** Whether somebody looks. */
+  /** Whether an operator looks. */
   isOn(nowMs: number): boolean {
     return nowMs < this.#endsAtMs;
   }

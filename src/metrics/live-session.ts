@@ -5,16 +5,16 @@ import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/co
 import type { Command } from "../protocol/command.ts";
 import { jsonCodec } from "../protocol/json/codec.ts";
 import type { JsonText } from "../protocol/json/text.ts";
-import type { ConnectResult } from "../protocol/reply.ts";
+import { bareSubscribeResult, type ConnectResult } from "../protocol/reply.ts";
 import { version } from "../version.ts";
 
 /**
- * The connection of an operator's page that looks at the server's own channel (rule N7). It speaks the client protocol in
- * JSON, and is none of the server's clients: it has this one subscription, made by the server, and no command changes
- * anything.
+ * The connection of an operator's page that looks at the server's own channel (rule N7). It speaks the client protocol
+ * in JSON, but isn't a client of the server: it has this one subscription, which the server made, and no command
+ * changes anything.
  */
 
-/** What becomes of a frame of such a page. */
+/** The outcome of a frame of such a page. */
 export type LiveAnswer =
   /** The replies, in order. `connects`: its connect was among the commands. */
   | {
@@ -30,7 +30,7 @@ export type LiveAnswer =
  * @param client       the connection's ID
  * @param hasConnected whether an earlier frame had the connect
  */
-export function answerLooker(frame: Message, client: string, hasConnected: boolean): LiveAnswer {
+export function answerPage(frame: Message, client: string, hasConnected: boolean): LiveAnswer {
   if (frame.length > limits.liveFrameCharactersMax)
     return { outcome: "closed", code: disconnectCodes.messageSizeLimit };
   const { commands, malformed } = jsonCodec.decodeFrame(frame);
@@ -63,19 +63,10 @@ function connected(id: number, client: string): Message {
     ttlSeconds: 0,
     pingSeconds: limits.livePingMs / 1_000,
     pong: true,
-    subscriptions: new Map([[ownChannel, subscription]]),
+    subscriptions: new Map([[ownChannel, bareSubscribeResult]]),
   };
   return jsonCodec.encodeReply({ id, method: "connect", result });
 }
-
-const subscription = {
-  recoverable: false,
-  positioned: false,
-  wasRecovering: false,
-  recovered: false,
-  publications: [],
-  ttlSeconds: 0,
-};
 
 /** The reply to any other command; undefined for those that have none. */
 function refused(command: Command): Message | undefined {

@@ -3,8 +3,8 @@ import { limits } from "../limits.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
- * The last refusals that were reported to one collecting object (rule Y6): those of the edge, which has no memory of its
- * own, and those of objects, whose memory ends when they hibernate. Each of the two is stored in a row.
+ * The last refusals that were reported to one collecting object (rule Y6): those of the edge, which has no memory of
+ * its own, and those of objects, whose memory ends when they hibernate. Each of the two is stored in a row.
  */
 export class RefusalList {
   readonly #sql: Sql;

@@ -3,11 +3,11 @@ import { limits } from "../limits.ts";
 import type { Counts } from "./counts.ts";
 
 /**
- * Hands what an object has counted on to an object that collects it: a second after the first that is counted, so that
- * what comes together shares a report, and then once in `limits.metricsReportMs` while there is something new, or as soon
- * as the collecting object asks for, because an operator looks on (rule N7). The
- * object can't hibernate while a report is due, so nothing is lost when it sleeps; an idle object reports nothing. Whatever
- * changes a gauge is counted, too, so a report says how all gauges are.
+ * Reports the counts of an object to an object that collects them. The first report comes a second after the first
+ * count, so that counts that come together share it. The next ones come once in `limits.metricsReportMs` while there is
+ * something new, or as often as the collecting object asks for while an operator looks (rule N7). The object can't
+ * hibernate while a report is due, so hibernation loses nothing; an idle object reports nothing. Every change of a
+ * gauge is counted, too, so a report has the current value of all gauges.
  */
 export class MetricsReporter {
   readonly #counts: Counts;
@@ -31,8 +31,8 @@ export class MetricsReporter {
   }
 
   /**
-   * What the next report would have, for a caller that carries it with its own (rule J7): then no report is due. Undefined
-   * if nothing was counted.
+   * Takes the next report, for a caller that carries it with its own (rule J7): then no report is due. Undefined if
+   * nothing was counted.
    */
   take(nowMs: number): Omit<MetricsReport, "node"> | undefined {
     if (!this.#counts.any) return undefined;

@@ -185,7 +185,7 @@ interface Node {
   readonly row: number;
 }
 
-/** What is stored of the counters and histograms, with the time of the last report; an older release stored none. */
+/** The stored counters and histograms, with the time of the last report; an older release stored no time. */
 type Counted = Pick<CollectedMetrics, "counters" | "histograms"> & { readonly reportedMs?: number };
 type StoredNode = readonly [name: string, atMs: number, gauges: readonly GaugeValue[]];
 

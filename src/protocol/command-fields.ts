@@ -183,7 +183,9 @@ function subRefreshRequest(request: FieldReader): SubRefreshRequest {
   };
 }
 
-/** Reads the keys to track. More batches or keys than `limits` allow are a complaint, and the rest of them isn't read. */
+/**
+ * Reads the keys to track. More batches or keys than `limits` allow are a complaint, and the rest of them isn't read.
+ */
 function trackBatches(request: FieldReader): readonly TrackBatch[] {
   const batches: TrackBatch[] = [];
   let itemCount = 0;

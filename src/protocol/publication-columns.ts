@@ -24,7 +24,7 @@ export function columnsOf({
   ];
 }
 
-/** What the three columns of a row hold. */
+/** The contents of the three columns of a row. */
 export function readColumns(row: SqlRow): PublicationColumns {
   const info = row["info"];
   const tags = row["tags"];

@@ -25,7 +25,9 @@ export interface Publication {
   readonly mayBePatch?: boolean;
   /** Whether `data` is a delta from the payload that the same subscriber got before (docs/protocol.md 3.1). */
   readonly delta?: boolean;
-  /** The key of the map or of the shared poll that this publication changes; absent on a stream (docs/protocol.md 3.4). */
+  /**
+   * The key of the map or of the shared poll that this publication changes; absent on a stream (docs/protocol.md 3.4).
+   */
   readonly key?: string;
   /** The key was removed. */
   readonly removed?: true;

@@ -81,12 +81,22 @@ export interface SubscribeResult extends Expiry {
   readonly publishDebounceMs?: number;
 }
 
+/** The result of a subscribe of which there is nothing to say, such as one that only reads a page of a map. */
+export const bareSubscribeResult: SubscribeResult = {
+  ttlSeconds: 0,
+  recoverable: false,
+  positioned: false,
+  wasRecovering: false,
+  recovered: false,
+  publications: [],
+};
+
 /** When a subscription expires, and of a shared poll's keys what the client hasn't got (docs/protocol.md 3.5). */
 export interface SubRefreshResult extends Expiry {
   readonly items?: readonly Publication[];
 }
 
-/** What a push says of a subscription that the server made. */
+/** The fields of a push about a subscription that the server made. */
 export type PushedSubscription = Pick<
   SubscribeResult,
   "recoverable" | "positioned" | "position" | "data"

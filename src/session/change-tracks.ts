@@ -1,7 +1,7 @@
 import type { TrackVerdict } from "../access/track-signature.ts";
 import type { SharedPollOptions } from "../config/config.ts";
+import { isKey } from "../contract/map-call.ts";
 import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
 import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
@@ -11,7 +11,8 @@ import type { Subscription } from "./subscription.ts";
 import type { Tracking } from "./tracking.ts";
 
 /**
- * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and SP6).
+ * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and
+ * SP6).
  *
  * @param verdicts the verdicts on the signatures, one for each batch
  */
@@ -103,10 +104,10 @@ function readTracks(
     expireAtSeconds = Math.min(expireAtSeconds, endSeconds);
     const endsAtMs = endSeconds * 1_000 + trackExpiredExtraDelayMs;
     for (const { key, version } of items) {
-      if (key === "" || !utf8Fits(key, limits.mapKeyBytesMax))
+      if (!isKey(key))
         return refused(
           errorCodes.badRequest,
-          `a key is empty, or exceeds ${limits.mapKeyBytesMax} bytes`,
+          `a key is empty, exceeds ${limits.mapKeyBytesMax} bytes, or isn't well-formed Unicode`,
         );
       keys.set(key, { key, version, endsAtMs });
     }
@@ -134,7 +135,9 @@ function refused(error: ErrorCode, reason: string): Decision {
   return { outcome: "error", error, why: { rule: "SP1", reason } };
 }
 
-/** In how many seconds the client has to send a new signature; 0 for never. One that has just expired is due at once. */
+/**
+ * In how many seconds the client has to send a new signature; 0 for never. One that has just expired is due at once.
+ */
 function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === Number.POSITIVE_INFINITY) return 0;
   return Math.max(1, Math.ceil(expireAtSeconds - nowMs / 1_000));

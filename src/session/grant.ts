@@ -32,7 +32,7 @@ export interface Grant {
 export interface Requester {
   readonly user: string;
   readonly client: string;
-  /** What the connection's token allows on the channel, see {@link capabilitiesOf}; absent if it allows nothing. */
+  /** The capabilities of the connection's token on the channel, see {@link capabilitiesOf}; absent if it has none. */
   readonly capabilities?: readonly Capability[];
 }
 
@@ -239,8 +239,8 @@ function granted(
 }
 
 /**
- * In how many seconds the client is told that its subscription expires; 0 for never. It isn't told of an end before which
- * the server asks a backend (rule Q9).
+ * In how many seconds the client is told that its subscription expires; 0 for never. It isn't told of an end before
+ * which the server asks a backend (rule Q9).
  */
 export function toldTtlSeconds({ subscription }: Grant, nowMs: number): number {
   return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
@@ -257,7 +257,7 @@ export interface Caller {
 }
 
 /**
- * What a connection's token allows on a channel beside the namespace's options (rule A16).
+ * Finds the capabilities that a connection's token has on a channel, beside the namespace's options (rule A16).
  *
  * @param name       of the channel
  * @param subscribed whether the client is subscribed to the channel, or is about to be

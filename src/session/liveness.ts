@@ -169,7 +169,7 @@ function hookOf(
   return known.outcome === "resolved" ? known.options.subRefreshHook : undefined;
 }
 
-/** What the server refreshes in the client's place; see `ServerRefresh`. */
+/** The refreshes that the server makes in the client's place; see `ServerRefresh`. */
 interface Refreshing {
   /** Whether a backend is asked about a subscription, or for "" about the connection. */
   isUnderWay(channel: string): boolean;

@@ -7,10 +7,10 @@ import type { Subscription } from "./subscription.ts";
 import type { TrackReply } from "./tracking.ts";
 
 /**
- * What the connections of one object track on one shared poll, and the fan-out to them; on the channel's own object and
- * on gateways alike (rules SP2, SP6 to SP9). The channel's object knows of every key that somebody tracks here. If it is
- * another instance than the one that was told, or the epoch of the versions is another one, all subscriptions end with
- * 2500, so that their clients track the keys again.
+ * The keys that the connections of one object track on one shared poll, and the fan-out to them. The channel's own
+ * object and gateways both use it (rules SP2, SP6 to SP9). The channel's object is told every key that a connection
+ * tracks here. If another instance of it answers, or the epoch of the versions is another one, all subscriptions end
+ * with 2500, so that their clients track the keys again.
  */
 export class LocalTracks {
   readonly #setup: LocalTracksSetup;
@@ -67,7 +67,7 @@ export class LocalTracks {
     }
     this.#live.add(subscription);
     const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
-    // Changes may come before the reply, and count on what is tracked then.
+    // Changes may come before the reply, and only tracked keys take them.
     this.#counted(() => {
       for (const key of keys) this.#tracked.track(subscription, key);
     });
@@ -123,7 +123,7 @@ export class LocalTracks {
     });
   }
 
-  /** What a subscription tracks, to be stored; undefined if it tracks nothing, or the channel's object may not know it. */
+  /** The keys of a subscription, to be stored; undefined if it has none, or the channel's object may not know them. */
   stored(subscription: Subscription): StoredTracks | undefined {
     if (this.#instance === undefined || this.#tracked.of(subscription).count === 0)
       return undefined;
@@ -199,7 +199,9 @@ export class LocalTracks {
     return false;
   }
 
-  /** What the reply brings, of which the client is sent as much as a reply may hold, and the rest as pushes. */
+  /**
+   * Takes the changes of a reply: as many as a reply to the client may hold are returned, and the rest becomes pushes.
+   */
   #newer(subscription: Subscription, changes: readonly KeyChange[]): readonly KeyChange[] {
     const replied: KeyChange[] = [];
     let bytes = 0;
@@ -229,7 +231,7 @@ export class LocalTracks {
   }
 }
 
-/** What one object's channels of shared polls have in common. */
+/** The sums over all shared polls of one object, for its limits. */
 interface TrackBudget {
   /** The keys that all connections of the object track, each connection counted. */
   tracks: number;
@@ -261,7 +263,7 @@ interface TrackedBy {
   readonly epoch: string;
 }
 
-/** What a channel's object replies to a request to track keys. */
+/** The reply of a channel's object to a request to track keys. */
 export type ObjectTracking =
   | (TrackedBy & { readonly outcome: "tracking"; readonly newer: readonly KeyChange[] })
   | { readonly outcome: "failed"; readonly error: ErrorCode };
@@ -271,7 +273,7 @@ export interface TakenChanges extends TrackedBy {
   readonly changes: readonly KeyChange[];
 }
 
-/** What a subscription tracks, and which instance of the channel's object knows it. */
+/** The keys that a subscription tracks, and the instance of the channel's object that knows them. */
 export interface StoredTracks {
   readonly instance: number;
   readonly keys: readonly TrackedKey[];

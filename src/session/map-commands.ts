@@ -1,11 +1,10 @@
-/** What clients change in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
+/** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
 import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../config/config.ts";
-import { type MapChange, plainMapPublish } from "../contract/map-call.ts";
+import { isKey, type MapChange, plainMapPublish } from "../contract/map-call.ts";
+import { traced } from "../contract/traceparent.ts";
 import { parseMapPublishResult, parseMapRemoveResult } from "../hooks/response.ts";
-import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../protocol/command.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -16,8 +15,8 @@ import type { CommandSession } from "./ports.ts";
 import { clientInfo, type Subscription } from "./subscription.ts";
 
 /**
- * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4). A
- * change that does nothing, because of the key's mode or version, is answered like any other.
+ * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).
+ * A change that does nothing, because of the key's mode or version, is answered like any other.
  */
 export function changeMap(
   session: CommandSession,
@@ -38,7 +37,7 @@ export function changeMap(
   const key = keyOf(session, request.key, map);
   if (request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
   else if (!isAllowed || key === undefined) done(failWith(errorCodes.permissionDenied));
-  else if (!utf8Fits(key, limits.mapKeyBytesMax)) done(failWith(errorCodes.badRequest));
+  else if (key !== "" && !isKey(key)) done(failWith(errorCodes.badRequest));
   else if (removed) {
     if (hook === undefined) change(session, id, channel, plainRemove(key), nowMs, done);
     else removeByHook(session, id, { channel, key }, hook, nowMs, done);
@@ -85,18 +84,12 @@ function change(
   }
   const subscription = session.subscriptions.get(channel);
   const info = subscription?.info ?? clientInfo(session.identity);
-  const traced = withTrace(own, session.identity.traceparent);
-  session.context.channels.changeMap(channel, traced, info, subscription, nowMs, (reply) => {
+  const { traceparent } = session.identity;
+  const named = traceparent === undefined ? own : traced(own, traceparent);
+  session.context.channels.changeMap(channel, named, info, subscription, nowMs, (reply) => {
     if (reply.outcome === "failed") done(failWith(reply.error));
     else done({ outcome: "reply", reply: { id, method: "publish" } });
   });
-}
-
-function withTrace(own: MapChange, traceparent: string | undefined): MapChange {
-  if (traceparent === undefined) return own;
-  return own.method === "map_publish"
-    ? { ...own, request: { ...own.request, traceparent } }
-    : { ...own, request: { ...own.request, traceparent } };
 }
 
 /** Whether the key that is the client's ID has to be removed at the end of a subscription (rule Z20). */

@@ -4,7 +4,7 @@ import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.t
 import type { Message } from "../protocol/codec.ts";
 import { mapPhases, type SubscribeRequest, subscriptionTypes } from "../protocol/command.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import type { SubscribeResult } from "../protocol/reply.ts";
+import { bareSubscribeResult, type SubscribeResult } from "../protocol/reply.ts";
 import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
 import { type Grant, isAllowed, toldTtlSeconds } from "./grant.ts";
 import { MapFlow } from "./map-flow.ts";
@@ -219,8 +219,8 @@ class FlowStep {
   }
 
   /**
-   * The client can't be subscribed yet. It gets what it asked for as a page, and asks for a page of the stream next. A map
-   * without a stream has no such page: its client starts again.
+   * The client can't be subscribed yet. It gets what it asked for as a page, and asks for a page of the stream next. A
+   * map without a stream has no such page: its client starts again.
    */
   #stayBehind(state: readonly Publication[] | undefined): void {
     const { position, hasStream } = this.#flow;
@@ -250,7 +250,7 @@ class FlowStep {
     }
     const position = { epoch, offset: last.offset };
     const message = this.#encode({
-      ...nothingTold,
+      ...bareSubscribeResult,
       type: subscriptionTypes.map,
       phase: mapPhases.stream,
       position,
@@ -273,7 +273,7 @@ class FlowStep {
   #sendPage(state: readonly Publication[], cursor: string): void {
     const { position } = this.#flow;
     const message = this.#encode({
-      ...nothingTold,
+      ...bareSubscribeResult,
       type: subscriptionTypes.map,
       phase: mapPhases.state,
       ...(cursor === "" ? {} : { cursor }),
@@ -369,16 +369,6 @@ class FlowStep {
 }
 
 type Subscribed = SubscribeReply & { readonly outcome: "subscribed" };
-
-/** What a page says of the subscription that it belongs to: nothing, before it has begun. */
-const nothingTold = {
-  ttlSeconds: 0,
-  recoverable: false,
-  positioned: false,
-  wasRecovering: false,
-  recovered: false,
-  publications: [],
-} as const;
 
 /**
  * Publications without offsets. Clients that are sent the same page get the same list, so that it is made and encoded

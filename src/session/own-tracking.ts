@@ -8,8 +8,8 @@ import type { Subscription } from "./subscription.ts";
 import type { EpochReply, Tracking, TrackReply } from "./tracking.ts";
 
 /**
- * Tracking for the connections of a channel's own object. What they track is in memory only: while somebody tracks a key,
- * the object doesn't hibernate.
+ * Tracking for the connections of a channel's own object. The tracked keys are in memory only: while a connection
+ * tracks a key, the object doesn't hibernate.
  */
 export class OwnTracking implements Tracking {
   readonly #poll: SharedPoll;
@@ -62,7 +62,7 @@ export class OwnTracking implements Tracking {
     this.#tracks.untrack(subscription, keys);
   }
 
-  /** The instance that knew what is tracked is gone (rule SP8). */
+  /** Ends a restored subscription, because the instance that knew its keys is gone (rule SP8). */
   restore(subscription: Subscription): void {
     if (subscription.granted.tracks === true) subscription.insufficientState();
   }

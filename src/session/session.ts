@@ -52,13 +52,13 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   readonly #connection: Connection;
   /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
-  /** What the backend is told; undefined where it isn't told of connections. */
+  /** The events for the backend; undefined where it isn't told of connections. */
   readonly told: SessionEvents | undefined;
   /** How many backends are asked for commands. */
   #hooksAsked = 0;
   /** Undefined until something is refreshed in the client's place. */
   #serverRefresh: ServerRefresh | undefined;
-  /** What waits while the session is held, or while its subscriptions begin; undefined while nothing does. */
+  /** The work that waits while the session is held, or while its subscriptions begin; undefined while none does. */
   #waiting: Waiting | undefined;
   /** Replies to publishes that waited for a subscription which the server ends: they follow its push (rule O4). */
   #deferred: Message[] | undefined;

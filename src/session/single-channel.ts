@@ -17,7 +17,7 @@ import { leavesKey } from "./map-commands.ts";
 import type { OwnTracking } from "./own-tracking.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
-import { historyError } from "../channel/history-error.ts";
+import { changeError, historyError } from "../channel/outcome-error.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 
@@ -110,14 +110,9 @@ export class SingleChannel implements Channels {
     nowMs: number,
     done: (outcome: PublishReply) => void,
   ): void {
-    if (this.#channel.hub.overloaded(nowMs)) {
-      done(failed(errorCodes.tooManyRequests));
-      return;
-    }
+    if (this.#refuses(nowMs, done)) return;
     const { outcome } = this.#channel.publish(request, info, nowMs);
-    done(
-      outcome === "too-many-keys" ? failed(errorCodes.tooManyRequests) : { outcome: "published" },
-    );
+    done(outcome === "too-many-keys" ? failed(changeError(outcome)) : { outcome: "published" });
   }
 
   history(
@@ -168,21 +163,16 @@ export class SingleChannel implements Channels {
     nowMs: number,
     done: (outcome: PublishReply) => void,
   ): void {
-    if (this.#channel.hub.overloaded(nowMs)) {
-      done(failed(errorCodes.tooManyRequests));
-      return;
-    }
+    if (this.#refuses(nowMs, done)) return;
     const outcome = this.#channel.map?.change(change, info, nowMs).outcome;
     switch (outcome) {
       case "changed":
       case "suppressed":
         done({ outcome: "published" });
         return;
-      case "too-many-keys":
-        done(failed(errorCodes.tooManyRequests));
-        return;
       case "full":
-        done(failed(errorCodes.limitExceeded));
+      case "too-many-keys":
+        done(failed(changeError(outcome)));
         return;
       case undefined:
         done(failed(errorCodes.notAvailable));
@@ -199,6 +189,13 @@ export class SingleChannel implements Channels {
 
   catchUp(subscription: Subscription): void {
     this.#channel.hub.catchUp(subscription);
+  }
+
+  /** Refuses a publication while the backlog of the sockets is too large (rule B3). */
+  #refuses(nowMs: number, done: (outcome: PublishReply) => void): boolean {
+    if (!this.#channel.hub.overloaded(nowMs)) return false;
+    done(failed(errorCodes.tooManyRequests));
+    return true;
   }
 }
 

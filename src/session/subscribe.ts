@@ -321,7 +321,7 @@ export function asReceived(
   };
 }
 
-/** What came of a request to recover, as it is counted; undefined without one. */
+/** The outcome of a request to recover, as it is counted; undefined without one. */
 export function recoveryOf(
   { recover }: RecoveryRequest,
   { recovered, publications }: Subscribed,
@@ -357,7 +357,7 @@ export function subscribeResult(
   };
 }
 
-/** What the client of a shared poll is told beside that: the epoch of the versions. */
+/** The position in the reply to a client of a shared poll, which tells it the epoch of the versions. */
 function pollFields({ pollEpoch }: SubscriptionSnapshot): Partial<SubscribeResult> {
   return pollEpoch === undefined
     ? {}

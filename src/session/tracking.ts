@@ -4,8 +4,8 @@ import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
- * The keys of shared polls as a session tracks them (docs/protocol.md 3.5). On a channel's own object the replies come at
- * once, on a gateway when the channel's object has replied. Each `done` is called at most once. None of these calls
+ * The keys of shared polls as a session tracks them (docs/protocol.md 3.5). On a channel's own object the replies come
+ * at once, on a gateway when the channel's object has replied. Each `done` is called at most once. None of these calls
  * throws.
  */
 export interface Tracking {

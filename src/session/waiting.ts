@@ -2,7 +2,7 @@ import type { OrderOutcome } from "../users/local-users.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Message } from "../protocol/codec.ts";
 
-/** What a session keeps for later: for the end of its connect, or for the answer of the user's home. Most keep nothing. */
+/** The work that a session keeps for the end of its connect, or for the answer of the user's home. Most keep none. */
 export class Waiting {
   /** Subscriptions whose join is announced when the user's home has answered (rule U4). */
   readonly announcements: Subscription[] = [];

@@ -183,7 +183,7 @@ export class SharedPoll {
     return "taken";
   }
 
-  /** What the connections of the channel's own object are to be told; nothing of it is told again. */
+  /** Takes the changes for the connections of the channel's own object; none of them is given again. */
   takeOwn(): readonly KeyChange[] {
     return this.#watchers.get("")?.takeAll() ?? [];
   }
@@ -306,7 +306,7 @@ export class SharedPoll {
     this.#keysLength -= key.length;
   }
 
-  /** What the backend is told of a key: the version after which something would be new to somebody. */
+  /** The version of a key in the next question: a later one would be new to at least one watcher. */
   #known(key: string): KnownVersion {
     const state = this.#keys.get(key);
     if (!this.#versioned || state === undefined) return { key, version: 0n };
@@ -377,7 +377,7 @@ interface PollSetup {
   readonly epoch: string;
 }
 
-/** What came of {@link SharedPoll.track}. full: no key is tracked, because the channel has too many. */
+/** The outcome of {@link SharedPoll.track}. full: no key is tracked, because the channel has too many. */
 export type Tracking =
   | {
       readonly outcome: "tracking";

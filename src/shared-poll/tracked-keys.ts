@@ -126,7 +126,7 @@ export class TrackedKeys<Tracker> {
     return { trackers, keys };
   }
 
-  /** What a connection tracks, to be stored. */
+  /** The keys that a connection tracks, to be stored. */
   stored(tracker: Tracker): readonly TrackedKey[] {
     const tracks = this.#byTracker.get(tracker)?.tracks ?? [];
     return [...tracks].map(([key, { version, endsAtMs }]) => ({ key, version, endsAtMs }));

@@ -16,8 +16,8 @@ const config = {
 };
 
 /**
- * Where the clients of one test connect: to a pool of objects that no other test uses, because the edge remembers what it
- * learned of a pool.
+ * Where the clients of one test connect: to a pool of objects that no other test uses, because the edge remembers what
+ * it learned of a pool.
  */
 interface Place {
   readonly channel: string;

@@ -39,8 +39,8 @@ interface Tried {
 }
 
 /**
- * Runs the script of `npm run deploy` as a process of its own, with wrangler and without a deployment, and gives its exit
- * status and output.
+ * Runs the script of `npm run deploy` as a process of its own, with wrangler and without a deployment, and gives its
+ * exit status and output.
  */
 async function runDeploy(options: readonly string[]): Promise<Tried> {
   const script = join(root, "tools", "deploy.ts");

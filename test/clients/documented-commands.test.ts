@@ -306,7 +306,7 @@ function cloneFor(page: string): string {
   return clone;
 }
 
-/** What a page takes for granted before a command. */
+/** The state that a page assumes before a command. */
 async function prepare({ page, text, output }: Step): Promise<void> {
   const clone = cloneFor(page);
   if (text.includes("private.pem")) {

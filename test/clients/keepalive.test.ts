@@ -73,7 +73,9 @@ function placeOn({ address, firstGateway }: Continent, channel: string): Place {
   };
 }
 
-/** Does the same with a channel's own sockets and on the gateway of a continent, in parallel, each with its own channel. */
+/**
+ * Does the same with a channel's own sockets and on the gateway of a continent, in parallel, each with its own channel.
+ */
 async function atBoth(
   channel: string,
   letters: Letters,

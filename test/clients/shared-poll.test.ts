@@ -11,7 +11,7 @@ import { type Wire, wires } from "../support/wire.ts";
 const hookSecret = "hook-signing-secret-of-tests";
 const pollSecret = "shared-poll-secret-of-these-tests";
 
-/** What the backend has: the values of each channel, by key, each with a version if the channel has versions. */
+/** The backend's values of each channel, by key, each with a version if the channel has versions. */
 const values = new Map<string, Map<string, { data: string; version?: number; removed?: true }>>();
 let epoch: string | undefined;
 
@@ -118,7 +118,7 @@ describe.each(chosen)("a shared poll, by $name", (wire) => {
         ["b", "1"],
       ]),
     );
-    // Whoever comes later gets what there is, and the backend's answers to come.
+    // A client that comes later gets the present values, and the backend's next answers.
     const second = await tracking(wire, channel, ["b"], "bob");
     expect(await second.updates.next()).toMatchObject({ key: "b", data: "1" });
     set(channel, "a", "2");

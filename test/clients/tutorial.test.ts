@@ -21,7 +21,7 @@ import { testSecrets } from "../support/test-tokens.ts";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const tutorial = join(root, "examples", "tutorial");
 
-/** What examples/tutorial/page/chat.js exports. */
+/** The exports of examples/tutorial/page/chat.js. */
 interface ChatPage {
   readonly connect: (ask: Ask, address: string) => Centrifuge;
   readonly enterRoom: (client: Centrifuge, room: string, ask: Ask, show: Shown) => Subscription;
@@ -36,7 +36,7 @@ interface Message {
   readonly text: string;
 }
 
-/** What a page shows of a room: each time that it changes, the whole of it. */
+/** The states of a room as a page shows them: the whole room each time that it changes. */
 class Shown {
   readonly allMessages = new Inbox<readonly string[]>();
   readonly allPresent = new Inbox<readonly string[]>();

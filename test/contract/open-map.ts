@@ -8,6 +8,7 @@ import {
 } from "../../src/contract/map-call.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import type { Sql } from "../../src/sql.ts";
+import { mapDefaults } from "../support/map-defaults.ts";
 import { textOf } from "../support/text-of.ts";
 import { openChannel, type Opening } from "./open-channel.ts";
 
@@ -15,19 +16,7 @@ import { openChannel, type Opening } from "./open-channel.ts";
 const defaults: MapOptions = {
   mode: "persistent",
   keyTtlMs: 0,
-  removeClientOnUnsubscribe: false,
-  clientKey: "",
-  allowPublishForClient: false,
-  allowPublishForSubscriber: false,
-  allowPublishForAnonymous: false,
-  allowRemoveForClient: false,
-  allowRemoveForSubscriber: false,
-  allowRemoveForAnonymous: false,
-  defaultPageSize: 100,
-  minPageSize: 100,
-  maxPageSize: 1_000,
-  liveTransitionMaxPublicationLimit: 1_000,
-  subscribeCatchUpTimeoutMs: 5_000,
+  ...mapDefaults,
 };
 
 /** A channel that is a map, with its keys. */

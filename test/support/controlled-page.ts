@@ -10,7 +10,7 @@ import { WebSocket } from "ws";
 
 /** A page in a headless Chromium, which a test drives over the DevTools protocol. */
 export class ControlledPage {
-  /** What the page has logged as an error, and what its Content-Security-Policy has blocked. */
+  /** The errors that the page has logged, and the requests that its Content-Security-Policy has blocked. */
   readonly problems: string[] = [];
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (message: DevToolsMessage) => void>();
@@ -126,7 +126,7 @@ export class ControlledPage {
     await this.send("Emulation.setDeviceMetricsOverride", size);
   }
 
-  /** What axe finds that keeps somebody from using the page: a line for each rule and element; none is right. */
+  /** The faults of the page that axe finds: a line for each rule and element. */
   async accessibilityProblems(): Promise<string> {
     if ((await this.evaluate("typeof axe")) === "undefined") await this.evaluate(axe.source);
     const lines =

@@ -5,7 +5,7 @@ export interface DocumentedCommand {
   readonly page: string;
   readonly line: number;
   readonly text: string;
-  /** What the page shows as its output; "" for nothing. */
+  /** The output that the page shows; "" for none. */
   readonly output: string;
 }
 

@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** What an application needs: PHP, and Laravel with the packages that it and the application need. */
+/** The needs of an application: PHP, and Laravel with the packages that it and the application need. */
 const packages = ["php-cli", "php-curl", "php-mbstring", "php-xml"];
 const libraries = ["php-guzzlehttp-guzzle", "php-laravel-framework"];
 const extensions = [
@@ -89,7 +89,9 @@ export class LaravelEnvironment {
   }
 }
 
-/** Creates a folder atomically, also if several processes create it at the same time. It stays empty without packages. */
+/**
+ * Creates a folder atomically, also if several processes create it at the same time. It stays empty without packages.
+ */
 async function make(folder: string): Promise<void> {
   mkdirSync(environments, { recursive: true });
   const unfinished = mkdtempSync(join(environments, "unfinished-"));

@@ -11,8 +11,8 @@ export async function listen(server: Server): Promise<number> {
 }
 
 /**
- * A port without a listener. It is below those that the system gives to connections and to listeners without a port: one
- * of these could be taken before the test's server listens there.
+ * A port without a listener. It is below those that the system gives to connections and to listeners without a port:
+ * one of these could be taken before the test's server listens there.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

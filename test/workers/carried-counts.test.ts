@@ -123,6 +123,18 @@ describe("what a channel's object has counted", () => {
   });
 });
 
+describe("the gauges of a channel's object", () => {
+  it("[J7] [B1] come again after a while, because those that were told count for a day only", async () => {
+    const channel = newChannel("room");
+    const { metricsGaugesAgainMs } = limits;
+    expect(await publishTo(channel, true)).toHaveProperty("gauges");
+    expect(await publishTo(channel, true)).not.toHaveProperty("gauges");
+    Object.assign(limits, { metricsGaugesAgainMs: 0 });
+    expect(await publishTo(channel, true)).toHaveProperty("gauges");
+    Object.assign(limits, { metricsGaugesAgainMs });
+  });
+});
+
 async function atGateway(user: string): Promise<TestSocket> {
   const upgrade = { headers: { Upgrade: "websocket" } };
   const path = address("/connection/websocket");

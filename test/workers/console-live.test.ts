@@ -53,7 +53,7 @@ interface Refused {
   readonly key?: string;
 }
 
-/** What a publication of the server's own channel says. */
+/** The data of a publication of the server's own channel. */
 interface Told {
   readonly all?: { readonly counters: Readonly<Record<string, number>> };
   readonly changed?: { readonly counters: Readonly<Record<string, number>> };
@@ -235,7 +235,7 @@ describe("the server's own channel", () => {
   it("[N7] takes as many pages as are bounded, and no command but the connect", async () => {
     const headers = await logIn();
     const sockets = [];
-    for (let opened = 0; opened < limits.liveLookersMax; opened++)
+    for (let opened = 0; opened < limits.livePagesMax; opened++)
       sockets.push(TestSocket.on(await live(headers)));
     expect((await live(headers)).status).toBe(503);
     const [first, second] = sockets;

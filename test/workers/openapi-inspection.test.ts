@@ -54,7 +54,7 @@ it("[W8] [Y3] [Y4] [E5] the description fits the answers to why, inspect and eve
   expect(await checked(description, "why", refused)).toContain('"error"');
   for (const method of ["inspect", "events"])
     expect(await checked(description, method, { object: "eu/0" })).toContain('"error"');
-  // What a server tells only past its bounds, or in the middle of something.
+  // Fields that a server tells only past its bounds, or in the middle of something.
   await checkedResult(description, "why", rareWhy());
   await checkedResult(description, "inspect", rareInspect());
   const large = encodeEvent({ type: "publication", data: trustedJsonText("[1,2]") }, 1);

@@ -151,7 +151,7 @@ describe("the description of the HTTP API", () => {
     for (const order of orders) await checked(order, { user });
     await checked("revoke_token", { uid: "t" });
     await checked("delete_user_status", { users: [user] });
-    // What is there only when something fails.
+    // Fields that are there only when something fails.
     const failing = [
       "Presence",
       "PresenceStats",

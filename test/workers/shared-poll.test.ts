@@ -36,7 +36,7 @@ Object.assign(env, {
   SHARED_POLL_HMAC_SECRET_KEY: secret,
 });
 
-/** What the backend says of a channel from now on; see test/workers/hook-backend.js. */
+/** Sets the backend's answers for a channel from now on; see test/workers/hook-backend.js. */
 async function backendSays(channel: string, answer: object): Promise<void> {
   await env.BACKEND.fetch("https://backend/polls", {
     method: "POST",

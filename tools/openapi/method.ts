@@ -1,6 +1,6 @@
 import type { Schema } from "./schema.ts";
 
-/** What the description says of one method of the API. */
+/** The description of one method of the API. */
 export interface MethodNote {
   readonly tag: Tag;
   /** In a few words, without a full stop. */

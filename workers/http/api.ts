@@ -46,7 +46,7 @@ import { objectOf } from "./emulation.ts";
 import { askQuestion } from "./questions.ts";
 import { carriesCounts, carryCounts } from "./metrics.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
-import { parseTraceparent } from "../../src/contract/traceparent.ts";
+import { parseTraceparent, traced } from "../../src/contract/traceparent.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
@@ -209,7 +209,7 @@ export function noteError(
   context.set("refusal", { rule, reason: answer.detail ?? message, code, ...named });
 }
 
-/** What calls need: a handler's context has it, and so has the consumer of a queue. */
+/** The needs of a call: a handler's context has them, and so has the consumer of a queue. */
 export interface Calling {
   readonly env: Env;
   readonly var: { readonly configured: Pick<Configured, "config"> };
@@ -341,7 +341,7 @@ async function callChannel(
 ): Promise<CallOutcome> {
   const header = req?.raw.headers.get("traceparent") ?? undefined;
   const traceparent = header === undefined ? undefined : parseTraceparent(header);
-  // A queue's messages are no requests that are counted, so nothing would report what they carry.
+  // A queue's messages aren't counted as requests, so nothing would report the counts that come with their answers.
   const carries = req !== undefined && configured.config.prometheus.counts && carriesCounts();
   const call = async (): Promise<ChannelAnswers> => {
     const object = CHANNELS.getByName(channel);
@@ -373,11 +373,9 @@ function withTrace(
   return commands.map((command) => {
     switch (command.method) {
       case "publish":
-        return { ...command, request: { ...command.request, traceparent } };
       case "map_publish":
-        return { ...command, request: { ...command.request, traceparent } };
       case "map_remove":
-        return { ...command, request: { ...command.request, traceparent } };
+        return traced(command, traceparent);
       case "history":
       case "history_remove":
       case "presence":

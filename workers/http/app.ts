@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
+import { keyMethods } from "../../src/access/api-keys.ts";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
@@ -38,17 +39,6 @@ import { missingMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
 import { webSocket } from "./websocket.ts";
-
-/** The methods of maps and of shared polls. */
-const keyMethods = [
-  "map_publish",
-  "map_remove",
-  "map_read_state",
-  "map_read_stream",
-  "map_stats",
-  "map_clear",
-  "shared_poll_publish",
-] as const;
 
 /** Creates the route table of the edge. */
 export function createApp(): HonoBase<AppEnv> {

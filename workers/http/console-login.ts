@@ -1,4 +1,4 @@
-/** Who may use the console (rules N2 and N3): the login, its cookie, and the assertion of Cloudflare Access. */
+/** The login of the console (rules N2 and N3): its cookie, and the assertion of Cloudflare Access. */
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import * as v from "valibot";
@@ -103,7 +103,7 @@ function withCookie(context: Context<AppEnv>, value: string, seconds: number): R
   return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
 }
 
-/** Where the page asks for what it needs to know. */
+/** The path at which the page asks for its settings. */
 export const settingsPath = "/console/api/settings";
 
 const cookieName = "dormouse-console";

@@ -98,7 +98,7 @@ export async function askInspect(
   return answered(encodeInspectedChannel(own, gateways));
 }
 
-/** What was refused at the edge, which has no memory of its own: the objects that collect metrics remember it (rule Y6). */
+/** Asks for the refusals of the edge, which the objects that collect metrics remember in its place (rule Y6). */
 async function inspectEdge({ METRICS }: Env, count: number): Promise<CallOutcome> {
   const last = await collectedRefusals(METRICS, { count, onlyEdge: true });
   return last === undefined ? { outcome: "failed" } : answered(encodeInspectedEdge(version, last));

@@ -71,7 +71,7 @@ function routeOf(context: Context<AppEnv>): string {
   return route.endsWith("*") ? "other" : route.replaceAll(/\{[^}]*\}+/g, "");
 }
 
-/** What this isolate has counted and refused since its last report; made at the first request that is counted. */
+/** The counts and refusals of this isolate since its last report; made at the first request that is counted. */
 let isolate: IsolateMetrics | undefined;
 let isReportDue = false;
 /** How soon a report is wanted; an operator may look on. */
@@ -149,7 +149,9 @@ export async function collected(
   return askCollectors(collectors, "reading metrics", (collector) => collector.collected());
 }
 
-/** The last refusals that were reported, newest first; undefined if one of the objects that collect them doesn't answer. */
+/**
+ * The last refusals that were reported, newest first; undefined if one of the objects that collect them doesn't answer.
+ */
 export async function collectedRefusals(
   collectors: AppEnv["Bindings"]["METRICS"],
   query: RefusalsQuery,

@@ -38,28 +38,26 @@ export async function deliver(
   gateways: Env["GATEWAYS"],
   { gateway, batch }: Delivery,
 ): Promise<RelayBatchReply | "failed"> {
-  try {
-    const answer = gateways.getByName(gateway).deliver(batch);
-    return await inTime<RelayBatchReply | "failed">(answer, limits.objectAnswerMs, "failed");
-  } catch (error) {
-    const failure = parseCallFailure(error);
-    if (failure.overloaded) return { outcome: "busy" };
-    console.warn(`call to a gateway failed: ${failure.summary}`);
-    return "failed";
-  }
+  return callGateway<RelayBatchReply>(() => gateways.getByName(gateway).deliver(batch));
 }
 
 /**
- * Calls a gateway with what has changed of a shared poll's keys, once. After a call that failed it is unknown whether the
- * gateway took the batch; the channel decides when to repeat it, which is harmless (rule SP7).
+ * Calls a gateway with what has changed of a shared poll's keys, once. After a call that failed it is unknown whether
+ * the gateway took the batch; the channel decides when to repeat it, which is harmless (rule SP7).
  */
 export async function deliverPoll(
   gateways: Env["GATEWAYS"],
   { gateway, batch }: PollDelivery,
 ): Promise<PollBatchReply | "failed"> {
+  return callGateway<PollBatchReply>(() => gateways.getByName(gateway).polled(batch));
+}
+
+/** Makes a call to a gateway that hands on a batch, once. A gateway that is overloaded is busy. */
+async function callGateway<Reply>(
+  call: () => Promise<Reply>,
+): Promise<Reply | { readonly outcome: "busy" } | "failed"> {
   try {
-    const answer = gateways.getByName(gateway).polled(batch);
-    return await inTime<PollBatchReply | "failed">(answer, limits.objectAnswerMs, "failed");
+    return await inTime<Reply | "failed">(call(), limits.objectAnswerMs, "failed");
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return { outcome: "busy" };

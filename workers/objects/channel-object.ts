@@ -1,4 +1,3 @@
-import type { CarriedReport } from "../../src/contract/metrics-report.ts";
 import {
   type ChannelAnswers,
   type ChannelCommand,
@@ -38,7 +37,7 @@ import { inSpan } from "../platform/spans.ts";
 import { deliver, deliverPoll, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
-import { CommitQueue } from "./commit-queue.ts";
+import { CommitQueue, type JobOutcome, type Overloaded } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 import { PollDriver } from "./poll-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
@@ -166,10 +165,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       : inSpan("publish", { traceparent, channel: this.#channel.name }, () =>
           this.#queue.add(kind, bytes, job),
         ));
-    const answer = carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
-    const counted = carries === true ? this.#countedFor(answer) : {};
-    await this.schedule(Date.now());
-    return { ...answer, ...counted };
+    return this.#answered(carriedOut, carries);
   }
 
   async ask(
@@ -193,10 +189,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
         answers: replyToRequests(this.#channel, gateway, requests, nowMs, refused),
       };
     });
-    const answer = carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
-    const counted = carries === true ? this.#countedFor(answer) : {};
-    await this.schedule(Date.now());
-    return { ...answer, ...counted };
+    return this.#answered(carriedOut, carries);
   }
 
   async present(): Promise<ChannelPresenceReply> {
@@ -242,10 +235,19 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (carriedOut.outcome === "overloaded") carryOut(true);
   }
 
-  /** What the object has counted, for a caller that carries it (rule J7). Before the event ends, which may report it. */
-  #countedFor({ outcome }: ChannelAnswers | RelayReplies): { readonly counted?: CarriedReport } {
-    const counted = outcome === "answers" ? this.metrics?.forAnswer(Date.now()) : undefined;
-    return counted === undefined ? {} : { counted };
+  /**
+   * Ends the event of a call, and gives the answer to it. To a caller that carries it the answer brings what the object
+   * has counted (rule J7). That is taken before the event ends, because its end may report it.
+   */
+  async #answered<Answers extends ChannelAnswers | RelayReplies>(
+    carriedOut: JobOutcome<Answers>,
+    carries: boolean | undefined,
+  ): Promise<Answers | Overloaded> {
+    const answers = carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
+    const isCounted = carries === true && answers.outcome === "answers";
+    const counted = isCounted ? this.metrics?.forAnswer(Date.now()) : undefined;
+    await this.schedule(Date.now());
+    return { ...answers, ...(counted && { counted }) };
   }
 
   /** The job of {@link execute}. */

@@ -371,7 +371,7 @@ function newSession(
   };
 }
 
-/** What a session keeps of a backend's answer at the upgrade (rule Q10). */
+/** The part of a backend's answer at the upgrade that a session keeps (rule Q10). */
 function atUpgrade(
   { data }: AskedAtUpgrade,
   claims: ConnectionClaims | undefined,

@@ -116,10 +116,13 @@ interface Job {
 }
 
 /** The outcome of {@link CommitQueue.add}. */
-export type JobOutcome<Result> =
-  | { readonly outcome: "done"; readonly result: Result }
-  /** Too much waits already: the job was not carried out, and never will be. */
-  | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
+export type JobOutcome<Result> = { readonly outcome: "done"; readonly result: Result } | Overloaded;
+
+/** Too much waits already: the job was not carried out, and never will be. */
+export interface Overloaded {
+  readonly outcome: "overloaded";
+  readonly retryAfterSeconds: number;
+}
 
 /** The memory of every job besides its own bytes. */
 const jobBytes = 1_024;

@@ -42,11 +42,13 @@ import { ObjectUsers } from "./object-users.ts";
 export abstract class HibernatingObject extends DurableObject<Env> {
   /** Counts the rows written since the object woke; tests read the count. */
   readonly sql: ObjectSql;
-  /** What the object remembers for those who ask. */
+  /** The object's trail, for those who ask (rule Y1). */
   protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
-  /** Those that metrics count at the called object: they may be made after this one has handed on its counts (rule J7). */
+  /**
+   * Those that metrics count at the called object: they may be made after this one has handed on its counts (rule J7).
+   */
   protected callsCountedByCalled = 0;
   /** Absent where nothing is counted (rule J1). */
   protected readonly metrics: ObjectMetrics | undefined;
@@ -84,7 +86,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   });
   /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
   #mayBeUnlisted = true;
-  /** What a backend is told of the object; undefined where it isn't told of anything (section E). */
+  /** The object's events for a backend; undefined where none are sent (section E). */
   protected abstract readonly events: EventDelivery | undefined;
   #awaitsTurn = false;
   /** Since when frames are on their way, ms since 1970; undefined while none is, and without metrics. */
@@ -105,7 +107,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract readonly dueAtMs: (nowMs: number) => number;
 
-  /** What the kind of object knows of the way of a publication, and of itself. */
+  /** The answers of the kind of object about the way of a publication, and about itself. */
   protected abstract readonly told: KindTold;
 
   /** Does what is due when the alarm rings, apart from the sockets' part, and settles. */
@@ -163,7 +165,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     };
   }
 
-  /** What the sessions of an object of either kind are given. */
+  /** The setup that the sessions of an object of either kind share. */
   protected readonly ofSessions = () => ({
     config: this.config,
     backlog: this.backlog,

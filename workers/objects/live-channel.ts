@@ -3,15 +3,15 @@ import { collectorName } from "../../src/contract/object-names.ts";
 import { liveCollector, liveHeader } from "../../src/contract/own-channel.ts";
 import { limits } from "../../src/limits.ts";
 import { LiveFigures } from "../../src/metrics/live-figures.ts";
-import { answerLooker, encodeLive } from "../../src/metrics/live-session.ts";
+import { answerPage, encodeLive } from "../../src/metrics/live-session.ts";
 import type { Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import type { Env } from "../platform/env.ts";
 import { answerInTime } from "../platform/object-call.ts";
 
 /**
- * The server's own channel (rule N7): the sockets of operators' pages, and what they are told. As long as a page answers
- * its pings, the channel asks the other collecting objects for their counts, and tells the pages once in
+ * The server's own channel (rule N7): the sockets of operators' pages, and what they are told. As long as a page
+ * answers its pings, the channel asks the other collecting objects for their counts, and tells the pages once in
  * `limits.liveTellMs` what has changed. Without a page it has no timer, makes no call and sends nothing.
  */
 export class LiveChannel {
@@ -34,30 +34,30 @@ export class LiveChannel {
   /** Takes over the socket of a page. The edge has checked the login, and says when it ends. */
   accept(request: Request): Response {
     const open = this.#sockets().filter(({ readyState }) => readyState === WebSocket.OPEN);
-    if (open.length >= limits.liveLookersMax)
+    if (open.length >= limits.livePagesMax)
       return new Response("Service Unavailable", { status: 503 });
     const { 0: clientEnd, 1: objectEnd } = new WebSocketPair();
-    const looker: Looker = {
+    const attachment: PageAttachment = {
       client: crypto.randomUUID(),
       endsAtMs: Number(request.headers.get(liveHeader)) * 1_000,
       hasConnected: false,
     };
     this.#object.context.acceptWebSocket(objectEnd);
-    objectEnd.serializeAttachment(looker);
+    objectEnd.serializeAttachment(attachment);
     this.#begin();
     return new Response(null, { status: 101, webSocket: clientEnd });
   }
 
   /** Answers a frame of a page. */
   message(socket: WebSocket, frame: string | ArrayBuffer): void {
-    const looker = lookerOf(socket);
+    const attachment = attachmentOf(socket);
     this.#heardAtMs.set(socket, Date.now());
     const message = typeof frame === "string" ? frame : new Uint8Array(frame);
-    const answer = answerLooker(message, looker.client, looker.hasConnected);
+    const answer = answerPage(message, attachment.client, attachment.hasConnected);
     if (answer.outcome === "closed") return close(socket, answer.code);
     for (const reply of answer.replies) send(socket, reply);
     if (!answer.connects) return;
-    socket.serializeAttachment({ ...looker, hasConnected: true });
+    socket.serializeAttachment({ ...attachment, hasConnected: true });
     this.#tell(Date.now());
   }
 
@@ -99,7 +99,7 @@ export class LiveChannel {
     this.#tell(nowMs);
     if (nowMs - this.#pingedAtMs < limits.livePingMs) return;
     this.#pingedAtMs = nowMs;
-    for (const page of pages) if (lookerOf(page).hasConnected) send(page, "{}");
+    for (const page of pages) if (attachmentOf(page).hasConnected) send(page, "{}");
   }
 
   /** Closes a page whose login has ended, or that doesn't answer. @returns whether it has ended */
@@ -107,7 +107,7 @@ export class LiveChannel {
     if (page.readyState !== WebSocket.OPEN) return true;
     const heardAtMs = this.#heardAtMs.get(page);
     if (heardAtMs === undefined) this.#heardAtMs.set(page, nowMs);
-    if (lookerOf(page).endsAtMs <= nowMs) close(page, disconnectCodes.connectionExpired);
+    if (attachmentOf(page).endsAtMs <= nowMs) close(page, disconnectCodes.connectionExpired);
     else if (nowMs - (heardAtMs ?? nowMs) > limits.liveSilentMs)
       close(page, disconnectCodes.noPong);
     else return false;
@@ -121,7 +121,7 @@ export class LiveChannel {
     const changed = changes === undefined ? undefined : encodeLive(changes);
     let all: Message | undefined;
     for (const page of this.#sockets()) {
-      if (!lookerOf(page).hasConnected) continue;
+      if (!attachmentOf(page).hasConnected) continue;
       if (this.#told.has(page)) {
         if (changed !== undefined) send(page, changed);
         continue;
@@ -165,8 +165,8 @@ interface LiveObject {
   lookedAt(): CollectedMetrics;
 }
 
-/** What the platform keeps with the socket of a page. */
-interface Looker {
+/** The attachment that the platform keeps with the socket of a page. */
+interface PageAttachment {
   /** The ID of its connection. */
   readonly client: string;
   /** When the operator's login ends, ms since 1970. */
@@ -174,9 +174,9 @@ interface Looker {
   readonly hasConnected: boolean;
 }
 
-function lookerOf(socket: WebSocket): Looker {
-  const looker: Looker = socket.deserializeAttachment();
-  return looker;
+function attachmentOf(socket: WebSocket): PageAttachment {
+  const attachment: PageAttachment = socket.deserializeAttachment();
+  return attachment;
 }
 
 function send(socket: WebSocket, message: Message): void {

@@ -36,7 +36,7 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
   readonly #lease = new LiveLease();
   /** Undefined for an object at which no operator looks. */
   readonly #live: LiveChannel | undefined;
-  /** What was refused since the object last told the one that operators look at. */
+  /** The refusals since the last message to the object that operators look at. */
   #untold: readonly CollectedRefusal[] = [];
   #tellsSoon = false;
   #storesSoon = false;

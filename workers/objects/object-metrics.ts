@@ -22,7 +22,7 @@ import type { Session } from "../../src/session/session.ts";
 import type { Env } from "../platform/env.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
 
-/** What one object counts, and its reports (docs/metrics.md). It exists only where `prometheus.enabled` is on. */
+/** The counts of one object, and its reports (docs/metrics.md). It exists only where something is counted (rule J1). */
 export class ObjectMetrics {
   readonly counts = new Counts();
   readonly #object: MeasuredObject;
@@ -72,8 +72,9 @@ export class ObjectMetrics {
   }
 
   /**
-   * What the object has counted, for the answer to a caller that carries it (rule J7). Undefined if there is nothing, and if
-   * the object has to report itself: because it holds sockets, to which something may still be sent, or has refused something.
+   * Takes the object's counts, for the answer to a caller that carries them (rule J7). Undefined if there are none, and
+   * if the object has to report itself: because it holds sockets, to which something may still be sent, or because it
+   * has refused something.
    */
   forAnswer(nowMs: number): CarriedReport | undefined {
     const second = Math.floor(nowMs / 1_000);
@@ -118,12 +119,12 @@ export class ObjectMetrics {
     this.#refusals.note(refusal, nowMs);
   }
 
-  /** What a channel needs to count. */
+  /** The part of a channel's setup with which it counts. */
   ofChannel(name: string): Pick<ChannelSetup, "counts"> {
     return { counts: channelCounts(this.counts, namespaceLabel(name, this.#object.channels)) };
   }
 
-  /** What sessions need to count. */
+  /** The part of a session's setup with which it counts. */
   get ofSessions(): Pick<SessionContext, "counts"> {
     return { counts: new SessionCounts(this.counts, this.#object.channels) };
   }
@@ -192,7 +193,7 @@ interface MeasuredObject {
   kind(): "channel" | "gateway";
   node(): string;
   collectors(): Env["METRICS"];
-  /** What the platform bills, since the object woke. */
+  /** The numbers since the object woke for which the platform bills. */
   billed(): { readonly rowsWritten: number; readonly callsMade: number };
   sessions(): Iterable<Session>;
   holdsSockets(): boolean;

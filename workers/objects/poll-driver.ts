@@ -7,10 +7,10 @@ import type { PollDelivery, PollRequest, SharedPoll } from "../../src/shared-pol
 import { NextTimer } from "../platform/alarm-schedule.ts";
 
 /**
- * Does for a channel what its {@link SharedPoll} decides: asks the backend, calls gateways, and keeps the object awake by
- * a timer for as long as somebody tracks a key (rules SP3 and SP10). A refresh interval is often shorter than the 10 s
- * after which an object hibernates, and the values are in memory only; so a timer costs nothing more, while an alarm for
- * each interval would cost a row.
+ * Does for a channel what its {@link SharedPoll} decides: asks the backend, calls gateways, and keeps the object awake
+ * by a timer for as long as somebody tracks a key (rules SP3 and SP10). A refresh interval is often shorter than the 10
+ * s after which an object hibernates, and the values are in memory only; so a timer costs nothing more, while an alarm
+ * for each interval would cost a row.
  */
 export class PollDriver {
   readonly #setup: PollDriverSetup;
@@ -36,7 +36,9 @@ export class PollDriver {
     this.#timer.set(waitMs, nowMs);
   }
 
-  /** When the alarm has to ring although a timer is set, which a crash would lose: ms since 1970; Infinity for never. */
+  /**
+   * When the alarm has to ring although a timer is set, which a crash would lose: ms since 1970; Infinity for never.
+   */
   alarmAtMs(nowMs: number): number {
     return this.#setup.poll.active ? nowMs + limits.pollAlarmMs : Number.POSITIVE_INFINITY;
   }

@@ -35,7 +35,7 @@ export interface Configured {
   readonly verifier: TokenVerifier;
   /** Signs questions to backends. */
   readonly hookSigner: WebhookSigner;
-  /** Who may use the console; absent where it is off. */
+  /** The login of the console; absent where it is off. */
   readonly console?: ConsoleAccess;
 }
 
@@ -131,7 +131,7 @@ function readConfiguration(env: Settings): Configuration {
   };
 }
 
-/** Who may use the console (rules N1 and N2). Under `npm start` it is on if there is a password. */
+/** Reads the login of the console (rules N1 and N2). Under `npm start` the console is on if there is a password. */
 function consoleAccess(
   { console }: Config,
   given: Secrets,

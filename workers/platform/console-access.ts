@@ -5,7 +5,7 @@ import { limits } from "../../src/limits.ts";
 import { digest } from "./digest.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 
-/** Who may use the console: whoever knows its password, or whom Cloudflare Access lets through (rule N2). */
+/** Lets operators into the console who know its password, or whom Cloudflare Access lets through (rule N2). */
 export type ConsoleAccess = PasswordAccess | TeamAccess;
 
 /**

@@ -5,8 +5,8 @@ import type { Env } from "./env.ts";
 import { answerInTime } from "./object-call.ts";
 
 /**
- * Reports what an object or an isolate of the edge has counted, once, and the gauges that it carries for others: these go
- * to the objects that collect them, which may be others.
+ * Reports what an object or an isolate of the edge has counted, once, and the gauges that it carries for others: these
+ * go to the objects that collect them, which may be others.
  *
  * @param carried by the names of the objects that collect them
  * @returns the answer of the collecting object; undefined if there is none, and then it may have taken the report all the

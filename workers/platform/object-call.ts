@@ -27,7 +27,8 @@ export function parseCallFailure(thrown: unknown): CallFailure {
 }
 
 /**
- * Makes a call to an object, once, and awaits its answer for at most so many ms. A call that throws leaves a line in the log.
+ * Makes a call to an object, once, and awaits its answer for at most so many ms. A call that throws leaves a line in
+ * the log.
  *
  * @param what   for the log: the kind of call
  * @param waitMs if it isn't positive, no call is made

@@ -8,8 +8,8 @@ import {
 import type { TrackBatch } from "../../src/protocol/command.ts";
 
 /**
- * Verifies the signatures with which backends let users track keys of shared polls (docs/protocol.md 3.5, rule SP1). The
- * platform compares in constant time.
+ * Verifies the signatures with which backends let users track keys of shared polls (docs/protocol.md 3.5, rule SP1).
+ * The platform compares in constant time.
  */
 export class TrackSignatures {
   readonly #secrets: TrackSecrets;

@@ -21,7 +21,7 @@ interface ModelKey {
   readonly timeMs: number;
 }
 
-/** What a map should do, in the simplest words. */
+/** The simplest program that behaves as a map should. */
 class ModelMap {
   readonly #ttlMs: number;
   readonly keys = new Map<string, ModelKey>();
@@ -98,7 +98,7 @@ interface Step {
   readonly ifLast: boolean;
   readonly ifOffset: number;
   readonly afterMs: number;
-  /** What happens to the object before: it may hibernate, and its alarm may ring. */
+  /** The events of the object before the step: it may hibernate, and its alarm may ring. */
   readonly before: "" | "wake" | "alarm" | "wake and alarm";
 }
 

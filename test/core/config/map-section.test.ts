@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { MapOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
+import { mapDefaults } from "../../support/map-defaults.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 const path = "channel.without_namespace";
@@ -21,53 +22,37 @@ const namespace = (map: object) => ({
 const minuteMs = 60_000;
 const forEverMs = 10 * 365 * 24 * 60 * minuteMs;
 
-const defaults: Omit<MapOptions, "mode" | "keyTtlMs"> = {
-  removeClientOnUnsubscribe: false,
-  clientKey: "",
-  allowPublishForClient: false,
-  allowPublishForSubscriber: false,
-  allowPublishForAnonymous: false,
-  allowRemoveForClient: false,
-  allowRemoveForSubscriber: false,
-  allowRemoveForAnonymous: false,
-  defaultPageSize: 100,
-  minPageSize: 100,
-  maxPageSize: 1_000,
-  liveTransitionMaxPublicationLimit: 1_000,
-  subscribeCatchUpTimeoutMs: 5_000,
-};
-
 describe("[A8] the options of a map", () => {
   it.each([
     [
       { mode: "persistent" },
       { historySize: 100, historyTtlMs: minuteMs, historyMetaTtlMs: forEverMs },
-      { ...defaults, mode: "persistent", keyTtlMs: 0 },
+      { ...mapDefaults, mode: "persistent", keyTtlMs: 0 },
     ],
     [
       { mode: "recoverable", key_ttl: "1m" },
       { historySize: 100, historyTtlMs: minuteMs, historyMetaTtlMs: 10 * minuteMs },
-      { ...defaults, mode: "recoverable", keyTtlMs: minuteMs },
+      { ...mapDefaults, mode: "recoverable", keyTtlMs: minuteMs },
     ],
     [
       { mode: "recoverable", key_ttl: "1h", stream_size: 7, stream_ttl: "30s" },
       { historySize: 7, historyTtlMs: 30_000, historyMetaTtlMs: 60 * minuteMs },
-      { ...defaults, mode: "recoverable", keyTtlMs: 60 * minuteMs },
+      { ...mapDefaults, mode: "recoverable", keyTtlMs: 60 * minuteMs },
     ],
     [
       { mode: "persistent", stream_ttl: "2m", meta_ttl: "2m" },
       { historySize: 100, historyTtlMs: 2 * minuteMs, historyMetaTtlMs: 2 * minuteMs },
-      { ...defaults, mode: "persistent", keyTtlMs: 0 },
+      { ...mapDefaults, mode: "persistent", keyTtlMs: 0 },
     ],
     [
       { mode: "recoverable", key_ttl: "50000h" },
       { historySize: 100, historyTtlMs: minuteMs, historyMetaTtlMs: 50_000 * 60 * minuteMs },
-      { ...defaults, mode: "recoverable", keyTtlMs: 50_000 * 60 * minuteMs },
+      { ...mapDefaults, mode: "recoverable", keyTtlMs: 50_000 * 60 * minuteMs },
     ],
     [
       { mode: "ephemeral", key_ttl: "10s" },
       { historySize: 0, historyTtlMs: 0, historyMetaTtlMs: 10_000 },
-      { ...defaults, mode: "ephemeral", keyTtlMs: 10_000 },
+      { ...mapDefaults, mode: "ephemeral", keyTtlMs: 10_000 },
     ],
   ])("are those of Centrifugo by default: %j", (written, stream, map) => {
     const off = configOf({}).channel.withoutNamespace;
@@ -124,7 +109,7 @@ describe("[A8] the options of a map", () => {
     [{ subscribe_catch_up_timeout: "1m" }, { subscribeCatchUpTimeoutMs: minuteMs }],
   ])("are taken: %j", (written, options) => {
     const { map } = optionsOf({ mode: "persistent", ...written });
-    expect(map).toStrictEqual({ ...defaults, mode: "persistent", keyTtlMs: 0, ...options });
+    expect(map).toStrictEqual({ ...mapDefaults, mode: "persistent", keyTtlMs: 0, ...options });
   });
 
   it("may be those of a namespace, beside permissions, deltas, presence and tags filters", () => {

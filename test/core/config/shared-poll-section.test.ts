@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { namedSecretNames } from "../../../src/config/secret-uses.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
+import { pollDefaults } from "../shared-poll/poll-fixture.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 const path = "channel.without_namespace";
@@ -10,16 +11,6 @@ const channelOf = (poll: object, others: object = {}) => ({
   proxy: { shared_poll_refresh: refresh },
   without_namespace: { subscription_type: "shared_poll", shared_poll: poll, ...others },
 });
-
-const defaults = {
-  mode: "versionless",
-  refreshIntervalMs: 10_000,
-  refreshBatchSize: 1_000,
-  maxKeysPerConnection: 5_000,
-  channelShutdownDelayMs: 1_000,
-  trackExpiredExtraDelayMs: 25_000,
-  publishEnabled: false,
-};
 
 describe("[A8] the options of a shared poll", () => {
   const off = configOf({}).channel.withoutNamespace;
@@ -44,7 +35,7 @@ describe("[A8] the options of a shared poll", () => {
     expect(config.channel.withoutNamespace).toStrictEqual({
       ...off,
       subscriptionType: "shared_poll",
-      sharedPoll: { ...defaults, ...options, refreshHook },
+      sharedPoll: { ...pollDefaults, ...options, refreshHook },
     });
   });
 

@@ -11,7 +11,7 @@ export interface SourceFile {
 /** A place in a file that names something: a rule, a heading, a file. */
 export interface Citation {
   readonly line: number;
-  /** What the text names, such as "O2", "4.3" or "src/limits.ts". */
+  /** The name in the text, such as "O2", "4.3" or "src/limits.ts". */
   readonly cited: string;
 }
 
@@ -37,7 +37,10 @@ export function sourceFiles(): readonly SourceFile[] {
     .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 }
 
-/** All files below a folder but those that are built, those of installed packages, and those that tools keep in folders such as .wrangler. */
+/**
+ * All files below a folder but those that are built, those of installed packages, and those that tools keep in folders
+ * such as .wrangler.
+ */
 function filesIn(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;

@@ -266,7 +266,7 @@ describe("the HTTP API in docs/compatibility.md", () => {
 });
 
 describe("the configuration in docs/compatibility.md", () => {
-  /** What docs/configuration.md explains, which a test of its own holds against what the configuration is read into. */
+  /** The options that docs/configuration.md explains; another test compares them with those that are read. */
   const explained = rowsOf("docs/configuration.md")
     .filter(({ what }) => what.startsWith("`"))
     .flatMap(({ section, names }) => names.map((name) => [section, name] as const));

@@ -18,7 +18,7 @@ export class GatewayFixture {
     channel: string,
     answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
   ) => void = (_, answered) => answered(this.gathered);
-  /** What waits for the next turn of the event loop. */
+  /** The work that waits for the next turn of the event loop. */
   turns: (() => void)[] = [];
   gateway: Gateway;
   #users = 0;

@@ -5,12 +5,11 @@ import type { SubscriptionSnapshot } from "../../../src/contract/session-snapsho
 import { GatewayTracking } from "../../../src/gateway/gateway-tracking.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { StoredTracks } from "../../../src/session/local-tracks.ts";
-import { Subscription } from "../../../src/session/subscription.ts";
+import type { Subscription } from "../../../src/session/subscription.ts";
 import type { TrackReply } from "../../../src/session/tracking.ts";
-import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
+import { trackingSubscription } from "./tracking-subscription.ts";
 
 const channel = "prices:eu";
 const instance = 5;
@@ -79,7 +78,7 @@ class Fixture {
 /** A connection that tracks keys. */
 class Tracker {
   subscription: Subscription;
-  /** What it was sent, or `lost`. */
+  /** The publications that it was sent, and `lost`. */
   readonly received: string[] = [];
   readonly replies: TrackReply[] = [];
   readonly #client: string;
@@ -106,24 +105,15 @@ class Tracker {
   }
 
   #newSubscription(snapshot: SubscriptionSnapshot): Subscription {
-    const socket = {
-      send: (frame: string | Uint8Array) => {
-        this.received.push(...pubsOf(textOf(frame)));
-      },
-      backlogBytes: () => 0,
-    };
-    const session = {
-      hasRoomForCursor: () => true,
-      save: () => undefined,
-      subscriptionChanged: () => undefined,
-      disconnect: () => undefined,
-      insufficientState: (subscription: Subscription) => {
+    return trackingSubscription(
+      this.#client,
+      snapshot,
+      (frame) => this.received.push(...pubsOf(frame)),
+      (subscription) => {
         this.received.push("lost");
         this.#tracking.leave(subscription);
       },
-    };
-    const info = { user: "42", client: this.#client };
-    return new Subscription(info, snapshot, jsonCodec, socket, session);
+    );
   }
 }
 

@@ -2,14 +2,14 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
 import { GatewayTracking } from "../../../src/gateway/gateway-tracking.ts";
-import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StoredTracks } from "../../../src/session/local-tracks.ts";
-import { Subscription } from "../../../src/session/subscription.ts";
+import type { Subscription } from "../../../src/session/subscription.ts";
 import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 import { pollOptions } from "../shared-poll/poll-fixture.ts";
+import { trackingSubscription } from "./tracking-subscription.ts";
 
 const channel = "prices:eu";
 const keys = ["a", "b", "c"];
@@ -86,7 +86,7 @@ class Client {
   readonly #rows = new Map<string, StoredTracks>();
   readonly #wanted = new Set<string>();
   readonly #refused = new Set<string>();
-  /** What the client shows. */
+  /** The values that the client shows. */
   readonly shown = new Map<string, number>();
   /** The last version of each key in this subscription. */
   readonly #versions = new Map<string, number>();
@@ -192,21 +192,15 @@ class Client {
   }
 
   #newSubscription(granted: Subscription["granted"]): Subscription {
-    const socket = {
-      send: (frame: string | Uint8Array) => this.#receive(textOf(frame)),
-      backlogBytes: () => 0,
-    };
-    const session = {
-      hasRoomForCursor: () => true,
-      save: () => undefined,
-      subscriptionChanged: () => undefined,
-      disconnect: () => undefined,
-      insufficientState: (subscription: Subscription) => {
+    return trackingSubscription(
+      this.name,
+      granted,
+      (frame) => this.#receive(frame),
+      (subscription) => {
         this.#tracking.leave(subscription);
         this.#subscription = undefined;
       },
-    };
-    return new Subscription({ user: "42", client: this.name }, granted, jsonCodec, socket, session);
+    );
   }
 
   #receive(frame: string): void {
@@ -245,7 +239,7 @@ const anyKey = fc.constantFrom(...keys);
 const anyLoss = fc.constantFrom<"nothing" | "call" | "reply">("nothing", "call", "reply");
 type Step = (world: World) => void;
 
-/** What happens often: a value changes, the backend is polled, and the gateways are called. */
+/** The usual events: a value changes, the backend is polled, and the gateways are called. */
 const anyUsual: fc.Arbitrary<Step> = fc.oneof(
   anyKey.map((key) => (world: World) => {
     world.values.set(key, (world.values.get(key) ?? 0) + 1);

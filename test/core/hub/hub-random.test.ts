@@ -62,7 +62,7 @@ class World {
   readonly hub: Hub<RecordingSubscriber>;
   readonly everybody: { readonly subscriber: RecordingSubscriber; readonly wanted: string[] }[] =
     [];
-  /** What subscribers had been sent, and should have been, just after they were caught up. */
+  /** The publications that subscribers were sent until they were caught up, and those that they should have been. */
   readonly caughtUp: {
     readonly received: readonly string[];
     readonly wanted: readonly string[];

@@ -4,6 +4,7 @@ import { MapCheckpoint } from "../../../src/map/checkpoint.ts";
 import type { MapEntry } from "../../../src/map/map-state.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { NodeSql } from "../../support/node-sql.ts";
+import { mapEntry } from "./map-entry.ts";
 
 const header = { epoch: "epoch", top: 7, timeMs: 5, dueMs: 60_000 };
 
@@ -12,11 +13,11 @@ describe("the checkpoint of an ephemeral map", () => {
     const sql = new NodeSql();
     const large = "ä\u{1F600}\n".repeat(200_000);
     const entries: MapEntry[] = [
-      entry("a\nb", { tags: { room: "x\n" }, score: -1, data: trustedJsonText('"\\n"') }),
-      entry("b", { data: new Uint8Array([10, 0, 255]), isDiverted: true }),
-      entry("c", { isRemoved: true, version: 2n ** 64n - 1n, versionEpoch: "e" }),
-      entry("d", { data: trustedJsonText(JSON.stringify(large)) }),
-      entry("e", {
+      mapEntry("a\nb", { tags: { room: "x\n" }, score: -1, data: trustedJsonText('"\\n"') }),
+      mapEntry("b", { data: new Uint8Array([10, 0, 255]), isDiverted: true }),
+      mapEntry("c", { isRemoved: true, version: 2n ** 64n - 1n, versionEpoch: "e" }),
+      mapEntry("d", { data: trustedJsonText(JSON.stringify(large)) }),
+      mapEntry("e", {
         info: { user: "u", client: "c", connInfo: trustedJsonText('{"name": "n"}') },
       }),
     ];
@@ -33,30 +34,17 @@ describe("the checkpoint of an ephemeral map", () => {
   it("[Z11] is void once it is taken out, until it is written again, and a smaller one leaves nothing behind", () => {
     const sql = new NodeSql();
     const checkpoint = new MapCheckpoint(sql, false);
-    checkpoint.write(header, [entry("a", { data: trustedJsonText(`"${"x".repeat(2_500_000)}"`) })]);
+    checkpoint.write(header, [
+      mapEntry("a", { data: trustedJsonText(`"${"x".repeat(2_500_000)}"`) }),
+    ]);
     checkpoint.takeOut(1);
     const taken = new MapCheckpoint(sql, true);
     expect(taken).toMatchObject({ header: undefined, wasLost: true });
     expect(taken.read()).toEqual([]);
-    checkpoint.write({ epoch: "epoch", top: 8, timeMs: 9 }, [entry("b", {})]);
+    checkpoint.write({ epoch: "epoch", top: 8, timeMs: 9 }, [mapEntry("b")]);
     const read = new MapCheckpoint(sql, true);
     expect(read).toMatchObject({ header: { top: 8, timeMs: 9 }, wasLost: false });
-    expect(read.read()).toEqual([entry("b", {})]);
+    expect(read.read()).toEqual([mapEntry("b")]);
     expect(sql.rows("SELECT 1 FROM map_checkpoint")).toHaveLength(1);
   });
 });
-
-function entry(key: string, more: Partial<MapEntry>): MapEntry {
-  return {
-    key,
-    offset: 3,
-    timeMs: 4,
-    isRemoved: false,
-    isDiverted: false,
-    version: 0n,
-    versionEpoch: "",
-    score: 0,
-    data: trustedJsonText("1"),
-    ...more,
-  };
-}

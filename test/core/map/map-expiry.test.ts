@@ -2,11 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { MapExpiry } from "../../../src/map/map-expiry.ts";
-import type { MapEntry } from "../../../src/map/map-state.ts";
 import { StateTable } from "../../../src/map/state-table.ts";
-import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
+import { mapEntry } from "./map-entry.ts";
 
 const options = { keyTtlMs: 10_000, removedMs: 86_400_000 };
 
@@ -45,7 +44,7 @@ describe("which keys end next", () => {
           nowMs += afterMs;
           if (wakes) expiry = new MapExpiry({ state }, options, false);
           endDue();
-          const changed = entry(key, ++offset, nowMs);
+          const changed = mapEntry(key, { offset: ++offset, timeMs: nowMs });
           state.write(changed);
           expiry.changed(changed);
           due.set(key, nowMs + options.keyTtlMs);
@@ -123,23 +122,9 @@ describe("which keys end next", () => {
     const expiry = new MapExpiry({ state }, options, true);
     const due: (number | undefined)[] = [];
     for (let number = 0; number < 2 * limits.mapExpiryKeysMax + 10; number++) {
-      expiry.changed(entry(`key${number}`, number, number));
+      expiry.changed(mapEntry(`key${number}`, { offset: number, timeMs: number }));
       if (due.at(-1) !== state.dueMs) due.push(state.dueMs);
     }
     expect(due).toEqual([10_000]);
   });
 });
-
-function entry(key: string, offset: number, timeMs: number): MapEntry {
-  return {
-    key,
-    offset,
-    timeMs,
-    isRemoved: false,
-    isDiverted: false,
-    version: 0n,
-    versionEpoch: "",
-    score: 0,
-    data: trustedJsonText("1"),
-  };
-}

@@ -7,6 +7,7 @@ import { StateTable } from "../../../src/map/state-table.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
+import { mapEntry } from "./map-entry.ts";
 
 const states = {
   table: (): MapState => new StateTable(new NodeSql(), false),
@@ -83,17 +84,7 @@ describe("a map of 100,000 keys", () => {
 });
 
 function entry(key: string, offset: number, data: string, isRemoved = false): MapEntry {
-  return {
-    key,
-    offset,
-    timeMs: 0,
-    isRemoved,
-    isDiverted: false,
-    version: 0n,
-    versionEpoch: "",
-    score: 0,
-    data: trustedJsonText(data),
-  };
+  return mapEntry(key, { offset, data: trustedJsonText(data), isRemoved });
 }
 
 function keyOf(number: number): string {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ownChannel } from "../../../src/contract/own-channel.ts";
 import { limits } from "../../../src/limits.ts";
-import { answerLooker } from "../../../src/metrics/live-session.ts";
+import { answerPage } from "../../../src/metrics/live-session.ts";
 
 function answer(frame: string, hasConnected = false): object {
-  const given = answerLooker(frame, "the-client", hasConnected);
+  const given = answerPage(frame, "the-client", hasConnected);
   if (given.outcome === "closed") return { closed: given.code.code };
   return {
     connects: given.connects,

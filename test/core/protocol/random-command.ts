@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { Command, FilterNode } from "../../../src/protocol/command.ts";
 import { valid } from "./valid-json-text.ts";
 
-/** What an SDK stringifies, and the command it means by it. */
+/** The object that an SDK stringifies, and the command that it means by it. */
 export interface SentCommand {
   readonly wire: object;
   readonly command: Command;

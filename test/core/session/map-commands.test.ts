@@ -94,7 +94,7 @@ describe("a change of a map by a client", () => {
     expect(fixture.ask(anonymous, publish(2, "free:a"))).toStrictEqual([denied(2)]);
   });
 
-  it("[Z18] without a key, with one that is too long, without data or without the type is answered 107", () => {
+  it("[Z18] without a key, with one that nothing can have, without data or without the type is answered 107", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     const long = "k".repeat(limits.mapKeyBytesMax + 1);
@@ -107,6 +107,12 @@ describe("a change of a map by a client", () => {
     ]);
     expect(fixture.ask(connection, publish(5, "free:a", { type: 0 }))).toStrictEqual([
       malformed(5),
+    ]);
+    expect(fixture.ask(connection, publish(16, "free:a", { key: "\ud800" }))).toStrictEqual([
+      malformed(16),
+    ]);
+    expect(fixture.ask(connection, remove(17, "free:a", { key: "\ud800" }))).toStrictEqual([
+      malformed(17),
     ]);
     expect(fixture.ask(connection, publish(6, "objects:a"))).toStrictEqual([malformed(6)]);
     const bare = '{"id":7,"publish":{"channel":"free:a","type":1,"key":"k"}}';
@@ -207,10 +213,12 @@ describe("a change of a map in a namespace with hooks", () => {
 
   it.each([
     ["publish", { key: 1 }],
+    ["publish", { key: "\ud800" }],
     ["publish", { score: 1.5 }],
     ["publish", { key_mode: "if_full" }],
     ["publish", { tags: 1 }],
     ["remove", { key: 1 }],
+    ["remove", { key: "\ud800" }],
     ["remove", { tags: { t: 1 } }],
   ])("[Q5] is answered 100 if the result of %s can't be used: %j", (what, result) => {
     const fixture = newFixture();

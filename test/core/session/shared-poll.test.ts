@@ -166,6 +166,7 @@ describe("a client that tracks keys", () => {
     ["a user who isn't known yet", track([["a"]]), [{ outcome: "unavailable" }], 100],
     ["no keys", track([]), [], 107],
     ["an empty key", track([["a", ""]]), [endless], 107],
+    ["a key with a lone surrogate", track([["\ud800"]]), [endless], 107],
     ["a key that is too long", track([["x".repeat(limits.mapKeyBytesMax + 1)]]), [endless], 107],
     ["more keys than a connection may track", track([["a", "b", "c", "d"]]), [endless], 106],
   ])("[SP1][SP9] with %s is refused, with all its keys", (_, frame, tracks, code) => {
@@ -203,7 +204,7 @@ describe("what was tracked", () => {
     const lost = `{"push":{"channel":"room","unsubscribe":{"code":2500,"reason":"insufficient state"}}}`;
     expect(connection.takeSent()).toEqual([lost]);
     expect(connection.saved.subscriptions).toEqual([]);
-    // Who tracked nothing learns it once it does, because the versions are others now.
+    // A client that tracked nothing learns it once it does, because the versions are others now.
     expect(other.takeSent()).toEqual([]);
     expect(fixture.ask(other, track([["a"]]), { tracks: [endless] })).toEqual([
       lost,

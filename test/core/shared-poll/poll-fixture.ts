@@ -4,6 +4,17 @@ import type { PollItem } from "../../../src/hooks/poll.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
 
+/** The options of a shared poll whose configuration names none of them, but for the backend, which has no default. */
+export const pollDefaults: Omit<SharedPollOptions, "refreshHook"> = {
+  mode: "versionless",
+  refreshIntervalMs: 10_000,
+  refreshBatchSize: 1_000,
+  maxKeysPerConnection: 5_000,
+  channelShutdownDelayMs: 1_000,
+  trackExpiredExtraDelayMs: 25_000,
+  publishEnabled: false,
+};
+
 /** Options as a configuration without any gives them, but for those that a test names. */
 export function pollOptions(options: Partial<SharedPollOptions> = {}): SharedPollOptions {
   return {
@@ -18,13 +29,7 @@ export function pollOptions(options: Partial<SharedPollOptions> = {}): SharedPol
       binaryEncoding: false,
       includesMeta: false,
     },
-    mode: "versionless",
-    refreshIntervalMs: 10_000,
-    refreshBatchSize: 1_000,
-    maxKeysPerConnection: 5_000,
-    channelShutdownDelayMs: 1_000,
-    trackExpiredExtraDelayMs: 25_000,
-    publishEnabled: false,
+    ...pollDefaults,
     ...options,
   };
 }
@@ -73,7 +78,7 @@ export class PollFixture {
     return questions.flatMap(({ items }) => items.map(({ key }) => key));
   }
 
-  /** What a gateway is called with now, as it is shown; the call succeeds. */
+  /** The batch with which a gateway is called now, in a short form; the call succeeds. */
   delivered(gateway: string): readonly string[] {
     const all = this.poll.deliveries(this.nowMs);
     for (const delivery of all) this.poll.delivered(delivery, { outcome: "taken" }, this.nowMs);

@@ -16,7 +16,7 @@ function argumentsOf(kind: string): readonly string[] {
     .map((line) => line.slice(kind.length + 1));
 }
 
-/** What the image has of the repository: files and folders. */
+/** The files and folders of the repository that are in the image. */
 const copied = argumentsOf("COPY").flatMap((line) => {
   const paths = line.split(" ").filter((word) => !word.startsWith("--"));
   return paths.slice(0, -1);

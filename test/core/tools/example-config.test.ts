@@ -30,7 +30,7 @@ describe.each(withWorker)("[W1] examples/%s/wrangler.toml", (name) => {
   });
 });
 
-/** What all Workers of Dormouse have in common, with the folder of the assets as an absolute path. */
+/** The configuration that all Workers of Dormouse share, with the folder of the assets as an absolute path. */
 function workerOf(config: ReturnType<typeof wranglerConfigOf>, file: string) {
   const { main, compatibility_date, compatibility_flags, keep_names, minify } = config;
   const directory = resolve(dirname(file), config.assets?.directory ?? "");

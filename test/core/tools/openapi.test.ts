@@ -118,7 +118,7 @@ const values = [
   { a: 1 },
 ];
 
-/** What only the parser knows: the schema of such a field allows more than the parser. */
+/** The fields whose schema allows more than the parser. */
 const beyondSchemas: ReadonlySet<string> = new Set([
   "the channel name is over 255 bytes",
   "b64data is not valid base64",

@@ -17,7 +17,7 @@ const defaults: { readonly [Name in keyof Config]-?: unknown } = {
   ...configured(),
 };
 
-/** What a namespace is for, with the option that makes it so. */
+/** The purpose of a namespace, with the option that makes it so. */
 const uses: readonly (readonly [string, string, Partial<ChannelOptions>])[] = [
   ["recovery", "chat", { forceRecovery: true, allowPublishForSubscriber: true }],
   ["presence", "meeting", { presence: true, forcePushJoinLeave: true }],

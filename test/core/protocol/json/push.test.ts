@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { disconnectCodes, unsubscribeCodes } from "../../../../src/protocol/codes.ts";
 import { encodePush } from "../../../../src/protocol/json/encode.ts";
 import type { Push } from "../../../../src/protocol/reply.ts";
+import { removal } from "../map-messages.ts";
 import { valid } from "../valid-json-text.ts";
 
 const info = { user: "42", client: "c1", chanInfo: valid('{"role":"host"}') };
@@ -56,18 +57,7 @@ describe("encoding a push", () => {
     ],
     [
       '{"push":{"channel":"x","pub":{"offset":1,"tags":{"t":"v"},"key":"k","removed":true,"epoch":"e"}}}',
-      {
-        type: "publication",
-        channel: "x",
-        publication: {
-          data: new Uint8Array(),
-          offset: 1,
-          tags: { t: "v" },
-          key: "k",
-          removed: true,
-          epoch: "e",
-        },
-      },
+      removal,
     ],
     [
       '{"push":{"channel":"x","pub":{"data":"","key":"k"}}}',

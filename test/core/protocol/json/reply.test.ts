@@ -4,6 +4,7 @@ import { encodeReply } from "../../../../src/protocol/json/encode.ts";
 import type { Reply, SubscribeResult } from "../../../../src/protocol/reply.ts";
 import { valid } from "../valid-json-text.ts";
 import { nothing } from "../bare-subscribe-result.ts";
+import { statePage } from "../map-messages.ts";
 
 const connected = { client: "c1", version: "1.0.0", ttlSeconds: 0, pingSeconds: 25, pong: true };
 
@@ -211,17 +212,7 @@ describe("encoding a subscribe reply", () => {
     ['{"data":null}', { ...nothing, data: valid("null") }],
     [
       '{"epoch":"e","offset":5,"type":1,"phase":2,"cursor":"k","state":[{"data":1,"offset":3,"key":"j"},{"data":2,"offset":4,"key":"k"}]}',
-      {
-        ...nothing,
-        position: { offset: 5, epoch: "e" },
-        type: 1,
-        phase: 2,
-        cursor: "k",
-        state: [
-          { data: valid("1"), offset: 3, key: "j" },
-          { data: valid("2"), offset: 4, key: "k" },
-        ],
-      },
+      statePage,
     ],
     [
       '{"epoch":"e","type":1,"state":[{"data":1,"key":"k"}],"publish_debounce":50}',

@@ -234,7 +234,7 @@ describe("decoding a MessagePack command", () => {
   });
 });
 
-/** What is wrong with a command that asks for what came after an offset. */
+/** The complaint about a command that asks for the publications after an offset. */
 function offsetComplaint(offset: bigint): string | undefined {
   const frame = encode({ id: 1, subscribe: { channel: "x", offset } }, { useBigInt64: true });
   return messagePackCodec.decodeFrame(frame).malformed;

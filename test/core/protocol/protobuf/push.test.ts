@@ -6,6 +6,7 @@ import { protobufCodec } from "../../../../src/protocol/protobuf/codec.ts";
 import type { Push } from "../../../../src/protocol/reply.ts";
 import { bytes, hex, proto, readFrame, contentOf, sdkCodec, writeFrame } from "./peers.ts";
 import { textOf } from "../../../support/text-of.ts";
+import { removal } from "../map-messages.ts";
 import { valid } from "../valid-json-text.ts";
 
 const replyType = proto.lookupType("Reply");
@@ -82,21 +83,7 @@ const goldens: [string, Push][] = [
       },
     },
   ],
-  [
-    "192217120178221230013a060a01741201765a016b6001720165",
-    {
-      type: "publication",
-      channel: "x",
-      publication: {
-        data: new Uint8Array(),
-        offset: 1,
-        tags: { t: "v" },
-        key: "k",
-        removed: true,
-        epoch: "e",
-      },
-    },
-  ],
+  ["192217120178221230013a060a01741201765a016b6001720165", removal],
   ["08220662040801103c", { type: "refresh", expiry: { ttlSeconds: 60 } }],
   ["0d220b5a0908c0171204736c6f77", { type: "disconnect", code: disconnectCodes.slow }],
 ];

@@ -7,6 +7,7 @@ import { bytes, hex, proto, readFrame, contentOf, sdkCodec, writeFrame } from ".
 import { textOf } from "../../../support/text-of.ts";
 import { valid } from "../valid-json-text.ts";
 import { nothing } from "../bare-subscribe-result.ts";
+import { statePage } from "../map-messages.ts";
 
 const replyType = proto.lookupType("Reply");
 
@@ -135,15 +136,7 @@ const goldens: [string, Reply][] = [
       id: 2,
       method: "subscribe",
       result: {
-        ...nothing,
-        position: { offset: 5, epoch: "e" },
-        type: 1,
-        phase: 2,
-        cursor: "k",
-        state: [
-          { data: valid("1"), offset: 3, key: "j" },
-          { data: valid("2"), offset: 4, key: "k" },
-        ],
+        ...statePage,
         publishDebounceMs: 50,
       },
     },

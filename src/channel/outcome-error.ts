@@ -1,6 +1,16 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { HistoryOutcome } from "./channel.ts";
 
+/** The error for a publication, or for a change of a map, that wasn't made, to clients and backends alike. */
+export function changeError(failure: "full" | "too-many-keys"): ErrorCode {
+  switch (failure) {
+    case "full":
+      return errorCodes.limitExceeded;
+    case "too-many-keys":
+      return errorCodes.tooManyRequests;
+  }
+}
+
 /** The error for a history that can't be read, to clients and backends alike. */
 export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
   switch (outcome) {
