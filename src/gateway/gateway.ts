@@ -1,4 +1,5 @@
-import { partsOf, type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
+import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
+import { partsOf } from "../config/name-parts.ts";
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
