@@ -90,7 +90,7 @@ function stateFields(out: FieldWriter, { entries, position, cursor }: Entries): 
 
 function entryFields(out: FieldWriter, entry: Entries["entries"][number]): void {
   out.text(1, "key", entry.key);
-  if (entry.removed !== true) out.payload(2, "data", entry.data);
+  if (entry.removed !== true && entry.data.length > 0) out.payload(2, "data", entry.data);
   out.textMap(3, "tags", entry.tags);
   out.unsigned(4, "offset", entry.offset);
   out.signed(5, "score", entry.score);

@@ -1,8 +1,10 @@
 import type { ChannelOptions, ClientConfig } from "../config/config.ts";
+import type { PresenceKind } from "../contract/presence-call.ts";
 import type { ObjectEvent } from "../events/event.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import type { Sql } from "../sql.ts";
 import type { ChannelCounts } from "./channel-counts.ts";
+import type { PresenceTeller } from "./presence-teller.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
 /** The ports and the configuration of a channel. */
@@ -17,6 +19,10 @@ export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
+  /** Of a channel that is the presence map of another one (rule Z21). */
+  readonly presenceKind?: PresenceKind;
+  /** Of a channel that has presence maps (rule Z22). */
+  readonly teller?: PresenceTeller;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: ChannelCounts;
   /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { HistoryOutcome } from "./channel.ts";
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
 
 /** The error for a history that can't be read, to clients and backends alike. */
 export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
@@ -12,3 +12,14 @@ export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "histor
       return errorCodes.limitExceeded;
   }
 }
+
+/** The outcome of reading a history; `position` is the top. */
+export type HistoryOutcome =
+  | {
+      readonly outcome: "history";
+      readonly publications: readonly Publication[];
+      readonly position: StreamPosition;
+    }
+  | { readonly outcome: "not-available" }
+  | { readonly outcome: "unrecoverable-position" }
+  | { readonly outcome: "too-large" };

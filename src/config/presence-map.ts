@@ -78,7 +78,11 @@ export function checkPresencePrefixes(
       const example = name === "" ? prefix : prefix + name + channel.namespaceBoundary;
       const target = partsOf(example, channel).namespace ?? "";
       if (optionsOf(target)?.subscriptionType !== type)
-        section.wrongValue(option, prefix, `leads to no namespace with subscription_type "${type}"`);
+        section.wrongValue(
+          option,
+          prefix,
+          `leads to no namespace with subscription_type "${type}"`,
+        );
       else if ([...known].some((other) => other !== prefix && prefix.startsWith(other)))
         section.wrongValue(option, prefix, "begins with the prefix of another presence map");
     }

@@ -163,7 +163,9 @@ function rpcFields(out: FieldWriter, { data }: { readonly data?: Payload }): voi
  */
 function publicationFields(out: FieldWriter, publication: Publication): void {
   const hasKey = publication.key !== undefined;
-  if (!hasKey || publication.removed !== true) out.payload(4, "data", publication.data);
+  // A key of a presence map has no data.
+  if (!hasKey || (publication.removed !== true && publication.data.length > 0))
+    out.payload(4, "data", publication.data);
   out.message(5, "info", publication.info, clientInfoFields);
   out.unsigned(6, "offset", publication.offset);
   out.textMap(7, "tags", publication.tags);

@@ -36,7 +36,8 @@ export function changeMap(
       ? mayChange(map, removed ? "remove" : "publish", caller)
       : mayAsk(known, caller);
   const key = keyOf(session, request.key, map);
-  if (request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
+  const isDerived = known.options.subscriptionType !== "map";
+  if (isDerived || request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
   else if (!isAllowed || key === undefined) done(failWith(errorCodes.permissionDenied));
   else if (!utf8Fits(key, limits.mapKeyBytesMax)) done(failWith(errorCodes.badRequest));
   else if (removed) {
