@@ -68,24 +68,23 @@ export function checkPresencePrefixes(
 ): void {
   const optionsOf = (name: string): ChannelOptions | undefined =>
     name === "" ? channel.withoutNamespace : channel.namespaces.get(name);
-  const known = new Set<string>();
-  for (const name of sections.keys())
-    for (const prefix of Object.values(optionsOf(name)?.presenceMaps ?? {})) known.add(prefix);
-  for (const [name, section] of sections) {
-    for (const { kind, option, type } of optionNames) {
+  const given = [...sections].flatMap(([name, section]) =>
+    optionNames.flatMap(({ kind, option, type }) => {
       const prefix = optionsOf(name)?.presenceMaps?.[kind];
-      if (prefix === undefined) continue;
-      const example = name === "" ? prefix : prefix + name + channel.namespaceBoundary;
-      const target = partsOf(example, channel).namespace ?? "";
-      if (optionsOf(target)?.subscriptionType !== type)
-        section.wrongValue(
-          option,
-          prefix,
-          `leads to no namespace with subscription_type "${type}"`,
-        );
-      else if ([...known].some((other) => other !== prefix && prefix.startsWith(other)))
-        section.wrongValue(option, prefix, "begins with the prefix of another presence map");
-    }
+      return prefix === undefined ? [] : [{ name, section, option, type, prefix }];
+    }),
+  );
+  const known: string[] = [];
+  for (const { name, section, option, type, prefix } of given) {
+    const example = name === "" ? prefix : prefix + name + channel.namespaceBoundary;
+    const target = partsOf(example, channel).namespace ?? "";
+    if (optionsOf(target)?.subscriptionType === type) known.push(prefix);
+    else
+      section.wrongValue(option, prefix, `leads to no namespace with subscription_type "${type}"`);
+  }
+  for (const { section, option, prefix } of given) {
+    if (known.some((other) => other !== prefix && prefix.startsWith(other)))
+      section.wrongValue(option, prefix, "begins with the prefix of another presence map");
   }
 }
 
