@@ -109,9 +109,9 @@ export class Channel {
     });
     this.#gatewaysCounted = this.relay.size;
     this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
-    const { presenceKind: kind, teller } = setup;
-    const shown = { isHeld: () => this.isHeld, keyTtlMs: options.map?.keyTtlMs ?? 0, nowMs };
-    this.presenceMap = this.map && kind && new PresenceMap(this.map, { ...shown, kind });
+    const { shown, teller } = setup;
+    const times = { isHeld: () => this.isHeld, keyTtlMs: options.map?.keyTtlMs ?? 0, nowMs };
+    this.presenceMap = this.map && shown && new PresenceMap(this.map, { ...times, shown });
     this.teller = teller;
     this.sharedPoll =
       options.sharedPoll && SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);

@@ -1,10 +1,12 @@
-import type { PresenceChange, PresenceKind, PresenceToldReply } from "../contract/presence-call.ts";
+import type { PresenceChange, PresenceToldReply } from "../contract/presence-call.ts";
 import { plainMapPublish, removalOf } from "../contract/map-call.ts";
 import type { ChannelPresenceReply } from "../contract/relay-request.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
+import { noPayload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { ChannelMap } from "./channel-map.ts";
+import type { PresenceChannel } from "./presence-channels.ts";
 
 /**
  * The keys of a presence map: the clients that are subscribed to another channel, or their users (rules Z21 to Z24). The
@@ -21,7 +23,8 @@ import type { ChannelMap } from "./channel-map.ts";
  * the keys are forgotten.
  */
 export class PresenceMap {
-  readonly kind: PresenceKind;
+  /** The channel whose subscribers the map shows. */
+  readonly shown: PresenceChannel;
   readonly #map: ChannelMap;
   readonly #keyTtlMs: number;
   readonly #isHeld: () => boolean;
@@ -35,7 +38,7 @@ export class PresenceMap {
 
   /** @param setup `isHeld` says whether the map has subscribers, here or on gateways */
   constructor(map: ChannelMap, setup: PresenceMapSetup) {
-    this.kind = setup.kind;
+    this.shown = setup.shown;
     this.#map = map;
     this.#keyTtlMs = setup.keyTtlMs;
     this.#isHeld = setup.isHeld;
@@ -148,7 +151,7 @@ export class PresenceMap {
     for (const key of keys) {
       census.after = key;
       if (census.found.has(key) || census.told.has(key)) continue;
-      if (this.kind === "clients" && census.isComplete) this.#hide(key, nowMs);
+      if (this.shown.kind === "clients" && census.isComplete) this.#hide(key, nowMs);
       else if (this.#map.entry(key)?.endsMs === undefined)
         this.#map.endAt(key, nowMs + this.#keyTtlMs, nowMs);
     }
@@ -157,17 +160,17 @@ export class PresenceMap {
 
   /** The key of a client; undefined if it has none. An anonymous user has none in a map of users. */
   #keyOf({ client, user }: ClientInfo): string | undefined {
-    const key = this.kind === "clients" ? client : user;
+    const key = this.shown.kind === "clients" ? client : user;
     return key !== "" && utf8Fits(key, limits.mapKeyBytesMax) ? key : undefined;
   }
 
   /** Sets a key, if that changes anything. In a map that is full it does nothing (rule Z24). */
   #show(key: string, info: ClientInfo, nowMs: number): void {
-    const shown = this.kind === "clients" ? info : undefined;
+    const shown = this.shown.kind === "clients" ? info : undefined;
     const entry = this.#map.entry(key);
     if (entry !== undefined && isSame(entry.info, shown)) this.#map.endAt(key, undefined, nowMs);
     else {
-      const request = plainMapPublish(key, nothing);
+      const request = plainMapPublish(key, noPayload());
       this.#map.change({ method: "map_publish", request }, shown, nowMs);
     }
   }
@@ -183,8 +186,8 @@ export class PresenceMap {
   }
 }
 
-export interface PresenceMapSetup {
-  readonly kind: PresenceKind;
+interface PresenceMapSetup {
+  readonly shown: PresenceChannel;
   readonly keyTtlMs: number;
   readonly isHeld: () => boolean;
   readonly nowMs: number;
@@ -229,5 +232,3 @@ function isSame(one: ClientInfo | undefined, other: ClientInfo | undefined): boo
     one?.chanInfo === other?.chanInfo
   );
 }
-
-const nothing = new Uint8Array(0);

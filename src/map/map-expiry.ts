@@ -66,10 +66,9 @@ export class MapExpiry {
       const next = this.#queue[looked];
       if (next === undefined || next.dueMs > nowMs) break;
       looked++;
+      // A key that was changed, or ends later by now, is in the queue once more.
       const known = this.#state.find(next.key);
-      // A key that was changed, or is to end later, is in the queue once more.
-      if (known?.offset === next.offset && (this.endOf(known) ?? Number.POSITIVE_INFINITY) <= nowMs)
-        ended.push(next.key);
+      if (known?.offset === next.offset && this.#hasEnded(known, nowMs)) ended.push(next.key);
     }
     this.#queue.splice(0, looked);
     return ended;
@@ -97,6 +96,10 @@ export class MapExpiry {
     this.#queue = [];
     this.#look = undefined;
     this.#knownUntilMs = Number.POSITIVE_INFINITY;
+  }
+
+  #hasEnded(ending: Ending, nowMs: number): boolean {
+    return (this.endOf(ending) ?? Number.POSITIVE_INFINITY) <= nowMs;
   }
 
   #insert(due: DueKey): void {

@@ -200,6 +200,32 @@ describe.each(awakeVariants)("a presence map that stays awake, on $name", (varia
   });
 });
 
+const alarmOf = (channel: string) =>
+  runInDurableObject(stubOf(channel), (_, { storage }) => storage.getAlarm());
+
+/** Lets time pass until the alarm of a map is due, and has it ring. */
+async function ring(channel: string): Promise<void> {
+  vi.setSystemTime(Math.max((await alarmOf(channel)) ?? 0, Date.now()));
+  expect(await runDurableObjectAlarm(stubOf(channel))).toBe(true);
+}
+
+/** Waits until an ephemeral map is written down, as its timer does when it is quiet. */
+async function rested(channel: string): Promise<void> {
+  vi.setSystemTime(Date.now() + limits.mapRestMs);
+  // Any event sets the timer by the test's clock.
+  await call("map_stats", { channel });
+  const parts = () =>
+    runInDurableObject(stubOf(channel), (_, { storage }) => [
+      ...storage.sql.exec("SELECT parts FROM map_checkpoint WHERE part = 0 AND parts > 0"),
+    ]);
+  await vi.waitFor(async () => expect(await parts()).toHaveLength(1), { timeout: 20_000 });
+}
+
+/** What a backend is told of how many there are. */
+async function countIn(channel: string): Promise<string> {
+  return (await call("map_stats", { channel })).body;
+}
+
 describe("a presence map", () => {
   const own = new Variant(channelPlace, awake);
   const near = new Variant(gatewayPlace(0), awake);
@@ -215,27 +241,6 @@ describe("a presence map", () => {
     endAnswerClock();
   });
 
-  const alarmOf = (channel: string) =>
-    runInDurableObject(stubOf(channel), (_, { storage }) => storage.getAlarm());
-
-  /** Lets time pass until the alarm of a map is due, and has it ring. */
-  async function ring(channel: string): Promise<void> {
-    vi.setSystemTime(Math.max((await alarmOf(channel)) ?? 0, Date.now()));
-    expect(await runDurableObjectAlarm(stubOf(channel))).toBe(true);
-  }
-
-  /** Waits until an ephemeral map is written down, as its timer does when it is quiet. */
-  async function rested(channel: string): Promise<void> {
-    vi.setSystemTime(Date.now() + limits.mapRestMs);
-    // Any event sets the timer by the test's clock.
-    await call("map_stats", { channel });
-    const parts = () =>
-      runInDurableObject(stubOf(channel), (_, { storage }) => [
-        ...storage.sql.exec("SELECT parts FROM map_checkpoint WHERE part = 0 AND parts > 0"),
-      ]);
-    await vi.waitFor(async () => expect(await parts()).toHaveLength(1), { timeout: 20_000 });
-  }
-
   it("[Z21] shows the clients of all objects to a backend, which can't change them", async () => {
     const channel = newChannel("chat");
     const name = `clients:${channel}`;
@@ -245,11 +250,10 @@ describe("a presence map", () => {
     const { result }: { result: { entries: { key: string }[] } } = JSON.parse(read.body);
     const clients = all.map(({ client }) => client).toSorted();
     expect(result.entries.map(({ key }) => key)).toStrictEqual(clients);
-    const countOf = async (map: string) => (await call("map_stats", { channel: map })).body;
-    expect(await countOf(name)).toBe('{"result":{"num_keys":3}}');
-    expect(await countOf(`users:${channel}`)).toBe('{"result":{"num_keys":2}}');
+    expect(await countIn(name)).toBe('{"result":{"num_keys":3}}');
+    expect(await countIn(`users:${channel}`)).toBe('{"result":{"num_keys":2}}');
     // There is no such channel with presence maps.
-    expect(await countOf(`clients:${newChannel("")}`)).toBe('{"result":{"num_keys":0}}');
+    expect(await countIn(`clients:${newChannel("")}`)).toBe('{"result":{"num_keys":0}}');
     for (const [method, fields] of [
       ["map_publish", { key: "a", data: 1 }],
       ["map_remove", { key: "a" }],

@@ -149,8 +149,8 @@ export function askShown(
   channels: Env["CHANNELS"],
   { channel, kind }: PresenceChannel,
 ): Promise<ChannelPresenceReply | undefined> {
-  const ask = (): Promise<ChannelPresenceReply> => channels.getByName(channel).present(kind);
-  return answerInTime("call for a presence map", limits.presenceCountMs, ask);
+  const list = (): Promise<ChannelPresenceReply> => channels.getByName(channel).present(kind);
+  return answerInTime("call for a presence map", limits.presenceCountMs, list);
 }
 
 /** Tells the object of a presence map who has come and gone, once. Repeating it is harmless (rule Z22). */

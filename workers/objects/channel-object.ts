@@ -15,8 +15,7 @@ import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
 import { Channel } from "../../src/channel/channel.ts";
-import { presenceMapsOf, shownChannelOf } from "../../src/channel/presence-channels.ts";
-import { PresenceTeller } from "../../src/channel/presence-teller.ts";
+import { presenceSetup } from "../../src/channel/channel-setup.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { type OwnTracking, ownTracking } from "../../src/session/own-tracking.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
@@ -117,8 +116,6 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
     this.events = this.#known ? this.deliveryOf(this.node, name) : undefined;
-    const shown = shownChannelOf(name, config.channel);
-    const maps = presenceMapsOf(name, config.channel);
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -129,8 +126,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       nowMs,
       instance: nowMs,
       frames: this.remembered.frames,
-      ...(shown !== undefined && { presenceKind: shown.kind }),
-      ...(maps.length > 0 && { teller: new PresenceTeller(name, maps) }),
+      ...presenceSetup(name, config.channel),
       ...this.metrics?.ofChannel(name),
       ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
     });
@@ -141,15 +137,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       gather: (done) => void this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     });
-    this.#presenceMaps = new PresenceDriver({
-      channel,
-      shown,
-      env,
-      queue: this.#queue,
-      called: (calls) => (this.callsMade += calls),
-      later: this.later,
-      endEvent: this.endEvent,
-    });
+    this.#presenceMaps = this.#presenceDriver(channel);
     const { clients } = this.remembered;
     this.#tracking = channel.sharedPoll && ownTracking(channel, config);
     this.#polls = this.#pollDriver(channel);
@@ -413,6 +401,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   async #afterLastSocket(): Promise<void> {
     const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
     if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
+  }
+
+  #presenceDriver(channel: Channel): PresenceDriver {
+    const called = (calls: number): void => void (this.callsMade += calls);
+    const { env, later, endEvent } = this;
+    return new PresenceDriver({ channel, env, queue: this.#queue, called, later, endEvent });
   }
 
   #pollDriver({ name, sharedPoll: poll, options }: Channel): PollDriver | undefined {

@@ -1,6 +1,6 @@
 import type { Channel } from "../../src/channel/channel.ts";
 import { PresenceListing, shownClients } from "../../src/channel/presence.ts";
-import type { PresenceChannel } from "../../src/channel/presence-channels.ts";
+import type { PresenceMap } from "../../src/channel/presence-map.ts";
 import type { PresenceTelling } from "../../src/channel/presence-teller.ts";
 import type {
   PresenceKind,
@@ -32,7 +32,7 @@ export class PresenceDriver {
   /** Asks and calls what is due. To be called at the end of each event. */
   settle(nowMs: number): void {
     const { presenceMap, teller } = this.#setup.channel;
-    if (presenceMap?.begins(nowMs) === true) void this.#count();
+    if (presenceMap?.begins(nowMs) === true) void this.#count(presenceMap);
     if (teller === undefined) return;
     for (const telling of teller.calls(nowMs)) void this.#tell(telling);
     this.#timer.set(teller.retryInMs(nowMs), nowMs);
@@ -71,9 +71,9 @@ export class PresenceDriver {
 
   /** Takes what the channel that this presence map shows has told. */
   async told({ source, changes }: PresenceTold): Promise<PresenceToldReply> {
-    const { channel, shown, queue } = this.#setup;
+    const { channel, queue } = this.#setup;
     const { presenceMap, hub } = channel;
-    if (presenceMap === undefined || source !== shown?.channel) return { outcome: "left" };
+    if (source !== presenceMap?.shown.channel) return { outcome: "left" };
     const carriedOut = await queue.add("publish", changes.length * changeBytes, () => {
       const nowMs = Date.now();
       return hub.overloaded(nowMs) ? busy : presenceMap.told(changes, nowMs);
@@ -83,12 +83,10 @@ export class PresenceDriver {
   }
 
   /** Makes a census, and applies it in slices, each of them a job. */
-  async #count(): Promise<void> {
-    const { channel, shown, env, called, queue, endEvent } = this.#setup;
-    const { presenceMap } = channel;
-    if (presenceMap === undefined || shown === undefined) return;
+  async #count(presenceMap: PresenceMap): Promise<void> {
+    const { env, called, queue, endEvent } = this.#setup;
     called(1);
-    const reply = await askShown(env.CHANNELS, shown);
+    const reply = await askShown(env.CHANNELS, presenceMap.shown);
     let isOver = !presenceMap.listed(reply, Date.now());
     while (!isOver) {
       const slice = await queue.add("publish", sliceBytes, () => presenceMap.slice(Date.now()));
@@ -114,8 +112,6 @@ export class PresenceDriver {
 
 interface PresenceDriverSetup {
   readonly channel: Channel;
-  /** The channel whose presence map this one is; undefined if it is none. */
-  readonly shown: PresenceChannel | undefined;
   readonly env: Pick<Env, "CHANNELS" | "GATEWAYS">;
   readonly queue: CommitQueue;
   /** Counts calls to other objects. */

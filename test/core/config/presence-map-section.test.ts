@@ -10,6 +10,8 @@ const toUsers = { map_users_presence_channel_prefix: "users:" };
 
 const channelOf = (...namespaces: readonly object[]) => ({ channel: { namespaces } });
 
+const lost = (type: string) => `leads to no namespace with subscription_type "${type}"`;
+
 describe("[A8] presence maps", () => {
   it("are maps in memory, which nobody changes", () => {
     const { namespaces } = configOf(channelOf(clients, users)).channel;
@@ -122,7 +124,6 @@ describe("[A8] presence maps", () => {
 
 describe("[A8] a prefix", () => {
   const chat = 'channel.namespaces[0] ("chat")';
-  const lost = (type: string) => `leads to no namespace with subscription_type "${type}"`;
   const option = "map_clients_presence_channel_prefix";
   it.each<[string, string]>([
     ["nowhere:", lost("map_clients")],
