@@ -83,6 +83,23 @@ export const mapLimits = {
   /** The shortest `key_ttl`. Each key that expires is a change of its own. A configuration with a shorter one is refused. */
   mapKeyTtlMsMin: 100,
   /**
+   * The bounds of the `key_ttl` of presence maps. Twice within it the subscribers of the channel are counted anew, which
+   * calls their objects and sets an alarm, and a crash is noticed within it. A configuration beyond one is refused.
+   */
+  presenceKeyTtlMsMin: 10_000,
+  presenceKeyTtlMsMax: 86_400_000,
+  /**
+   * Comings and goings that one call tells a presence map, and those that wait for the call before it. Further ones are
+   * dropped: the map learns of them when its object counts next (rule Z22).
+   */
+  presenceToldMax: 1_000,
+  presenceToldWaitingMax: 10_000,
+  /** The pause after which a call to a presence map is repeated, and how often it is made in all (rule Z22). */
+  presenceTellRetryMs: 1_000,
+  presenceTellTriesMax: 3,
+  /** How long a presence map waits for the answer of the channel that it shows: as long as that waits, and a second more. */
+  presenceCountMs: 4_000,
+  /**
    * The longest `subscribe_catch_up_timeout`. What a client was told of its first page is in memory for as long. A
    * configuration with a longer one is refused (rule A8).
    */

@@ -7,6 +7,7 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { FieldWriter } from "../protocol/fields.ts";
 import { jsonOf } from "../protocol/json/encode.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
+import { isNoPayload } from "../protocol/payload.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { clientInfoFields } from "../protocol/reply-fields.ts";
 
@@ -89,7 +90,7 @@ function stateFields(out: FieldWriter, { entries, position, cursor }: Entries): 
 
 function entryFields(out: FieldWriter, entry: Entries["entries"][number]): void {
   out.text(1, "key", entry.key);
-  if (entry.removed !== true) out.payload(2, "data", entry.data);
+  if (entry.removed !== true && !isNoPayload(entry.data)) out.payload(2, "data", entry.data);
   out.textMap(3, "tags", entry.tags);
   out.unsigned(4, "offset", entry.offset);
   out.signed(5, "score", entry.score);

@@ -242,10 +242,14 @@ function checkMap(channel: string, method: MapCommand["method"], caller: ApiCall
   const checked = checkChannel(channel, method, caller);
   if (checked.outcome === "refused") return checked;
   const { options } = checked;
-  return options.map === undefined
-    ? refusedRequest("the channel's namespace is not one of maps")
-    : { outcome: "map", options, map: options.map };
+  if (options.map === undefined)
+    return refusedRequest("the channel's namespace is not one of maps");
+  if (options.subscriptionType !== "map" && changing.has(method))
+    return refusedRequest("the channel is a presence map, which nobody changes");
+  return { outcome: "map", options, map: options.map };
 }
+
+const changing: ReadonlySet<string> = new Set(["map_publish", "map_remove", "map_clear"]);
 
 function mapCall(channel: string, command: MapCommand): Call {
   return { outcome: "call", channel, command };

@@ -15,6 +15,7 @@ import { SharedPages } from "../map/shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
+import { liveChange, publicationOf } from "./map-publication.ts";
 import type { MapStore } from "./map-store.ts";
 import { recoverPage, type Recovery } from "./recovery.ts";
 import type { PublicationStore } from "./publication-store.ts";
@@ -56,7 +57,8 @@ export class ChannelMap {
     this.#history = history;
     this.#publications = publications;
     this.#channel = channel;
-    const keyTtlMs = options.map?.keyTtlMs ?? 0;
+    // The keys of a presence map end when their clients are gone, see `endAt`.
+    const keyTtlMs = options.subscriptionType === "map" ? (options.map?.keyTtlMs ?? 0) : 0;
     const ttl = { keyTtlMs, removedMs: limits.mapRemovedVersionMs };
     this.#expiry = new MapExpiry(store, ttl, store.isNew);
     this.#isLost = store.wasLost;
@@ -155,6 +157,27 @@ export class ChannelMap {
   keys(nowMs: number): number {
     this.expire(nowMs);
     return this.#counted().keys;
+  }
+
+  /** A key as it is, with its value, also if it has to end by now; undefined if the map hasn't the key. */
+  entry(key: string): MapEntry | undefined {
+    return this.#store.state.read(key);
+  }
+
+  /** The first keys after a key, in their order; "" for the first of all. */
+  keysAfter(after: string, count: number): readonly string[] {
+    return this.#store.state.heads(after, count).map(({ key }) => key);
+  }
+
+  /** Has a key end at a time, ms since 1970, or no more. Nobody is told before it ends. For presence maps (rule Z23). */
+  endAt(key: string, endsMs: number | undefined, nowMs: number): void {
+    const entry = this.entry(key);
+    if (entry === undefined || entry.endsMs === endsMs) return;
+    this.#store.changing(nowMs);
+    const { endsMs: _, ...lasting } = entry;
+    const changed = endsMs === undefined ? lasting : { ...lasting, endsMs };
+    this.#store.state.write(changed);
+    this.#expiry.changed(changed);
   }
 
   /** Whether the map has no key and remembers none. */
@@ -444,39 +467,6 @@ export function recoveryLimitOf({ map }: ChannelOptions, client: ClientConfig): 
   if (map === undefined) return client.recoveryMaxPublicationLimit;
   const { liveTransitionMaxPublicationLimit: max } = map;
   return (max === 0 ? limits.historySizeMax : max) + 1;
-}
-
-/** A change as subscribers get it. The one at offset 1 carries the epoch (docs/protocol.md 2.6). */
-function liveChange(
-  { key, data, tags, delta, removed: isRemoval, score }: HistoryEntry,
-  info: ClientInfo | undefined,
-  { offset, epoch }: StreamPosition,
-  before: Publication["before"],
-): Publication {
-  return {
-    data,
-    offset,
-    ...(offset === 1 ? { epoch } : {}),
-    ...(key === undefined ? {} : { key }),
-    ...(isRemoval === undefined ? {} : { removed: isRemoval }),
-    ...(score === undefined || score === 0 ? {} : { score }),
-    ...(info === undefined ? {} : { info }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(delta ? { mayBePatch: true } : {}),
-    ...(before === undefined ? {} : { before }),
-  };
-}
-
-/** An entry of the state as clients get it. */
-function publicationOf({ key, data, offset, tags, info, score }: MapEntry): Publication {
-  return {
-    key,
-    data,
-    offset,
-    ...(tags === undefined ? {} : { tags }),
-    ...(info === undefined ? {} : { info }),
-    ...(score === 0 ? {} : { score }),
-  };
 }
 
 /** The versions of a map are those of its keys, and not of its stream. */

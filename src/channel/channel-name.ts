@@ -1,4 +1,5 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
+import { partsOf } from "../config/name-parts.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
 /** The outcome of resolving a channel name: the options that apply, and who may subscribe (docs/protocol.md 5.4). */
@@ -48,19 +49,6 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
     private: isPrivate,
     ...(users === undefined ? {} : { users }),
   };
-}
-
-/** The parts of a channel name. `namespace` is undefined for a channel without one; `rest` is what follows it. */
-export function partsOf(
-  name: string,
-  { privatePrefix, namespaceBoundary }: ChannelConfig,
-): { readonly isPrivate: boolean; readonly namespace: string | undefined; readonly rest: string } {
-  const isPrivate = privatePrefix !== "" && name.startsWith(privatePrefix);
-  const bare = isPrivate ? name.slice(privatePrefix.length) : name;
-  const boundary = namespaceBoundary === "" ? -1 : bare.indexOf(namespaceBoundary);
-  if (boundary < 0) return { isPrivate, namespace: undefined, rest: bare };
-  const rest = bare.slice(boundary + namespaceBoundary.length);
-  return { isPrivate, namespace: bare.slice(0, boundary), rest };
 }
 
 /** A channel's namespace, as the label of a series; "" without one. */

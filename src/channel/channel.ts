@@ -10,6 +10,9 @@ import type { ChannelSetup } from "./channel-setup.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
+import type { HistoryOutcome } from "./outcome-error.ts";
+import { PresenceMap } from "./presence-map.ts";
+import type { PresenceTeller } from "./presence-teller.ts";
 import { Idempotency } from "./idempotency.ts";
 import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
@@ -47,6 +50,10 @@ export class Channel {
   readonly relay: Relay;
   /** The keys and values, if the channel is a map (section Z). */
   readonly map: ChannelMap | undefined;
+  /** The clients of another channel, if the channel is a presence map of one (rule Z21). */
+  readonly presenceMap: PresenceMap | undefined;
+  /** Tells presence maps who comes and goes; undefined if the channel has none. */
+  readonly teller: PresenceTeller | undefined;
   /** The keys that are polled, if the channel is a shared poll (section SP). */
   readonly sharedPoll: SharedPoll | undefined;
   /** The last publications with offsets. */
@@ -102,6 +109,10 @@ export class Channel {
     });
     this.#gatewaysCounted = this.relay.size;
     this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
+    const { shown, teller } = setup;
+    const times = { isHeld: () => this.isHeld, keyTtlMs: options.map?.keyTtlMs ?? 0, nowMs };
+    this.presenceMap = this.map && shown && new PresenceMap(this.map, { ...times, shown });
+    this.teller = teller;
     this.sharedPoll =
       options.sharedPoll && SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);
   }
@@ -450,17 +461,6 @@ export type PublishOutcome =
   | { readonly outcome: "suppressed"; readonly position?: StreamPosition }
   /** Nothing was done; the same publish may succeed a little later (rule I4). */
   | { readonly outcome: "too-many-keys" };
-
-/** The outcome of {@link Channel.history}; `position` is the top. */
-export type HistoryOutcome =
-  | {
-      readonly outcome: "history";
-      readonly publications: readonly Publication[];
-      readonly position: StreamPosition;
-    }
-  | { readonly outcome: "not-available" }
-  | { readonly outcome: "unrecoverable-position" }
-  | { readonly outcome: "too-large" };
 
 /** The outcome of {@link Channel.subscribe}. */
 export type SubscribeOutcome =

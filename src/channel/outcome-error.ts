@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { HistoryOutcome } from "./channel.ts";
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
 
 /** The error for a publication, or for a change of a map, that wasn't made, to clients and backends alike. */
 export function changeError(failure: "full" | "too-many-keys"): ErrorCode {
@@ -22,3 +22,14 @@ export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "histor
       return errorCodes.limitExceeded;
   }
 }
+
+/** The outcome of reading a history; `position` is the top. */
+export type HistoryOutcome =
+  | {
+      readonly outcome: "history";
+      readonly publications: readonly Publication[];
+      readonly position: StreamPosition;
+    }
+  | { readonly outcome: "not-available" }
+  | { readonly outcome: "unrecoverable-position" }
+  | { readonly outcome: "too-large" };

@@ -17,6 +17,11 @@ export function presentClients(subscribers: readonly Subscriber[]): readonly Cli
   return subscribers.filter((subscriber) => subscriber.present).map(({ info }) => info);
 }
 
+/** The clients among these subscribers that a presence map shows, whether or not presence lists them (rule Z21). */
+export function shownClients(subscribers: readonly Subscriber[]): readonly ClientInfo[] {
+  return subscribers.filter(({ hidden }) => hidden !== true).map(({ info }) => info);
+}
+
 /**
  * Lists and counts the clients that are present, a slice at a time, as they were when the listing began (rule P3). Each
  * client is listed once, although a client that moves may be known in two places for a moment.

@@ -179,6 +179,10 @@ function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {
     case "gone":
       channel.map?.change(removalOf(entry.info), entry.info, nowMs);
       return;
+    case "here":
+    case "away":
+      channel.teller?.[entry.type](entry.info);
+      return;
     case "publication":
     case "removed":
     // Only the channel itself makes these entries.

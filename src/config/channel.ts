@@ -16,6 +16,7 @@ import {
 } from "./fields.ts";
 import { unsupportedChannelOptions, unsupportedChannelProxyKeys } from "./unsupported.ts";
 import { limits } from "../limits.ts";
+import { checkPresencePrefixes } from "./presence-map.ts";
 import { readPattern } from "./regex.ts";
 import { readSubscriptionType, refuseStreamOptions } from "./subscription-type.ts";
 
@@ -36,28 +37,34 @@ export function readChannelSection(section: Section, proxies: NamedTargets): Cha
     targets: readChannelTargets(proxySection, proxies),
   };
   proxySection.refuseOthers(unsupportedChannelProxyKeys);
+  const bare = section.section("without_namespace");
+  const sections = new Map([["", bare]]);
   const config: ChannelConfig = {
     maxLengthBytes: readWholeNumber(section, "max_length", { default: 255, min: 1, max: 1_000 }),
     privatePrefix: readText(section, "private_prefix", { default: "$" }),
     namespaceBoundary: readText(section, "namespace_boundary", { default: ":" }),
     userBoundary: readText(section, "user_boundary", { default: "#" }),
     userSeparator: readText(section, "user_separator", { default: "," }),
-    withoutNamespace: readChannelOptions(section.section("without_namespace"), inherited),
-    namespaces: readNamespaces(section.sections("namespaces", "name"), inherited),
+    withoutNamespace: readChannelOptions(bare, inherited),
+    namespaces: readNamespaces(section.sections("namespaces", "name"), inherited, sections),
   };
+  checkPresencePrefixes(sections, config);
   section.refuseOthers({});
   return config;
 }
 
+/** @param byName gets the sections whose names are valid */
 function readNamespaces(
   sections: readonly Section[],
   inherited: InheritedOptions,
+  byName: Map<string, Section>,
 ): ReadonlyMap<string, ChannelOptions> {
   const namespaces = new Map<string, ChannelOptions>();
   const owners = new Map<string, string>();
   for (const section of sections) {
     const name = readNamespaceName(section);
     section.demandUnique("name", owners);
+    if (name !== "") byName.set(name, section);
     namespaces.set(name, readChannelOptions(section, inherited));
   }
   return namespaces;

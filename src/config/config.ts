@@ -3,6 +3,7 @@ import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
 import type { HookHeader } from "../contract/hook-call.ts";
+import type { PresenceKind } from "../contract/presence-call.ts";
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 
 /** The whole configuration, checked and with defaults filled in. The names are those of Centrifugo's configuration. */
@@ -338,6 +339,11 @@ export interface ChannelOptions {
   readonly subscriptionType: "stream" | "map" | "map_clients" | "map_users" | "shared_poll";
   /** Present if the channels are maps (docs/protocol.md 3.4); their streams have the options of a history. */
   readonly map?: MapOptions;
+  /**
+   * The prefixes that make a channel's name that of its presence map, by what the keys of the map are (rule Z21); absent
+   * if the channels have none.
+   */
+  readonly presenceMaps?: PresencePrefixes;
   /** Present if the channels are shared polls (docs/protocol.md 3.5). */
   readonly sharedPoll?: SharedPollOptions;
   /** The backend that decides on subscribes without a token (docs/protocol.md 7). */
@@ -347,6 +353,9 @@ export interface ChannelOptions {
   /** The backend that extends subscriptions without a token, when they expire. */
   readonly subRefreshHook?: HookTarget;
 }
+
+/** None of them is empty; absent where there is no such map. */
+export type PresencePrefixes = { readonly [Kind in PresenceKind]?: string };
 
 /** The options `map` of a namespace whose channels are maps (docs/protocol.md 3.4). */
 export interface MapOptions {

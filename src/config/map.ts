@@ -90,7 +90,7 @@ function readStream(section: Section, mode: MapOptions["mode"], keyTtlMs: number
 }
 
 /** Reads how large the pages are in which clients read a map, and how long they may take. */
-function readPages(
+export function readPages(
   section: Section,
 ): Pick<
   MapOptions,

@@ -2,13 +2,17 @@ import type { ChannelOptions } from "./config.ts";
 import { readChoice } from "./fields.ts";
 import type { ChannelTargets } from "./hooks.ts";
 import { readMap } from "./map.ts";
+import { readPresenceMap, readPresencePrefixes, refusePrefixes } from "./presence-map.ts";
 import type { Section } from "./section.ts";
 import { readSharedPoll } from "./shared-poll.ts";
 
 /**
  * The options that the subscription type of a namespace adds; those of a map include its stream, which is its history.
  */
-type TypeOptions = Pick<ChannelOptions, "subscriptionType" | "map" | "sharedPoll"> &
+type TypeOptions = Pick<
+  ChannelOptions,
+  "subscriptionType" | "map" | "sharedPoll" | "presenceMaps"
+> &
   Partial<Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">>;
 
 /**
@@ -19,8 +23,7 @@ type TypeOptions = Pick<ChannelOptions, "subscriptionType" | "map" | "sharedPoll
  */
 export function readSubscriptionType(section: Section, targets: ChannelTargets): TypeOptions {
   const type = readChoice(section, "subscription_type", { choices: typeNames });
-  if (type === "map_clients" || type === "map_users")
-    section.problem("subscription_type", `"${type}" is not supported by Dormouse yet`);
+  const prefixes = readPresencePrefixes(section);
   if (!section.isValid("subscription_type")) {
     // The type is misspelt, so it isn't known which options belong to it.
     section.take("map");
@@ -30,14 +33,16 @@ export function readSubscriptionType(section: Section, targets: ChannelTargets):
   switch (type) {
     case "":
     case "stream":
+      return { subscriptionType: "stream", ...prefixes };
     case "map_clients":
     case "map_users":
-      return { subscriptionType: "stream" };
+      refusePrefixes(section, prefixes);
+      return { subscriptionType: type, ...readPresenceMap(section.section("map"), type) };
     case "map":
-      return { subscriptionType: "map", ...readMap(section.section("map"), targets) };
+      return { subscriptionType: "map", ...prefixes, ...readMap(section.section("map"), targets) };
     case "shared_poll": {
       const sharedPoll = readSharedPoll(section.section("shared_poll"), targets);
-      return { subscriptionType: "shared_poll", ...(sharedPoll && { sharedPoll }) };
+      return { subscriptionType: "shared_poll", ...prefixes, ...(sharedPoll && { sharedPoll }) };
     }
   }
 }
@@ -58,7 +63,9 @@ export function refuseStreamOptions(
   type: Exclude<ChannelOptions["subscriptionType"], "stream">,
 ): void {
   const isPoll = type === "shared_poll";
-  const subject = isPoll ? "shared polls" : "maps";
+  const isPresence = type === "map_clients" || type === "map_users";
+  const isBare = isPoll || isPresence;
+  const subject = isPoll ? "shared polls" : isPresence ? "presence maps" : "maps";
   const stream = isPoll ? "which keep no history" : "whose stream has map.stream_size and its like";
   const always = isPoll ? "which keep no history" : "which are always recovered";
   const { historySize, historyTtlMs, recoveryMode, allowDelta, deltaPublish } = features;
@@ -72,9 +79,9 @@ export function refuseStreamOptions(
     ["allow_recovery", features.allowRecovery, always],
     ["force_recovery_mode", recoveryMode === "cache", always],
     ["auto_cache_recover", features.autoCacheRecover, always],
-    ["allowed_delta_types", isPoll && allowDelta, "which have no deltas"],
-    ["delta_publish", isPoll && deltaPublish, "which have no deltas"],
-    ["allow_tags_filter", isPoll && features.allowTagsFilter, "which have no tags"],
+    ["allowed_delta_types", isBare && allowDelta, "which have no deltas"],
+    ["delta_publish", isBare && deltaPublish, "which have no deltas"],
+    ["allow_tags_filter", isBare && features.allowTagsFilter, "which have no tags"],
   ] as const;
   for (const [name, isOn, reason] of unfit) {
     if (isOn) section.problem(name, `is not for ${subject}, ${reason}`);

@@ -245,8 +245,6 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   subscribe_stream_proxy_enabled: notYet,
   subscribe_stream_proxy_name: proxyName,
   subscribe_stream_proxy_bidirectional: notYet,
-  map_clients_presence_channel_prefix: notYet,
-  map_users_presence_channel_prefix: notYet,
   // Both are read where the namespace has their type.
   map: {
     refusal: 'is for namespaces of the subscription_type "map"',

@@ -306,6 +306,7 @@ function unpackOne([
     ...(filter === null ? {} : { filter }),
     ...(serverFilter === null ? {} : { serverFilter }),
     ...(isSet("tracks") ? { tracks: true } : {}),
+    ...(isSet("hidden") ? { hidden: true } : {}),
     ...(issuedAtSeconds === null ? {} : { issuedAtSeconds }),
     ...(uid === null ? {} : { uid }),
     ...(pollEpoch === undefined ? {} : { pollEpoch }),
@@ -328,6 +329,7 @@ const flagNames = [
   "positioned",
   "serverRefresh",
   "tracks",
+  "hidden",
 ] as const;
 
 function roomBytes({ claims, headers, traceparent, atUpgrade }: LargeParts): number {

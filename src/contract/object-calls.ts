@@ -1,5 +1,6 @@
 import type { ChannelAnswers, ChannelCommand } from "./channel-call.ts";
 import type { PollBatch, PollBatchReply } from "./poll-batch.ts";
+import type { PresenceKind, PresenceTold, PresenceToldReply } from "./presence-call.ts";
 import type { RelayBatch, RelayBatchReply } from "./relay-batch.ts";
 import type {
   ChannelPresenceReply,
@@ -111,8 +112,16 @@ export interface ChannelCalls extends SessionCalls {
   ask(gateway: string, requests: readonly RelayRequest[], carries?: boolean): Promise<RelayReplies>;
   /**
    * Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6).
+   *
+   * @param shown those that a presence map of this kind shows, for its object; the users have "" for the client. Absent:
+   *              those that presence lists, also from a release before, which knows no presence maps
    */
-  present(): Promise<ChannelPresenceReply>;
+  present(shown?: PresenceKind): Promise<ChannelPresenceReply>;
+  /**
+   * Takes who came and went on a channel, where this one is its presence map (rule Z22). A release before has no such
+   * call, which fails then.
+   */
+  presenceTold(told: PresenceTold): Promise<PresenceToldReply>;
   /** Counts the subscribers on this object's own sockets, for the directory (rule U24). */
   ownSubscribers(): Promise<OwnSubscribers>;
 }
@@ -126,8 +135,12 @@ export interface GatewayCalls extends SessionCalls {
    * SP7). A release before has no such call, which fails then.
    */
   polled(batch: PollBatch): Promise<PollBatchReply>;
-  /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
-  present(channel: string): Promise<GatewayPresence>;
+  /**
+   * Lists the clients on this gateway's sockets that are present on a channel (rule P1).
+   *
+   * @param shown whether those are meant that a presence map shows; absent: those that presence lists
+   */
+  present(channel: string, shown?: boolean): Promise<GatewayPresence>;
   /** Says how much the gateway holds, for the directory (rule U23). */
   info(): Promise<GatewayInfo>;
   /** Lists the channels that have subscribers here, for the directory (rule U24). */

@@ -32,6 +32,11 @@ export type RelayEntry =
    * It goes to the channel's object only. A release before it ignores it.
    */
   | { readonly type: "gone"; readonly info: ClientInfo }
+  /**
+   * A gateway's client has subscribed to a channel with presence maps, or its subscription has ended (rule Z22). It goes to
+   * the channel's object only. A release before it ignores it.
+   */
+  | { readonly type: "here" | "away"; readonly info: ClientInfo }
   /** The history was removed: no gateway may serve it from memory any more. */
   | { readonly type: "removed" };
 
@@ -55,6 +60,8 @@ export function entryBytes(entry: RelayEntry): number {
     case "join":
     case "leave":
     case "gone":
+    case "here":
+    case "away":
       return overheadBytes + infoBytes(entry.info);
     case "sole":
       return overheadBytes + entry.user.length + entry.client.length;

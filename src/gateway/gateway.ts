@@ -1,10 +1,11 @@
-import { partsOf, type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
+import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
+import { partsOf } from "../config/name-parts.ts";
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { recoveryLimitOf } from "../channel/channel-map.ts";
 import { isPlain } from "../channel/publication-request.ts";
-import { type GatheredPresence, presentClients } from "../channel/presence.ts";
+import { type GatheredPresence, presentClients, shownClients } from "../channel/presence.ts";
 import {
   type PresenceQuestion,
   type PresenceSource,
@@ -19,6 +20,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
+import { awaitsEnd, entriesOfBegin, entriesOfEnd } from "./announcements.ts";
 import { ChannelListing } from "./channel-listing.ts";
 import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts";
 import { GatewayTracking, type TrackRows } from "./gateway-tracking.ts";
@@ -34,7 +36,6 @@ import type {
   PublishReply,
   SubscribeReply,
 } from "../session/ports.ts";
-import { leavesKey } from "../session/map-commands.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { PageReads } from "./page-reads.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
@@ -181,9 +182,10 @@ export class Gateway implements Channels {
     return settleInMs === Number.POSITIVE_INFINITY ? undefined : settleInMs;
   }
 
-  /** The clients of this gateway that are present on a channel (rule P1). */
-  present(channel: string): GatewayPresence {
-    return { clients: presentClients(this.#followers.get(channel)?.subscriptions ?? []) };
+  /** The clients of this gateway that are present on a channel (rule P1), or that a presence map shows. */
+  present(channel: string, shown = false): GatewayPresence {
+    const subscriptions = this.#followers.get(channel)?.subscriptions ?? [];
+    return { clients: shown ? shownClients(subscriptions) : presentClients(subscriptions) };
   }
 
   /** Lists the channels that have subscribers here, in slices (rule U24). */
@@ -231,24 +233,17 @@ export class Gateway implements Channels {
   }
 
   announce(subscription: Subscription): void {
-    const { info, announced, exclusive, channel } = subscription;
-    const entries: RelayEntry[] = [];
-    if (announced) {
-      this.#announced.add(subscription);
-      entries.push({ type: "join", info });
-    }
-    if (exclusive) entries.push({ type: "sole", user: info.user, client: info.client });
-    if (entries.length > 0) this.#announce(channel, entries);
+    const { channel } = subscription;
+    if (subscription.announced) this.#announced.add(subscription);
+    this.#announce(channel, entriesOfBegin(subscription, this.find(channel)));
   }
 
   unsubscribe(subscription: Subscription): void {
-    const { channel, info } = subscription;
+    const { channel } = subscription;
     this.#tracking?.leave(subscription);
     this.#followers.get(channel)?.unsubscribe(subscription);
-    const entries: RelayEntry[] = [];
-    if (this.#announced.delete(subscription)) entries.push({ type: "leave", info });
-    if (leavesKey(subscription, this.find(channel))) entries.push({ type: "gone", info });
-    if (entries.length > 0) this.#announce(channel, entries);
+    const wasAnnounced = this.#announced.delete(subscription);
+    this.#announce(channel, entriesOfEnd(subscription, wasAnnounced, this.find(channel)));
   }
 
   publish(
@@ -391,7 +386,7 @@ export class Gateway implements Channels {
   }
 
   #announce(channel: string, entries: readonly RelayEntry[]): void {
-    this.#request(channel, { method: "announce", entries }, ignoreReply);
+    if (entries.length > 0) this.#request(channel, { method: "announce", entries }, ignoreReply);
   }
 
   #request(channel: string, request: RelayRequest, done: (reply: RelayReply) => void): void {
@@ -467,7 +462,8 @@ export class Gateway implements Channels {
       this.#sending.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
-      if (this.#tellsVacated(channel)) this.#request(channel, { method: "check" }, ignoreReply);
+      if (this.#tellsVacated(channel) || awaitsEnd(this.find(channel)))
+        this.#request(channel, { method: "check" }, ignoreReply);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);

@@ -105,6 +105,8 @@ export class LocalSubscribers {
         return;
       case "removed":
       case "gone":
+      case "here":
+      case "away":
       // Clients aren't told of it.
     }
   }

@@ -13,6 +13,8 @@ export interface Subscriber {
   readonly info: ClientInfo;
   /** Whether presence lists it. */
   readonly present: boolean;
+  /** Whether no presence map shows it (rule Z21); absent: they do. */
+  readonly hidden?: boolean;
   /** Whether its join and its leave are announced. */
   readonly announced: boolean;
   /** Whether it gets the joins and leaves of others. */

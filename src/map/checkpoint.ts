@@ -144,6 +144,8 @@ interface StoredEntry {
   readonly i?: string;
   readonly d?: string;
   readonly b?: string;
+  /** When the key ends, ms since 1970, of a presence map. */
+  readonly z?: number;
 }
 
 function entryText(entry: MapEntry): string {
@@ -159,12 +161,13 @@ function entryText(entry: MapEntry): string {
     ...(tags === undefined ? {} : { g: tags }),
     ...(info === undefined ? {} : { i: encodeClientInfo(info) }),
     ...(typeof data === "string" ? { d: data } : { b: base64(data) }),
+    ...(entry.endsMs === undefined ? {} : { z: entry.endsMs }),
   };
   return JSON.stringify(stored);
 }
 
 function parseEntry(line: string): MapEntry {
-  const { k, o, t, r, x, v, e, s, g, i, d, b }: StoredEntry = JSON.parse(line);
+  const { k, o, t, r, x, v, e, s, g, i, d, b, z }: StoredEntry = JSON.parse(line);
   return {
     key: k,
     offset: o,
@@ -176,6 +179,7 @@ function parseEntry(line: string): MapEntry {
     score: s ?? 0,
     ...(g === undefined ? {} : { tags: g }),
     ...(i === undefined ? {} : { info: parseStoredInfo(i) }),
+    ...(z === undefined ? {} : { endsMs: z }),
     data: b === undefined ? trustedJsonText(d ?? "") : (parseBase64(b) ?? new Uint8Array(0)),
   };
 }

@@ -31,12 +31,12 @@ export class MapExpiry {
   }
 
   /** When a key ends, ms since 1970; undefined if it doesn't. */
-  endOf({ isRemoved, timeMs }: Pick<KeyHead, "isRemoved" | "timeMs">): number | undefined {
+  endOf({ isRemoved, timeMs, endsMs }: Ending): number | undefined {
     const { keyTtlMs, removedMs } = this.#options;
     const ttlMs = isRemoved ? removedMs : keyTtlMs;
-    if (ttlMs === 0) return undefined;
+    if (endsMs === undefined && ttlMs === 0) return undefined;
     const grainMs = limits.mapExpiryGrainMs;
-    return Math.ceil((timeMs + ttlMs) / grainMs) * grainMs;
+    return Math.ceil((endsMs ?? timeMs + ttlMs) / grainMs) * grainMs;
   }
 
   get #state(): MapState {
@@ -67,7 +67,9 @@ export class MapExpiry {
       const next = this.#queue[looked];
       if (next === undefined || next.dueMs > nowMs) break;
       looked++;
-      if (this.#state.find(next.key)?.offset === next.offset) ended.push(next.key);
+      // A key that was changed, or ends later by now, is in the queue once more.
+      const known = this.#state.find(next.key);
+      if (known?.offset === next.offset && this.#hasEnded(known, nowMs)) ended.push(next.key);
     }
     this.#queue.splice(0, looked);
     return ended;
@@ -95,6 +97,10 @@ export class MapExpiry {
     this.#queue = [];
     this.#look = undefined;
     this.#knownUntilMs = Number.POSITIVE_INFINITY;
+  }
+
+  #hasEnded(ending: Ending, nowMs: number): boolean {
+    return (this.endOf(ending) ?? Number.POSITIVE_INFINITY) <= nowMs;
   }
 
   #insert(due: DueKey): void {
@@ -131,6 +137,9 @@ export class MapExpiry {
     this.#look = undefined;
   }
 }
+
+/** What says when a key ends. */
+type Ending = Pick<KeyHead, "isRemoved" | "timeMs" | "endsMs">;
 
 /** How long keys live. */
 export interface ExpiryOptions {

@@ -45,6 +45,8 @@ export interface KeyHead {
   /** When the last change came, ms since 1970. */
   readonly timeMs: number;
   readonly isRemoved: boolean;
+  /** When the key ends, ms since 1970, whatever its age: of a presence map only. Absent: it ends with its age. */
+  readonly endsMs?: number;
   /** The bytes of the value, with tags and info. */
   readonly bytes: number;
 }

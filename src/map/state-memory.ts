@@ -111,8 +111,9 @@ export class StateMemory implements MapState {
 }
 
 function headOf(entry: MapEntry): KeyHead {
-  const { key, offset, timeMs, isRemoved } = entry;
-  return { key, offset, timeMs, isRemoved, bytes: entryBytes(entry) };
+  const { key, offset, timeMs, isRemoved, endsMs } = entry;
+  const ends = endsMs === undefined ? {} : { endsMs };
+  return { key, offset, timeMs, isRemoved, ...ends, bytes: entryBytes(entry) };
 }
 
 /** The bytes that an entry takes, estimated: those of its texts, and a constant for the rest. */

@@ -18,6 +18,16 @@ export function payloadOf(bytes: Uint8Array): Payload {
   return json === text ? json : bytes;
 }
 
+/** The payload of a key that has none (rule Z21): a text that isn't JSON, so that no publisher can send it. */
+export function noPayload(): Payload {
+  return trustedJsonText("");
+}
+
+/** Whether a payload is that of a key that has none; one of no bytes isn't. */
+export function isNoPayload(payload: Payload): boolean {
+  return typeof payload === "string" && payload.length === 0;
+}
+
 /** The bytes of a payload; those of text are its UTF-8. */
 export function payloadBytes(payload: Payload): Uint8Array {
   return typeof payload === "string" ? new TextEncoder().encode(payload) : payload;

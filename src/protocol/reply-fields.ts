@@ -6,7 +6,7 @@
  */
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { FieldWriter } from "./fields.ts";
-import type { Payload } from "./payload.ts";
+import { isNoPayload, type Payload } from "./payload.ts";
 import type { ClientInfo, Publication } from "./publication.ts";
 import type {
   ConnectResult,
@@ -163,7 +163,8 @@ function rpcFields(out: FieldWriter, { data }: { readonly data?: Payload }): voi
  */
 function publicationFields(out: FieldWriter, publication: Publication): void {
   const hasKey = publication.key !== undefined;
-  if (!hasKey || publication.removed !== true) out.payload(4, "data", publication.data);
+  if (!hasKey || (publication.removed !== true && !isNoPayload(publication.data)))
+    out.payload(4, "data", publication.data);
   out.message(5, "info", publication.info, clientInfoFields);
   out.unsigned(6, "offset", publication.offset);
   out.textMap(7, "tags", publication.tags);

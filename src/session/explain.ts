@@ -6,7 +6,7 @@ import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
 import { noTokenReason, type Refusal, tokenReason } from "../access/refusal.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import { type Command, subscriptionTypes } from "../protocol/command.ts";
-import { partsOf } from "../channel/channel-name.ts";
+import { partsOf } from "../config/name-parts.ts";
 import { channelOf } from "./command-queue.ts";
 import type { Why } from "./decision.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";

@@ -218,6 +218,7 @@ function granted(
     channel: request.channel,
     expireAtSeconds,
     present: override.presence ?? options.presence,
+    ...(override.presence === false ? { hidden: true } : {}),
     announced,
     hearsJoinLeave: announced && (forced || (request.joinLeave && maySeePresence(options, caller))),
     ...(info === undefined ? {} : { chanInfo: info }),

@@ -35,7 +35,8 @@ export function changeMap(
       ? mayChange(map, removed ? "remove" : "publish", caller)
       : mayAsk(known, caller);
   const key = keyOf(session, request.key, map);
-  if (request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
+  const isDerived = known.options.subscriptionType !== "map";
+  if (isDerived || request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
   else if (!isAllowed || key === undefined) done(failWith(errorCodes.permissionDenied));
   else if (key !== "" && !isKey(key)) done(failWith(errorCodes.badRequest));
   else if (removed) {

@@ -14,6 +14,8 @@ export class MapFlow {
   readonly grant: Grant;
   readonly subscription: Subscription;
   readonly map: MapOptions;
+  /** The type of the subscription, as the client knows it. */
+  readonly type: number;
   /** Whether the client came back with a position, instead of reading the state. */
   readonly recovering: boolean;
   /**
@@ -34,12 +36,14 @@ export class MapFlow {
     grant: Grant,
     subscription: Subscription,
     map: MapOptions,
+    type: number,
     since: StreamPosition | undefined,
     nowMs: number,
   ) {
     this.grant = grant;
     this.subscription = subscription;
     this.map = map;
+    this.type = type;
     this.recovering = since !== undefined;
     this.position = since;
     this.#endsAtMs = nowMs + map.subscribeCatchUpTimeoutMs;

@@ -2,7 +2,7 @@ import type { MapOptions } from "../config/config.ts";
 import { fullForDelta } from "../delta/delta-chain.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
-import { mapPhases, type SubscribeRequest, subscriptionTypes } from "../protocol/command.ts";
+import { mapPhases, type SubscribeRequest } from "../protocol/command.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { bareSubscribeResult, type SubscribeResult } from "../protocol/reply.ts";
 import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
@@ -26,9 +26,9 @@ export function beginMapFlow(
   done: DecisionDone,
 ): void {
   const subscription = session.newSubscription(grant.subscription);
-  const { recover, epoch, offset, phase } = request;
+  const { recover, epoch, offset, phase, type } = request;
   const since = recover && phase !== mapPhases.state ? { epoch, offset } : undefined;
-  const flow = new MapFlow(grant, subscription, map, since, nowMs);
+  const flow = new MapFlow(grant, subscription, map, type, since, nowMs);
   session.subscriptions.addFlow(flow);
   new FlowStep(session, id, request, flow, nowMs, done).run();
 }
@@ -251,7 +251,7 @@ class FlowStep {
     const position = { epoch, offset: last.offset };
     const message = this.#encode({
       ...bareSubscribeResult,
-      type: subscriptionTypes.map,
+      type: this.#flow.type,
       phase: mapPhases.stream,
       position,
       publications: this.#asReceived(publications),
@@ -274,7 +274,7 @@ class FlowStep {
     const { position } = this.#flow;
     const message = this.#encode({
       ...bareSubscribeResult,
-      type: subscriptionTypes.map,
+      type: this.#flow.type,
       phase: mapPhases.state,
       ...(cursor === "" ? {} : { cursor }),
       ...(position === undefined ? {} : { position: this.#told(position) }),
@@ -298,7 +298,7 @@ class FlowStep {
     const { grant, recovering, hasStream } = this.#flow;
     return {
       ttlSeconds: toldTtlSeconds(grant, this.#nowMs),
-      type: subscriptionTypes.map,
+      type: this.#flow.type,
       recoverable: hasStream,
       // A client of a map isn't told that it is positioned: with `recoverable` it is.
       positioned: false,

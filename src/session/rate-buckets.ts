@@ -1,4 +1,4 @@
-import { partsOf } from "../channel/channel-name.ts";
+import { partsOf } from "../config/name-parts.ts";
 import type { CommandRates, Config, Rate } from "../config/config.ts";
 import { TokenBucket } from "./token-bucket.ts";
 

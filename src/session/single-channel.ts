@@ -91,11 +91,13 @@ export class SingleChannel implements Channels {
     if (!this.#unannounced.delete(subscription)) return;
     const { announced, exclusive, info } = subscription;
     if (announced) this.#channel.announce("join", info);
+    if (!subscription.hidden) this.#channel.teller?.here(info);
     if (exclusive) this.#channel.makeExclusive(info.user, info.client);
   }
 
   unsubscribe(subscription: Subscription): void {
     this.tracking?.leave(subscription);
+    if (subscription.begun && !subscription.hidden) this.#channel.teller?.away(subscription.info);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
     if (leavesKey(subscription, this.find(this.#channel.name)))
@@ -128,6 +130,23 @@ export class SingleChannel implements Channels {
 
   readMap(
     _channel: string,
+    query: MapPageQuery,
+    bytesMax: number,
+    nowMs: number,
+    done: (outcome: MapPageReply) => void,
+  ): void {
+    const { presenceMap } = this.#channel;
+    if (presenceMap === undefined || query.since !== undefined)
+      this.#readMap(query, bytesMax, nowMs, done);
+    else {
+      presenceMap.ready(nowMs, (outcome) => {
+        if (outcome === "ready") this.#readMap(query, bytesMax, this.#clock(), done);
+        else done(failed(errorCodes.tooManyRequests));
+      });
+    }
+  }
+
+  #readMap(
     query: MapPageQuery,
     bytesMax: number,
     nowMs: number,

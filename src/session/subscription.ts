@@ -76,6 +76,10 @@ export class Subscription implements Subscriber {
     return this.#granted.present;
   }
 
+  get hidden(): boolean {
+    return this.#granted.hidden === true;
+  }
+
   get announced(): boolean {
     return this.#granted.announced;
   }

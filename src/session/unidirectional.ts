@@ -58,7 +58,8 @@ export function grantUnidirectionalSubscriptions(
  */
 export function hiddenFromOthers({ known, grant }: GrantedChannel): GrantedChannel {
   const { subscription } = grant;
-  const hidden = { ...subscription, present: false, announced: false, sole: false };
+  const unseen = { present: false, announced: false, sole: false, hidden: true } as const;
+  const hidden = { ...subscription, ...unseen };
   return { known, grant: { ...grant, subscription: hidden } };
 }
 

@@ -1,5 +1,6 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
+import type { PresenceTeller } from "../../src/channel/presence-teller.ts";
 import type { FrameTrail } from "../../src/hub/frame-trail.ts";
 import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
@@ -16,6 +17,8 @@ export interface Opening {
   /** The start of the instance; by default the millisecond after anything stored. */
   readonly instance?: number;
   readonly nowMs?: number;
+  /** Tells presence maps; absent: the channel has none. */
+  readonly teller?: PresenceTeller;
   /** Remembers the frames; absent: nothing does. */
   readonly frames?: FrameTrail;
 }
@@ -34,6 +37,7 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     newEpoch: opening.newEpoch ?? nextEpoch,
     instance: opening.instance ?? 0,
     nowMs: opening.nowMs ?? 0,
+    ...(opening.teller && { teller: opening.teller }),
     ...(opening.frames && { frames: opening.frames }),
   });
 }

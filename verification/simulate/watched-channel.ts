@@ -1,11 +1,7 @@
 import type { ChannelSetup } from "../../src/channel/channel-setup.ts";
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
-import {
-  Channel,
-  type HistoryOutcome,
-  type SubscribeOptions,
-  type PublishOutcome,
-} from "../../src/channel/channel.ts";
+import { Channel, type SubscribeOptions, type PublishOutcome } from "../../src/channel/channel.ts";
+import type { HistoryOutcome } from "../../src/channel/outcome-error.ts";
 import { limits } from "../../src/limits.ts";
 import type { Recovery } from "../../src/channel/recovery.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../src/protocol/publication.ts";

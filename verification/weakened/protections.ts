@@ -267,8 +267,8 @@ export const protections: readonly Protection[] = [
     rule: "Z6",
     noticedBy: ["simulate"],
     file: "src/map/map-expiry.ts",
-    code: "if (this.#state.find(next.key)?.offset === next.offset) ended.push(next.key);",
-    weakened: "if (this.#state.find(next.key) !== undefined) ended.push(next.key);",
+    code: "if (known?.offset === next.offset && this.#hasEnded(known, nowMs)) ended.push(next.key);",
+    weakened: "if (known !== undefined) ended.push(next.key);",
   },
   {
     name: "key-versions",

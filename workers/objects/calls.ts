@@ -11,6 +11,9 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { PresenceChannel } from "../../src/channel/presence-channels.ts";
+import type { PresenceTelling } from "../../src/channel/presence-teller.ts";
+import type { PresenceToldReply } from "../../src/contract/presence-call.ts";
 import type { PollDelivery } from "../../src/shared-poll/shared-poll.ts";
 import type { HookCalls, HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
 import { limits } from "../../src/limits.ts";
@@ -70,17 +73,19 @@ async function callGateway<Reply>(
  * Asks all gateways at once which of their clients are present on a channel (rule G6).
  *
  * @param names of the gateways
+ * @param shown whether those are meant that a presence map shows
  * @returns the clients of all gateways that answered within `limits.presenceGatherMs`
  */
 export async function gatherPresence(
   gateways: Env["GATEWAYS"],
   names: readonly string[],
   channel: string,
+  shown = false,
 ): Promise<GatheredPresence> {
   const answers = await Promise.all(
     names.map((name) =>
       answerInTime("call to a gateway for presence", limits.presenceGatherMs, () =>
-        gateways.getByName(name).present(channel),
+        gateways.getByName(name).present(channel, shown),
       ),
     ),
   );
@@ -131,6 +136,28 @@ export async function askPresence(
     const { tooManyRequests, internal } = errorCodes;
     return { error: failure.overloaded ? tooManyRequests : internal };
   }
+}
+
+/**
+ * Asks the object of a channel which clients, or users, its presence map shows, once (rule Z22).
+ *
+ * @returns undefined if it hasn't answered within `limits.presenceCountMs`
+ */
+export function askShown(
+  channels: Env["CHANNELS"],
+  { channel, kind }: PresenceChannel,
+): Promise<ChannelPresenceReply | undefined> {
+  const list = (): Promise<ChannelPresenceReply> => channels.getByName(channel).present(kind);
+  return answerInTime("call for a presence map", limits.presenceCountMs, list);
+}
+
+/** Tells the object of a presence map who has come and gone, once. Repeating it is harmless (rule Z22). */
+export async function tellPresence(
+  channels: Env["CHANNELS"],
+  { map, told }: PresenceTelling,
+): Promise<PresenceToldReply | "failed"> {
+  const tell = (): Promise<PresenceToldReply> => channels.getByName(map.channel).presenceTold(told);
+  return (await answerInTime("call to a presence map", limits.objectAnswerMs, tell)) ?? "failed";
 }
 
 /**

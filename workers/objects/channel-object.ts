@@ -3,11 +3,18 @@ import {
   type ChannelCommand,
   commandBytes,
 } from "../../src/contract/channel-call.ts";
+import { isMapCommand } from "../../src/contract/map-call.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
+import type {
+  PresenceKind,
+  PresenceTold,
+  PresenceToldReply,
+} from "../../src/contract/presence-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
 import { Channel } from "../../src/channel/channel.ts";
+import { presenceSetup } from "../../src/channel/channel-setup.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { type OwnTracking, ownTracking } from "../../src/session/own-tracking.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
@@ -39,7 +46,9 @@ import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue, type JobOutcome, type Overloaded } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
+import { kindOf, traceOf } from "./job-kind.ts";
 import { PollDriver } from "./poll-driver.ts";
+import { PresenceDriver } from "./presence-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
 /**
@@ -62,6 +71,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #known: boolean;
   readonly #queue: CommitQueue;
   readonly #presence: SharedPresence;
+  readonly #presenceMaps: PresenceDriver;
   /** Undefined unless the channel is a shared poll. */
   readonly #polls: PollDriver | undefined;
   readonly #tracking: OwnTracking | undefined;
@@ -115,6 +125,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       nowMs,
       instance: nowMs,
       frames: this.remembered.frames,
+      ...presenceSetup(name, config.channel),
       ...this.metrics?.ofChannel(name),
       ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
     });
@@ -125,6 +136,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       gather: (done) => void this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     });
+    this.#presenceMaps = this.#presenceDriver(channel);
     const { clients } = this.remembered;
     this.#tracking = channel.sharedPoll && ownTracking(channel, config);
     this.#polls = this.#pollDriver(channel);
@@ -157,6 +169,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.happened("api");
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const present = await this.#presenceFor(commands);
+    if (commands.some(isMapCommand) && (await this.#presenceMaps.ready()) === "failed") return busy;
     const traceparent = traceOf(commands);
     const kind = kindOf(commands);
     const job = (): ChannelAnswers => this.#carryOut(commands, present);
@@ -175,6 +188,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   ): Promise<RelayReplies> {
     this.happened("gateway");
     const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
+    if (requests.some(isFirstPage) && (await this.#presenceMaps.ready()) === "failed") return busy;
     const kind = kindOf(requests);
     const carriedOut = await this.#queue.add(kind, bytes, (): RelayReplies => {
       const nowMs = Date.now();
@@ -192,9 +206,18 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     return this.#answered(carriedOut, carries);
   }
 
-  async present(): Promise<ChannelPresenceReply> {
+  presenceTold(told: PresenceTold): Promise<PresenceToldReply> {
+    this.happened("presence");
+    return this.#presenceMaps.told(told);
+  }
+
+  async present(shown?: PresenceKind): Promise<ChannelPresenceReply> {
     this.happened("presence");
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
+    if (shown !== undefined) {
+      this.sockets.sweep(Date.now(), true);
+      return this.#presenceMaps.list(shown);
+    }
     const answer = await this.#askPresence(undefined);
     if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
     const { parts, incomplete } = answer.result;
@@ -328,6 +351,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
       hub.begin();
     }
+    this.#presenceMaps.settle(nowMs);
     this.#polls?.settle(nowMs);
     this.#tracking?.settle(nowMs);
     if (hub.sending || this.#tracking?.sending === true) this.sendInTurns();
@@ -359,6 +383,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
     this.#channel.map?.expire(nowMs);
+    this.#channel.presenceMap?.ring(nowMs);
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
     if (this.#storesNothing) await this.#deleteLeftovers(nowMs);
@@ -378,6 +403,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   async #afterLastSocket(): Promise<void> {
     const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
     if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
+  }
+
+  #presenceDriver(channel: Channel): PresenceDriver {
+    const called = (calls: number): void => void (this.callsMade += calls);
+    const { env, later, endEvent } = this;
+    return new PresenceDriver({ channel, env, queue: this.#queue, called, later, endEvent });
   }
 
   #pollDriver({ name, sharedPoll: poll, options }: Channel): PollDriver | undefined {
@@ -415,7 +446,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     const pollMs = this.#polls?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs), pollMs);
+    const countMs = this.#channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY;
+    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs), pollMs, countMs);
   };
 
   /**
@@ -437,32 +469,13 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 }
 
-/** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
-function publishes({ method }: { readonly method: string }): boolean {
-  return publishing.has(method);
+/** Whether a gateway asks for the first page of a map, which has to be as new as the question. */
+function isFirstPage(request: RelayRequest): boolean {
+  return request.method === "map_state" && request.query.since === undefined;
 }
 
-const publishing: ReadonlySet<string> = new Set([
-  "publish",
-  "publish_request",
-  "map_publish",
-  "map_remove",
-  "map_change",
-]);
-
-/** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
-function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
-  return commands.some(publishes) ? "publish" : "other";
-}
-
-/** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
-function traceOf(commands: readonly ChannelCommand[]): string | undefined {
-  for (const command of commands) {
-    if ("request" in command && "traceparent" in command.request)
-      return command.request.traceparent;
-  }
-  return undefined;
-}
+/** The keys of a presence map couldn't be found out: nothing was carried out. */
+const busy = { outcome: "overloaded", retryAfterSeconds: 1 } as const;
 
 /**
  * The storage of a channel whose namespace the configuration doesn't have: it holds nothing, and nothing may be

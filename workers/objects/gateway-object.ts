@@ -128,12 +128,12 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     return reply;
   }
 
-  async present(channel: string): Promise<GatewayPresence> {
+  async present(channel: string, shown?: boolean): Promise<GatewayPresence> {
     this.happened("presence");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
-    return this.#gateway.present(channel);
+    return this.#gateway.present(channel, shown);
   }
 
   async info(): Promise<GatewayInfo> {

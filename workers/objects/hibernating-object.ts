@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { partsOf } from "../../src/channel/channel-name.ts";
+import { partsOf } from "../../src/config/name-parts.ts";
 import type { Config } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";

@@ -11,6 +11,7 @@ type OtherOption =
   | "publishHook"
   | "subRefreshHook"
   | "subscriptionType"
+  | "presenceMaps"
   | "map"
   | "sharedPoll";
 

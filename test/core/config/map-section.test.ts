@@ -205,13 +205,6 @@ describe("[A8] the options of a map", () => {
     ]);
   });
 
-  it.each(["map_clients", "map_users"])("can't be those of %s yet", (type) => {
-    const written = { subscription_type: type, map: { mode: "ephemeral", key_ttl: "1m" } };
-    expect(problemsOf({ channel: { without_namespace: written } })).toEqual([
-      `${path}.subscription_type "${type}" is not supported by Dormouse yet`,
-    ]);
-  });
-
   const stream = "is not for maps, whose stream has map.stream_size and its like";
   const recovered = "is not for maps, which are always recovered";
   it.each([

@@ -13,6 +13,7 @@ export interface RecordingTraits {
   readonly announced?: boolean;
   readonly hearsJoinLeave?: boolean;
   readonly present?: boolean;
+  readonly hidden?: true;
   readonly sole?: boolean;
   /** Whether the attachment has no space for the gateway's cursor. */
   readonly attachmentFull?: boolean;
@@ -64,6 +65,7 @@ export class RecordingSubscription {
       present,
       announced,
       hearsJoinLeave,
+      ...(this.#traits.hidden && { hidden: true }),
       sole: this.#traits.sole ?? false,
     };
     const connection = {

@@ -64,6 +64,7 @@ describe("the subscriptions that a token names", () => {
         chanInfo: "[1.0]",
         expireAtSeconds: 0,
         present: false,
+        hidden: true,
         announced: true,
         hearsJoinLeave: true,
         recoverable: true,

@@ -1,6 +1,7 @@
 import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
+import { PresenceTeller } from "../../../src/channel/presence-teller.ts";
 import { SharedPresence } from "../../../src/channel/shared-presence.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
@@ -32,6 +33,33 @@ describe("finding a channel", () => {
     expect(own.find("nowhere:room").outcome).toBe("unknown-namespace");
     expect(own.find("").outcome).toBe("bad-name");
     expect(own.find("é").outcome).toBe("bad-name");
+  });
+});
+
+describe("the presence maps of the channel", () => {
+  it("[Z21] [Z22] are told of subscriptions that have begun, and that end, unless they are hidden", () => {
+    const maps = [{ kind: "clients", channel: "clients:room" }] as const;
+    const teller = new PresenceTeller("room", maps);
+    const { own } = opened({ teller });
+    const told = (): readonly string[] =>
+      teller.calls(0).flatMap((call) => {
+        teller.answered(call, { outcome: "taken" }, 0);
+        return call.told.changes.map(({ type }) => type);
+      });
+    const { subscription } = newSubscription();
+    own.subscribe(subscription, unpositioned, 0, () => undefined);
+    expect(told()).toEqual([]);
+    subscription.begin();
+    own.announce(subscription);
+    expect(told()).toEqual(["here"]);
+    own.unsubscribe(subscription);
+    expect(told()).toEqual(["away"]);
+    const { subscription: hidden } = newSubscription({ hidden: true });
+    own.subscribe(hidden, unpositioned, 0, () => undefined);
+    hidden.begin();
+    own.announce(hidden);
+    own.unsubscribe(hidden);
+    expect(told()).toEqual([]);
   });
 });
 
@@ -211,8 +239,8 @@ describe("presence", () => {
   });
 });
 
-function opened({ options = withHistory, turns = [] }: Setup = {}) {
-  const channel = openChannel(new NodeSql(), { options });
+function opened({ options = withHistory, turns = [], teller }: Setup = {}) {
+  const channel = openChannel(new NodeSql(), { options, ...(teller && { teller }) });
   const presence = new SharedPresence({
     later: (_, work) => turns.push(work),
     gather: (done) => done({ clients: [], complete: true }),
@@ -224,6 +252,7 @@ function opened({ options = withHistory, turns = [] }: Setup = {}) {
 interface Setup {
   readonly options?: Partial<ChannelOptions>;
   readonly turns?: (() => void)[];
+  readonly teller?: PresenceTeller;
 }
 
 /** A session's subscription, and the frames of its socket. */
