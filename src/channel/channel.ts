@@ -1,7 +1,7 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
-import type { ChannelCounts } from "./channel-counts.ts";
+import type { ChannelCounts, MapCounts } from "./channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import { publicationEvent } from "../events/event.ts";
@@ -47,6 +47,8 @@ export class Channel {
   readonly relay: Relay;
   /** The keys and values, if the channel is a map (section Z). */
   readonly map: ChannelMap | undefined;
+  /** Absent as well if nothing is counted. */
+  readonly mapCounts: MapCounts | undefined;
   /** The keys that are polled, if the channel is a shared poll (section SP). */
   readonly sharedPoll: SharedPoll | undefined;
   /** The last publications with offsets. */
@@ -101,6 +103,7 @@ export class Channel {
       hasHistory: this.#history.enabled && isStored,
     });
     this.#gatewaysCounted = this.relay.size;
+    this.mapCounts = keys && setup.counts?.ofMap();
     this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
     this.sharedPoll =
       options.sharedPoll && SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);

@@ -1,4 +1,5 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
+import type { ChannelCounts } from "../../src/channel/channel-counts.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
 import type { FrameTrail } from "../../src/hub/frame-trail.ts";
 import type { Sql } from "../../src/sql.ts";
@@ -18,6 +19,8 @@ export interface Opening {
   readonly nowMs?: number;
   /** Remembers the frames; absent: nothing does. */
   readonly frames?: FrameTrail;
+  /** Absent: nothing is counted. */
+  readonly counts?: ChannelCounts;
 }
 
 /** A history of five publications for an hour. */
@@ -35,6 +38,7 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     instance: opening.instance ?? 0,
     nowMs: opening.nowMs ?? 0,
     ...(opening.frames && { frames: opening.frames }),
+    ...(opening.counts && { counts: opening.counts }),
   });
 }
 
