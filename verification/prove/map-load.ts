@@ -149,8 +149,9 @@ export class MapLoad {
   /** The conditions of a change: most of them hold, and some name what was there before. */
   #conditions(known: KnownKey): Conditions {
     const keyMode = this.#random.pick(["", "", "", "", "", "", "if_new", "if_exists"] as const);
-    const isVersioned = this.#random.chance(0.3);
-    const isLate = this.#random.chance(0.4) && known.version > 0;
+    const isVersioned = this.#random.chance(0.4);
+    // A late version of a key that was removed must not bring it back.
+    const isLate = this.#random.chance(known.offset === 0 ? 0.7 : 0.3) && known.version > 0;
     if (isVersioned && !isLate) known.version++;
     const late = this.#random.between(Math.max(1, known.version - 2), known.version);
     const ifOffset = this.#random.chance(0.7) ? known.offset : known.before;

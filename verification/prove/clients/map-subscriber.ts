@@ -224,4 +224,4 @@ function told({ key = "", data, offset, removed = false }: ToldChange): MapEntry
 
 /** A map has several pages of these. */
 export const keysMax = 24;
-const pageSize = 5;
+const pageSize = 3;
