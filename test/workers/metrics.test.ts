@@ -74,6 +74,12 @@ async function increaseOf(
 
 const room = (name: string, more = "") => `${name}{${more}channel_namespace="room"}`;
 
+const synchronised = (outcome: string) =>
+  `dormouse_map_synchronisations_total{outcome="${outcome}",channel_namespace="board"}`;
+
+const pages = (phase: string) =>
+  `dormouse_map_pages_total{phase="${phase}",channel_namespace="board"}`;
+
 const requests = (path: string, method: string, status: number) =>
   `centrifugo_node_incoming_http_requests_total{path="${path}",method="${method}",status="${status}"}`;
 
@@ -107,10 +113,6 @@ describe("metrics", () => {
     const channel = newChannel("board");
     for (const key of ["a", "b", "a"]) await call("map_publish", { channel, key, data: 1 });
     await call("map_publish", { channel, key: "a", data: 1, key_mode: "if_new" });
-    const synchronised = (outcome: string) =>
-      `dormouse_map_synchronisations_total{outcome="${outcome}",channel_namespace="board"}`;
-    const pages = (phase: string) =>
-      `dormouse_map_pages_total{phase="${phase}",channel_namespace="board"}`;
     const outcomes = ["unrecoverable", "lost", "completed", "recovered"].map(synchronised);
     const added = await increaseOf([...outcomes, pages("state"), pages("stream")], 1, async () => {
       const socket = await new Variant(place, awake).connect(channel, "ada");

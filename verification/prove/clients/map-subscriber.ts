@@ -37,9 +37,9 @@ export class MapSubscriber implements Subscriber {
     this.#random = random;
     this.#client = new Centrifuge(endpointOf(plan, traits), {
       token: tokenOf(plan, traits, random).text,
-      websocket: pageSocketClass(plan.hostHeader, (asked, told) => {
+      websocket: pageSocketClass(plan.hostHeader, (asked, page) => {
         const map = this.#maps.find(({ subscription }) => subscription.channel === asked.channel);
-        map?.takePage(asked, told);
+        map?.takePage(asked, page);
       }),
       minReconnectDelay: shortestMs,
       maxReconnectDelay: longestMs,
