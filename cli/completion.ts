@@ -20,9 +20,7 @@ Examples:
 
 /** The script for bash, which looks words up in a list for each command. */
 export function bashScript(program: Command): string {
-  const cases = program.commands.map(
-    (command) => `    ${command.name()}) words="${flagsOf(command).join(" ")}" ;;`,
-  );
+  const cases = program.commands.map((command) => bashCase(command));
   const choices = program.commands.flatMap((command) =>
     command.options.flatMap(({ long, argChoices }) =>
       argChoices === undefined
@@ -41,45 +39,81 @@ ${choices.join("\n")}
     "completion completion") words="bash zsh" ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="${program.commands.map((command) => command.name()).join(" ")} --help --version"
+    words="${namesIn(program)} --help --version"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _dormouse dormouse`;
 }
 
+/** The words of one command: its options, or the names of the commands below it and then their options. */
+function bashCase(command: Command): string {
+  const name = command.name();
+  if (command.commands.length === 0) return `    ${name}) words="${flagsOf(command).join(" ")}" ;;`;
+  const below = command.commands.map(
+    (each) => `        ${each.name()}) words="${flagsOf(each).join(" ")}" ;;`,
+  );
+  return `    ${name})
+      words="${namesIn(command)} --help"
+      if [ "$COMP_CWORD" -gt 2 ]; then case "\${COMP_WORDS[2]}" in
+${below.join("\n")}
+        *) words="" ;;
+      esac; fi ;;`;
+}
+
+function namesIn({ commands }: Command): string {
+  return commands.map((command) => command.name()).join(" ");
+}
+
 /** The script for zsh, which shows the descriptions as well. */
 export function zshScript(program: Command): string {
-  const names = program.commands.map(
-    (command) => `    ${quoted(`${command.name()}:${command.description()}`)}`,
-  );
-  const cases = program.commands.map((command) => {
-    const options = command.options.map(({ long, description, argChoices, required, optional }) => {
-      const value = argChoices === undefined ? ":value:_files" : `:value:(${argChoices.join(" ")})`;
-      const takes = required || optional ? value : "";
-      return `        ${quoted(`*${long}[${escaped(description)}]${takes}`)} \\`;
-    });
-    const rest = command.name() === "completion" ? "'*:shell:(bash zsh)'" : "'*:argument:_files'";
-    return `      ${command.name()})\n      _arguments \\\n${options.join("\n")}\n        ${rest} ;;`;
-  });
   return `#compdef dormouse
 _dormouse() {
   local -a commands
-  commands=(
-${names.join("\n")}
-  )
-  if (( CURRENT == 2 )); then
-    _describe command commands
-  else
-    local command=$words[2]
-    shift words
-    (( CURRENT-- ))
-    case $command in
-${cases.join("\n")}
-    esac
-  fi
+  local command
+${zshCommands(program, "  ")}
 }
 if [ "$funcstack[1]" = "_dormouse" ]; then _dormouse "$@"; else compdef _dormouse dormouse; fi`;
+}
+
+/** Completes the name of a command, or what follows it, from the words that are left. */
+function zshCommands({ commands }: Command, indent: string): string {
+  const names = commands.map(
+    (command) => `  ${quoted(`${command.name()}:${command.description()}`)}`,
+  );
+  const cases = commands.map((command) => {
+    const rest =
+      command.commands.length === 0
+        ? zshArguments(command, `${indent}    `)
+        : zshCommands(command, `${indent}    `);
+    return `    ${command.name()})\n${rest} ;;`;
+  });
+  const lines = [
+    "commands=(",
+    ...names,
+    ")",
+    "if (( CURRENT == 2 )); then",
+    "  _describe command commands",
+    "else",
+    "  command=$words[2]",
+    "  shift words",
+    "  (( CURRENT-- ))",
+    "  case $command in",
+    ...cases,
+    "  esac",
+    "fi",
+  ];
+  return lines.map((line) => indent + line).join("\n");
+}
+
+function zshArguments(command: Command, indent: string): string {
+  const options = command.options.map(({ long, description, argChoices, required, optional }) => {
+    const value = argChoices === undefined ? ":value:_files" : `:value:(${argChoices.join(" ")})`;
+    const takes = required || optional ? value : "";
+    return `${indent}  ${quoted(`*${long}[${escaped(description)}]${takes}`)} \\`;
+  });
+  const rest = command.name() === "completion" ? "'*:shell:(bash zsh)'" : "'*:argument:_files'";
+  return [`${indent}_arguments \\`, ...options, `${indent}  ${rest}`].join("\n");
 }
 
 function flagsOf(command: Command): readonly string[] {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `dormouse`: runs one command of the command line (docs/command-line.md). */
+import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { run } from "./program.ts";
 import type { Shell } from "./shell.ts";
@@ -11,6 +12,7 @@ const shell: Shell = {
   print: (line) => void process.stdout.write(`${line}\n`),
   note: (line) => void process.stderr.write(`${line}\n`),
   input: () => text(process.stdin),
+  ask,
   nowMs: () => Date.now(),
 };
 
@@ -24,3 +26,14 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await run(process.argv.slice(2), shell);
+
+/** Asks on the standard error output, because the standard output is for results. */
+async function ask(question: string): Promise<string | undefined> {
+  if (!process.stdin.isTTY) return undefined;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
+}

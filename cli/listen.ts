@@ -1,16 +1,12 @@
 import { Centrifuge, type PublicationContext, type Subscription } from "centrifuge";
 import { Command } from "commander";
+import { type ClientOptions, clientToken, socketAddress, withClient } from "./client-connection.ts";
 import { type Arrival, observedSocket } from "./observed-socket.ts";
 import { printable, shown } from "./printable.ts";
-import { secretsOf, type ServerOptions, serverAddress, withServer } from "./settings.ts";
 import { exitCodes, paintOf, type Shell } from "./shell.ts";
-import { trialToken } from "./token-signer.ts";
 import { type Position, position, wholeNumber } from "./values.ts";
-import { checkedConfig, type ConfigOptions, withConfig } from "./worker-config.ts";
 
-interface ListenOptions extends ServerOptions, ConfigOptions {
-  readonly port?: number;
-  readonly token?: string;
+interface ListenOptions extends ClientOptions {
   readonly delta?: boolean;
   readonly since?: Position;
   readonly recover?: boolean;
@@ -24,15 +20,6 @@ export function listenCommand(shell: Shell): Command {
   const command = new Command("listen")
     .description("subscribe to channels and print each publication on a line")
     .argument("<channels...>", "the channels")
-    .option(
-      "--port <number>",
-      "connect to npm start on this port of this machine",
-      wholeNumber(1, 65_535),
-    )
-    .option(
-      "--token <token>",
-      "connect with this token (default: DORMOUSE_TOKEN, or one that is signed with the secret)",
-    )
     .option("--delta", "ask for deltas, and show how many bytes each one takes")
     .option("--since <offset:epoch>", "recover the publications after this position", position)
     .option(
@@ -41,7 +28,7 @@ export function listenCommand(shell: Shell): Command {
     )
     .option("--joins", "print joins and leaves as well")
     .option("--count <number>", "end after so many publications", wholeNumber(1));
-  return withConfig(withServer(command))
+  return withClient(command)
     .option("--json", "print each event as a line of JSON")
     .addHelpText(
       "after",
@@ -76,11 +63,8 @@ class Listener {
 
   /** Resolves when the connection has ended for good, or when enough was heard. */
   async listen(): Promise<void> {
-    const { port, token: given, ...options } = this.#options;
-    const local = port === undefined ? {} : { url: `http://localhost:${port}` };
-    const server = serverAddress({ ...options, ...local }, this.#shell);
-    const address = `${server.replace(/^http/, "ws")}/connection/websocket`;
-    const token = given ?? this.#shell.environment["DORMOUSE_TOKEN"] ?? (await this.#ownToken());
+    const address = socketAddress(this.#options, this.#shell);
+    const token = await clientToken(this.#options, this.#shell);
     const client = new Centrifuge(address, {
       websocket: observedSocket((offset, arrival) => this.#note(offset, arrival)),
       ...(token !== undefined && { token }),
@@ -105,14 +89,6 @@ class Listener {
     client.connect();
     await finished;
     client.disconnect();
-  }
-
-  /** A token for a server with the same secret and configuration; undefined if there is no secret. */
-  async #ownToken(): Promise<string | undefined> {
-    const secret = secretsOf(this.#options, this.#shell)("TOKEN_HMAC_SECRET_KEY") ?? "";
-    if (secret === "") return undefined;
-    const { userIdClaim } = checkedConfig(this.#options, this.#shell).client.token;
-    return trialToken(secret, userIdClaim);
   }
 
   #subscribe(client: Centrifuge, channel: string): void {

@@ -9,6 +9,7 @@ import { historyCommand } from "./history.ts";
 import { initCommand } from "./init.ts";
 import { inspectCommand } from "./inspect.ts";
 import { listenCommand } from "./listen.ts";
+import { mapCommand } from "./map.ts";
 import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
 import { printable } from "./printable.ts";
@@ -39,6 +40,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     listenCommand(shell),
     historyCommand(shell),
     presenceCommand(shell),
+    mapCommand(shell),
     usersCommand(shell),
     disconnectCommand(shell),
     whyCommand(shell),
@@ -51,11 +53,11 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     completionCommand(shell, program),
   ];
   for (const command of commands) program.addCommand(command);
-  for (const command of [program, ...program.commands]) configure(command, shell);
+  configure(program, shell);
   return program;
 }
 
-/** Lets a command print through the shell, and throw where it would end the process. */
+/** Lets a command and those below it print through the shell, and throw where they would end the process. */
 function configure(command: Command, shell: Shell): void {
   command
     .exitOverride()
@@ -72,6 +74,7 @@ function configure(command: Command, shell: Shell): void {
           ),
         ),
     });
+  for (const below of command.commands) configure(below, shell);
 }
 
 /**

@@ -13,6 +13,8 @@ export interface Shell {
   note(text: string): void;
   /** Reads the whole standard input. */
   input(): Promise<string>;
+  /** Asks the person at the terminal, and gives the answer; undefined if nobody is there to answer. */
+  ask(question: string): Promise<string | undefined>;
   nowMs(): number;
 }
 

@@ -13,6 +13,7 @@ import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
 import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "../map/map-state.ts";
 import { SharedPages } from "../map/shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { MapCounts } from "./channel-counts.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
 import { liveChange, publicationOf } from "./map-publication.ts";
@@ -82,6 +83,7 @@ export class ChannelMap {
     const known = this.#known(request.key, nowMs);
     const reason = first === undefined ? suppressionOf(change, known) : "idempotency";
     if (reason !== undefined) {
+      this.#channel.mapCounts?.suppressed(change.method, reason);
       const position = first?.position ?? this.#history.position(nowMs);
       const currentOffset = known?.isRemoved === false ? known.offset : 0;
       return { outcome: "suppressed", reason, position, currentOffset };
@@ -91,7 +93,9 @@ export class ChannelMap {
       change.method === "map_publish"
         ? this.#publish(change.request, known, by)
         : this.#remove(change.request, known, by);
-    return typeof position === "string" ? { outcome: position } : { outcome: "changed", position };
+    if (typeof position === "string") return { outcome: position };
+    this.#channel.mapCounts?.changed(change.method);
+    return { outcome: "changed", position };
   }
 
   /**
@@ -223,9 +227,8 @@ export class ChannelMap {
     this.#store.changing(nowMs);
     for (const key of this.#expiry.take(nowMs)) {
       const known = this.#store.state.find(key);
-      if (known !== undefined && !this.#end(known, nowMs)) {
+      if (known !== undefined && !this.#end(known, nowMs))
         this.#expiry.postpone(known, nowMs + limits.mapExpiryGrainMs);
-      }
     }
     this.#expiry.settled(nowMs);
   }
@@ -288,7 +291,7 @@ export class ChannelMap {
     const mayBePatch = streamData === undefined && (request.delta || this.#options.deltaPublish);
     const hasBase = mayBePatch && known?.isDiverted === false && !known.isRemoved;
     const before = hasBase ? state.read(key)?.data : undefined;
-    const version = request.version > 0n ? request : (known ?? noVersion);
+    const version = request.version > 0n ? request : (known ?? unversioned);
     const entry: Omit<MapEntry, "offset"> = {
       key,
       timeMs: by.nowMs,
@@ -344,15 +347,17 @@ export class ChannelMap {
 
   /** Removes a key that has ended, or forgets one that was removed. @returns whether there was room for that */
   #end(known: KnownKey, nowMs: number): boolean {
-    const { key } = known;
     if (known.isRemoved) {
       this.#store.changing(nowMs);
-      this.#store.state.delete(key);
+      this.#store.state.delete(known.key);
       this.#count(known, undefined);
       return true;
     }
     const by: Changer = { info: undefined, apiKey: "", nowMs };
-    return typeof this.#remove({ key, idempotencyKey: "" }, known, by) !== "string";
+    const end = { key: known.key, idempotencyKey: "" };
+    if (typeof this.#remove(end, known, by) === "string") return false;
+    this.#channel.mapCounts?.ended();
+    return true;
   }
 
   /**
@@ -404,6 +409,7 @@ export class ChannelMap {
 
 /** The channel of a map, as the map sees it. */
 export interface MapChannel {
+  readonly mapCounts: MapCounts | undefined;
   /** Collects a change that was stored. */
   published(
     publication: Publication,
@@ -471,9 +477,6 @@ export function recoveryLimitOf({ map }: ChannelOptions, client: ClientConfig): 
 
 /** The versions of a map are those of its keys, and not of its stream. */
 const unversioned = { version: 0n, versionEpoch: "" } as const;
-
-const noVersion = unversioned;
-
 const nothing = new Uint8Array(0);
 
 const removed = { data: nothing, removed: true, delta: false, ...unversioned } as const;

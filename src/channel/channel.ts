@@ -1,7 +1,7 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
-import type { ChannelCounts } from "./channel-counts.ts";
+import type { ChannelCounts, MapCounts } from "./channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import { publicationEvent } from "../events/event.ts";
@@ -54,6 +54,8 @@ export class Channel {
   readonly presenceMap: PresenceMap | undefined;
   /** Tells presence maps who comes and goes; undefined if the channel has none. */
   readonly teller: PresenceTeller | undefined;
+  /** Absent as well if nothing is counted. */
+  readonly mapCounts: MapCounts | undefined;
   /** The keys that are polled, if the channel is a shared poll (section SP). */
   readonly sharedPoll: SharedPoll | undefined;
   /** The last publications with offsets. */
@@ -108,6 +110,7 @@ export class Channel {
       hasHistory: this.#history.enabled && isStored,
     });
     this.#gatewaysCounted = this.relay.size;
+    this.mapCounts = keys && setup.counts?.ofMap();
     this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
     const { shown, teller } = setup;
     const times = { isHeld: () => this.isHeld, keyTtlMs: options.map?.keyTtlMs ?? 0, nowMs };

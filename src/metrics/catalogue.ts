@@ -45,6 +45,18 @@ export const metrics = {
     type: "counter",
     help: "Subscriptions that have begun.",
   },
+  centrifugo_map_broker_cleanup_removed_count: {
+    type: "counter",
+    help: "Keys of maps that have ended.",
+  },
+  centrifugo_map_broker_publish_suppressed_count: {
+    type: "counter",
+    help: "Publishes to maps that changed nothing.",
+  },
+  centrifugo_map_broker_remove_suppressed_count: {
+    type: "counter",
+    help: "Removals of keys that changed nothing.",
+  },
   centrifugo_node_incoming_http_requests_total: {
     type: "counter",
     help: "Requests to the edge, upgrades included.",
@@ -94,6 +106,18 @@ export const metrics = {
   dormouse_gateway_changes_total: {
     type: "counter",
     help: "Gateways that began or ceased to follow a channel.",
+  },
+  dormouse_map_changes_total: {
+    type: "counter",
+    help: "Keys of maps that were set or removed.",
+  },
+  dormouse_map_pages_total: {
+    type: "counter",
+    help: "Pages of maps that were sent to clients.",
+  },
+  dormouse_map_synchronisations_total: {
+    type: "counter",
+    help: "Synchronisations of clients with maps, by what came of them.",
   },
   dormouse_object_alarms_total: {
     type: "counter",

@@ -68,11 +68,16 @@ export function continueMapFlow(
  * client has read a page, the flow was lost with the object's memory: after a temporary error the client starts again,
  * whatever it does when a position can't be recovered (rule Z16).
  */
-export function lostFlow(request: SubscribeRequest): Decision | undefined {
-  const { phase, cursor, recover, epoch } = request;
+export function lostFlow(
+  { context }: CommandSession,
+  request: SubscribeRequest,
+): Decision | undefined {
+  const { channel, phase, cursor, recover, epoch } = request;
   const isFirst = cursor === "" && (phase !== mapPhases.stream || recover);
   if (isFirst) return undefined;
-  return failWith(epoch === "" ? errorCodes.permissionDenied : errorCodes.concurrentPagination);
+  if (epoch === "") return failWith(errorCodes.permissionDenied);
+  context.counts?.mapSynchronised(channel, "lost");
+  return failWith(errorCodes.concurrentPagination);
 }
 
 /** Whether another request of the flow is being answered, so that this one is refused (docs/protocol.md 3.4). */
@@ -206,12 +211,15 @@ class FlowStep {
     }
     const { recovering: isRecovering } = this.#flow;
     const { recovered, publications } = reply;
+    const { counts } = session.context;
     session.subscriptions.endFlow(channel);
     subscription.begin();
-    session.context.counts?.subscribed(
+    counts?.subscribed(
       channel,
       isRecovering ? { recovered, publications: publications.length } : undefined,
     );
+    if (state !== undefined) counts?.mapPage(channel, "state");
+    counts?.mapSynchronised(channel, isRecovering ? "recovered" : "completed");
     session.send(message);
     session.announce(subscription);
     this.#done(silent);
@@ -261,7 +269,7 @@ class FlowStep {
     else if (isTooLarge) this.#fail(errorCodes.limitExceeded);
     else if (this.#fitsBacklog(message)) {
       this.#flow.position = position;
-      this.#sendPart(message);
+      this.#sendPart(message, "stream");
     }
   }
 
@@ -284,13 +292,14 @@ class FlowStep {
     const half = firstHalf(state);
     if (isTooLarge && state.length > 1) this.#sendPage(half, lastKey(half));
     else if (isTooLarge) this.#fail(errorCodes.limitExceeded);
-    else if (this.#fitsBacklog(message)) this.#sendPart(message);
+    else if (this.#fitsBacklog(message)) this.#sendPart(message, "state");
   }
 
-  /** Sends a reply after which the flow goes on. */
-  #sendPart(message: Message): void {
+  /** Sends a page after which the flow goes on. */
+  #sendPart(message: Message, phase: "state" | "stream"): void {
     this.#flow.answering = false;
     this.#session.send(message);
+    this.#session.context.counts?.mapPage(this.#flow.channel, phase);
     this.#done(silent);
   }
 
@@ -364,6 +373,8 @@ class FlowStep {
     this.#session.takeCancelled(channel);
     this.#flow.answering = false;
     this.#session.subscriptions.dropFlow(channel);
+    if (error.code === errorCodes.unrecoverablePosition.code)
+      this.#session.context.counts?.mapSynchronised(channel, "unrecoverable");
     this.#done(failWith(error));
   }
 }

@@ -60,7 +60,7 @@ export class SessionCounts {
     channel: string,
     recovery: { readonly recovered: boolean; readonly publications: number } | undefined,
   ): void {
-    const labels = { channel_namespace: namespaceLabel(channel, this.#config) };
+    const labels = this.#labelsOf(channel);
     this.#counts.add("centrifugo_client_subscriptions_accepted", labels);
     if (recovery === undefined) return;
     const { recovered, publications } = recovery;
@@ -69,4 +69,25 @@ export class SessionCounts {
     if (publications > 0)
       this.#counts.add("centrifugo_client_recovered_publications", labels, publications);
   }
+
+  /** A client is sent a page of a map's state, or of its stream. */
+  mapPage(channel: string, phase: "state" | "stream"): void {
+    this.#counts.add("dormouse_map_pages_total", { phase, ...this.#labelsOf(channel) });
+  }
+
+  /** A client's synchronisation with a map ends. */
+  mapSynchronised(channel: string, outcome: SynchronisationOutcome): void {
+    const labels = { outcome, ...this.#labelsOf(channel) };
+    this.#counts.add("dormouse_map_synchronisations_total", labels);
+  }
+
+  #labelsOf(channel: string): { readonly channel_namespace: string } {
+    return { channel_namespace: namespaceLabel(channel, this.#config) };
+  }
 }
+
+/**
+ * completed: the client has read the map, and gets its changes. recovered: it went on with its copy. unrecoverable (112)
+ * and lost (113): it has to begin with the state.
+ */
+type SynchronisationOutcome = "completed" | "recovered" | "unrecoverable" | "lost";

@@ -53,7 +53,7 @@ export function carryOutSubscribe(
     done(found);
     return;
   }
-  const lost = found.options.map === undefined ? undefined : lostFlow(request);
+  const lost = found.options.map === undefined ? undefined : lostFlow(session, request);
   if (lost !== undefined) {
     done(lost);
     return;

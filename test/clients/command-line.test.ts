@@ -45,6 +45,14 @@ const config = {
       force_recovery: true,
       allowed_delta_types: ["fossil"],
     },
+    namespaces: [
+      {
+        name: "board",
+        subscription_type: "map",
+        allow_subscribe_for_client: true,
+        map: { mode: "recoverable", key_ttl: "10m", min_page_size: 1 },
+      },
+    ],
   },
 };
 
@@ -100,13 +108,13 @@ class InstalledPackage {
   }
 }
 
-/** `dormouse listen` while it runs. */
+/** A command that prints what it hears, while it runs. */
 class Listening {
   readonly lines = new Inbox<string>();
   readonly ended: Promise<number>;
 
-  constructor(test: TestContext, args: readonly string[]) {
-    const running = installed.start(["listen", ...args]);
+  constructor(test: TestContext, args: readonly string[], command: readonly string[] = ["listen"]) {
+    const running = installed.start([...command, ...args]);
     test.onTestFinished(() => void running.kill());
     for (const stream of [running.stdout, running.stderr])
       createInterface(stream).on("line", (line) => this.lines.push(line));
@@ -299,6 +307,39 @@ describe("dormouse", () => {
     const second = await lines.first((line) => line.startsWith("news 2"));
     expect(second).toMatch(/^news 2 \{"text":"changed".* \(delta: \d\d of 22\d bytes\)$/);
     expect(await ended).toBe(0);
+  });
+
+  it("[Z2] changes a map, reads it, and watches it", async (test) => {
+    const first = await installed.printed(["map", "set", "board:7", "a", '{"n":1}', "--if-new"]);
+    const [, epoch = ""] = /^board:7 1:(\S+)$/.exec(first) ?? [];
+    await installed.printed(["map", "set", "board:7", "b", "2", "--tag", "kind=x"]);
+    const { lines, ended } = new Listening(
+      test,
+      ["board:7", "--page-size", "1", "--count", "2"],
+      ["map", "watch"],
+    );
+    await lines.first((line) => line === '2 b 2 {"kind":"x"}');
+    const again = await installed.run(["map", "set", "board:7", "a", "3", "--if-new"]);
+    expect([again.code, again.noted]).toEqual([
+      1,
+      "nothing was changed: the map has the key, last changed at 1",
+    ]);
+    await installed.printed(["map", "remove", "board:7", "a", "--if-offset", "1"]);
+    await installed.printed(["map", "set", "board:7", "c", "4"]);
+    expect(await ended).toBe(0);
+    expect(lines.all.slice(1)).toEqual([
+      "subscribed to board:7",
+      "the map has 2 keys",
+      '1 a {"n":1}',
+      '2 b 2 {"kind":"x"}',
+      "3 a removed",
+      "4 c 4",
+    ]);
+    expect(await installed.printed(["map", "read", "board:7"])).toBe(
+      `2 b 2 {"kind":"x"}\n4 c 4\ntop 4:${epoch}, 2 keys`,
+    );
+    await installed.printed(["map", "clear", "board:7", "--yes"]);
+    expect(await installed.printed(["map", "stats", "board:7"])).toBe("0 keys");
   });
 
   it("[U2] shows where a user is, and ends the user's connections", async (test) => {

@@ -53,7 +53,15 @@ const config = (events: string) => ({
       presence: true,
       allowed_delta_types: ["fossil"],
     },
-    namespaces: [{ name: "chat", history_size: 100, history_ttl: "5m" }],
+    namespaces: [
+      { name: "chat", history_size: 100, history_ttl: "5m" },
+      {
+        name: "board",
+        subscription_type: "map",
+        allow_subscribe_for_client: true,
+        map: { mode: "recoverable", key_ttl: "10m" },
+      },
+    ],
   },
   events: { target: events, types: ["publication"] },
   prometheus: { enabled: true },
@@ -116,7 +124,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^npm run (?:--silent )?bench/, { reason: "it takes minutes", check: hasOptions }],
   [/^npm start -- |^npm run serve/, { until: /^Dormouse serves / }],
   [/^node examples\/tutorial/, { until: /^The chat is at / }],
-  [/ listen /, "listen"],
+  [/ (?:listen|map watch) /, "listen"],
 ];
 
 let server: StartedServer;

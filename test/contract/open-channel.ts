@@ -1,4 +1,5 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
+import type { ChannelCounts } from "../../src/channel/channel-counts.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
 import type { PresenceTeller } from "../../src/channel/presence-teller.ts";
 import type { FrameTrail } from "../../src/hub/frame-trail.ts";
@@ -21,6 +22,8 @@ export interface Opening {
   readonly teller?: PresenceTeller;
   /** Remembers the frames; absent: nothing does. */
   readonly frames?: FrameTrail;
+  /** Absent: nothing is counted. */
+  readonly counts?: ChannelCounts;
 }
 
 /** A history of five publications for an hour. */
@@ -39,6 +42,7 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     nowMs: opening.nowMs ?? 0,
     ...(opening.teller && { teller: opening.teller }),
     ...(opening.frames && { frames: opening.frames }),
+    ...(opening.counts && { counts: opening.counts }),
   });
 }
 

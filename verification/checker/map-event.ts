@@ -33,6 +33,8 @@ interface MapOpened extends Common {
   readonly type: "info";
   readonly f: "map";
   readonly mode: "ephemeral" | "recoverable" | "persistent";
+  /** How long a key lives after its last change; absent if ends of keys aren't to be judged. */
+  readonly keyTtlMs?: number;
 }
 
 /**
@@ -47,6 +49,10 @@ export interface MapChangeEvent extends Common {
   readonly key: string;
   /** Absent for a removal. */
   readonly value?: string;
+  /** The version of the value, if it has one; versions of a key count from 1 on. */
+  readonly version?: number;
+  /** The offset that the key's last change must have; 0: the map must not have the key. */
+  readonly ifOffset?: number;
   /** Of the change, in the answer to a backend. */
   readonly epoch?: string;
   readonly offset?: number;

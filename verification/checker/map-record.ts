@@ -36,6 +36,8 @@ export interface AskedChange {
   readonly key: string;
   /** Undefined for a removal. */
   readonly value: string | undefined;
+  readonly version: number | undefined;
+  readonly ifOffset: number | undefined;
   readonly invokedTime: number;
   outcome: "open" | "made" | "refused" | "suppressed" | "unknown";
   /** Where the change was seen. */
@@ -58,8 +60,12 @@ export interface SeenState {
 export class MapRecord {
   readonly name: string;
   isEphemeral = false;
+  /** Undefined if ends of keys aren't judged. */
+  keyTtlMs: number | undefined;
   /** What changed at each offset, by epoch, as far as somebody was told. */
   readonly epochs = new Map<string, Map<number, MapEntryTold>>();
+  /** When somebody was first told what changed at an offset, µs. */
+  readonly #toldTimes = new Map<string, number>();
   /** By the ID of the change. */
   readonly asked = new Map<string, AskedChange>();
   readonly copies = new Map<string, MapCopy>();
@@ -79,6 +85,17 @@ export class MapRecord {
     const made = new MapCopy(process);
     this.copies.set(process, made);
     return made;
+  }
+
+  /** Notes that somebody was told of a change. */
+  told(epoch: string, offset: number, time: number): void {
+    const place = `${epoch}:${offset}`;
+    if (!this.#toldTimes.has(place)) this.#toldTimes.set(place, time);
+  }
+
+  /** When somebody was first told what changed at an offset, µs. */
+  toldTime(epoch: string, offset: number): number | undefined {
+    return this.#toldTimes.get(`${epoch}:${offset}`);
   }
 
   changes(epoch: string): Map<number, MapEntryTold> {

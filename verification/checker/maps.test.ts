@@ -10,8 +10,15 @@ class Seen {
   readonly #checker = new Checker();
   #time = 0;
 
-  constructor(mode: "persistent" | "ephemeral" = "persistent") {
-    this.note({ process: "world", type: "info", f: "map", mode });
+  /** @param keyTtlMs how long keys live, if the checker is to judge their ends */
+  constructor(mode: "persistent" | "recoverable" | "ephemeral" = "persistent", keyTtlMs?: number) {
+    const judged = keyTtlMs === undefined ? {} : { keyTtlMs };
+    this.note({ process: "world", type: "info", f: "map", mode, ...judged });
+  }
+
+  wait(ms: number): this {
+    this.#time += 1_000 * ms;
+    return this;
   }
 
   note(event: Untimed<MapEvent>): this {
@@ -26,6 +33,16 @@ class Seen {
 
   remove(key: string, offset: number): this {
     return this.change({ change: `removal ${offset}`, key }, offset);
+  }
+
+  /** A backend sets a key under a condition, and it is made. */
+  ask(
+    key: string,
+    value: string,
+    condition: { readonly version?: number; readonly ifOffset?: number },
+    offset: number,
+  ): this {
+    return this.change({ change: value, key, value, ...condition }, offset);
   }
 
   change(
@@ -66,6 +83,8 @@ class Seen {
 const a1 = { key: "a", value: "v1", offset: 1 };
 const b2 = { key: "b", value: "v2", offset: 2 };
 const a3 = { key: "a", offset: 3 };
+const a3set = { key: "a", value: "v3", offset: 3 };
+const a4 = { key: "a", value: "v4", offset: 4 };
 
 /** Two keys, of which a client was told. */
 function two(): Seen {
@@ -133,6 +152,49 @@ describe("the checker of maps", () => {
 
   it("[O1] finds a change that comes before one that was acknowledged earlier", () => {
     expect(new Seen().set("b", "v2", 2).set("a", "v1", 1).read([a1, b2], 2)).toEqual(["swapped"]);
+  });
+
+  it("[Z7] [Z8] finds a version that isn't newer than the key's, also after a removal", () => {
+    const seen = new Seen().ask("a", "v1", { version: 2 }, 1).ask("a", "v2", { version: 3 }, 2);
+    expect(seen.remove("a", 3).ask("a", "v4", {}, 4).read([a4], 4)).toEqual([]);
+    const late = new Seen().ask("a", "v1", { version: 2 }, 1).remove("a", 2);
+    expect(late.ask("a", "v3", { version: 2 }, 3).read([a3set], 3)).toEqual(["resurrected"]);
+  });
+
+  it("[Z9] finds a change whose offset isn't the key's", () => {
+    const seen = new Seen().ask("a", "v1", { ifOffset: 0 }, 1).ask("a", "v2", { ifOffset: 1 }, 2);
+    expect(seen.remove("a", 3).ask("a", "v4", { ifOffset: 0 }, 4).read([a4], 4)).toEqual([]);
+    const wrong = new Seen().set("a", "v1", 1).ask("a", "v2", { ifOffset: 0 }, 2);
+    expect(wrong.read([{ key: "a", value: "v2", offset: 2 }], 2)).toEqual(["resurrected"]);
+    const old = new Seen().set("a", "v1", 1).set("a", "v2", 2).ask("a", "v3", { ifOffset: 1 }, 3);
+    expect(old.read([a3set], 3)).toEqual(["resurrected"]);
+    // What nobody was told of may have been the removal of the key.
+    const unsure = new Seen().set("a", "v1", 1).ask("a", "v3", { ifOffset: 0 }, 3);
+    expect(unsure.read([a3set], 3)).toEqual([]);
+  });
+
+  it("[Z6] finds keys that end too early, or not in their turn", () => {
+    const ends = (first: "a" | "b", keyTtlMs: number) =>
+      new Seen("recoverable", keyTtlMs)
+        .begin([], 0)
+        .set("a", "v1", 1)
+        .deliver(a1)
+        .set("b", "v2", 2)
+        .deliver(b2)
+        .wait(2_000)
+        .deliver({ key: first, offset: 3 })
+        .deliver({ key: first === "a" ? "b" : "a", offset: 4 })
+        .read([], 4);
+    expect(ends("a", 1_000)).toEqual([]);
+    expect(ends("b", 1_000)).toEqual(["swapped"]);
+    expect(ends("a", 3_000)).toEqual(["lost"]);
+    const asked = { process: "c1", f: "map-change", change: "removal", key: "b" } as const;
+    const removed = new Seen("recoverable", 1_000).begin([], 0).set("a", "v1", 1).deliver(a1);
+    removed
+      .set("b", "v2", 2)
+      .deliver(b2)
+      .note({ ...asked, type: "invoke" });
+    expect(removed.deliver({ key: "b", offset: 3 }).read([a1], 3)).toEqual([]);
   });
 
   it("[Z4] finds a client that goes on from elsewhere, and lets one recover", () => {

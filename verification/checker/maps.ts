@@ -8,6 +8,7 @@ import type {
   MapRead,
   MapSubscribed,
 } from "./map-event.ts";
+import { checkConditions } from "./map-conditions.ts";
 import { type AskedChange, type MapCopy, MapRecord } from "./map-record.ts";
 import { compareStates } from "./map-states.ts";
 import type { Violations } from "./violations.ts";
@@ -32,6 +33,7 @@ export class Maps {
     switch (event.f) {
       case "map":
         record.isEphemeral = event.mode === "ephemeral";
+        record.keyTtlMs = event.keyTtlMs;
         return;
       case "map-change":
         this.#change(record, event);
@@ -63,15 +65,17 @@ export class Maps {
       }
       for (const [id, asked] of record.asked) checkOrder(id, asked, time, complain);
       this.#counts.states += compareStates(record, complain);
+      checkConditions(record, complain);
     }
   }
 
   #change(record: MapRecord, event: MapChangeEvent): void {
     const { change, key, value, type, epoch, offset, suppressed, time } = event;
     if (type === "invoke") {
+      const { version, ifOffset } = event;
+      const what = { key, value, version, ifOffset, invokedTime: time } as const;
       this.#counts.changes++;
-      const after = record.acknowledged;
-      record.asked.set(change, { key, value, invokedTime: time, outcome: "open", after });
+      record.asked.set(change, { ...what, outcome: "open", after: record.acknowledged });
       return;
     }
     const asked = record.asked.get(change);
@@ -216,6 +220,7 @@ export class Maps {
       this.#complain(record, "forgotten", event, text);
     }
     changes.set(offset, change);
+    record.told(epoch, offset, event.time);
     if (asked === undefined) return;
     if (asked.offset !== undefined && (asked.offset !== offset || asked.epoch !== epoch)) {
       const text = `${value} is at ${asked.epoch}:${asked.offset} and at ${epoch}:${offset}`;

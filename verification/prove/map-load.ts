@@ -3,13 +3,15 @@ import type { Random } from "../../test/support/random.ts";
 import { type BackendAddress, BackendCalls } from "./clients/backend-call.ts";
 import { Backoff } from "./clients/backoff.ts";
 import { keysMax } from "./clients/map-subscriber.ts";
+import { limits } from "../../src/limits.ts";
 import { microseconds } from "./history/clock.ts";
 import type { Recorder } from "./history/recorder.ts";
 import type { ProvedMap } from "./scenario.ts";
 
 /**
- * A backend that changes keys of maps at random, some with versions, key modes and offsets. It repeats a change of unknown
- * outcome with its idempotency key, unless the map is ephemeral: that one forgets such keys with its memory.
+ * A backend that changes keys of maps at random, some with versions, key modes and offsets. Some versions come late, and
+ * some offsets are those before the last change. It repeats a change of unknown outcome with its idempotency key, unless
+ * the map is ephemeral: that one forgets such keys with its memory.
  */
 export class MapLoad {
   readonly #calls: BackendCalls;
@@ -17,11 +19,10 @@ export class MapLoad {
   readonly #random: Random;
   readonly #recorder: Recorder;
   readonly #stopping = new AbortController();
-  /** The offset of the last change of a key of which the backend was told, by map and key. */
-  readonly #offsets = new Map<string, number>();
+  /** What the backend knows of keys, by map and key. */
+  readonly #keys = new Map<string, KnownKey>();
   #underWay: Promise<unknown> = Promise.resolve();
   #changes = 0;
-  #versions = 0;
   /** Failures that no server may cause, in sentences. */
   readonly failures: string[] = [];
 
@@ -43,8 +44,25 @@ export class MapLoad {
   }
 
   start(): void {
-    const each = this.#maps.flatMap((map) => Array.from({ length: atATime }, () => map));
+    const each = this.#maps.flatMap((map) => Array.from({ length: atATime[map.load] }, () => map));
     this.#underWay = Promise.all(each.map((map) => this.#changeSteadily(map)));
+  }
+
+  /** The maps that are changed by {@link stir} alone. */
+  get still(): readonly string[] {
+    return this.#maps.filter(({ load }) => load === "still").map(({ name }) => name);
+  }
+
+  /**
+   * Changes a map, lets the object write it down, and changes it again: a crash then finds a map of which only a former
+   * state is stored.
+   */
+  async stir(channel: string): Promise<void> {
+    const map = this.#maps.find(({ name }) => name === channel);
+    if (map === undefined) return;
+    for (let change = 0; change < stirredKeys; change++) await this.#change(map);
+    await pause(limits.mapRestMs + restsMs);
+    for (let change = 0; change < stirredKeys; change++) await this.#change(map);
   }
 
   /** Makes no further change. Resolves when all are answered or given up; rejects when one failed. */
@@ -87,23 +105,29 @@ export class MapLoad {
     }
   }
 
-  async #change({ name: channel, mode }: ProvedMap): Promise<void> {
+  async #change({ name: channel, mode, load }: ProvedMap): Promise<void> {
     const change = `map-${++this.#changes}`;
     const key = `key-${this.#random.between(1, keysMax)}`;
-    const isRemoval = this.#random.chance(0.25);
+    const known = this.#known(channel, key);
+    const isRandom = load === "random";
+    const isRemoval = isRandom && this.#random.chance(0.25);
     const isKeyed = mode !== "ephemeral" && this.#random.chance(0.8);
+    const { version, ifOffset, keyMode } = isRandom ? this.#conditions(known) : anyway;
     const command = {
       channel,
       key,
-      ...(isKeyed ? { idempotency_key: change } : {}),
-      ...(this.#random.chance(0.1)
-        ? { if_offset: this.#offsets.get(`${channel} ${key}`) ?? 0 }
-        : {}),
-      ...(isRemoval ? {} : { data: change, ...this.#conditions() }),
+      ...(isKeyed && { idempotency_key: change }),
+      ...(ifOffset !== undefined && { if_offset: ifOffset }),
+      ...(!isRemoval && { data: change, key_mode: keyMode }),
+      ...(!isRemoval && version !== undefined && { version }),
     };
     const value = isRemoval ? {} : { value: change };
     const told = { process: "maps", f: "map-change", channel, change, key, ...value } as const;
-    this.#recorder.record({ ...told, type: "invoke", time: microseconds() });
+    const conditions = {
+      ...(!isRemoval && version !== undefined && { version }),
+      ...(ifOffset !== undefined && { ifOffset }),
+    };
+    this.#recorder.record({ ...told, ...conditions, type: "invoke", time: microseconds() });
     const backoff = new Backoff(this.#random);
     const endMs = performance.now() + (isKeyed ? giveUpAfterMs : 0);
     let type: "fail" | "info" = "fail";
@@ -111,7 +135,7 @@ export class MapLoad {
       const called = await this.#calls.call(isRemoval ? "map_remove" : "map_publish", command);
       if (called.outcome === "wrong") this.failures.push(`${channel}: ${called.problem}`);
       if (called.outcome === "result") {
-        const place = this.#placeOf(called.result, `${channel} ${key}`, isRemoval);
+        const place = placeOf(called.result, known, isRemoval);
         this.#recorder.record({ ...told, type: "ok", time: microseconds(), ...place });
         return;
       }
@@ -122,23 +146,56 @@ export class MapLoad {
     this.#recorder.record({ ...told, type, time: microseconds() });
   }
 
-  #conditions(): object {
-    const roll = this.#random.next();
-    if (roll < 0.1) return { key_mode: "if_new" };
-    if (roll < 0.2) return { key_mode: "if_exists" };
-    // Now and then an older version comes late.
-    const behind = this.#random.chance(0.3) ? 3 : 0;
-    if (roll < 0.4) return { version: Math.max(1, ++this.#versions - behind) };
-    return {};
+  /** The conditions of a change: most of them hold, and some name what was there before. */
+  #conditions(known: KnownKey): Conditions {
+    const keyMode = this.#random.pick(["", "", "", "", "", "", "if_new", "if_exists"] as const);
+    const isVersioned = this.#random.chance(0.4);
+    // A late version of a key that was removed must not bring it back.
+    const isLate = this.#random.chance(known.offset === 0 ? 0.7 : 0.3) && known.version > 0;
+    if (isVersioned && !isLate) known.version++;
+    const late = this.#random.between(Math.max(1, known.version - 2), known.version);
+    const ifOffset = this.#random.chance(0.7) ? known.offset : known.before;
+    return {
+      keyMode,
+      version: isVersioned ? (isLate ? late : known.version) : undefined,
+      ifOffset: this.#random.chance(0.15) ? ifOffset : undefined,
+    };
   }
 
-  #placeOf(result: Changed, name: string, isRemoval: boolean): object {
-    const { epoch = "", offset = 0, suppress_reason: reason } = result;
-    if (reason !== undefined && reason !== "idempotency") return { suppressed: reason };
-    this.#offsets.set(name, isRemoval ? 0 : offset);
-    return { epoch, offset };
+  #known(channel: string, key: string): KnownKey {
+    const name = `${channel} ${key}`;
+    const known = this.#keys.get(name) ?? { offset: 0, before: 0, version: 0 };
+    this.#keys.set(name, known);
+    return known;
   }
 }
+
+function placeOf(result: Changed, known: KnownKey, isRemoval: boolean): object {
+  const { epoch = "", offset = 0, suppress_reason: reason } = result;
+  if (reason !== undefined && reason !== "idempotency") return { suppressed: reason };
+  known.before = known.offset;
+  known.offset = isRemoval ? 0 : offset;
+  return { epoch, offset };
+}
+
+/** What the backend knows of a key; clients and other changes of it may have changed it since. */
+interface KnownKey {
+  /** Of the last change of which the backend was told; 0 if that was a removal. */
+  offset: number;
+  /** The same before that change. */
+  before: number;
+  /** The newest version that the backend has used. */
+  version: number;
+}
+
+/** Under which conditions a change is made. */
+interface Conditions {
+  readonly keyMode: "" | "if_new" | "if_exists";
+  readonly version: number | undefined;
+  readonly ifOffset: number | undefined;
+}
+
+const anyway: Conditions = { keyMode: "", version: undefined, ifOffset: undefined };
 
 /** The results of `map_publish`, `map_remove` and `map_read_state`. */
 interface Changed {
@@ -158,5 +215,8 @@ interface State {
 }
 
 /** Changes of one map that are under way at the same time. */
-const atATime = 2;
+const atATime = { random: 2, ends: 1, still: 0 } as const;
+const stirredKeys = 2;
+/** How long after the pause of rule Z11 the map is written down. */
+const restsMs = 300;
 const giveUpAfterMs = 60_000;

@@ -54,8 +54,10 @@ export class Proof {
       const known = recoverable === undefined ? {} : { recoverable };
       this.#record({ f: "channel", type: "info", channel: name, recovery, ...known });
     }
-    for (const { name, mode } of scenario.maps)
-      this.#record({ f: "map", type: "info", channel: name, mode });
+    for (const { name, mode, keyTtlMs } of scenario.maps) {
+      const judged = keyTtlMs === undefined ? {} : { keyTtlMs };
+      this.#record({ f: "map", type: "info", channel: name, mode, ...judged });
+    }
     this.#target.hooks?.recordTo(this.#recorder);
     this.#recordEvents();
     const subscribers = await FaultyNetwork.to(url, new Random(seed + 1));
@@ -157,6 +159,8 @@ export class Proof {
       homes,
       burst: (channel) => load.burst(channel),
       quiet: load.quiet,
+      stir: (channel) => maps.stir(channel),
+      still: maps.still,
       crashing: (channel) => this.#record({ f: "crash", type: "info", channel }),
     });
     const timeline = new FaultRunner(maker, faults, seed + 5, (fault) => {

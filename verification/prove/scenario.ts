@@ -23,6 +23,13 @@ export interface ProvedChannel {
 export interface ProvedMap {
   readonly name: string;
   readonly mode: "ephemeral" | "recoverable" | "persistent";
+  /**
+   * How the map is changed. random: by a backend and by clients, in every way. ends: a backend sets keys, which nobody
+   * removes, so that they end. still: only while its object is about to crash.
+   */
+  readonly load: "random" | "ends" | "still";
+  /** How long keys live, where the checker judges their ends. */
+  readonly keyTtlMs?: number;
 }
 
 /** A user for whom orders are given, with several connections. */
@@ -148,29 +155,41 @@ function askedSubscribers(): readonly SubscriberPlan[] {
   });
 }
 
+const endsAfterMs = 1_000;
+
 /** Each map has clients on its own object, and shares those of a gateway with the others. */
 const maps: readonly ProvedMap[] = [
-  { name: "map:a", mode: "recoverable" },
-  { name: "slim:a", mode: "recoverable" },
-  { name: "perm:a", mode: "persistent" },
-  { name: "temp:a", mode: "ephemeral" },
+  { name: "map:a", mode: "recoverable", load: "random" },
+  { name: "slim:a", mode: "recoverable", load: "random" },
+  { name: "perm:a", mode: "persistent", load: "random" },
+  { name: "temp:a", mode: "ephemeral", load: "random" },
+  { name: "ends:a", mode: "recoverable", load: "ends", keyTtlMs: endsAfterMs },
+  ...["a", "b", "c"].map((letter): ProvedMap => ({
+    name: `still:${letter}`,
+    mode: "ephemeral",
+    load: "still",
+  })),
 ];
 
+/** A still map that has no client on its own object wakes after a crash for its alarm alone. */
 function mapSubscribers(): readonly SubscriberPlan[] {
-  const names = maps.map(({ name }) => name);
-  const own = names.flatMap((name) =>
+  const changed = maps.filter(({ load }) => load === "random").map(({ name }) => name);
+  const watched = maps.filter(({ load }) => load !== "random").map(({ name }) => name);
+  const own = ["map:a", "slim:a", "perm:a", "temp:a", "ends:a", "still:a"].flatMap((name) =>
     ["1", "2"].map((number): SubscriberPlan => ({
       process: `own-${name}-${number}`,
       kind: "map",
       endpoint: "channel",
       channels: [name],
+      watches: watched.includes(name),
     })),
   );
-  const shared = ["1", "2", "3", "4", "5", "6"].map((number): SubscriberPlan => ({
+  const shared = ["1", "2", "3", "4", "5", "6", "7", "8"].map((number): SubscriberPlan => ({
     process: `maps-${number}`,
     kind: "map",
     endpoint: "gateway",
-    channels: names,
+    channels: number < "7" ? changed : watched,
+    watches: number >= "7",
   }));
   return [...own, ...shared];
 }
@@ -298,6 +317,14 @@ const namespaces = [
   mapNamespace("slim", { mode: "recoverable", key_ttl: "5s", stream_size: 20, stream_ttl: "1m" }),
   mapNamespace("perm", { mode: "persistent", stream_size: 1_000, stream_ttl: "1h" }),
   mapNamespace("temp", { mode: "ephemeral", key_ttl: "4s" }),
+  mapNamespace("ends", {
+    mode: "recoverable",
+    key_ttl: `${endsAfterMs}ms`,
+    stream_size: 1_000,
+    stream_ttl: "1h",
+  }),
+  // A loss is told by the alarm of a key's end at the latest, which comes before the run is over.
+  mapNamespace("still", { mode: "ephemeral", key_ttl: "10s" }),
 ];
 
 function mapNamespace(name: string, map: object): object {

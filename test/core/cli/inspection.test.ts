@@ -6,14 +6,25 @@ import { nowMs, recordedShell } from "./recorded-shell.ts";
 
 /** Runs a command line against a server that answers every call with one result. */
 async function runWith(result: object, ...args: readonly string[]) {
+  return runWithAll([result], {}, ...args);
+}
+
+/** The same against one that gives these results in turn, and the last of them to all further calls. */
+async function runWithAll(
+  results: readonly object[],
+  given: { readonly answer?: string },
+  ...args: readonly string[]
+) {
   const requests: (readonly [string | undefined, Promise<string>])[] = [];
   const server = createServer((request, response) => {
+    const result = results[Math.min(requests.length, results.length - 1)];
     requests.push([request.url, textOf(request)]);
     response.end(JSON.stringify({ result }));
   });
   onTestFinished(() => void server.close());
   const DORMOUSE_URL = `http://127.0.0.1:${await listen(server)}`;
-  const ran = await recordedShell()(args, { environment: { API_KEY: "a-key", DORMOUSE_URL } });
+  const environment = { API_KEY: "a-key", DORMOUSE_URL };
+  const ran = await recordedShell()(args, { environment, ...given });
   const asked: unknown[] = [];
   for (const [url, body] of requests) asked.push([url, JSON.parse(await body)]);
   return { ...ran, asked };
@@ -257,4 +268,104 @@ it.each([
   const { code, noted, asked } = await runWith({}, ...args);
   expect([code, asked]).toStrictEqual([2, []]);
   expect(noted).toContain(reason);
+});
+
+const pages = [
+  {
+    entries: [
+      { key: "a", data: { n: 1 }, tags: { kind: "x" }, offset: 3, time: 1 },
+      { key: "b\u001B", b64data: "AQI=", offset: 1, time: 1 },
+    ],
+    offset: 4,
+    epoch: "e",
+    cursor: "b",
+  },
+  { entries: [{ key: "c", data: null, offset: 5, time: 1 }], offset: 5, epoch: "e", cursor: "" },
+];
+
+it("[Z3] map read prints all pages of a map", async () => {
+  const { code, printed, asked } = await runWithAll(pages, {}, "map", "read", "board:7");
+  expect([code, printed]).toEqual([
+    0,
+    `3 a {"n":1} {"kind":"x"}\n1 b\\u001b base64 AQI=\n5 c null\ntop 5:e, 3 keys`,
+  ]);
+  expect(asked).toStrictEqual([
+    ["/api/map_read_state", { channel: "board:7", limit: 1_000 }],
+    ["/api/map_read_state", { channel: "board:7", limit: 1_000, cursor: "b" }],
+  ]);
+  const json = await runWithAll(pages, {}, "map", "read", "board:7", "--json");
+  expect(json.printed.split("\n").map((line) => JSON.parse(line))).toStrictEqual(pages);
+});
+
+it("[Z5] map read refuses to mix a map with the one after it was cleared", async () => {
+  const cleared = [pages[0] ?? {}, { entries: [], offset: 0, epoch: "f", cursor: "" }];
+  const { code, noted } = await runWithAll(cleared, {}, "map", "read", "board:7");
+  expect([code, noted]).toEqual([
+    1,
+    "the map was cleared or lost its state while it was read: read it again",
+  ]);
+});
+
+it("map read --key exits with 1 if the map doesn't have the key", async () => {
+  const found = await runWith(pages[1] ?? {}, "map", "read", "board:7", "--key", "c");
+  expect([found.code, found.printed]).toEqual([0, "5 c null\ntop 5:e"]);
+  expect(found.asked).toStrictEqual([["/api/map_read_state", { channel: "board:7", key: "c" }]]);
+  const none = { entries: [], offset: 5, epoch: "e" };
+  const missed = await runWith(none, "map", "read", "board:7", "--key", "x", "--json");
+  expect([missed.code, missed.printed]).toEqual([1, ""]);
+  expect(JSON.parse(missed.noted)).toEqual({ error: "the map doesn't have the key" });
+});
+
+it("map set and map remove send their conditions", async () => {
+  const made = { offset: 6, epoch: "e" };
+  const where = ["board:7", "a"];
+  const set = await runWith(made, "map", "set", ...where, "[1]", "--if-new", "--tag", "k=v");
+  expect([set.code, set.printed]).toEqual([0, "board:7 6:e"]);
+  expect(set.asked).toStrictEqual([
+    [
+      "/api/map_publish",
+      { channel: "board:7", key: "a", data: [1], key_mode: "if_new", tags: { k: "v" } },
+    ],
+  ]);
+  const removed = await runWith(made, "map", "remove", ...where, "--if-offset", "0", "--json");
+  expect(JSON.parse(removed.printed)).toEqual({ channel: "board:7", ...made });
+  expect(removed.asked).toStrictEqual([
+    ["/api/map_remove", { channel: "board:7", key: "a", if_offset: 0 }],
+  ]);
+});
+
+it.each([
+  ["key_exists", 4, "the map has the key, last changed at 4"],
+  ["key_not_found", 0, "the map doesn't have the key"],
+  ["position_mismatch", 4, "the key's last change is at 4"],
+  ["position_mismatch", 0, "the map doesn't have the key"],
+])("[Z7] map set exits with 1 for %s at %i", async (reason, offset, text) => {
+  const suppression = { suppressed: true, suppress_reason: reason, current_offset: offset };
+  const result = { offset: 6, epoch: "e", ...suppression };
+  const { code, printed, noted } = await runWith(result, "map", "set", "board:7", "a", "1");
+  expect([code, printed, noted]).toEqual([1, "", `nothing was changed: ${text}`]);
+  const json = await runWith(result, "map", "set", "board:7", "a", "1", "--json");
+  expect([json.code, JSON.parse(json.printed)]).toEqual([1, { channel: "board:7", ...result }]);
+});
+
+it("map clear asks before it removes keys, and needs --yes where nobody can be asked", async () => {
+  const clear = ["map", "clear", "board:7"];
+  const stats = [{ num_keys: 2 }, {}];
+  const asked = await runWithAll(stats, { answer: "y" }, ...clear);
+  expect([asked.code, asked.printed]).toEqual([0, "board:7 is empty"]);
+  expect(JSON.stringify(asked.asked)).toContain("map_clear");
+  const refused = await runWithAll(stats, { answer: "" }, ...clear);
+  expect([refused.code, refused.noted]).toEqual([1, "nothing was removed"]);
+  const alone = await runWithAll(stats, {}, ...clear);
+  expect([alone.code, alone.noted]).toEqual([2, "there is no terminal to ask at: add --yes"]);
+  for (const each of [refused, alone])
+    expect(JSON.stringify(each.asked)).not.toContain("map_clear");
+  const told = await runWith({}, ...clear, "--yes");
+  expect([told.code, told.asked]).toEqual([0, [["/api/map_clear", { channel: "board:7" }]]]);
+});
+
+it("map stats tells how many keys there are", async () => {
+  expect((await runWith({ num_keys: 1 }, "map", "stats", "board:7")).printed).toBe("1 key");
+  const json = await runWith({ num_keys: 2 }, "map", "stats", "board:7", "--json");
+  expect(json.printed).toBe('{"num_keys":2}');
 });

@@ -15,10 +15,14 @@ const program = programOf({
   print: () => undefined,
   note: () => undefined,
   input: () => Promise.resolve(""),
+  ask: () => Promise.resolve(undefined),
   nowMs: () => 0,
 });
 const documentation = readFileSync("docs/command-line.md", "utf8");
 const names = program.commands.map((command) => command.name());
+const actions = program.commands
+  .filter((command) => command.name() === "map")
+  .flatMap(({ commands }) => commands.map((command) => command.name()));
 
 describe("dormouse", () => {
   it.each(names)("shows examples of %s", async (name) => {
@@ -31,6 +35,16 @@ describe("dormouse", () => {
     expect(documentation).toMatch(new RegExp(`^## (?:.+ and )?${name}(?: and .+)?$`, "m"));
     expect(documentation).toContain(`\`${name}\``);
   });
+
+  it.each(actions)(
+    "shows examples of map %s, and tells of it in docs/command-line.md",
+    async (name) => {
+      const { code, printed } = await recordedShell()(["map", name, "--help"]);
+      expect(code).toBe(0);
+      expect(printed).toMatch(new RegExp(`^Examples:\n  dormouse map ${name}`, "m"));
+      expect(documentation).toContain(`dormouse map ${name} `);
+    },
+  );
 
   it("exits with 2 for a wrong command line, and names the nearest command", async () => {
     const run = recordedShell();
@@ -117,6 +131,11 @@ describe("dormouse", () => {
     expect(await refused("disconnect", "ada", "--block", "--code", "4000")).toContain("--block");
     expect(await refused("disconnect", "ada", "--for", "1h")).toContain("--for needs --block");
     expect(await refused("history", "news", "--since", "x")).toContain("OFFSET:EPOCH");
+    expect(await refused("map", "set", "board:7", "a", "{x")).toContain("isn't JSON");
+    expect(await refused("map", "set", "board:7", "a", "1", "--if-new", "--if-exists")).toContain(
+      "exclude each other",
+    );
+    expect(await refused("map", "put", "board:7")).toContain("unknown command 'put'");
   });
 });
 
@@ -136,12 +155,17 @@ describe("the completion", () => {
     expect(complete("dormouse", "events", "--si")).toBe("--since");
     expect(complete("dormouse", "cost", "--sockets", "g")).toBe("gateway");
     expect(complete("dormouse", "completion", "")).toBe("bash zsh");
+    expect(complete("dormouse", "map", "re")).toBe("read remove");
+    expect(complete("dormouse", "map", "set", "--if")).toBe("--if-new --if-exists --if-offset");
+    expect(complete("dormouse", "map", "clear", "--y")).toBe("--yes");
   });
 
   it("of zsh has each command with its options and choices", () => {
     const script = zshScript(program);
     for (const name of names) expect(script).toContain(`\n      ${name})\n`);
     expect(script).toContain("'history:print the publications that a channel keeps'");
+    expect(script).toContain("'clear:remove all keys of a map at once'");
+    expect(script).toMatch(/\n {10}remove\)\n {10}_arguments \\\n {12}'\*--if-offset\[/);
     expect(script).toContain("]:value:(gateway channel)'");
     expect(script).toContain("the user'\\''s");
   });

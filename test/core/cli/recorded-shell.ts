@@ -32,7 +32,7 @@ export function recordedShell(
   folder: string = temporaryFolder(),
 ): RunCommand {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return async (args, { environment = {}, input = "", atMs = nowMs } = {}) => {
+  return async (args, { environment = {}, input = "", answer, atMs = nowMs } = {}) => {
     const [printed, noted]: [string[], string[]] = [[], []];
     const shell: Shell = {
       environment,
@@ -41,6 +41,7 @@ export function recordedShell(
       print: (text) => void printed.push(text),
       note: (text) => void noted.push(text),
       input: () => Promise.resolve(input),
+      ask: () => Promise.resolve(answer),
       nowMs: () => atMs,
     };
     const before = process.exitCode;
@@ -67,6 +68,8 @@ export type RunCommand = (
   given?: {
     readonly environment?: Readonly<Record<string, string>>;
     readonly input?: string;
+    /** To a question; absent: nobody is at the terminal. */
+    readonly answer?: string;
     /** The time at which the command runs, if it isn't {@link nowMs}. */
     readonly atMs?: number;
   },

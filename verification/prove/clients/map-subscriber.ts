@@ -11,7 +11,8 @@ import { longestMs, shortestMs } from "./backoff.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
 import { endpointOf, tokenOf, userOf } from "./endpoint.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
-import { parseError, socketClass } from "./sdk-subscriber.ts";
+import { type AskedPage, pageSocketClass, type ToldChange, type ToldPage } from "./page-socket.ts";
+import { parseError } from "./sdk-subscriber.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /** A subscriber of maps that uses the official client, changes keys now and then, and records what it is told. */
@@ -21,6 +22,7 @@ export class MapSubscriber implements Subscriber {
   readonly #recorder: ClientRecorder;
   readonly #random: Random;
   readonly #maps: readonly FollowedMap[];
+  readonly #watches: boolean;
   #dueMs = 0;
   #changes = 0;
   #underWay = 0;
@@ -28,13 +30,17 @@ export class MapSubscriber implements Subscriber {
   #isStopping = false;
 
   constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
-    const { process, channels } = traits;
+    const { process, channels, watches = false } = traits;
     this.process = process;
+    this.#watches = watches;
     this.#recorder = recorder;
     this.#random = random;
     this.#client = new Centrifuge(endpointOf(plan, traits), {
       token: tokenOf(plan, traits, random).text,
-      websocket: socketClass(plan.hostHeader),
+      websocket: pageSocketClass(plan.hostHeader, (asked, page) => {
+        const map = this.#maps.find(({ subscription }) => subscription.channel === asked.channel);
+        map?.takePage(asked, page);
+      }),
       minReconnectDelay: shortestMs,
       maxReconnectDelay: longestMs,
       timeout: 5_000,
@@ -82,7 +88,7 @@ export class MapSubscriber implements Subscriber {
   }
 
   tick(nowMs: number): void {
-    if (this.#isSettling || nowMs < this.#dueMs) return;
+    if (this.#isSettling || this.#watches || nowMs < this.#dueMs) return;
     this.#dueMs = nowMs + this.#random.between(200, 1_000);
     const map = this.#random.pick(this.#maps);
     if (map.isAttached) void this.#change(map.subscription);
@@ -131,6 +137,8 @@ class FollowedMap {
   #epoch = "";
   /** Of the last change that the client was told of; undefined where clients aren't told offsets. */
   #offset: number | undefined;
+  /** What the client was sent while it read the map; undefined if it goes on with its copy. */
+  #pages: Pages | undefined;
 
   constructor(subscription: MapSubscription, process: string, recorder: ClientRecorder) {
     this.subscription = subscription;
@@ -138,7 +146,6 @@ class FollowedMap {
     this.#recorder = recorder;
     subscription.on("error", () => undefined);
     subscription.on("subscribed", (context) => this.#attach(context));
-    subscription.on("sync", ({ entries }) => this.#begin(this.#offset, entries.map(told)));
     subscription.on("update", (change) => this.#receive(change));
     subscription.on("subscribing", () => this.#detach());
     subscription.on("unsubscribed", ({ code, reason }) => {
@@ -147,24 +154,36 @@ class FollowedMap {
     });
   }
 
-  /** The state follows as `sync`. If the client goes on with its copy, the changes follow as updates instead. */
+  /** The reply to one of the subscribes with which the client synchronises. */
+  takePage({ phase, cursor = "", recover = false }: AskedPage, page: ToldPage): void {
+    const { offset = 0, state = [], publications = [] } = page;
+    if (recover) this.#pages = undefined;
+    else if (phase === phases.state && cursor === "") this.#pages = { state: [], changes: [] };
+    if (this.#pages === undefined) return;
+    this.#pages.state.push(...state.map(told));
+    this.#pages.changes.push(...publications.map(told));
+    // A client whose first reply begins its subscription isn't told as of when the state is: the changes come after it.
+    const isLive = (page.phase ?? phases.live) === phases.live;
+    this.#pages.since ??= offset - (isLive ? publications.length : 0);
+  }
+
+  /** If the client goes on with its copy, the changes follow as updates. */
   #attach({ recovered, streamPosition }: SubscribedContext): void {
     this.isAttached = true;
     this.#epoch = streamPosition?.epoch ?? "";
-    if (recovered) this.#begin(this.#offset, undefined);
-    else this.#offset = streamPosition?.offset;
-  }
-
-  #begin(offset: number | undefined, state: readonly MapEntryTold[] | undefined): void {
+    const { state, changes, since } = this.#pages ?? { state: undefined, changes: [] };
+    if (!recovered) this.#offset = streamPosition?.offset;
+    const offset = this.#offset;
     this.#recorder.record({
       ...this.#common,
       type: "ok",
       f: "map-subscribe",
       epoch: this.#epoch,
-      changes: [],
-      ...(state === undefined ? {} : { state }),
-      ...(offset === undefined ? {} : { since: offset, offset }),
+      changes: recovered ? [] : changes,
+      ...(state === undefined || recovered ? {} : { state }),
+      ...(offset === undefined ? {} : { since: recovered ? offset : (since ?? 0), offset }),
     });
+    this.#pages = undefined;
   }
 
   #receive(change: MapUpdateContext & { readonly offset?: number }): void {
@@ -185,12 +204,17 @@ class FollowedMap {
   }
 }
 
-function told({
-  key,
-  data,
-  offset,
-  removed = false,
-}: MapUpdateContext & { readonly offset?: number }): MapEntryTold {
+/** What a client is sent of a map until its subscription begins. */
+interface Pages {
+  readonly state: MapEntryTold[];
+  readonly changes: MapEntryTold[];
+  /** As of when the state is. */
+  since?: number;
+}
+
+const phases = { live: 0, state: 2 } as const;
+
+function told({ key = "", data, offset, removed = false }: ToldChange): MapEntryTold {
   return {
     key,
     ...(removed ? {} : { value: String(data) }),
@@ -200,4 +224,4 @@ function told({
 
 /** A map has several pages of these. */
 export const keysMax = 24;
-const pageSize = 5;
+const pageSize = 3;

@@ -39,6 +39,8 @@ export interface SubscriberPlan {
   readonly asked?: AskedPlan;
   /** Present if the subscriber publishes too, one publish at a time. */
   readonly publishes?: PublishingPlan;
+  /** Whether a client of maps changes no key. */
+  readonly watches?: boolean;
   /** Whether the client pings, which wakes no object; raw clients only. */
   readonly pings?: boolean;
   /** Whether the client's token subscribes it to its channels; raw clients on a gateway only. */

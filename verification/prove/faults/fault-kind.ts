@@ -26,6 +26,7 @@ export type FaultKind =
   | "crash-channel"
   | "crash-gateway"
   | "crash-home"
+  | "crash-map"
   | "late-calls"
   | "lost-calls"
   | "doubled-calls"
@@ -58,6 +59,11 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("crash-channel", 13, "a channel's object ends in the middle of its work"),
   inside("crash-gateway", 13, "a gateway ends in the middle of its work"),
   inside("crash-home", 13, "a home of users ends in the middle of its work"),
+  inside(
+    "crash-map",
+    12,
+    "the object of an ephemeral map ends between two times at which it is written down",
+  ),
   inside("late-calls", 20, "calls between objects are late, and more waits behind them"),
   inside("lost-calls", 18, "calls between objects, or their answers, get lost"),
   inside("doubled-calls", 20, "a gateway hears each call of a channel twice"),

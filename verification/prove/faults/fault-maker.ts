@@ -25,6 +25,10 @@ export interface Breakables {
   readonly burst: (channel: string) => Promise<void>;
   /** Channels for such bursts. */
   readonly quiet: readonly string[];
+  /** Changes a map so that its object has something that isn't written down; resolves when the changes are answered. */
+  readonly stir: (channel: string) => Promise<void>;
+  /** Maps for that. */
+  readonly still: readonly string[];
   /** Called for a channel object that is about to crash. */
   readonly crashing: (channel: string) => void;
 }
@@ -38,6 +42,8 @@ export type FaultOutcome =
 /** Injects one fault after the other, or several at once where they don't concern the server's process. */
 export class FaultMaker {
   readonly #breakables: Breakables;
+  /** The maps that are about to crash. */
+  readonly #stirred = new Set<string>();
   /** Faults of the server's process wait for the earlier ones. */
   #serverFree: Promise<unknown> = Promise.resolve();
 
@@ -76,6 +82,8 @@ export class FaultMaker {
       }
       case "lose-answer":
         return this.#loseAnswer(publishers);
+      case "crash-map":
+        return this.#crashMap(random);
       case "late-calls":
       case "lost-calls":
       case "doubled-calls":
@@ -205,6 +213,25 @@ export class FaultMaker {
     const isMade = await server.crash("CHANNELS", name);
     await bursting;
     return isMade ? { outcome: "made", target: name } : { outcome: "missed" };
+  }
+
+  /** After the crash nobody changes the map, so that no change tells its subscribers of the loss (rule Z11). */
+  async #crashMap(random: Random): Promise<FaultOutcome> {
+    const { server, still, stir, crashing } = this.#breakables;
+    const free = still.filter((name) => !this.#stirred.has(name));
+    if (server === undefined || free.length === 0) return { outcome: "missed" };
+    const name = random.pick(free);
+    this.#stirred.add(name);
+    try {
+      await stir(name);
+      return await this.#inTurn(async () => {
+        crashing(name);
+        const isMade = await server.crash("CHANNELS", name);
+        return isMade ? { outcome: "made", target: name } : { outcome: "missed" };
+      });
+    } finally {
+      this.#stirred.delete(name);
+    }
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
