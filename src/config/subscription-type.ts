@@ -59,7 +59,7 @@ export function refuseStreamOptions(
   const subject = isPoll ? "shared polls" : "maps";
   const stream = isPoll ? "which keep no history" : "whose stream has map.stream_size and its like";
   const always = isPoll ? "which keep no history" : "which are always recovered";
-  const { historySize, historyTtlMs, recoveryMode, allowDelta, deltaPublish } = features;
+  const { historySize, historyTtlMs, recoveryMode, deltaPublish } = features;
   const unfit = [
     ["history_size", historySize > 0, stream],
     ["history_ttl", historyTtlMs > 0, stream],
@@ -70,8 +70,7 @@ export function refuseStreamOptions(
     ["allow_recovery", features.allowRecovery, always],
     ["force_recovery_mode", recoveryMode === "cache", always],
     ["auto_cache_recover", features.autoCacheRecover, always],
-    ["allowed_delta_types", isPoll && allowDelta, "which have no deltas"],
-    ["delta_publish", isPoll && deltaPublish, "which have no deltas"],
+    ["delta_publish", isPoll && deltaPublish, "which send deltas to all who ask for them"],
     ["allow_tags_filter", isPoll && features.allowTagsFilter, "which have no tags"],
   ] as const;
   for (const [name, isOn, reason] of unfit) {
@@ -89,7 +88,6 @@ type StreamFeatures = Pick<
   | "allowRecovery"
   | "recoveryMode"
   | "autoCacheRecover"
-  | "allowDelta"
   | "deltaPublish"
   | "allowTagsFilter"
 >;

@@ -15,7 +15,7 @@ import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
 export class GatewayTracking implements Tracking {
   readonly #setup: GatewayTrackingSetup;
   readonly #channels = new Map<string, LocalTracks>();
-  readonly #budget = { tracks: 0, length: 0 };
+  readonly #budget = { tracks: 0, length: 0, bases: 0 };
   /** The channels with connections that wait for changes, in the order in which they send their slices. */
   readonly #sending = new Set<LocalTracks>();
   /** Subscriptions whose tracks have changed since they were stored. */

@@ -1,4 +1,5 @@
 import { changeBytes, type KeyChange, type KnownVersion } from "../contract/poll-batch.ts";
+import { fullForDelta } from "../delta/delta-chain.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { KeyFrames } from "../shared-poll/key-frames.ts";
@@ -14,7 +15,7 @@ import type { TrackReply } from "./tracking.ts";
  */
 export class LocalTracks {
   readonly #setup: LocalTracksSetup;
-  readonly #tracked = new TrackedKeys<Subscription>();
+  readonly #tracked: TrackedKeys<Subscription>;
   readonly #frames: KeyFrames<Subscription>;
   /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
   #instance: number | undefined;
@@ -28,6 +29,7 @@ export class LocalTracks {
   constructor(setup: LocalTracksSetup) {
     this.#setup = setup;
     this.#frames = new KeyFrames(setup.channel, setup.queueMaxBytes);
+    this.#tracked = new TrackedKeys(() => limits.keyBasesLengthMax - setup.budget.bases);
   }
 
   /** Whether nothing is tracked, asked or sent any more. */
@@ -69,7 +71,10 @@ export class LocalTracks {
     const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
     // Changes may come before the reply, and count on what is tracked then.
     this.#counted(() => {
-      for (const key of keys) this.#tracked.track(subscription, key);
+      for (const key of keys) {
+        // What still waits isn't newer than what the client has got from elsewhere.
+        if (this.#tracked.track(subscription, key)) this.#frames.drop(subscription, key.key);
+      }
     });
     subscription.tracksKeys();
     this.#asking++;
@@ -148,8 +153,8 @@ export class LocalTracks {
         if (change.removed !== true) untracked.push(change.key);
         continue;
       }
-      const trackers = this.#counted(() => this.#tracked.take(change));
-      for (const each of trackers) this.#frames.collect(each, change);
+      const receipts = this.#counted(() => this.#tracked.take(change));
+      for (const { tracker, base } of receipts) this.#frames.collect(tracker, change, base);
     }
     return untracked;
   }
@@ -178,10 +183,11 @@ export class LocalTracks {
   /** Does something that tracks more or less, and counts that for the object. */
   #counted<Result>(work: () => Result): Result {
     const { budget } = this.#setup;
-    const { size, length } = this.#tracked;
+    const { size, length, basesLength } = this.#tracked;
     const result = work();
     budget.tracks += this.#tracked.size - size;
     budget.length += this.#tracked.length - length;
+    budget.bases += this.#tracked.basesLength - basesLength;
     return result;
   }
 
@@ -204,13 +210,15 @@ export class LocalTracks {
     const replied: KeyChange[] = [];
     let bytes = 0;
     for (const change of changes) {
-      if (!this.#tracked.note(subscription, change)) continue;
-      bytes += changeBytes(change);
+      if (!this.#counted(() => this.#tracked.note(subscription, change))) continue;
+      const { delta, codec } = subscription;
+      const sent = delta ? fullForDelta(change, codec.deltaForm) : change;
+      bytes += changeBytes(sent);
       if (bytes > limits.batchBytesMax) this.#frames.collect(subscription, change);
       else {
         // An older change of the key may wait to be sent.
         this.#frames.drop(subscription, change.key);
-        replied.push(change);
+        replied.push(sent);
       }
     }
     return replied;
@@ -235,6 +243,8 @@ interface TrackBudget {
   tracks: number;
   /** The characters of these keys. */
   length: number;
+  /** The characters of the values that are kept as bases of deltas. */
+  bases: number;
 }
 
 interface LocalTracksSetup {

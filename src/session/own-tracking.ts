@@ -21,7 +21,7 @@ export class OwnTracking implements Tracking {
       channel,
       queueMaxBytes,
       keysMax,
-      budget: { tracks: 0, length: 0 },
+      budget: { tracks: 0, length: 0, bases: 0 },
       track: (known, nowMs, done) => {
         const tracking = poll.track(ownName, known, nowMs);
         done(trackingReply(tracking));

@@ -10,7 +10,7 @@ import {
 import type { PollAnswer } from "../hooks/poll.ts";
 import type { PollPublishRequest } from "../contract/poll-call.ts";
 import { limits } from "../limits.ts";
-import { base64, type Payload } from "../protocol/payload.ts";
+import { base64, type Payload, samePayload } from "../protocol/payload.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
 
@@ -415,9 +415,7 @@ function untrackedOf(reply: PollBatchReply | "failed"): readonly string[] {
 
 function isSameContent({ change, hash, version }: PolledKey, data: Payload): boolean {
   if (change === undefined) return version > 0n && hash === contentOf(data);
-  const before = change.data;
-  if (typeof before === "string" || typeof data === "string") return before === data;
-  return before.length === data.length && before.every((byte, index) => byte === data[index]);
+  return samePayload(change.data, data);
 }
 
 /** Two hashes and the length: that another content has the same is as good as impossible, unless it is made so. */
