@@ -11,6 +11,7 @@ import { Subscription } from "../../../src/session/subscription.ts";
 import type { TrackReply } from "../../../src/session/tracking.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
+import { longValue } from "../shared-poll/poll-fixture.ts";
 
 const channel = "prices:eu";
 const instance = 5;
@@ -82,13 +83,15 @@ class Tracker {
   /** What it was sent, or `lost`. */
   readonly received: string[] = [];
   readonly replies: TrackReply[] = [];
+  /** Of each publication, whether it was a delta. */
+  readonly deltas: boolean[] = [];
   readonly #client: string;
   #tracking: GatewayTracking;
 
-  constructor(client: string, { tracking }: Fixture) {
+  constructor(client: string, { tracking }: Fixture, delta = false) {
     this.#client = client;
     this.#tracking = tracking;
-    this.subscription = this.#newSubscription({ ...granted });
+    this.subscription = this.#newSubscription({ ...granted, delta });
   }
 
   /** The gateway hibernated: the session was restored. */
@@ -109,6 +112,8 @@ class Tracker {
     const socket = {
       send: (frame: string | Uint8Array) => {
         this.received.push(...pubsOf(textOf(frame)));
+        for (const line of textOf(frame).split("\n"))
+          this.deltas.push(line.includes('"delta":true'));
       },
       backlogBytes: () => 0,
     };
@@ -226,6 +231,15 @@ describe("a gateway whose clients track keys", () => {
     ]);
   });
 
+  it("[SP2] sends nothing that waits when the client has got a later version from elsewhere", () => {
+    const { fixture, tracker } = tracked("a", "b");
+    const batch = { v: 1, channel, instance, epoch: "e" } as const;
+    fixture.tracking.take({ ...batch, changes: [change("a", 5), change("b", 5)] }, 0);
+    tracker.track(["a", 6n], ["b", 4n]);
+    while (fixture.tracking.sending) fixture.tracking.sendSlice();
+    expect(tracker.received).toEqual(["b@5"]);
+  });
+
   it("[SP9] tracks nothing that the channel's object refuses, and goes on with what it did before", () => {
     const { fixture, tracker } = tracked("a");
     tracker.track("a", "b");
@@ -320,6 +334,83 @@ describe("a gateway that hibernates", () => {
     fixture.tracking.save();
     fixture.hibernate(tracker);
     expect(tracker.received).toEqual(["lost"]);
+  });
+});
+
+describe("[SP13] a gateway with clients that get deltas", () => {
+  const long = (version: number): KeyChange => ({
+    ...change("a", version),
+    data: json(longValue(version)),
+  });
+
+  it("sends the difference from what a client was sent last, and the value after it has hibernated", () => {
+    const fixture = new Fixture();
+    const [one, other] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture)];
+    for (const tracker of [one, other]) {
+      tracker.track("a");
+      fixture.answer();
+    }
+    fixture.tracking.save();
+    const versions = [1, 2];
+    for (const version of versions) fixture.take([long(version)]);
+    fixture.hibernate(one, other);
+    for (const version of [3, 4]) fixture.take([long(version)]);
+    expect(one.deltas).toEqual([false, true, false, true]);
+    expect(other.deltas).toEqual([false, false, false, false]);
+  });
+
+  it("makes deltas of what replies had, and of nothing that others were sent", () => {
+    const fixture = new Fixture();
+    const [one, late] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture, true)];
+    one.track("a");
+    fixture.answer([long(1)]);
+    // The late client has version 2 in its reply, which the gateway is told of afterwards.
+    late.track("a");
+    fixture.answer([long(2)]);
+    for (const version of [2, 3, 4]) fixture.take([long(version)]);
+    expect([one.deltas, late.deltas]).toEqual([
+      [true, true, true],
+      [false, true],
+    ]);
+    const another = new Tracker("c3", fixture, true);
+    another.track("a");
+    fixture.answer([long(5)]);
+    fixture.take([long(6)]);
+    expect([another.deltas, one.deltas.at(-1)]).toEqual([[false], true]);
+  });
+
+  it("makes deltas of what each client was sent, also of a backend that gives two values one version", () => {
+    const fixture = new Fixture();
+    const [one, late] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture, true)];
+    one.track("a");
+    fixture.answer([long(1)]);
+    late.track("a");
+    fixture.answer([{ ...long(1), version: 2n }]);
+    for (const version of [2, 3]) fixture.take([long(version)]);
+    expect([one.deltas, late.deltas]).toEqual([[true, true], [false]]);
+  });
+
+  it("keeps limits.keyBasesLengthMax characters of values, and sends others in full", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture, true);
+    tracker.track("a", "b", "c");
+    const half = "x".repeat(limits.keyBasesLengthMax / 2 - 30);
+    const value = (key: string, version: number): KeyChange => ({
+      ...change(key, version),
+      data: json(`{"value":${version % 10},"text":"${half}"}`),
+    });
+    const send = (version: number): void => {
+      for (const key of ["a", "b", "c"]) fixture.take([value(key, version)]);
+    };
+    // The first value of one key is in a reply, and too long for it.
+    fixture.answer([value("a", 1)]);
+    fixture.take([value("b", 1), value("c", 1)]);
+    send(2);
+    expect(tracker.deltas).toEqual([false, false, false, true, true, false]);
+    // What is tracked no more leaves room for others.
+    fixture.tracking.untrack(tracker.subscription, ["a"]);
+    for (const version of [3, 4]) fixture.take([value("c", version)]);
+    expect(tracker.deltas.slice(6)).toEqual([false, true]);
   });
 });
 

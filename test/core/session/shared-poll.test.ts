@@ -3,6 +3,7 @@ import type { TrackVerdict } from "../../../src/access/track-signature.ts";
 import { limits } from "../../../src/limits.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import type { TestConnection } from "./test-connection.ts";
+import { longValue } from "../shared-poll/poll-fixture.ts";
 import { ChannelFixture, startMs } from "./channel-fixture.ts";
 
 const channel = {
@@ -275,7 +276,6 @@ it("[F4] a client that doesn't take its values is disconnected as slow", () => {
 });
 
 describe("[SP13] a client that asks for deltas", () => {
-  const long = (value: string): string => `{"value":"${value}","text":"${"é".repeat(60)}"}`;
   const withDeltas = {
     ...options,
     allowed_delta_types: ["fossil"],
@@ -318,9 +318,9 @@ describe("[SP13] a client that asks for deltas", () => {
       fixture.ask(each, track([["a", "b"]]), { tracks: [endless] });
     const decoders = new Map(["a", "b"].map((key) => [key, new SdkDecoder("text")]));
     const values = [
-      { a: long("1"), b: long("other") },
-      { a: long("2"), b: long("other") },
-      { a: long("3"), b: long("another") },
+      { a: longValue(1), b: longValue(11) },
+      { a: longValue(2), b: longValue(11) },
+      { a: longValue(3), b: longValue(12) },
     ];
     const received: string[] = [];
     for (const each of values) {
@@ -332,11 +332,11 @@ describe("[SP13] a client that asks for deltas", () => {
       fixture.pass(200);
     }
     expect(received).toEqual([
-      `a false ${long("1")}`,
-      `b false ${long("other")}`,
-      `a true ${long("2")}`,
-      `a true ${long("3")}`,
-      `b true ${long("another")}`,
+      `a false ${longValue(1)}`,
+      `b false ${longValue(11)}`,
+      `a true ${longValue(2)}`,
+      `a true ${longValue(3)}`,
+      `b true ${longValue(12)}`,
     ]);
     expect(
       pubsOf(plain.takeSent()).map(({ delta, data }) => [delta, JSON.stringify(data)]),
@@ -351,20 +351,20 @@ describe("[SP13] a client that asks for deltas", () => {
   it("gets what is known in full, in the form of deltas, and the next value as a delta of it", () => {
     const { fixture, connection } = openedWithDeltas();
     fixture.ask(connection, track([["a"]]), { tracks: [endless] });
-    fixture.answerPolls({ a: long("1") });
+    fixture.answerPolls({ a: longValue(1) });
     const late = fixture.subscribed("43", asking);
     expect(fixture.ask(late, track([["a"]]), { tracks: [endless] })).toEqual([
-      `{"id":3,"sub_refresh":{"items":[{"data":${JSON.stringify(long("1"))},"key":"a","version":1}]}}`,
+      `{"id":3,"sub_refresh":{"items":[{"data":${JSON.stringify(longValue(1))},"key":"a","version":1}]}}`,
     ]);
     fixture.pass(200);
-    fixture.answerPolls({ a: long("2") });
+    fixture.answerPolls({ a: longValue(2) });
     expect(pubsOf(late.takeSent())).toMatchObject([{ delta: true }]);
     // What the client has from elsewhere, it wasn't sent.
     const other = fixture.subscribed("44", asking);
     fixture.ask(other, track([["a@2"]]), { tracks: [endless] });
     fixture.pass(200);
-    fixture.answerPolls({ a: long("3") });
-    expect(pubsOf(other.takeSent())).toMatchObject([{ data: long("3") }]);
+    fixture.answerPolls({ a: longValue(3) });
+    expect(pubsOf(other.takeSent())).toMatchObject([{ data: longValue(3) }]);
   });
 
   it.each([
@@ -375,15 +375,15 @@ describe("[SP13] a client that asks for deltas", () => {
     const other = fixture.subscribed("43", asking);
     for (const each of [connection, other])
       fixture.ask(each, track([["a"]]), { tracks: [endless] });
-    const answer = (value: string): void => {
-      fixture.answerPolls({ a: long(value) });
+    const answer = (value: number): void => {
+      fixture.answerPolls({ a: longValue(value) });
       fixture.pass(200);
     };
-    for (const value of ["1", "2"]) answer(value);
+    for (const value of [1, 2]) answer(value);
     for (const each of [connection, other]) each.takeSent();
     for (const frame of frames) fixture.ask(connection, frame, { tracks: [endless] });
     fixture.end(other);
-    for (const value of ["3", "4", "5"]) answer(value);
+    for (const value of [3, 4, 5]) answer(value);
     const [first, ...rest] = pubsOf(connection.takeSent());
     expect(first?.delta).toBeUndefined();
     expect(rest.every(({ delta }) => delta === true)).toBe(true);

@@ -5,6 +5,7 @@ import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { KeyFrames } from "../../../src/shared-poll/key-frames.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
+import { longValue } from "./poll-fixture.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 
@@ -134,9 +135,6 @@ describe("the frames to those who track keys", () => {
   });
 });
 
-/** A value so long that a delta is shorter than it. */
-const long = (value: number): string => `{"value":${value},"text":"${"x".repeat(100)}"}`;
-
 /** Which of the frames' publications are deltas, and their values as the SDK decodes them. */
 function decoded({ frames }: Receiver): readonly (readonly [delta: boolean, value: number])[] {
   const decoder = new SdkDecoder("text");
@@ -153,7 +151,7 @@ function decoded({ frames }: Receiver): readonly (readonly [delta: boolean, valu
 }
 
 describe("[SP13] the frames to those who get deltas", () => {
-  const values = [1, 2, 3, 4].map((version) => change("a", version, long(version)));
+  const values = [1, 2, 3, 4].map((version) => change("a", version, longValue(version)));
   const [first, second, third, fourth] = values;
   if (first === undefined || second === undefined || third === undefined || fourth === undefined)
     throw new Error("none");
@@ -208,7 +206,8 @@ describe("[SP13] the frames to those who get deltas", () => {
       { length: limits.deltaBasesMax + 1 },
       () => new Receiver(jsonCodec, true),
     );
-    for (const [index, each] of all.entries()) frames.collect(each, first, json(long(index + 10)));
+    for (const [index, each] of all.entries())
+      frames.collect(each, first, json(longValue(index + 10)));
     while (frames.sending) frames.sendSlice();
     const isDelta = all.map(({ frames: [frame = ""] }) => frame.includes('"delta":true'));
     expect(isDelta).toEqual([...all.slice(1).map(() => true), false]);
