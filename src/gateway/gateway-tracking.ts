@@ -47,12 +47,18 @@ export class GatewayTracking implements Tracking {
   }
 
   /** Takes what a channel's object tells. */
-  take({ channel, instance, epoch, changes }: PollBatch, nowMs: number): PollBatchReply {
+  take({ channel, instance, epoch, changes, since }: PollBatch, nowMs: number): PollBatchReply {
     const tracks = this.#channels.get(channel);
-    const untracked = tracks?.take({ instance, epoch, changes }, nowMs);
+    const mayBeLate = since === undefined || since !== tracks?.takesSinceMs;
+    const untracked = tracks?.take({ instance, epoch, changes, mayBeLate }, nowMs);
     if (tracks === undefined || untracked === undefined) return { outcome: "left" };
     this.#noteSending(tracks);
-    return untracked.length === 0 ? { outcome: "taken" } : { outcome: "taken", untracked };
+    const { takesSinceMs = nowMs } = tracks;
+    return {
+      outcome: "taken",
+      since: takesSinceMs,
+      ...(untracked.length === 0 ? {} : { untracked }),
+    };
   }
 
   epoch(channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {

@@ -47,11 +47,15 @@ export function changeTracks(
     }
     const result = { ttlSeconds: ttlSeconds(read.expireAtSeconds, nowMs), items: reply.newer };
     // With an error the client takes nothing for tracked, and has none of the values.
-    const refused = (): void => {
+    const untrack = (): void => {
       const keys = read.keys.map(({ key }) => key);
       tracking.untrack(subscription, keys);
     };
-    done({ outcome: "reply", reply: { id, method: "sub_refresh", result }, refused });
+    done({
+      outcome: "reply",
+      reply: { id, method: "sub_refresh", result },
+      refused: untrack,
+    });
   });
 }
 

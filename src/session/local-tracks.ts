@@ -23,6 +23,8 @@ export class LocalTracks {
   #epoch: string | undefined;
   /** Subscriptions that track keys, or have asked to. */
   readonly #live = new Set<Subscription>();
+  /** When the first changes were taken, ms since 1970; undefined before. */
+  #takesSinceMs: number | undefined;
   /** How many requests to track are under way. */
   #asking = 0;
 
@@ -40,6 +42,11 @@ export class LocalTracks {
   /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
   get sending(): boolean {
     return this.#frames.sending;
+  }
+
+  /** When the first changes were taken here, ms since 1970; undefined before. */
+  get takesSinceMs(): number | undefined {
+    return this.#takesSinceMs;
   }
 
   sendSlice(): void {
@@ -124,7 +131,7 @@ export class LocalTracks {
     this.#instance ??= instance;
     this.#live.add(subscription);
     this.#counted(() => {
-      for (const key of keys) this.#tracked.track(subscription, key);
+      for (const key of keys) this.#tracked.restore(subscription, key);
     });
   }
 
@@ -140,7 +147,11 @@ export class LocalTracks {
    *
    * @returns the keys that nobody tracks; undefined if nobody tracks anything here any more
    */
-  take({ instance, epoch, changes }: TakenChanges, nowMs: number): readonly string[] | undefined {
+  take(
+    { instance, epoch, changes, mayBeLate }: TakenChanges,
+    nowMs: number,
+  ): readonly string[] | undefined {
+    this.#takesSinceMs ??= nowMs;
     this.#expire(nowMs);
     if (this.#live.size === 0) return undefined;
     this.#instance ??= instance;
@@ -153,7 +164,7 @@ export class LocalTracks {
         if (change.removed !== true) untracked.push(change.key);
         continue;
       }
-      const receipts = this.#counted(() => this.#tracked.take(change));
+      const receipts = this.#counted(() => this.#tracked.take(change, mayBeLate));
       for (const { tracker, base } of receipts) this.#frames.collect(tracker, change, base);
     }
     return untracked;
@@ -279,6 +290,8 @@ export type ObjectTracking =
 /** Changes of the channel's object. */
 export interface TakenChanges extends TrackedBy {
   readonly changes: readonly KeyChange[];
+  /** Whether they may be of a call that was made before this object hibernated, so that newer ones have been sent. */
+  readonly mayBeLate: boolean;
 }
 
 /** What a subscription tracks, and which instance of the channel's object knows it. */

@@ -199,6 +199,7 @@ export class SharedPoll {
         instance: this.#instance,
         epoch: this.#epoch,
         changes: one.begin(),
+        ...(one.since === undefined ? {} : { since: one.since }),
       };
       deliveries.push({ gateway: one.name, batch });
     }
@@ -218,6 +219,7 @@ export class SharedPoll {
       case "taken":
       case "left": {
         const meanwhile = one.took(nowMs);
+        one.since = sinceOf(reply);
         const gone = outcome === "left" ? [...one.has.keys()] : untrackedOf(reply);
         for (const key of gone) if (!meanwhile.has(key)) this.#untrack(one, key);
         if (one.idle) this.#watchers.delete(gateway);
@@ -411,6 +413,10 @@ interface PolledKey {
 
 function untrackedOf(reply: PollBatchReply | "failed"): readonly string[] {
   return reply !== "failed" && reply.outcome === "taken" ? (reply.untracked ?? []) : [];
+}
+
+function sinceOf(reply: PollBatchReply | "failed"): number | undefined {
+  return reply !== "failed" && reply.outcome === "taken" ? reply.since : undefined;
 }
 
 function isSameContent({ change, hash, version }: PolledKey, data: Payload): boolean {

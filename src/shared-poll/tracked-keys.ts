@@ -64,12 +64,14 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
     const known = own.tracks.get(key);
     if (known !== undefined) {
       known.endsAtMs = endsAtMs;
+      // What it has, it says now: nothing older is sent any more.
+      known.isRestored = false;
       if (version <= known.version) return false;
       known.version = version;
       known.hasNewest = false;
       return true;
     }
-    const track = { version, endsAtMs, hasNewest: false };
+    const track = { version, endsAtMs, hasNewest: false, isRestored: false };
     own.tracks.set(key, track);
     own.length += key.length;
     const all = this.#byKey.get(key);
@@ -79,6 +81,13 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
     this.#size++;
     this.#length += key.length;
     return false;
+  }
+
+  /** Tracks a key as {@link stored} said. The connection may have been sent later versions since then. */
+  restore(tracker: Tracker, key: TrackedKey): void {
+    this.track(tracker, key);
+    const track = this.#byTracker.get(tracker)?.tracks.get(key.key);
+    if (track !== undefined) track.isRestored = true;
   }
 
   /** A connection tracks a key no more. @returns whether nobody tracks it now, and somebody did before */
@@ -122,9 +131,10 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
   /**
    * Takes a change: a removed key is tracked no more. What has expired has to be ended before, with {@link expire}.
    *
+   * @param mayBeLate whether a connection that was restored may have been sent a later one: then its client ignores it
    * @returns the connections that are to be sent the change
    */
-  take(change: KeyChange): readonly Receipt<Tracker>[] {
+  take(change: KeyChange, mayBeLate: boolean): readonly Receipt<Tracker>[] {
     const { key, data, removed, version = 0n } = change;
     const all = this.#byKey.get(key);
     if (all === undefined) return [];
@@ -143,7 +153,8 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
     for (const track of all.tracks.values()) track.hasNewest = false;
     for (const [, track] of getting) {
       track.version = version;
-      track.hasNewest = all.newest !== undefined;
+      track.isRestored &&= mayBeLate;
+      track.hasNewest = all.newest !== undefined && !track.isRestored;
     }
     return receipts;
   }
@@ -204,6 +215,8 @@ interface Track {
   endsAtMs: number;
   /** Whether the key's `newest` is what the connection was sent last. */
   hasNewest: boolean;
+  /** Whether the connection may have been sent a later version than this object knows of, before it hibernated. */
+  isRestored: boolean;
 }
 
 /** Who tracks a key. */

@@ -11,7 +11,7 @@ import { Subscription } from "../../../src/session/subscription.ts";
 import type { TrackReply } from "../../../src/session/tracking.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
-import { longValue } from "../shared-poll/poll-fixture.ts";
+import { longValue } from "../../support/long-value.ts";
 
 const channel = "prices:eu";
 const instance = 5;
@@ -58,7 +58,10 @@ class Fixture {
   }
 
   /** Takes changes of the channel's object, and sends them. */
-  take(changes: readonly KeyChange[], more: { epoch?: string; instance?: number } = {}) {
+  take(
+    changes: readonly KeyChange[],
+    more: { epoch?: string; instance?: number; since?: number } = {},
+  ) {
     const batch = { v: 1, channel, instance, epoch: "e", changes, ...more } as const;
     const reply = this.tracking.take(batch, 0);
     while (this.tracking.sending) this.tracking.sendSlice();
@@ -148,6 +151,11 @@ const change = (key: string, version: number): KeyChange => ({
   offset: 0,
 });
 
+const long = (version: number): KeyChange => ({
+  ...change("a", version),
+  data: json(longValue(version)),
+});
+
 function pubsOf(frame: string): readonly string[] {
   return frame.split("\n").map((line) => {
     const { push }: { push: { pub: { key: string; version?: number } } } = JSON.parse(line);
@@ -193,9 +201,10 @@ describe("a gateway whose clients track keys", () => {
     expect(other.replies).toEqual([{ outcome: "tracking", newer: [change("b", 2)] }]);
     expect(fixture.take([change("a", 5), change("b", 2), change("z", 1)])).toEqual({
       outcome: "taken",
+      since: 0,
       untracked: ["z"],
     });
-    expect(fixture.take([change("a", 8), change("b", 3)])).toEqual({ outcome: "taken" });
+    expect(fixture.take([change("a", 8), change("b", 3)])).toEqual({ outcome: "taken", since: 0 });
     // A call that is repeated does nothing more.
     fixture.take([change("a", 8), change("b", 3)]);
     expect([tracker.received, other.received]).toEqual([
@@ -203,7 +212,7 @@ describe("a gateway whose clients track keys", () => {
       ["a@8", "b@3"],
     ]);
     const removal = { key: "a", data: new Uint8Array(), offset: 0, removed: true } as const;
-    expect(fixture.take([removal])).toEqual({ outcome: "taken" });
+    expect(fixture.take([removal])).toEqual({ outcome: "taken", since: 0 });
     expect([tracker.received.at(-1), other.received.at(-1)]).toEqual(["a@removed", "a@removed"]);
   });
 
@@ -338,11 +347,6 @@ describe("a gateway that hibernates", () => {
 });
 
 describe("[SP13] a gateway with clients that get deltas", () => {
-  const long = (version: number): KeyChange => ({
-    ...change("a", version),
-    data: json(longValue(version)),
-  });
-
   it("sends the difference from what a client was sent last, and the value after it has hibernated", () => {
     const fixture = new Fixture();
     const [one, other] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture)];
@@ -354,9 +358,31 @@ describe("[SP13] a gateway with clients that get deltas", () => {
     const versions = [1, 2];
     for (const version of versions) fixture.take([long(version)]);
     fixture.hibernate(one, other);
-    for (const version of [3, 4]) fixture.take([long(version)]);
-    expect(one.deltas).toEqual([false, true, false, true]);
-    expect(other.deltas).toEqual([false, false, false, false]);
+    expect(fixture.take([long(3)], { since: 1 })).toEqual({ outcome: "taken", since: 0 });
+    // Now the channel's object has heard of this instance.
+    for (const version of [4, 5]) fixture.take([long(version)], { since: 0 });
+    expect(one.deltas).toEqual([false, true, false, false, true]);
+    expect(other.deltas).toEqual([false, false, false, false, false]);
+  });
+
+  it("makes no delta of what a call brought that was made before the gateway hibernated", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture, true);
+    tracker.track("a");
+    fixture.answer();
+    fixture.tracking.save();
+    for (const version of [4, 5]) fixture.take([long(version)], { since: 0 });
+    fixture.hibernate(tracker);
+    // A client that has version 5 ignores version 4.
+    fixture.take([long(4)], { since: 7 });
+    fixture.take([long(6)], { since: 0 });
+    expect(tracker.deltas.slice(2)).toEqual([false, false]);
+    // Nor of it, if the client says what it has.
+    fixture.hibernate(tracker);
+    tracker.track(["a", 6n]);
+    fixture.answer();
+    for (const version of [5, 7, 8]) fixture.take([long(version)], { since: 7 });
+    expect(tracker.deltas.slice(4)).toEqual([false, true]);
   });
 
   it("makes deltas of what replies had, and of nothing that others were sent", () => {
@@ -423,7 +449,7 @@ describe("a channel's object that has lost its memory", () => {
     tracker.wake(fixture.tracking);
     tracker.track("a");
     fixture.asked();
-    expect(fixture.take([change("a", 1)], { instance: 6 })).toEqual({ outcome: "taken" });
+    expect(fixture.take([change("a", 1)], { instance: 6 })).toEqual({ outcome: "taken", since: 0 });
     expect(tracker.received).toEqual(["lost", "a@1"]);
   });
 

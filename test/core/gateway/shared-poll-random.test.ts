@@ -10,7 +10,8 @@ import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-po
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
-import { longValue, pollOptions } from "../shared-poll/poll-fixture.ts";
+import { longValue } from "../../support/long-value.ts";
+import { pollOptions } from "../shared-poll/poll-fixture.ts";
 
 const channel = "prices:eu";
 const keys = ["a", "b", "c"];
@@ -228,7 +229,7 @@ class Client {
   #show({ key, data, version, delta = false }: Received): void {
     if (version <= (this.#versions.get(key) ?? 0)) return;
     if (delta) this.deltas++;
-    const value = this.#getsDeltas ? this.#decoded(key, `${data}`, delta) : data;
+    const value = this.#getsDeltas ? this.#decoded(key, String(data), delta) : data;
     if (!this.#wanted.has(key)) return;
     this.#versions.set(key, version);
     const { value: shown }: { value: number } = JSON.parse(JSON.stringify(value));

@@ -3,7 +3,7 @@ import type { TrackVerdict } from "../../../src/access/track-signature.ts";
 import { limits } from "../../../src/limits.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import type { TestConnection } from "./test-connection.ts";
-import { longValue } from "../shared-poll/poll-fixture.ts";
+import { longValue } from "../../support/long-value.ts";
 import { ChannelFixture, startMs } from "./channel-fixture.ts";
 
 const channel = {
@@ -289,15 +289,6 @@ describe("[SP13] a client that asks for deltas", () => {
     return { fixture, connection };
   }
 
-  /** The publications of all frames. */
-  const pubsOf = (frames: readonly string[]): readonly Pub[] =>
-    frames.flatMap((frame) =>
-      frame.split("\n").map((line) => {
-        const { push }: { push: { pub: Pub } } = JSON.parse(line);
-        return push.pub;
-      }),
-    );
-
   it("is told in the reply whether it gets them", () => {
     const fixture = new ChannelFixture({ channel, options: withDeltas });
     const connection = fixture.connected("42");
@@ -395,6 +386,16 @@ interface Pub {
   readonly data: unknown;
   readonly delta?: boolean;
   readonly version?: number;
+}
+
+/** The publications of all frames. */
+function pubsOf(frames: readonly string[]): readonly Pub[] {
+  return frames.flatMap((frame) =>
+    frame.split("\n").map((line) => {
+      const pushed: { push: { pub: Pub } } = JSON.parse(line);
+      return pushed.push.pub;
+    }),
+  );
 }
 
 const untrackA = `{"id":4,"sub_refresh":{"channel":"room","type":2,"untrack":["a"]}}`;

@@ -5,7 +5,7 @@ import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { KeyFrames } from "../../../src/shared-poll/key-frames.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
-import { longValue } from "./poll-fixture.ts";
+import { longValue } from "../../support/long-value.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 
