@@ -138,7 +138,7 @@ export interface SubscriptionSnapshot {
    * is to another kind of channel.
    */
   readonly pollEpoch?: string;
-  /** Of a subscription to a shared poll: it tracks keys, or did (rule SP8). */
+  /** Of a subscription to a shared poll: it tracks keys (rule SP8). */
   readonly tracks?: true;
   /** The tags filter that the client asked for. */
   readonly filter?: FilterNode;

@@ -83,7 +83,7 @@ export class LocalTracks {
         if (this.#tracked.track(subscription, key)) this.#frames.drop(subscription, key.key);
       }
     });
-    subscription.tracksKeys();
+    subscription.tracksKeys(true);
     this.#asking++;
     this.#setup.track(keys, nowMs, (reply) => {
       this.#asking--;
@@ -112,7 +112,7 @@ export class LocalTracks {
       keys.filter((key) => this.#tracked.untrack(subscription, key)),
     );
     if (gone.length > 0) this.#setup.untrack(gone);
-    if (keys.length > 0) this.#setup.changed?.(subscription);
+    if (keys.length > 0) this.#tracksLess(subscription);
   }
 
   /** A subscription has ended. */
@@ -175,7 +175,12 @@ export class LocalTracks {
     const { trackers, keys } = this.#counted(() => this.#tracked.expire(nowMs));
     if (trackers.size === 0) return;
     if (keys.length > 0) this.#setup.untrack(keys);
-    for (const each of trackers) this.#setup.changed?.(each);
+    for (const each of trackers) this.#tracksLess(each);
+  }
+
+  #tracksLess(subscription: Subscription): void {
+    if (this.#tracked.of(subscription).count === 0) subscription.tracksKeys(false);
+    this.#setup.changed?.(subscription);
   }
 
   #refusal(subscription: Subscription, keys: readonly TrackedKey[]): ErrorCode | undefined {

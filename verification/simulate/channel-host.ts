@@ -34,6 +34,7 @@ import type { ClientEnd, Socket } from "./socket.ts";
 import { Storage } from "./storage.ts";
 import { WatchedChannel } from "./watched-channel.ts";
 import { ownSessions } from "./own-sessions.ts";
+import { type PollHost, pollHost } from "./poll-host.ts";
 
 /** The state that a crash destroys. */
 interface Memory extends SocketMemory {
@@ -46,6 +47,8 @@ interface Memory extends SocketMemory {
   readonly restTimer: NextTimer;
   readonly commits: CommitTurns;
   readonly presence: SharedPresence;
+  /** Undefined unless the channel is a shared poll. */
+  readonly polls: PollHost | undefined;
   hadStorage: boolean;
 }
 
@@ -178,7 +181,7 @@ export class ChannelHost implements ChannelCalls {
     this.#sockets.die();
     if (this.#mapModel?.wake() === true) this.#noteForgotten();
     this.#upAtMs = timeline.nowMs + downMs;
-    if (this.#mapModel === undefined)
+    if (this.#mapModel === undefined && this.#options.sharedPoll === undefined)
       eventLog.note({ process: this.name, type: "info", f: "crash", channel: this.name });
   }
 
@@ -266,6 +269,8 @@ export class ChannelHost implements ChannelCalls {
     const channel = this.#newChannel();
     this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
     const presence = this.#newPresence(incarnation, channel);
+    const polls = pollHost(channel, config, this, this.#context, incarnation);
+    const clock = (): number => this.nowMs;
     const memory: Memory = {
       incarnation,
       wokeAtMs: timeline.nowMs,
@@ -288,12 +293,20 @@ export class ChannelHost implements ChannelCalls {
         full: () => channel.hub.full,
       }),
       presence,
+      polls,
       hadStorage: storedTables(this.#storage).size > 0,
       sessions: new Map(),
       turns: new Map(),
       context: {
         config,
-        channels: new SingleChannel(channel, config.channel, presence, () => this.nowMs),
+        channels: new SingleChannel(
+          channel,
+          config.channel,
+          presence,
+          clock,
+          undefined,
+          polls?.tracking,
+        ),
         ...sessions,
         ...(holder === undefined ? {} : { users: holder.users }),
       },
@@ -415,6 +428,7 @@ export class ChannelHost implements ChannelCalls {
     const { hub, map } = memory.channel;
     map?.tellLoss(this.nowMs);
     if (map !== undefined) memory.restTimer.set(map.restInMs(this.nowMs));
+    memory.polls?.settle();
     if (!memory.commits.committing) this.#send(memory);
     if (hub.sending) memory.sendTimer.set();
     if (!hub.full) memory.commits.resume();
@@ -458,6 +472,7 @@ export class ChannelHost implements ChannelCalls {
       cleanupMs,
       channel.relay.alarmAtMs(nowMs),
       this.#sockets.dueAtMs(memory),
+      memory.polls?.alarmAtMs() ?? Number.POSITIVE_INFINITY,
     );
     if (this.#alarm.covers(firstMs)) return;
     this.#storage.write();

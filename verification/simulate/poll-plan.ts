@@ -1,0 +1,97 @@
+import type { Random } from "../../test/support/random.ts";
+import type { Action, Step } from "./plan.ts";
+import type { PollMood } from "./poll-backend.ts";
+import { pollModeOf } from "./poll-kinds.ts";
+
+/** What backends and clients do with shared polls in a plan. */
+export type PollAction =
+  | {
+      readonly do: "set value" | "publish value" | "remove value";
+      readonly channel: string;
+      readonly key: string;
+    }
+  | { readonly do: "begin epoch"; readonly channel: string }
+  | {
+      readonly do: "behave";
+      readonly channel: string;
+      readonly mood: PollMood;
+      readonly forMs: number;
+    }
+  | {
+      readonly do: "track";
+      readonly client: number;
+      readonly channel: string;
+      readonly keys: readonly string[];
+      /** How long the signature is valid, seconds; absent: for ever. */
+      readonly seconds?: number;
+    }
+  | {
+      readonly do: "untrack";
+      readonly client: number;
+      readonly channel: string;
+      readonly keys: readonly string[];
+    };
+
+/** Puts actions on shared polls in the place of those that a shared poll doesn't have. */
+export function withPollActions(random: Random, steps: readonly Step[]): readonly Step[] {
+  const all: Step[] = [];
+  for (const step of steps) {
+    all.push({ ...pollAction(random, step), ms: step.ms });
+    // Who subscribes mostly tracks keys.
+    if (step.do === "subscribe" && random.chance(0.8))
+      all.push({ ...trackOf(random, step.client, step.channel), ms: random.between(0, 200) });
+  }
+  return all;
+}
+
+function pollAction(random: Random, action: Action): Action {
+  if (!("channel" in action) || pollModeOf(action.channel) === undefined) return action;
+  const { channel } = action;
+  switch (action.do) {
+    case "publish":
+    case "reuse key":
+    case "publish version":
+      return backendAction(random, channel);
+    case "publish own": {
+      const { client } = action;
+      return random.chance(0.7)
+        ? trackOf(random, client, channel)
+        : { do: "untrack", client, channel, keys: someKeys(random) };
+    }
+    case "remove":
+      return random.chance(0.5)
+        ? { do: "begin epoch", channel }
+        : { do: "remove value", channel, key: keyOf(random) };
+    case "read": {
+      const mood = random.pick<PollMood>(["fails", "hangs", "late", "late", "lies", "silent"]);
+      return { do: "behave", channel, mood, forMs: random.between(500, 20_000) };
+    }
+    default:
+      return action;
+  }
+}
+
+function backendAction(random: Random, channel: string): Action {
+  const roll = random.between(0, 19);
+  if (roll < 2) return { do: "remove value", channel, key: keyOf(random) };
+  return { do: roll < 6 ? "publish value" : "set value", channel, key: keyOf(random) };
+}
+
+function trackOf(random: Random, client: number, channel: string): Action {
+  const keys = someKeys(random);
+  return random.chance(0.7)
+    ? { do: "track", client, channel, keys }
+    : { do: "track", client, channel, keys, seconds: random.between(1, 60) };
+}
+
+function someKeys(random: Random): readonly string[] {
+  const keys = allKeys.filter(() => random.chance(0.5));
+  return keys.length === 0 ? [keyOf(random)] : keys;
+}
+
+function keyOf(random: Random): string {
+  return random.pick(allKeys);
+}
+
+/** Few, so that several clients track the same ones. */
+export const allKeys: readonly string[] = ["k1", "k2", "k3", "k4", "k5"];
