@@ -20,9 +20,12 @@ export class GatewayTracking implements Tracking {
   readonly #sending = new Set<LocalTracks>();
   /** Subscriptions whose tracks have changed since they were stored. */
   readonly #unsaved = new Set<Subscription>();
+  /** The number of the last request to a channel's object. */
+  #number: number;
 
   constructor(setup: GatewayTrackingSetup) {
     this.#setup = setup;
+    this.#number = setup.startedAtMs ?? 0;
   }
 
   /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
@@ -124,11 +127,12 @@ export class GatewayTracking implements Tracking {
       keysMax: keysMax(channel),
       budget: this.#budget,
       track: (known, _nowMs, done) =>
-        request(channel, { method: "track", known }, (reply) => {
+        request(channel, { method: "track", known, number: ++this.#number }, (reply) => {
           done(reply.outcome === "tracking" ? reply : failed(reply));
           this.#noteSending(tracks);
         }),
-      untrack: (keys) => request(channel, { method: "untrack", keys }, ignoreReply),
+      untrack: (keys) =>
+        request(channel, { method: "untrack", keys, number: ++this.#number }, ignoreReply),
       changed: (subscription) => this.#unsaved.add(subscription),
     });
     this.#channels.set(channel, tracks);
@@ -146,6 +150,11 @@ interface GatewayTrackingSetup {
   readonly queueMaxBytes: number;
   /** The most keys that one connection tracks on a channel. */
   readonly keysMax: (channel: string) => number;
+  /**
+   * When the gateway's instance began, ms since 1970: the first number of its requests, so that those of the next instance
+   * are greater. Absent in tests, whose gateways don't hibernate.
+   */
+  readonly startedAtMs?: number;
   /** Absent in tests, whose gateways don't hibernate. */
   readonly rows?: TrackRows;
 }

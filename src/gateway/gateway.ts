@@ -63,6 +63,8 @@ export interface GatewaySetup {
   readonly trail?: GatewayTrail;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: Counts;
+  /** When this instance began, ms since 1970; absent in tests whose gateways don't hibernate. */
+  readonly startedAtMs?: number;
   /** Opens where tracked keys of shared polls are stored; absent in tests whose gateways don't hibernate. */
   readonly trackRows?: () => TrackRows;
 }
@@ -381,7 +383,7 @@ export class Gateway implements Channels {
   }
 
   #newTracking(): GatewayTracking {
-    const { config, trackRows } = this.#setup;
+    const { config, trackRows, startedAtMs } = this.#setup;
     return new GatewayTracking({
       request: (channel, request, done) => this.#request(channel, request, done),
       queueMaxBytes: config.client.queueMaxSizeBytes,
@@ -391,6 +393,7 @@ export class Gateway implements Channels {
           ? (found.options.sharedPoll?.maxKeysPerConnection ?? 0)
           : 0;
       },
+      ...(startedAtMs !== undefined && { startedAtMs }),
       ...(trackRows !== undefined && { rows: trackRows() }),
     });
   }

@@ -132,10 +132,21 @@ export class SharedPoll {
     return { outcome: "tracking", epoch, instance, newer };
   }
 
-  /** Nobody tracks these keys any more at a watcher. */
-  untrack(watcher: string, keys: Iterable<string>): void {
+  /** Notes the number of a request of a gateway to track keys that was just carried out. */
+  noteRequest(watcher: string, number: number): void {
     const one = this.#watchers.get(watcher);
-    if (one === undefined) return;
+    if (one !== undefined) one.newestRequest = Math.max(one.newestRequest, number);
+  }
+
+  /**
+   * Nobody tracks these keys any more at a watcher.
+   *
+   * @param number of the gateway's request; one that comes after a later request to track keys has no effect. Undefined:
+   *               it can't be late
+   */
+  untrack(watcher: string, keys: Iterable<string>, number?: number): void {
+    const one = this.#watchers.get(watcher);
+    if (one === undefined || (number !== undefined && number < one.newestRequest)) return;
     for (const key of keys) this.#untrack(one, key);
     if (one.idle && !one.calling) this.#watchers.delete(watcher);
   }

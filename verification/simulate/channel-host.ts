@@ -244,7 +244,7 @@ export class ChannelHost implements ChannelCalls {
   }
 
   acted(): void {
-    this.#settle();
+    this.#guard(() => this.#settle());
   }
 
   /** After a failed write, any work may fail: the object is reset soon. */

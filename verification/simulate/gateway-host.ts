@@ -180,7 +180,9 @@ export class GatewayHost implements GatewayCalls {
       },
     };
     const trackRows = (): TrackRows => this.#trackRows;
-    const gateway = new Gateway({ config, ports, fanOut: fanOut(this.name), trackRows });
+    const startedAtMs = this.nowMs;
+    const fan = fanOut(this.name);
+    const gateway = new Gateway({ config, ports, fanOut: fan, startedAtMs, trackRows });
     const memory: Memory = {
       incarnation,
       gateway,
