@@ -19,7 +19,7 @@ export class LocalTracks {
   readonly #frames: KeyFrames<Subscription>;
   /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
   #instance: number | undefined;
-  /** The epoch that was told last; undefined before the first. */
+  /** The epoch that was told last, while all live subscriptions are of it; undefined if that has to be looked at. */
   #epoch: string | undefined;
   /** Subscriptions that track keys, or have asked to. */
   readonly #live = new Set<Subscription>();
@@ -74,7 +74,7 @@ export class LocalTracks {
       done({ outcome: "tracking", newer: [] });
       return;
     }
-    this.#live.add(subscription);
+    this.#begin(subscription);
     const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
     // Changes may come before the reply, and count on what is tracked then.
     this.#counted(() => {
@@ -129,7 +129,7 @@ export class LocalTracks {
   /** Restores what a subscription tracked, as {@link stored} said. */
   restore(subscription: Subscription, { keys, instance }: StoredTracks): void {
     this.#instance ??= instance;
-    this.#live.add(subscription);
+    this.#begin(subscription);
     this.#counted(() => {
       for (const key of keys) this.#tracked.restore(subscription, key);
     });
@@ -165,7 +165,11 @@ export class LocalTracks {
         continue;
       }
       const receipts = this.#counted(() => this.#tracked.take(change, mayBeLate));
-      for (const { tracker, base } of receipts) this.#frames.collect(tracker, change, base);
+      for (const { tracker, base } of receipts) {
+        this.#frames.collect(tracker, change, base);
+        // Otherwise the key would be tracked again when the gateway wakes.
+        if (change.removed === true) this.#tracksLess(tracker);
+      }
     }
     return untracked;
   }
@@ -238,6 +242,12 @@ export class LocalTracks {
       }
     }
     return replied;
+  }
+
+  /** The subscription tracks keys from here on. It may have begun in another epoch than the last that was told. */
+  #begin(subscription: Subscription): void {
+    if (!this.#live.has(subscription)) this.#epoch = undefined;
+    this.#live.add(subscription);
   }
 
   /** Ends the subscriptions of another epoch; which one is new is looked at only once. */
