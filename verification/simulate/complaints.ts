@@ -141,7 +141,7 @@ function checkAtRest(world: World, when: string): void {
       const { channel } = subscription;
       // Without history, publications that a crash lost stay lost until the next publication.
       const host = world.channel(channel);
-      if (host.hasHistory || when !== "at rest") subscription.checkAt(host.top);
+      if (host.hasHistory || isPoll(channel) || when !== "at rest") subscription.checkAt(host.top);
     }
   }
   if (backend.pending > 0)

@@ -28,14 +28,17 @@ const open = {
 /** Several questions in each cycle, and cycles so close that a slow backend is still answering the one before. */
 const shared = {
   refresh_interval: "2s",
-  refresh_batch_size: 2,
   track_expired_extra_delay: "2s",
 };
 
 /** How the configuration describes them. */
 export const pollNamespaces: readonly object[] = [
-  { ...open, name: "poll", shared_poll: shared },
-  { ...open, name: "vers", shared_poll: { ...shared, mode: "versioned", publish_enabled: true } },
+  { ...open, name: "poll", shared_poll: { ...shared, refresh_batch_size: 2 } },
+  {
+    ...open,
+    name: "vers",
+    shared_poll: { ...shared, refresh_batch_size: 1, mode: "versioned", publish_enabled: true },
+  },
 ];
 
 /** The backend that is polled. */

@@ -36,7 +36,11 @@ export type PollAction =
 export function withPollActions(random: Random, steps: readonly Step[]): readonly Step[] {
   const all: Step[] = [];
   for (const step of steps) {
-    all.push({ ...pollAction(random, step), ms: step.ms });
+    const action = pollAction(random, step);
+    // Another value comes while the first one waits to be sent.
+    if (action.do === "publish value" && random.chance(0.5))
+      all.push({ ...action, ms: random.between(0, 12) });
+    all.push({ ...action, ms: step.ms });
     // Who subscribes mostly tracks keys.
     if (step.do === "subscribe" && random.chance(0.8))
       all.push({ ...trackOf(random, step.client, step.channel), ms: random.between(0, 200) });
@@ -73,8 +77,8 @@ function pollAction(random: Random, action: Action): Action {
 
 function backendAction(random: Random, channel: string): Action {
   const roll = random.between(0, 19);
-  if (roll < 2) return { do: "remove value", channel, key: keyOf(random) };
-  return { do: roll < 6 ? "publish value" : "set value", channel, key: keyOf(random) };
+  if (roll < 3) return { do: "remove value", channel, key: keyOf(random) };
+  return { do: roll < 8 ? "publish value" : "set value", channel, key: keyOf(random) };
 }
 
 function trackOf(random: Random, client: number, channel: string): Action {

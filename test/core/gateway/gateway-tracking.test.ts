@@ -91,10 +91,10 @@ class Tracker {
   readonly #client: string;
   #tracking: GatewayTracking;
 
-  constructor(client: string, { tracking }: Fixture, delta = false) {
+  constructor(client: string, { tracking }: Fixture, delta = false, pollEpoch = "e") {
     this.#client = client;
     this.#tracking = tracking;
-    this.subscription = this.#newSubscription({ ...granted, delta });
+    this.subscription = this.#newSubscription({ ...granted, delta, pollEpoch });
   }
 
   /** The gateway hibernated: the session was restored. */
@@ -328,6 +328,24 @@ describe("a gateway that hibernates", () => {
     expect(fixture.rows.size).toBe(0);
   });
 
+  it("[SP2] doesn't track a key again that was removed", () => {
+    const { fixture, tracker } = tracked("a", "b");
+    const removal = { key: "a", data: new Uint8Array(), offset: 0, removed: true } as const;
+    fixture.take([removal]);
+    fixture.tracking.save();
+    fixture.hibernate(tracker);
+    expect(fixture.take([change("a", 1), change("b", 1)])).toMatchObject({ untracked: ["a"] });
+    expect(tracker.received).toEqual(["a@removed", "b@1"]);
+  });
+
+  it("[SP8] tells a client nothing that tracks no key any more", () => {
+    const { fixture, tracker } = tracked("a");
+    fixture.tracking.untrack(tracker.subscription, ["a"]);
+    fixture.tracking.save();
+    fixture.hibernate(tracker);
+    expect(tracker.received).toEqual([]);
+  });
+
   it("[SP8] tells a client whose row is lost to track its keys again", () => {
     const { fixture, tracker } = tracked("a");
     fixture.rows.clear();
@@ -460,6 +478,20 @@ describe("a channel's object that has lost its memory", () => {
     fixture.answer([change("b", 1)], { instance: 6 });
     expect([tracker.received, other.received]).toEqual([["lost"], ["lost"]]);
     expect(other.replies).toEqual([{ outcome: "failed", error: errorCodes.unrecoverablePosition }]);
+  });
+
+  it("[SP8] tells those that began before it had heard of an epoch again", () => {
+    const { fixture, tracker } = tracked("a");
+    fixture.take([], { epoch: "e" });
+    const early = new Tracker("c2", fixture, false, "");
+    early.track("b");
+    fixture.answer([], { instance: 6, epoch: "" });
+    expect([tracker.received, early.received]).toEqual([["lost"], ["lost"]]);
+    early.wake(fixture.tracking);
+    early.track("b");
+    fixture.answer([], { instance: 6, epoch: "" });
+    fixture.take([change("b", 1)], { instance: 6, epoch: "e" });
+    expect(early.received).toEqual(["lost", "lost"]);
   });
 
   it.each([
