@@ -324,12 +324,12 @@ export class SharedPoll {
     const state = this.#keys.get(key);
     if (!this.#versioned || state === undefined) return { key, version: 0n };
     if (state.change !== undefined) return { key, version: state.version };
-    let version = state.version;
+    let least = state.version === 0n ? undefined : state.version;
     for (const one of state.watchers) {
       const has = one.has.get(key) ?? 0n;
-      if (version === 0n || has < version) version = has;
+      if (least === undefined || has < least) least = has;
     }
-    return { key, version };
+    return { key, version: least ?? 0n };
   }
 
   /**

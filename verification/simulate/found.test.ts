@@ -306,6 +306,36 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       },
     },
   },
+  {
+    name: "[SP6] a client gets a value although others who track its key have it already",
+    plan: {
+      seed: 6789,
+      faultShare: 0,
+      channels: ["vers:v"],
+      gateways: 1,
+      limits: { recoveryMax: 20, queueBytesMax: 65536 },
+      clients: [
+        { own: "vers:v", reconnectsEarly: true },
+        { own: "vers:v", reconnectsEarly: false },
+        { reconnectsEarly: true },
+      ],
+      steps: [
+        { do: "connect", client: 0, ms: 0 },
+        { do: "connect", client: 1, ms: 0 },
+        { do: "connect", client: 2, ms: 0 },
+        { do: "subscribe", client: 0, channel: "vers:v", ms: 0 },
+        { do: "track", client: 0, channel: "vers:v", keys: ["k1", "k2", "k4", "k5"], ms: 50 },
+        { do: "subscribe", client: 1, channel: "vers:v", ms: 92 },
+        { do: "track", client: 1, channel: "vers:v", keys: ["k2", "k3", "k4"], ms: 50 },
+        { do: "subscribe", client: 2, channel: "vers:v", ms: 0 },
+        { do: "set value", channel: "vers:v", key: "k4", ms: 0 },
+        { do: "crash", object: "vers:v", ms: 0 },
+        { do: "track", client: 2, channel: "vers:v", keys: ["k2", "k4"], ms: 50 },
+        { do: "crash at commit", object: "vers:v", ms: 10000 },
+      ],
+      outcomes: {},
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

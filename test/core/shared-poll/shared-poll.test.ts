@@ -382,3 +382,14 @@ it("[SP7] a gateway's request to untrack keys has no effect after a later one th
   fixture.nowMs = 10_000;
   expect(fixture.answerAll({ a: "2" })).toEqual([]);
 });
+
+it("[SP6] a backend is asked for what the watcher lacks that has the least, whoever tracks the key besides", () => {
+  const fixture = new PollFixture({ mode: "versioned" });
+  for (const [watcher, version] of [
+    ["g", 0n],
+    ["h", 7n],
+    ["", 5n],
+  ] as const)
+    fixture.track(watcher, ["a", version]);
+  expect(fixture.questions().map(({ items }) => items)).toEqual([[{ key: "a", version: 0n }]]);
+});
