@@ -22,6 +22,7 @@ import type {
 } from "../../src/contract/relay-request.ts";
 import { Alarm } from "./alarm.ts";
 import { presenceReply, publishes } from "./channel-jobs.ts";
+import type { ChannelMemory as Memory } from "./channel-memory.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
 import { Holder } from "./holder.ts";
@@ -34,23 +35,7 @@ import type { ClientEnd, Socket } from "./socket.ts";
 import { Storage } from "./storage.ts";
 import { WatchedChannel } from "./watched-channel.ts";
 import { ownSessions } from "./own-sessions.ts";
-import { type PollHost, pollHost } from "./poll-host.ts";
-
-/** The state that a crash destroys. */
-interface Memory extends SocketMemory {
-  readonly incarnation: Incarnation;
-  readonly wokeAtMs: number;
-  readonly channel: WatchedChannel;
-  readonly sendTimer: TurnTimer;
-  readonly retryTimer: NextTimer;
-  /** Writes an ephemeral map down. */
-  readonly restTimer: NextTimer;
-  readonly commits: CommitTurns;
-  readonly presence: SharedPresence;
-  /** Undefined unless the channel is a shared poll. */
-  readonly polls: PollHost | undefined;
-  hadStorage: boolean;
-}
+import { pollHost } from "./poll-host.ts";
 
 /**
  * A simulated channel object: storage, an alarm and sockets that outlive its memory, and the memory. It drives the core

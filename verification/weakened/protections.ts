@@ -415,15 +415,6 @@ export const protections: readonly Protection[] = [
     code: "const held = before === undefined ? base : before.base;",
     weakened: "const held = before === undefined ? base : base;",
   },
-  {
-    name: "bases-after-hibernation",
-    meaning: "a gateway that wakes makes no delta of a value that the client may have ignored",
-    rule: "SP13",
-    noticedBy: ["simulate"],
-    file: "src/shared-poll/tracked-keys.ts",
-    code: "track.hasNewest = all.newest !== undefined && !track.isRestored;",
-    weakened: "track.hasNewest = all.newest !== undefined;",
-  },
 ];
 
 /** @throws if the program notices the absence of none of that name, listing all names */
