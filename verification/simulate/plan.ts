@@ -122,7 +122,7 @@ function pollPlan(seed: number, random: Random): Plan {
     ...(own === undefined ? {} : { own }),
     reconnectsEarly,
   }));
-  const steps = withPollActions(random, plan.steps);
+  const steps = withPollActions(random, plan.steps, clients.length);
   const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
   return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
 }

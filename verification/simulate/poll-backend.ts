@@ -79,7 +79,7 @@ export class PollBackend {
     values.epoch = `epoch-${++values.epochs}`;
     values.versions.clear();
     values.before.clear();
-    for (const [key, value] of [...values.current]) if (value !== "removed") this.set(channel, key);
+    for (const [key, value] of values.current) if (value !== "removed") this.set(channel, key);
     values.before.clear();
   }
 
@@ -217,7 +217,6 @@ interface PolledValues {
 
 /** JSON of which a delta is shorter, and which no delta for another value gives. */
 function valueOf(number: number): string {
-  const word = (each: number): string => `${each}`.padStart(3, "0").repeat(12);
   return JSON.stringify({
     number,
     before: word(number - 1),
@@ -225,5 +224,7 @@ function valueOf(number: number): string {
     text: "x".repeat(40),
   });
 }
+
+const word = (number: number): string => `${number}`.padStart(3, "0").repeat(12);
 
 const inFlightMax = 4;

@@ -33,7 +33,11 @@ export type PollAction =
     };
 
 /** Puts actions on shared polls in the place of those that a shared poll doesn't have. */
-export function withPollActions(random: Random, steps: readonly Step[]): readonly Step[] {
+export function withPollActions(
+  random: Random,
+  steps: readonly Step[],
+  clients: number,
+): readonly Step[] {
   const all: Step[] = [];
   for (const step of steps) {
     const action = pollAction(random, step);
@@ -41,6 +45,13 @@ export function withPollActions(random: Random, steps: readonly Step[]): readonl
     if (action.do === "publish value" && random.chance(0.5))
       all.push({ ...action, ms: random.between(0, 12) });
     all.push({ ...action, ms: step.ms });
+    // Somebody ceases to track the key while its value waits to be sent.
+    if (action.do === "publish value" && random.chance(0.3)) {
+      const { channel, key } = action;
+      const client = random.between(0, clients - 1);
+      all[all.length - 1] = { ...action, ms: random.between(0, 25) };
+      all.push({ do: "untrack", client, channel, keys: [key], ms: step.ms });
+    }
     // Who subscribes mostly tracks keys.
     if (step.do === "subscribe" && random.chance(0.8))
       all.push({ ...trackOf(random, step.client, step.channel), ms: random.between(0, 200) });
@@ -51,28 +62,21 @@ export function withPollActions(random: Random, steps: readonly Step[]): readonl
 function pollAction(random: Random, action: Action): Action {
   if (!("channel" in action) || pollModeOf(action.channel) === undefined) return action;
   const { channel } = action;
-  switch (action.do) {
-    case "publish":
-    case "reuse key":
-    case "publish version":
-      return backendAction(random, channel);
-    case "publish own": {
-      const { client } = action;
-      return random.chance(0.7)
-        ? trackOf(random, client, channel)
-        : { do: "untrack", client, channel, keys: someKeys(random) };
-    }
-    case "remove":
-      return random.chance(0.5)
-        ? { do: "begin epoch", channel }
-        : { do: "remove value", channel, key: keyOf(random) };
-    case "read": {
-      const mood = random.pick<PollMood>(["fails", "hangs", "late", "late", "lies", "silent"]);
-      return { do: "behave", channel, mood, forMs: random.between(500, 20_000) };
-    }
-    default:
-      return action;
+  if (action.do === "publish" || action.do === "reuse key" || action.do === "publish version")
+    return backendAction(random, channel);
+  if (action.do === "publish own") {
+    const { client } = action;
+    return random.chance(0.7)
+      ? trackOf(random, client, channel)
+      : { do: "untrack", client, channel, keys: someKeys(random) };
   }
+  if (action.do === "remove")
+    return random.chance(0.5)
+      ? { do: "begin epoch", channel }
+      : { do: "remove value", channel, key: keyOf(random) };
+  if (action.do !== "read") return action;
+  const mood = random.pick<PollMood>(["fails", "hangs", "late", "late", "lies", "silent"]);
+  return { do: "behave", channel, mood, forMs: random.between(500, 20_000) };
 }
 
 function backendAction(random: Random, channel: string): Action {
