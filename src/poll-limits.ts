@@ -65,6 +65,11 @@ export const pollLimits = {
    * batch (rule SP7).
    */
   keyFramesLengthMax: 8_388_608,
+  /**
+   * The newest values of keys that one object keeps as bases of deltas, in characters, which may take two bytes each. A
+   * key whose value is beyond it is sent in full (rule SP13).
+   */
+  keyBasesLengthMax: 8_388_608,
   /** How late a signature is still taken, because clocks differ (docs/protocol.md 3.5). */
   trackGraceSeconds: 5,
   /**

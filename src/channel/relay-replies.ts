@@ -6,7 +6,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
-import { changeBytes, type KnownVersion } from "../contract/poll-batch.ts";
+import { changeBytes } from "../contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { removalOf } from "../contract/map-call.ts";
 
@@ -79,9 +79,9 @@ function replyTo(
       channel.relay.check(gateway);
       return { outcome: "checking" };
     case "track":
-      return track(channel, gateway, request.known, roomBytes, nowMs);
+      return track(channel, gateway, request, roomBytes, nowMs);
     case "untrack":
-      channel.sharedPoll?.untrack(gateway, request.keys);
+      channel.sharedPoll?.untrack(gateway, request.keys, request.number);
       return { outcome: "untracked" };
     default:
       // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
@@ -157,13 +157,14 @@ function recover(
 function track(
   { sharedPoll }: Channel,
   gateway: string,
-  known: readonly KnownVersion[],
+  { known, number }: Extract<RelayRequest, { readonly method: "track" }>,
   roomBytes: number,
   nowMs: number,
 ): RelayReply {
   if (sharedPoll === undefined) return failed(errorCodes.notAvailable);
   const bytesMax = Math.min(Math.max(0, roomBytes), limits.pollBatchBytesMax);
   const tracking = sharedPoll.track(gateway, known, nowMs, bytesMax);
+  if (number !== undefined) sharedPoll.noteRequest(gateway, number);
   return tracking.outcome === "full" ? failed(errorCodes.limitExceeded) : tracking;
 }
 

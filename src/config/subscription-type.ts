@@ -79,8 +79,9 @@ export function refuseStreamOptions(
     ["allow_recovery", features.allowRecovery, always],
     ["force_recovery_mode", recoveryMode === "cache", always],
     ["auto_cache_recover", features.autoCacheRecover, always],
-    ["allowed_delta_types", isBare && allowDelta, "which have no deltas"],
-    ["delta_publish", isBare && deltaPublish, "which have no deltas"],
+    ["allowed_delta_types", isPresence && allowDelta, "which have no deltas"],
+    ["delta_publish", isPoll && deltaPublish, "which send deltas to all who ask for them"],
+    ["delta_publish", isPresence && deltaPublish, "which have no deltas"],
     ["allow_tags_filter", isBare && features.allowTagsFilter, "which have no tags"],
   ] as const;
   for (const [name, isOn, reason] of unfit) {

@@ -21,7 +21,7 @@ import type {
  */
 export interface Attachment extends SessionIdentity {
   /** See {@link versionOf}. A release that can't serve the session closes the socket, and the client comes back. */
-  readonly v: 1 | 2 | 3 | 4 | 5 | 6;
+  readonly v: 1 | 2 | 3 | 4 | 5 | 6 | 7;
   /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, if there are several: JSON text, see {@link pack}. */
@@ -151,13 +151,14 @@ type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  if (!("v" in attachment) || ![1, 2, 3, 4, 5, 6].some((version) => version === attachment.v))
+  if (!("v" in attachment) || ![1, 2, 3, 4, 5, 6, 7].some((version) => version === attachment.v))
     return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
 
 /**
- * The releases that can serve the session. 6: those that know shared polls; any other would never send the client a
+ * The releases that can serve the session. 7: those that know deltas of shared polls; any other would send the client
+ * values in a form that it can't read. 6: those that know shared polls; any other would never send the client a
  * change. 5: those that know which tokens were revoked or made invalid; any other would
  * let the client keep what was made with one. 4: those that know the server's tags filters; any other would send the
  * client what it mustn't get. 3: not the first release. There the platform doesn't answer the text `{}`, which such a
@@ -167,7 +168,9 @@ function isAttachment(attachment: object): attachment is Attachment {
  */
 function versionOf(snapshot: SessionSnapshot): Attachment["v"] {
   const { keepalive, codec, secret, claims, subscriptions, invalidated } = snapshot;
-  if (subscriptions.some(({ pollEpoch }) => pollEpoch !== undefined)) return 6;
+  const polled = subscriptions.filter(({ pollEpoch }) => pollEpoch !== undefined);
+  if (polled.some(({ delta }) => delta === true)) return 7;
+  if (polled.length > 0) return 6;
   const isByToken = subscriptions.some(({ issuedAtSeconds }) => issuedAtSeconds !== undefined);
   if (isByToken || claims?.uid !== undefined || invalidated === true) return 5;
   if ([subscriptions, claims?.subscriptions].some(haveServerFilter)) return 4;

@@ -28,12 +28,20 @@ export interface PollBatch {
   readonly epoch: string;
   /** The newest value of each key that changed. Without any, the gateway only says what it tracks. */
   readonly changes: readonly KeyChange[];
+  /**
+   * What the gateway's last reply had as `since`: the batch was sent after that reply. Absent: there was none, or the
+   * sender doesn't know the field. Then the batch may have been sent before the gateway hibernated.
+   */
+  readonly since?: number;
 }
 
 /** A gateway's reply to a batch. */
 export type PollBatchReply =
-  /** `untracked`: keys of the batch that nobody tracks here. Absent: none. */
-  | { readonly outcome: "taken"; readonly untracked?: readonly string[] }
+  /**
+   * `untracked`: keys of the batch that nobody tracks here. Absent: none. `since`: when the gateway took its first batch of
+   * the channel since it last woke, ms since 1970, which tells its instances apart. Absent: the gateway doesn't say it.
+   */
+  | { readonly outcome: "taken"; readonly untracked?: readonly string[]; readonly since?: number }
   /** Nobody tracks a key of the channel here. */
   | { readonly outcome: "left" }
   /** The gateway is overloaded and took nothing: the batch is to be sent again later (rule B3). */

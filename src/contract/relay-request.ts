@@ -62,11 +62,15 @@ export type RelayRequest =
   | { readonly method: "check" }
   /**
    * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes. Without
-   * keys, only the epoch is asked for. A release before it refuses it.
+   * keys, only the epoch is asked for. A release before it refuses it. `number` grows from one request of the gateway to
+   * the next; absent: the release before doesn't number them.
    */
-  | { readonly method: "track"; readonly known: readonly KnownVersion[] }
-  /** Nobody at the gateway tracks these keys any more. */
-  | { readonly method: "untrack"; readonly keys: readonly string[] };
+  | { readonly method: "track"; readonly known: readonly KnownVersion[]; readonly number?: number }
+  /**
+   * Nobody at the gateway tracks these keys any more. With a `number` below that of a `track` that was carried out, the
+   * request is late, and does nothing: the gateway may track the keys again.
+   */
+  | { readonly method: "untrack"; readonly keys: readonly string[]; readonly number?: number };
 
 /** The reply to one request. */
 export type RelayReply =

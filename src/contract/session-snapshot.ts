@@ -140,7 +140,7 @@ export interface SubscriptionSnapshot {
    * it is to another kind of channel.
    */
   readonly pollEpoch?: string;
-  /** Of a subscription to a shared poll: it tracks keys, or did (rule SP8). */
+  /** Of a subscription to a shared poll: it tracks keys (rule SP8). */
   readonly tracks?: true;
   /** The tags filter that the client asked for. */
   readonly filter?: FilterNode;

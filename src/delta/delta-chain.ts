@@ -1,6 +1,12 @@
 import type { Codec } from "../protocol/codec.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import { type Payload, payloadBytes, payloadJson, payloadLength } from "../protocol/payload.ts";
+import {
+  type Payload,
+  payloadBytes,
+  payloadJson,
+  payloadLength,
+  samePayload,
+} from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
 import { createDelta } from "./fossil.ts";
 import { limits } from "../limits.ts";
@@ -59,7 +65,7 @@ export function deltaOrFull(publication: Publication, base: Payload, form: Delta
 }
 
 /** A publication in full, in the form that delta subscribers get (docs/protocol.md 3.1). */
-export function fullForDelta(publication: Publication, form: DeltaForm): Publication {
+export function fullForDelta<Sent extends Publication>(publication: Sent, form: DeltaForm): Sent {
   return form === "bytes"
     ? publication
     : { ...publication, data: asString(payloadJson(publication.data)) };
@@ -157,9 +163,7 @@ function keyOf(
  * Compares payloads, since an offset may have another publication in another epoch, or after the channel was forgotten.
  */
 function isSame(one: Payload | undefined, other: Payload | undefined): boolean {
-  if (one === other) return true;
-  if (!(one instanceof Uint8Array) || !(other instanceof Uint8Array)) return false;
-  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+  return one === undefined || other === undefined ? one === other : samePayload(one, other);
 }
 
 function bytesOf({ payload, sent }: KnownDelta): number {

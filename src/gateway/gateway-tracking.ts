@@ -15,14 +15,17 @@ import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
 export class GatewayTracking implements Tracking {
   readonly #setup: GatewayTrackingSetup;
   readonly #channels = new Map<string, LocalTracks>();
-  readonly #budget = { tracks: 0, length: 0 };
+  readonly #budget = { tracks: 0, length: 0, bases: 0 };
   /** The channels with connections that wait for changes, in the order in which they send their slices. */
   readonly #sending = new Set<LocalTracks>();
   /** Subscriptions whose tracks have changed since they were stored. */
   readonly #unsaved = new Set<Subscription>();
+  /** The number of the last request to a channel's object. */
+  #number: number;
 
   constructor(setup: GatewayTrackingSetup) {
     this.#setup = setup;
+    this.#number = setup.startedAtMs ?? 0;
   }
 
   /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
@@ -47,12 +50,18 @@ export class GatewayTracking implements Tracking {
   }
 
   /** Takes what a channel's object tells. */
-  take({ channel, instance, epoch, changes }: PollBatch, nowMs: number): PollBatchReply {
+  take({ channel, instance, epoch, changes, since }: PollBatch, nowMs: number): PollBatchReply {
     const tracks = this.#channels.get(channel);
-    const untracked = tracks?.take({ instance, epoch, changes }, nowMs);
+    const mayBeLate = since === undefined || since !== tracks?.takesSinceMs;
+    const untracked = tracks?.take({ instance, epoch, changes, mayBeLate }, nowMs);
     if (tracks === undefined || untracked === undefined) return { outcome: "left" };
     this.#noteSending(tracks);
-    return untracked.length === 0 ? { outcome: "taken" } : { outcome: "taken", untracked };
+    const { takesSinceMs = nowMs } = tracks;
+    return {
+      outcome: "taken",
+      since: takesSinceMs,
+      ...(untracked.length === 0 ? {} : { untracked }),
+    };
   }
 
   epoch(channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {
@@ -118,11 +127,12 @@ export class GatewayTracking implements Tracking {
       keysMax: keysMax(channel),
       budget: this.#budget,
       track: (known, _nowMs, done) =>
-        request(channel, { method: "track", known }, (reply) => {
+        request(channel, { method: "track", known, number: ++this.#number }, (reply) => {
           done(reply.outcome === "tracking" ? reply : failed(reply));
           this.#noteSending(tracks);
         }),
-      untrack: (keys) => request(channel, { method: "untrack", keys }, ignoreReply),
+      untrack: (keys) =>
+        request(channel, { method: "untrack", keys, number: ++this.#number }, ignoreReply),
       changed: (subscription) => this.#unsaved.add(subscription),
     });
     this.#channels.set(channel, tracks);
@@ -140,6 +150,11 @@ interface GatewayTrackingSetup {
   readonly queueMaxBytes: number;
   /** The most keys that one connection tracks on a channel. */
   readonly keysMax: (channel: string) => number;
+  /**
+   * When the gateway's instance began, ms since 1970: the first number of its requests, so that those of the next instance
+   * are greater. Absent in tests, whose gateways don't hibernate.
+   */
+  readonly startedAtMs?: number;
   /** Absent in tests, whose gateways don't hibernate. */
   readonly rows?: TrackRows;
 }

@@ -64,6 +64,8 @@ export interface GatewaySetup {
   readonly trail?: GatewayTrail;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: Counts;
+  /** When this instance began, ms since 1970; absent in tests whose gateways don't hibernate. */
+  readonly startedAtMs?: number;
   /** Opens where tracked keys of shared polls are stored; absent in tests whose gateways don't hibernate. */
   readonly trackRows?: () => TrackRows;
 }
@@ -376,11 +378,12 @@ export class Gateway implements Channels {
   }
 
   #newTracking(): GatewayTracking {
-    const { config, trackRows } = this.#setup;
+    const { config, trackRows, startedAtMs } = this.#setup;
     return new GatewayTracking({
       request: (channel, request, done) => this.#request(channel, request, done),
       queueMaxBytes: config.client.queueMaxSizeBytes,
       keysMax: (channel) => this.#options(channel)?.sharedPoll?.maxKeysPerConnection ?? 0,
+      ...(startedAtMs !== undefined && { startedAtMs }),
       ...(trackRows !== undefined && { rows: trackRows() }),
     });
   }

@@ -33,6 +33,12 @@ export function payloadBytes(payload: Payload): Uint8Array {
   return typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
 }
 
+/** Whether two payloads have the same content; text and bytes never have. */
+export function samePayload(one: Payload, other: Payload): boolean {
+  if (typeof one === "string" || typeof other === "string") return one === other;
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}
+
 /** The number of bytes that {@link payloadBytes} gives. */
 export function payloadLength(payload: Payload): number {
   return typeof payload === "string" ? utf8Length(payload) : payload.byteLength;

@@ -47,7 +47,16 @@ export function changeTracks(
       return;
     }
     const result = { ttlSeconds: ttlSeconds(read.expireAtSeconds, nowMs), items: reply.newer };
-    done({ outcome: "reply", reply: { id, method: "sub_refresh", result } });
+    // With an error the client takes nothing for tracked, and has none of the values.
+    const untrack = (): void => {
+      const keys = read.keys.map(({ key }) => key);
+      tracking.untrack(subscription, keys);
+    };
+    done({
+      outcome: "reply",
+      reply: { id, method: "sub_refresh", result },
+      refused: untrack,
+    });
   });
 }
 

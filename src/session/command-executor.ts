@@ -355,7 +355,7 @@ export class CommandExecutor {
       case "reply":
         session.change(decision.changes);
         if (command.method === "publish") this.#catchUp(command.request.channel);
-        session.reply(decision.reply);
+        if (!session.reply(decision.reply)) decision.refused?.();
     }
   }
 

@@ -8,7 +8,13 @@ import type { SessionIdentity } from "../contract/session-snapshot.ts";
  * so that replies leave in order.
  */
 export type Decision =
-  | { readonly outcome: "reply"; readonly reply: Reply; readonly changes?: Changes }
+  | {
+      readonly outcome: "reply";
+      readonly reply: Reply;
+      readonly changes?: Changes;
+      /** Called if the client is sent an error in the reply's place, because the reply is too large (rule F4). */
+      readonly refused?: () => void;
+    }
   | {
       readonly outcome: "error";
       readonly error: ErrorCode;

@@ -211,7 +211,8 @@ function granted(
   const { filter } = request;
   // Filtered publications would be missing between the others, so there would be no base for the next delta.
   const isFiltered = (filter ?? serverFilter) !== undefined;
-  const delta = request.delta !== "" && options.allowDelta && positioned && !isFiltered;
+  const hasBases = positioned || options.sharedPoll !== undefined;
+  const delta = request.delta !== "" && options.allowDelta && hasBases && !isFiltered;
   const announced = override.joinLeave ?? options.joinLeave;
   const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;
   const subscription: SubscriptionSnapshot = {

@@ -1,4 +1,5 @@
 import { changeBytes, type KeyChange, type KnownVersion } from "../contract/poll-batch.ts";
+import { fullForDelta } from "../delta/delta-chain.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { KeyFrames } from "../shared-poll/key-frames.ts";
@@ -14,20 +15,23 @@ import type { TrackReply } from "./tracking.ts";
  */
 export class LocalTracks {
   readonly #setup: LocalTracksSetup;
-  readonly #tracked = new TrackedKeys<Subscription>();
+  readonly #tracked: TrackedKeys<Subscription>;
   readonly #frames: KeyFrames<Subscription>;
   /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
   #instance: number | undefined;
-  /** The epoch that was told last; undefined before the first. */
+  /** The epoch that was told last, while all live subscriptions are of it; undefined if that has to be looked at. */
   #epoch: string | undefined;
   /** Subscriptions that track keys, or have asked to. */
   readonly #live = new Set<Subscription>();
+  /** When the first changes were taken, ms since 1970; undefined before. */
+  #takesSinceMs: number | undefined;
   /** How many requests to track are under way. */
   #asking = 0;
 
   constructor(setup: LocalTracksSetup) {
     this.#setup = setup;
     this.#frames = new KeyFrames(setup.channel, setup.queueMaxBytes);
+    this.#tracked = new TrackedKeys(() => limits.keyBasesLengthMax - setup.budget.bases);
   }
 
   /** Whether nothing is tracked, asked or sent any more. */
@@ -38,6 +42,11 @@ export class LocalTracks {
   /** Whether connections wait for changes: {@link sendSlice} has to be called in another turn of the event loop. */
   get sending(): boolean {
     return this.#frames.sending;
+  }
+
+  /** When the first changes were taken here, ms since 1970; undefined before. */
+  get takesSinceMs(): number | undefined {
+    return this.#takesSinceMs;
   }
 
   sendSlice(): void {
@@ -65,13 +74,16 @@ export class LocalTracks {
       done({ outcome: "tracking", newer: [] });
       return;
     }
-    this.#live.add(subscription);
+    this.#begin(subscription);
     const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
     // Changes may come before the reply, and only tracked keys take them.
     this.#counted(() => {
-      for (const key of keys) this.#tracked.track(subscription, key);
+      for (const key of keys) {
+        // What still waits isn't newer than what the client has got from elsewhere.
+        if (this.#tracked.track(subscription, key)) this.#frames.drop(subscription, key.key);
+      }
     });
-    subscription.tracksKeys();
+    subscription.tracksKeys(true);
     this.#asking++;
     this.#setup.track(keys, nowMs, (reply) => {
       this.#asking--;
@@ -100,7 +112,7 @@ export class LocalTracks {
       keys.filter((key) => this.#tracked.untrack(subscription, key)),
     );
     if (gone.length > 0) this.#setup.untrack(gone);
-    if (keys.length > 0) this.#setup.changed?.(subscription);
+    if (keys.length > 0) this.#tracksLess(subscription);
   }
 
   /** A subscription has ended. */
@@ -117,9 +129,9 @@ export class LocalTracks {
   /** Restores what a subscription tracked, as {@link stored} said. */
   restore(subscription: Subscription, { keys, instance }: StoredTracks): void {
     this.#instance ??= instance;
-    this.#live.add(subscription);
+    this.#begin(subscription);
     this.#counted(() => {
-      for (const key of keys) this.#tracked.track(subscription, key);
+      for (const key of keys) this.#tracked.restore(subscription, key);
     });
   }
 
@@ -135,7 +147,11 @@ export class LocalTracks {
    *
    * @returns the keys that nobody tracks; undefined if nobody tracks anything here any more
    */
-  take({ instance, epoch, changes }: TakenChanges, nowMs: number): readonly string[] | undefined {
+  take(
+    { instance, epoch, changes, mayBeLate }: TakenChanges,
+    nowMs: number,
+  ): readonly string[] | undefined {
+    this.#takesSinceMs ??= nowMs;
     this.#expire(nowMs);
     if (this.#live.size === 0) return undefined;
     this.#instance ??= instance;
@@ -148,8 +164,12 @@ export class LocalTracks {
         if (change.removed !== true) untracked.push(change.key);
         continue;
       }
-      const trackers = this.#counted(() => this.#tracked.take(change));
-      for (const each of trackers) this.#frames.collect(each, change);
+      const receipts = this.#counted(() => this.#tracked.take(change, mayBeLate));
+      for (const { tracker, base } of receipts) {
+        this.#frames.collect(tracker, change, base);
+        // Otherwise the key would be tracked again when the gateway wakes.
+        if (change.removed === true) this.#tracksLess(tracker);
+      }
     }
     return untracked;
   }
@@ -159,7 +179,12 @@ export class LocalTracks {
     const { trackers, keys } = this.#counted(() => this.#tracked.expire(nowMs));
     if (trackers.size === 0) return;
     if (keys.length > 0) this.#setup.untrack(keys);
-    for (const each of trackers) this.#setup.changed?.(each);
+    for (const each of trackers) this.#tracksLess(each);
+  }
+
+  #tracksLess(subscription: Subscription): void {
+    if (this.#tracked.of(subscription).count === 0) subscription.tracksKeys(false);
+    this.#setup.changed?.(subscription);
   }
 
   #refusal(subscription: Subscription, keys: readonly TrackedKey[]): ErrorCode | undefined {
@@ -178,10 +203,11 @@ export class LocalTracks {
   /** Does something that tracks more or less, and counts that for the object. */
   #counted<Result>(work: () => Result): Result {
     const { budget } = this.#setup;
-    const { size, length } = this.#tracked;
+    const { size, length, basesLength } = this.#tracked;
     const result = work();
     budget.tracks += this.#tracked.size - size;
     budget.length += this.#tracked.length - length;
+    budget.bases += this.#tracked.basesLength - basesLength;
     return result;
   }
 
@@ -206,16 +232,24 @@ export class LocalTracks {
     const replied: KeyChange[] = [];
     let bytes = 0;
     for (const change of changes) {
-      if (!this.#tracked.note(subscription, change)) continue;
-      bytes += changeBytes(change);
+      if (!this.#counted(() => this.#tracked.note(subscription, change))) continue;
+      const { delta, codec } = subscription;
+      const sent = delta ? fullForDelta(change, codec.deltaForm) : change;
+      bytes += changeBytes(sent);
       if (bytes > limits.batchBytesMax) this.#frames.collect(subscription, change);
       else {
         // An older change of the key may wait to be sent.
         this.#frames.drop(subscription, change.key);
-        replied.push(change);
+        replied.push(sent);
       }
     }
     return replied;
+  }
+
+  /** The subscription tracks keys from here on. It may have begun in another epoch than the last that was told. */
+  #begin(subscription: Subscription): void {
+    if (!this.#live.has(subscription)) this.#epoch = undefined;
+    this.#live.add(subscription);
   }
 
   /** Ends the subscriptions of another epoch; which one is new is looked at only once. */
@@ -237,6 +271,8 @@ interface TrackBudget {
   tracks: number;
   /** The characters of these keys. */
   length: number;
+  /** The characters of the values that are kept as bases of deltas. */
+  bases: number;
 }
 
 interface LocalTracksSetup {
@@ -271,6 +307,8 @@ export type ObjectTracking =
 /** Changes of the channel's object. */
 export interface TakenChanges extends TrackedBy {
   readonly changes: readonly KeyChange[];
+  /** Whether they may be of a call that was made before this object hibernated, so that newer ones have been sent. */
+  readonly mayBeLate: boolean;
 }
 
 /** The keys that a subscription tracks, and the instance of the channel's object that knows them. */

@@ -21,7 +21,7 @@ export class OwnTracking implements Tracking {
       channel,
       queueMaxBytes,
       keysMax,
-      budget: { tracks: 0, length: 0 },
+      budget: { tracks: 0, length: 0, bases: 0 },
       track: (known, nowMs, done) => {
         const tracking = poll.track(ownName, known, nowMs);
         done(trackingReply(tracking));
@@ -42,7 +42,8 @@ export class OwnTracking implements Tracking {
   /** Collects what the channel has for the connections. */
   settle(nowMs: number): void {
     const { epoch, instance } = this.#poll;
-    this.#tracks.take({ epoch, instance, changes: this.#poll.takeOwn() }, nowMs);
+    const changes = this.#poll.takeOwn();
+    this.#tracks.take({ epoch, instance, changes, mayBeLate: false }, nowMs);
   }
 
   epoch(_channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {

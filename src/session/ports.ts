@@ -288,8 +288,12 @@ export interface CommandSession {
   leave(channel: string): void;
   /** Ends the subscription to a channel from the server's side, and tells the client. */
   unsubscribe(channel: string, code: UnsubscribeCode): void;
-  /** Sends a reply, or error 106 if the reply is too large (rule F4). */
-  reply(reply: Reply): void;
+  /**
+   * Sends a reply, or an error if the reply is too large: 106, or 111 for now (rule F4).
+   *
+   * @returns whether it wasn't replaced by an error
+   */
+  reply(reply: Reply): boolean;
   /** Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4). */
   send(message: Message): void;
   /**

@@ -401,16 +401,19 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return new Subscription(info, granted, this.codec, this.#connection, this, cursor);
   }
 
-  reply(reply: Reply): void {
+  reply(reply: Reply): boolean {
     const { codec } = this;
     const { config } = this.context;
     const message = codec.encodeReply(reply);
     // A reply larger than `client.queue_max_size` could never be taken, so an error replaces it (rule F4).
     if (message.length > config.client.queueMaxSizeBytes) {
       this.send(codec.encodeReply({ id: reply.id, error: errorCodes.limitExceeded }));
-    } else if (this.#overloads(message)) {
-      this.send(codec.encodeReply({ id: reply.id, error: errorCodes.tooManyRequests }));
-    } else this.send(message);
+      return false;
+    }
+    const isOver = this.#overloads(message);
+    const { tooManyRequests } = errorCodes;
+    this.send(isOver ? codec.encodeReply({ id: reply.id, error: tooManyRequests }) : message);
+    return !isOver;
   }
 
   send(message: Message): void {

@@ -146,10 +146,11 @@ export class Subscription implements Subscriber {
     this.#granted = { ...this.#granted, hasNewest: false };
   }
 
-  /** Stores that the subscription tracks keys: if these are lost, its client is told so (rule SP8). */
-  tracksKeys(): void {
-    if (this.#granted.tracks === true) return;
-    this.#granted = { ...this.#granted, tracks: true };
+  /** Stores whether the subscription tracks keys: if these are lost, its client is told so (rule SP8). */
+  tracksKeys(tracks: boolean): void {
+    if (tracks === (this.#granted.tracks === true)) return;
+    const { tracks: _, ...others } = this.#granted;
+    this.#granted = tracks ? { ...others, tracks } : others;
     this.#session.subscriptionChanged();
   }
 

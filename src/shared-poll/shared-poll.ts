@@ -10,7 +10,7 @@ import {
 import type { PollAnswer } from "../hooks/poll.ts";
 import type { PollPublishRequest } from "../contract/poll-call.ts";
 import { limits } from "../limits.ts";
-import { base64, type Payload } from "../protocol/payload.ts";
+import { base64, type Payload, samePayload } from "../protocol/payload.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
 
@@ -132,10 +132,21 @@ export class SharedPoll {
     return { outcome: "tracking", epoch, instance, newer };
   }
 
-  /** Nobody tracks these keys any more at a watcher. */
-  untrack(watcher: string, keys: Iterable<string>): void {
+  /** Notes the number of a request of a gateway to track keys that was just carried out. */
+  noteRequest(watcher: string, number: number): void {
     const one = this.#watchers.get(watcher);
-    if (one === undefined) return;
+    if (one !== undefined) one.newestRequest = Math.max(one.newestRequest, number);
+  }
+
+  /**
+   * Nobody tracks these keys any more at a watcher.
+   *
+   * @param number of the gateway's request; one that comes after a later request to track keys has no effect. Undefined:
+   *               it can't be late
+   */
+  untrack(watcher: string, keys: Iterable<string>, number?: number): void {
+    const one = this.#watchers.get(watcher);
+    if (one === undefined || (number !== undefined && number < one.newestRequest)) return;
     for (const key of keys) this.#untrack(one, key);
     if (one.idle && !one.calling) this.#watchers.delete(watcher);
   }
@@ -199,6 +210,7 @@ export class SharedPoll {
         instance: this.#instance,
         epoch: this.#epoch,
         changes: one.begin(),
+        ...(one.since === undefined ? {} : { since: one.since }),
       };
       deliveries.push({ gateway: one.name, batch });
     }
@@ -218,6 +230,7 @@ export class SharedPoll {
       case "taken":
       case "left": {
         const meanwhile = one.took(nowMs);
+        one.since = sinceOf(reply);
         const gone = outcome === "left" ? [...one.has.keys()] : untrackedOf(reply);
         for (const key of gone) if (!meanwhile.has(key)) this.#untrack(one, key);
         if (one.idle) this.#watchers.delete(gateway);
@@ -311,12 +324,12 @@ export class SharedPoll {
     const state = this.#keys.get(key);
     if (!this.#versioned || state === undefined) return { key, version: 0n };
     if (state.change !== undefined) return { key, version: state.version };
-    let version = state.version;
+    let least = state.version === 0n ? undefined : state.version;
     for (const one of state.watchers) {
       const has = one.has.get(key) ?? 0n;
-      if (version === 0n || has < version) version = has;
+      if (least === undefined || has < least) least = has;
     }
-    return { key, version };
+    return { key, version: least ?? 0n };
   }
 
   /**
@@ -413,11 +426,13 @@ function untrackedOf(reply: PollBatchReply | "failed"): readonly string[] {
   return reply !== "failed" && reply.outcome === "taken" ? (reply.untracked ?? []) : [];
 }
 
+function sinceOf(reply: PollBatchReply | "failed"): number | undefined {
+  return reply !== "failed" && reply.outcome === "taken" ? reply.since : undefined;
+}
+
 function isSameContent({ change, hash, version }: PolledKey, data: Payload): boolean {
   if (change === undefined) return version > 0n && hash === contentOf(data);
-  const before = change.data;
-  if (typeof before === "string" || typeof data === "string") return before === data;
-  return before.length === data.length && before.every((byte, index) => byte === data[index]);
+  return samePayload(change.data, data);
 }
 
 /** Two hashes and the length: that another content has the same is as good as impossible, unless it is made so. */

@@ -13,6 +13,10 @@ export class Watcher {
   readonly has = new Map<string, bigint>();
   /** Whether it has to be called although nothing has changed. */
   mustCall = false;
+  /** The number of its newest request to track keys. */
+  newestRequest = 0;
+  /** The `since` of its last reply; undefined before the first. */
+  since: number | undefined;
   /** When it last said that it tracks keys, or told of one, ms since 1970. */
   checkedAtMs: number;
   readonly #pending = new Map<string, KeyChange>();

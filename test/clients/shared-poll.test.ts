@@ -1,6 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
-import type { SharedPollUpdateContext } from "centrifuge";
+import type { SharedPollSubscriptionOptions, SharedPollUpdateContext } from "centrifuge";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { longValue } from "../support/long-value.ts";
 import { type HookAnswer, type HookRequest, HookServer } from "../support/hook-server.ts";
 import { Inbox } from "../support/inbox.ts";
 import type { SdkClient } from "../support/sdk-client.ts";
@@ -46,10 +47,17 @@ function sign(keys: readonly string[], user: string, channel: string, expireAt =
 }
 
 /** A client that tracks keys, with the updates that it gets. */
-async function tracking(wire: Wire, channel: string, keys: string[], user = "ada") {
+async function tracking(
+  wire: Wire,
+  channel: string,
+  keys: string[],
+  user = "ada",
+  more: Partial<SharedPollSubscriptionOptions> = {},
+) {
   const client = wire.open(server, channel, { token: signToken({ sub: user }) });
   clients.push(client);
   const subscription = client.client.newSharedPollSubscription(channel, {
+    ...more,
     getSignature: (context) =>
       Promise.resolve({ keys: context.keys, signature: sign(context.keys, user, channel) }),
   });
@@ -84,7 +92,12 @@ beforeAll(async () => {
       channel: {
         proxy: { shared_poll_refresh: { endpoint: backend.url("poll"), timeout: "20s" } },
         namespaces: [
-          { name: "prices", ...options, shared_poll: { refresh_interval: "200ms" } },
+          {
+            name: "prices",
+            ...options,
+            allowed_delta_types: ["fossil"],
+            shared_poll: { refresh_interval: "200ms" },
+          },
           {
             name: "votes",
             ...options,
@@ -135,6 +148,47 @@ describe.each(chosen)("a shared poll, by $name", (wire) => {
     expect([...first.errors.all, ...second.errors.all]).toEqual([]);
     expect(backend.unsigned).toBe(0);
   });
+
+  it("[SP13] a client that asks for deltas gets them, of what it was sent last of each key", async () => {
+    const channel = `prices:deltas-${wire.name}`;
+    const deltas = { delta: "fossil" } as const;
+    set(channel, "a", longValue(1));
+    set(channel, "b", longValue(11));
+    const one = await tracking(wire, channel, ["a", "b"], "ada", deltas);
+    await one.updates.count(2);
+    set(channel, "a", longValue(2));
+    expect((await one.updates.count(3))[2]).toMatchObject({ key: "a", data: longValue(2) });
+    expect(one.subscription.deltaStats()).toMatchObject({
+      numFullPayloads: 2,
+      numDeltaPayloads: 1,
+    });
+    // Whoever comes later gets the value in the reply, and the next one as a delta of it; so does one who comes back.
+    const late = await tracking(wire, channel, ["a"], "bob", deltas);
+    expect(await late.updates.next()).toMatchObject({ data: longValue(2) });
+    set(channel, "a", longValue(3));
+    expect(await late.updates.next()).toMatchObject({ data: longValue(3) });
+    late.subscription.untrack(["a"]);
+    late.subscription.track(["a"]);
+    expect(await late.updates.next()).toMatchObject({ data: longValue(3) });
+    set(channel, "a", longValue(4));
+    set(channel, "b", longValue(12));
+    expect(await late.updates.next()).toMatchObject({ data: longValue(4) });
+    const all = (await one.updates.count(6)).map(({ key, data }) => [key, data]);
+    expect(all.slice(3)).toEqual(
+      expect.arrayContaining([
+        ["a", longValue(3)],
+        ["a", longValue(4)],
+        ["b", longValue(12)],
+      ]),
+    );
+    const stats = [one, late].map(({ subscription }) => subscription.deltaStats());
+    expect(stats).toMatchObject([
+      { numFullPayloads: 2, numDeltaPayloads: 4 },
+      { numFullPayloads: 2, numDeltaPayloads: 2 },
+    ]);
+    expect([...one.errors.all, ...late.errors.all]).toEqual([]);
+    expect([one.client.reconnects, late.client.reconnects]).toEqual([0, 0]);
+  });
 });
 
 describe.each(chosen.filter(({ rule }) => rule === "W1"))("versions, by $name", (wire) => {
@@ -173,15 +227,20 @@ describe.each(chosen.filter(({ rule }) => rule === "W1"))("versions, by $name", 
 const gateways = chosen.filter(({ endpoint, rule }) => endpoint === "gateway" && rule === "W1");
 
 it.each(gateways)(
-  "[SP8] an evicted gateway knows what its clients track, by $name",
+  "[SP8][SP13] an evicted gateway knows what its clients track, and sends the next values in full, by $name",
   async (wire) => {
     const channel = `prices:evicted-${wire.name}`;
-    set(channel, "a", "1");
-    const one = await tracking(wire, channel, ["a"]);
-    expect(await one.updates.next()).toMatchObject({ data: "1" });
+    set(channel, "a", longValue(1));
+    const one = await tracking(wire, channel, ["a"], "ada", { delta: "fossil" });
+    expect(await one.updates.next()).toMatchObject({ data: longValue(1) });
     await server.evictGateway("na/0");
-    set(channel, "a", "2");
-    expect(await one.updates.next()).toMatchObject({ data: "2" });
+    // The gateway doesn't know whether the client ignores the first value, and makes no delta of it.
+    for (const value of [2, 3, 4]) {
+      set(channel, "a", longValue(value));
+      expect(await one.updates.next()).toMatchObject({ data: longValue(value) });
+    }
+    const { numFullPayloads, numDeltaPayloads } = one.subscription.deltaStats();
+    expect([numFullPayloads, numDeltaPayloads]).toEqual([3, 1]);
     expect(one.subscribed.all).toHaveLength(1);
     expect(one.client.reconnects).toBe(0);
   },

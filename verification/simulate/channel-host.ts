@@ -22,6 +22,7 @@ import type {
 } from "../../src/contract/relay-request.ts";
 import { Alarm } from "./alarm.ts";
 import { presenceReply, publishes } from "./channel-jobs.ts";
+import type { ChannelMemory as Memory } from "./channel-memory.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
 import { Holder } from "./holder.ts";
@@ -34,20 +35,7 @@ import type { ClientEnd, Socket } from "./socket.ts";
 import { Storage } from "./storage.ts";
 import { WatchedChannel } from "./watched-channel.ts";
 import { ownSessions } from "./own-sessions.ts";
-
-/** The state that a crash destroys. */
-interface Memory extends SocketMemory {
-  readonly incarnation: Incarnation;
-  readonly wokeAtMs: number;
-  readonly channel: WatchedChannel;
-  readonly sendTimer: TurnTimer;
-  readonly retryTimer: NextTimer;
-  /** Writes an ephemeral map down. */
-  readonly restTimer: NextTimer;
-  readonly commits: CommitTurns;
-  readonly presence: SharedPresence;
-  hadStorage: boolean;
-}
+import { pollHost } from "./poll-host.ts";
 
 /**
  * A simulated channel object: storage, an alarm and sockets that outlive its memory, and the memory. It drives the core
@@ -178,7 +166,7 @@ export class ChannelHost implements ChannelCalls {
     this.#sockets.die();
     if (this.#mapModel?.wake() === true) this.#noteForgotten();
     this.#upAtMs = timeline.nowMs + downMs;
-    if (this.#mapModel === undefined)
+    if (this.#mapModel === undefined && this.#options.sharedPoll === undefined)
       eventLog.note({ process: this.name, type: "info", f: "crash", channel: this.name });
   }
 
@@ -241,7 +229,7 @@ export class ChannelHost implements ChannelCalls {
   }
 
   acted(): void {
-    this.#settle();
+    this.#guard(() => this.#settle());
   }
 
   /** After a failed write, any work may fail: the object is reset soon. */
@@ -266,6 +254,8 @@ export class ChannelHost implements ChannelCalls {
     const channel = this.#newChannel();
     this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
     const presence = this.#newPresence(incarnation, channel);
+    const polls = pollHost(channel, config, this, this.#context, incarnation);
+    const clock = (): number => this.nowMs;
     const memory: Memory = {
       incarnation,
       wokeAtMs: timeline.nowMs,
@@ -288,12 +278,20 @@ export class ChannelHost implements ChannelCalls {
         full: () => channel.hub.full,
       }),
       presence,
+      polls,
       hadStorage: storedTables(this.#storage).size > 0,
       sessions: new Map(),
       turns: new Map(),
       context: {
         config,
-        channels: new SingleChannel(channel, config.channel, presence, () => this.nowMs),
+        channels: new SingleChannel(
+          channel,
+          config.channel,
+          presence,
+          clock,
+          undefined,
+          polls?.tracking,
+        ),
         ...sessions,
         ...(holder === undefined ? {} : { users: holder.users }),
       },
@@ -415,6 +413,7 @@ export class ChannelHost implements ChannelCalls {
     const { hub, map } = memory.channel;
     map?.tellLoss(this.nowMs);
     if (map !== undefined) memory.restTimer.set(map.restInMs(this.nowMs));
+    memory.polls?.settle();
     if (!memory.commits.committing) this.#send(memory);
     if (hub.sending) memory.sendTimer.set();
     if (!hub.full) memory.commits.resume();
@@ -458,6 +457,7 @@ export class ChannelHost implements ChannelCalls {
       cleanupMs,
       channel.relay.alarmAtMs(nowMs),
       this.#sockets.dueAtMs(memory),
+      memory.polls?.alarmAtMs() ?? Number.POSITIVE_INFINITY,
     );
     if (this.#alarm.covers(firstMs)) return;
     this.#storage.write();

@@ -9,6 +9,9 @@ export interface ReceivedPublication {
   /** The key that was changed, on a map, and whether it was removed. */
   readonly key?: string;
   readonly removed?: boolean;
+  /** Of a shared poll: the version of the key, and whether the data is a delta. */
+  readonly version?: number;
+  readonly delta?: boolean;
   /** The first publication of a stream names it. */
   readonly epoch?: string;
 }
@@ -19,6 +22,7 @@ export interface ReceivedResult {
   readonly offset?: number;
   readonly recovered?: boolean;
   readonly positioned?: boolean;
+  readonly delta?: boolean;
   readonly publications?: readonly ReceivedPublication[];
 }
 

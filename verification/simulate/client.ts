@@ -1,11 +1,11 @@
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { WorldContext } from "./world-context.ts";
-import { type ReceivedResult, ClientSubscription } from "./client-subscription.ts";
+import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
 import { mapModeOf } from "./map-kinds.ts";
-import { MapSubscription } from "./map-subscription.ts";
 import type { ReceivedFrame, ReceivedPush } from "./received-frame.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
+import { subscriptionOf } from "./subscription-of.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ClientToken, WatchedConnection } from "./user-rules.ts";
 
@@ -86,12 +86,12 @@ export class WorldClient {
     const known = this.#subscriptions.get(channel);
     if (known !== undefined) return known;
     const given = this.#traits.given.includes(channel);
-    const { publicationLog, eventLog } = this.#context;
-    const { name } = this;
-    const subscription =
-      mapModeOf(channel) === undefined
-        ? new ClientSubscription(channel, given, name, publicationLog, eventLog)
-        : new MapSubscription(channel, name, publicationLog, eventLog, pageSizeOf(name));
+    const subscription = subscriptionOf(channel, given, {
+      who: this.name,
+      context: this.#context,
+      send: (command, answered) => this.#send(command, answered),
+      askLater: (work) => this.#context.timeline.after(this.#traits.backoffMs(), work),
+    });
     this.#subscriptions.set(channel, subscription);
     return subscription;
   }
@@ -452,11 +452,6 @@ export class WorldClient {
 
 /** Notes that a publish begins, or its outcome. */
 type NoteOutcome = (type: "invoke" | "ok" | "fail" | "info") => void;
-
-/** Clients differ in how many entries of a map they ask for at once. */
-function pageSizeOf(client: string): number {
-  return 1 + ((client.length + client.charCodeAt(client.length - 1)) % 3);
-}
 
 interface Connection {
   readonly place: string;

@@ -2,6 +2,8 @@ import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
 import { mapModeOf } from "./map-kinds.ts";
 import { smooth } from "./network.ts";
+import { pollModeOf } from "./poll-kinds.ts";
+import { allKeys } from "./poll-plan.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -14,19 +16,24 @@ export function complaintsOf(world: World): readonly string[] {
     channel.crashesAtCommit = false;
     channel.failAfter(undefined);
   }
+  world.polls.calm();
   for (const home of world.homes.values()) {
     home.crashesAtCommit = false;
     home.failAfter(undefined);
   }
-  world.pass(longMs);
+  const restMs = [...world.channels.keys()].every(isPoll) ? pollRestMs : longMs;
+  world.pass(restMs);
   checkOrders(world);
   checkAtRest(world, "at rest");
   for (const { evict } of evictables(world)) evict();
   // Owed entries are delivered although every object hibernated; gateways without subscribers say so now.
   for (const name of world.channels.keys()) publishTo(world, name);
-  world.pass(longMs);
+  world.pass(restMs);
   checkAtRest(world, "after the last publication");
-  for (const name of world.channels.keys()) checkWhoFollows(world, name);
+  for (const name of world.channels.keys()) {
+    // To a shared poll nothing is published, so its object doesn't hear of gateways that have left.
+    if (pollModeOf(name) === undefined) checkWhoFollows(world, name);
+  }
   for (const { kind, text } of judge(world).violations)
     world.publicationLog.complain(`${kind}: ${text}`);
   return world.publicationLog.complaints;
@@ -41,6 +48,10 @@ function checkOrders(world: World): void {
 }
 
 function publishTo(world: World, name: string): void {
+  if (pollModeOf(name) !== undefined) {
+    for (const key of allKeys) world.polls.set(name, key);
+    return;
+  }
   if (mapModeOf(name) === undefined) world.backend.publish(name, false);
   else world.backend.change({ do: "set", channel: name, key: "last", keyed: false });
 }
@@ -61,7 +72,7 @@ function judge(world: World): CheckResult {
   for (const client of world.clients) client.giveUp();
   eventLog.note({ process: "world", type: "info", f: "settled" });
   for (const channel of world.channels.keys()) {
-    if (mapModeOf(channel) !== undefined) continue;
+    if (mapModeOf(channel) !== undefined || pollModeOf(channel) !== undefined) continue;
     const clients = world.present(channel);
     eventLog.note({ process: "world", type: "ok", f: "presence", channel, clients });
   }
@@ -101,6 +112,13 @@ const answersMs = 1_000;
 /** Longer than the longest wait between two tries of the relay (10 minutes). */
 const longMs = 1_300_000;
 
+/** Longer than the longest wait before a shared poll asks or calls again, and before its alarm rings. */
+const pollRestMs = 100_000;
+
+function isPoll(name: string): boolean {
+  return pollModeOf(name) !== undefined;
+}
+
 function evictables(world: World): readonly { readonly evict: () => void }[] {
   const hosts = [...world.channels.values(), ...world.gateways.values(), ...world.homes.values()];
   return hosts.map((host) => ({ evict: () => host.evict() }));
@@ -123,7 +141,7 @@ function checkAtRest(world: World, when: string): void {
       const { channel } = subscription;
       // Without history, publications that a crash lost stay lost until the next publication.
       const host = world.channel(channel);
-      if (host.hasHistory || when !== "at rest") subscription.checkAt(host.top);
+      if (host.hasHistory || isPoll(channel) || when !== "at rest") subscription.checkAt(host.top);
     }
   }
   if (backend.pending > 0)

@@ -37,7 +37,7 @@ export function faultModel(seed: number, faultShare: number): ChooseOutcome {
   };
 }
 
-const repeatable: ReadonlySet<CallKind> = new Set(["deliver", "carry out", "register"]);
+const repeatable: ReadonlySet<CallKind> = new Set(["deliver", "polled", "carry out", "register"]);
 
 /** How long a message takes without faults. */
 function calmMs(random: Random): number {

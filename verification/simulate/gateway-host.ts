@@ -14,9 +14,13 @@ import type {
   ChannelPresenceReply,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { PollBatch, PollBatchReply } from "../../src/contract/poll-batch.ts";
+import type { TrackRows } from "../../src/gateway/gateway-tracking.ts";
+import type { StoredTracks } from "../../src/session/local-tracks.ts";
 import { Holder } from "./holder.ts";
 import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
+import { plainCopy } from "./plain-copy.ts";
 import type { Done, GatewayCalls, WorldContext } from "./world-context.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { Timer } from "./timeline.ts";
@@ -40,6 +44,8 @@ export class GatewayHost implements GatewayCalls {
   readonly #context: WorldContext;
   readonly #sockets: ObjectSockets;
   readonly #turnMs: () => number;
+  /** Outlives the memory. */
+  readonly #trackRows = new StoredTrackRows();
   #memory: Memory | undefined;
   #alarm: Timer | undefined;
   #alarmAtMs = Number.POSITIVE_INFINITY;
@@ -71,6 +77,14 @@ export class GatewayHost implements GatewayCalls {
       if (gateway.full(batch.channel)) {
         waiting.push({ channel: batch.channel, answer: () => answer(taken) });
       } else answer(taken);
+    });
+  }
+
+  polled(batch: PollBatch, answer: Done<PollBatchReply>): void {
+    this.reach(({ gateway }) => {
+      const reply = gateway.polls?.take(batch, this.nowMs) ?? { outcome: "left" };
+      this.#settle();
+      answer(reply);
     });
   }
 
@@ -165,7 +179,10 @@ export class GatewayHost implements GatewayCalls {
         });
       },
     };
-    const gateway = new Gateway({ config, ports, fanOut: fanOut(this.name) });
+    const trackRows = (): TrackRows => this.#trackRows;
+    const startedAtMs = this.nowMs;
+    const fan = fanOut(this.name);
+    const gateway = new Gateway({ config, ports, fanOut: fan, startedAtMs, trackRows });
     const memory: Memory = {
       incarnation,
       gateway,
@@ -186,6 +203,7 @@ export class GatewayHost implements GatewayCalls {
       settleTimer: new NextTimer(incarnation, () => this.#settle()),
       sendTimer: new TurnTimer(incarnation, this.#turnMs, () => {
         gateway.sendSlice();
+        gateway.polls?.sendSlice();
         this.#settle();
       }),
       waiting: [],
@@ -247,12 +265,27 @@ export class GatewayHost implements GatewayCalls {
     if (memory === undefined) return;
     const { gateway, settleTimer, sendTimer, waiting } = memory;
     settleTimer.set(gateway.settle(this.nowMs));
-    if (gateway.sending) sendTimer.set();
+    gateway.polls?.save();
+    if (gateway.sending || gateway.polls?.sending === true) sendTimer.set();
     const answered = waiting.filter(({ channel }) => !gateway.full(channel));
     for (const one of answered) {
       waiting.splice(waiting.indexOf(one), 1);
       one.answer();
     }
+  }
+}
+
+/** What connections track on shared polls, in rows that outlive the object's memory. */
+class StoredTrackRows implements TrackRows {
+  readonly #rows = new Map<string, StoredTracks>();
+
+  find(client: string, channel: string): StoredTracks | undefined {
+    return plainCopy(this.#rows.get(`${client} ${channel}`));
+  }
+
+  store(client: string, channel: string, tracks: StoredTracks | undefined): void {
+    if (tracks === undefined) this.#rows.delete(`${client} ${channel}`);
+    else this.#rows.set(`${client} ${channel}`, plainCopy(tracks));
   }
 }
 

@@ -5,6 +5,8 @@ import type { Timeline } from "./timeline.ts";
 /** The kinds of calls between objects, and from the backend. */
 export type CallKind =
   | "deliver"
+  /** A shared poll tells a gateway what has changed. */
+  | "polled"
   | "ask"
   | "gather"
   | "presence"
@@ -83,7 +85,7 @@ export class Network {
     const { kind, from, to, incarnation, gate = atOnce, waitMs } = call;
     const request = plainCopy(call.request);
     const key = `${kind} to ${to}`;
-    const isOneAtATime = kind === "deliver" || kind === "ask";
+    const isOneAtATime = kind === "deliver" || kind === "polled" || kind === "ask";
     if (isOneAtATime && incarnation?.callsInFlight.has(key) === true) {
       throw new Error(`${from} makes a second call while one is under way: ${key}`);
     }

@@ -1,7 +1,9 @@
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
-import type { SessionContext } from "../../src/session/ports.ts";
+import { trackVerdict } from "../../src/access/track-signature.ts";
+import type { Command } from "../../src/protocol/command.ts";
+import type { SessionContext, VerifiedTokens } from "../../src/session/ports.ts";
 import { Session } from "../../src/session/session.ts";
 import type { Holder } from "./holder.ts";
 import type { WorldContext } from "./world-context.ts";
@@ -125,11 +127,8 @@ export class ObjectSockets implements ServerEnd {
       if (session === undefined) return;
       try {
         for (const command of commands) {
-          const tokens =
-            command.method === "connect" && claims !== undefined
-              ? { connection: { outcome: "verified", claims } as const }
-              : {};
-          session.receive(command, tokens, this.#owner.nowMs);
+          const { nowMs } = this.#owner;
+          session.receive(command, verifiedOf(command, claims, nowMs), nowMs);
         }
       } catch (error) {
         if (!(error instanceof StorageFailure)) throw error;
@@ -152,4 +151,27 @@ export class ObjectSockets implements ServerEnd {
   #add({ sessions, context }: SocketMemory, socket: Socket): void {
     if (!sessions.has(socket)) sessions.set(socket, new Session(socket.saved, socket, context));
   }
+}
+
+/** All tokens are valid, and so are all signatures of keys, whose text is the time at which they expire. */
+function verifiedOf(
+  command: Command,
+  claims: ConnectionClaims | undefined,
+  nowMs: number,
+): VerifiedTokens {
+  if (command.method === "connect" && claims !== undefined)
+    return { connection: { outcome: "verified", claims } };
+  if (command.method !== "sub_refresh") return {};
+  const tracks = command.request.track.map(({ signature }) =>
+    trackVerdict(
+      {
+        issuedAt: "0",
+        expireAt: signature,
+        expireAtSeconds: Number(signature),
+        hmac: new Uint8Array(),
+      },
+      nowMs,
+    ),
+  );
+  return { tracks };
 }

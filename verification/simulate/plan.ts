@@ -3,6 +3,8 @@ import { Random } from "../../test/support/random.ts";
 import { namedRandom } from "./named-random.ts";
 import { mapKinds, mapModeOf } from "./map-kinds.ts";
 import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
+import { pollKinds, pollModeOf } from "./poll-kinds.ts";
+import { type PollAction, withPollActions } from "./poll-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
 
@@ -78,12 +80,18 @@ export type Action =
       readonly forMs: number;
     }
   | MapAction
+  | PollAction
   | OrderAction;
 
-/** The plan of a seed: users have homes in every second one, and the channels of every third one are maps. */
+/**
+ * The plan of a seed: the channels of every tenth one are shared polls. Of the others, users have homes in every second
+ * one, and the channels of every third one are maps.
+ */
 export function planOf(seed: number): Plan {
   const random = namedRandom(seed, "users");
   const maps = namedRandom(seed, "maps");
+  const polls = namedRandom(seed, "polls");
+  if (polls.chance(0.1)) return pollPlan(seed, polls);
   const plan = maps.chance(0.35) ? mapPlan(seed, maps) : plainPlan(seed, kinds);
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
@@ -105,6 +113,18 @@ function mapPlan(seed: number, random: Random): Plan {
   const filled = random.chance(0.5) ? filledMap(random.pick(plan.channels)) : [];
   const steps = plan.steps.toSpliced(others, 0, ...filled);
   return { ...plan, clients, steps: withMapActions(random, steps) };
+}
+
+/** A plan whose channels are shared polls. A token subscribes to none of them, because nobody tracks keys with it. */
+function pollPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, pollKinds);
+  const clients = plan.clients.map(({ own, reconnectsEarly }) => ({
+    ...(own === undefined ? {} : { own }),
+    reconnectsEarly,
+  }));
+  const steps = withPollActions(random, plan.steps, clients.length);
+  const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
+  return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
 }
 
 function plainPlan(seed: number, kinds: readonly string[]): Plan {
@@ -156,6 +176,8 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "cut",
   // Its subscribers are told that they have to read the map anew.
   "clear",
+  "begin epoch",
+  "behave",
 ]);
 
 /** In a short run no later event can repair a fault. */
@@ -216,7 +238,11 @@ function cut(random: Random, channel: string, gateways: number): Action {
   // Without history, a channel object that hibernates between two attempts forgets what it couldn't deliver.
   return channel.startsWith("none:") || random.chance(0.5)
     ? { do: "cut", object: gateway, kind: "ask", to: channel, forMs }
-    : { do: "cut", object: channel, kind: "deliver", to: gateway, forMs };
+    : { do: "cut", object: channel, kind: deliversOf(channel, random), to: gateway, forMs };
+}
+
+function deliversOf(channel: string, random: Random): CallKind {
+  return pollModeOf(channel) !== undefined && random.chance(0.8) ? "polled" : "deliver";
 }
 
 function backendAction(random: Random, channel: string, isPadded: boolean): Action {

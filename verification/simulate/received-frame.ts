@@ -9,6 +9,8 @@ export interface ReceivedFrame {
     readonly subs?: Readonly<Record<string, ReceivedResult>>;
   };
   readonly subscribe?: ReceivedResult;
+  /** Of a shared poll: what is newer than what the client has. */
+  readonly sub_refresh?: { readonly items?: readonly ReceivedPublication[] };
   readonly push?: ReceivedPush;
 }
 

@@ -6,6 +6,8 @@ import { namedRandom } from "./named-random.ts";
 import { smooth } from "./network.ts";
 import { type Action, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
 import { faultModel } from "./fault-model.ts";
+import type { PollAction } from "./poll-plan.ts";
+import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
@@ -55,6 +57,7 @@ function worldOf(plan: Plan): World {
     fanOut: (object) => smallFanOut(namedRandom(seed, `fan-out of ${object}`)),
     backoffs: chances("backoffs", (random) => random.between(50, 2_000)),
     repeats: () => repeats.chance(0.1),
+    polls: namedRandom(seed, "poll backend"),
     database: plan.freshDatabases === true ? freshDatabase : usedDatabase,
   });
   for (const [index, client] of plan.clients.entries()) {
@@ -131,8 +134,17 @@ function carryOut(world: World, action: Action): void {
       world.backend.mapCall(channel, { method: "map_read_state", request });
       return;
     }
+    case "set value":
+    case "publish value":
+    case "remove value":
+    case "begin epoch":
+    case "behave":
+      changeValues(world, action);
+      return;
     case "set own":
     case "drop own":
+    case "track":
+    case "untrack":
     case "connect":
     case "disconnect":
     case "break":
@@ -242,8 +254,40 @@ function carryOutClient(world: World, action: Extract<Action, { readonly client:
     case "drop own":
       client.change(action.channel, action.key, action.do === "drop own");
       return;
+    case "track":
+    case "untrack": {
+      const subscription = client.subscription(action.channel);
+      if (!(subscription instanceof PollSubscription)) return;
+      if (action.do === "track") subscription.track(action.keys, action.seconds);
+      else subscription.untrack(action.keys);
+      return;
+    }
     case "see presence":
       client.seePresence(action.channel);
+  }
+}
+
+/** The backend of a shared poll. */
+function changeValues(
+  { polls }: World,
+  action: Exclude<PollAction, { readonly client: number }>,
+): void {
+  const { channel } = action;
+  switch (action.do) {
+    case "set value":
+      polls.set(channel, action.key);
+      return;
+    case "publish value":
+      polls.publish(channel, action.key);
+      return;
+    case "remove value":
+      polls.remove(channel, action.key);
+      return;
+    case "begin epoch":
+      polls.beginEpoch(channel);
+      return;
+    case "behave":
+      polls.behave(channel, action.mood, action.forMs);
   }
 }
 

@@ -14,11 +14,13 @@ import type {
   Registered,
   UserOrder,
 } from "../../src/contract/user-order.ts";
+import type { PollBatch, PollBatchReply } from "../../src/contract/poll-batch.ts";
 import type { FanOutLimits } from "../../src/hub/hub.ts";
 import type { EventLog } from "./event-log.ts";
 import type { Database } from "./database.ts";
 import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
+import type { PollBackend } from "./poll-backend.ts";
 import type { Timeline } from "./timeline.ts";
 import type { UserRules } from "./user-rules.ts";
 
@@ -57,6 +59,7 @@ export interface ChannelCalls extends HolderCalls {
 export interface GatewayCalls extends HolderCalls {
   deliver(batch: RelayBatch, answer: Done<RelayBatchReply>): void;
   present(channel: string, answer: Done<GatewayPresence>): void;
+  polled(batch: PollBatch, answer: Done<PollBatchReply>): void;
 }
 
 /** What all parts of a world share. */
@@ -66,6 +69,8 @@ export interface WorldContext {
   readonly network: Network;
   readonly publicationLog: PublicationLog;
   readonly eventLog: EventLog;
+  /** The backend of shared polls. */
+  readonly polls: PollBackend;
   /** How long the frames of one socket take, ms. */
   readonly latency: (socket: string) => () => number;
   /** How long the writes of one object take to become durable, ms. */

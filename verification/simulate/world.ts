@@ -2,6 +2,7 @@ import type { ChannelPresenceReply } from "../../src/contract/relay-request.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { FanOutLimits } from "../../src/hub/hub.ts";
 import { limits as coreLimits } from "../../src/limits.ts";
+import { Random } from "../../test/support/random.ts";
 import { configured } from "../../test/support/configured.ts";
 import { Backend } from "./backend.ts";
 import { ChannelHost } from "./channel-host.ts";
@@ -13,6 +14,8 @@ import { PublicationLog } from "./publication-log.ts";
 import { type ChooseOutcome, Network, smooth } from "./network.ts";
 import type { WorldContext, WorldUsers } from "./world-context.ts";
 import { mapModeOf, mapNamespaces } from "./map-kinds.ts";
+import { PollBackend } from "./poll-backend.ts";
+import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
 import { Timeline } from "./timeline.ts";
 import { HomeHost } from "./home-host.ts";
 import { UserBackend } from "./user-backend.ts";
@@ -46,6 +49,8 @@ export interface WorldSetup {
   readonly database?: () => Database;
   /** Whether the backend repeats a publish that succeeded. */
   readonly repeats?: () => boolean;
+  /** How fast the backend of shared polls answers. */
+  readonly polls?: Random;
 }
 
 /** Channel objects, gateways and clients with the real core, and a network between them. */
@@ -58,6 +63,7 @@ export class World {
   readonly gateways: ReadonlyMap<string, GatewayHost>;
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
+  readonly polls: PollBackend;
   /** The homes that were called so far, by name. */
   readonly homes = new Map<string, HomeHost>();
   /** Absent where users have no homes. */
@@ -75,6 +81,7 @@ export class World {
       backoffs = always(100),
       limits = usualLimits,
     } = setup;
+    this.polls = new PollBackend(() => this.#context, setup.polls ?? new Random(1));
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
@@ -83,6 +90,7 @@ export class World {
       network: this.network,
       publicationLog: this.publicationLog,
       eventLog: this.eventLog,
+      polls: this.polls,
       latency,
       commits,
       turns,
@@ -156,6 +164,7 @@ export class World {
   }
 
   #open(channel: string, limits: WorldLimits): void {
+    if (pollModeOf(channel) !== undefined) return;
     const mode = mapModeOf(channel);
     if (mode !== undefined) {
       this.eventLog.note({ process: "world", type: "info", f: "map", channel, mode });
@@ -255,7 +264,7 @@ function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
       recovery_max_publication_limit: recoveryMax,
       queue_max_size: queueBytesMax,
     },
-    channel: { namespaces: namespaces },
+    channel: { proxy: pollProxy, namespaces },
   });
   configs.set(name, config);
   return config;
@@ -285,6 +294,7 @@ const namespaces: readonly object[] = [
   },
   { ...open, ...withPresenceEvents, name: "none" },
   ...mapNamespaces,
+  ...pollNamespaces,
 ];
 
 /** The same value for every name, each time. */

@@ -56,6 +56,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
       config,
+      startedAtMs: Date.now(),
       ports: {
         call: (channel, requests, done) => {
           this.callsMade++;

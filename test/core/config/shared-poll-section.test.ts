@@ -77,7 +77,11 @@ describe("[A8] the options of a shared poll", () => {
   it.each([
     [{ history_size: 1 }, "history_size", "which keep no history"],
     [{ force_recovery: true }, "force_recovery", "which keep no history"],
-    [{ allowed_delta_types: ["fossil"] }, "allowed_delta_types", "which have no deltas"],
+    [
+      { allowed_delta_types: ["fossil"], delta_publish: true },
+      "delta_publish",
+      "which send deltas to all who ask for them",
+    ],
     [{ allow_tags_filter: true }, "allow_tags_filter", "which have no tags"],
   ])("go without those of streams: %j", (options, name, reason) => {
     expect(problemsOf({ channel: channelOf({}, options) })).toEqual([

@@ -417,7 +417,7 @@ describe("an attachment that can't be understood", () => {
     [[]],
     [[1]],
     [{}],
-    [{ v: 7, phase: "connected" }],
+    [{ v: 8, phase: "connected" }],
     [{ v: 2, phase: "connected", client: "c1", codec: "later" }],
     [{ v: 0 }],
     [{ v: "1" }],

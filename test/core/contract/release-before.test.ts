@@ -94,6 +94,14 @@ describe("a session that the release before this one", () => {
     }
   });
 
+  it("[V1] [SP13] would send values in a form that the client can't read isn't taken up there", () => {
+    const snapshot = sessionWith({ pollEpoch: "e", delta: true });
+    const { attachment } = writeSession(snapshot);
+    // That release restores versions 1 to 6, and closes sockets of any other version with 3010.
+    expect(attachment.v).toBe(7);
+    expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
+  });
+
   it("[V1] knows is taken up there", () => {
     expect(writeSession(sessionWith({})).attachment.v).toBe(1);
   });

@@ -1,150 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { KeyChange } from "../../../src/contract/poll-batch.ts";
-import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
-import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import { GatewayTracking } from "../../../src/gateway/gateway-tracking.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { StoredTracks } from "../../../src/session/local-tracks.ts";
-import type { Subscription } from "../../../src/session/subscription.ts";
-import type { TrackReply } from "../../../src/session/tracking.ts";
 import { json } from "../api/channel-config.ts";
-import { trackingSubscription } from "./tracking-subscription.ts";
-
-const channel = "prices:eu";
-const instance = 5;
-
-/** A gateway's tracking. The channel's object answers when a test says so. */
-class Fixture {
-  readonly requests: (readonly [RelayRequest, (reply: RelayReply) => void])[] = [];
-  readonly rows = new Map<string, StoredTracks>();
-  /** How many rows were written or deleted. */
-  stores = 0;
-  tracking = this.#new();
-
-  #new(): GatewayTracking {
-    return new GatewayTracking({
-      request: (_, request, done) => this.requests.push([request, done]),
-      queueMaxBytes: 1_000,
-      keysMax: () => 100_000,
-      rows: {
-        find: (client) => this.rows.get(client),
-        store: (client, _, tracks) => {
-          this.stores++;
-          if (tracks === undefined) this.rows.delete(client);
-          else this.rows.set(client, structuredClone(tracks));
-        },
-      },
-    });
-  }
-
-  hibernate(...trackers: readonly Tracker[]): void {
-    this.tracking = this.#new();
-    for (const tracker of trackers) {
-      tracker.wake(this.tracking);
-      this.tracking.restore(tracker.subscription);
-    }
-  }
-
-  /** Answers the oldest request to track keys. */
-  answer(newer: readonly KeyChange[] = [], more: { epoch?: string; instance?: number } = {}): void {
-    this.#take({ outcome: "tracking", epoch: "e", instance, newer, ...more });
-  }
-
-  fail(): void {
-    this.#take({ outcome: "error", error: errorCodes.tooManyRequests });
-  }
-
-  /** Takes changes of the channel's object, and sends them. */
-  take(changes: readonly KeyChange[], more: { epoch?: string; instance?: number } = {}) {
-    const batch = { v: 1, channel, instance, epoch: "e", changes, ...more } as const;
-    const reply = this.tracking.take(batch, 0);
-    while (this.tracking.sending) this.tracking.sendSlice();
-    return reply;
-  }
-
-  /** The requests since the last call, in a short form. */
-  asked(): readonly string[] {
-    return this.requests.splice(0).map(([request]) => shownRequest(request));
-  }
-
-  #take(reply: RelayReply): void {
-    const [, done] = this.requests.shift() ?? [];
-    if (done === undefined) throw new Error("nothing is asked");
-    done(reply);
-  }
-}
-
-/** A connection that tracks keys. */
-class Tracker {
-  subscription: Subscription;
-  /** The publications that it was sent, and `lost`. */
-  readonly received: string[] = [];
-  readonly replies: TrackReply[] = [];
-  readonly #client: string;
-  #tracking: GatewayTracking;
-
-  constructor(client: string, { tracking }: Fixture) {
-    this.#client = client;
-    this.#tracking = tracking;
-    this.subscription = this.#newSubscription({ ...granted });
-  }
-
-  /** The gateway hibernated: the session was restored. */
-  wake(tracking: GatewayTracking): void {
-    this.#tracking = tracking;
-    this.subscription = this.#newSubscription(this.subscription.granted);
-  }
-
-  track(...keys: (string | readonly [string, bigint])[]): void {
-    const items = keys.map((each) => {
-      const [key, version] = typeof each === "string" ? ([each, 0n] as const) : each;
-      return { key, version, endsAtMs: Infinity };
-    });
-    this.#tracking.track(this.subscription, items, 0, (reply) => this.replies.push(reply));
-  }
-
-  #newSubscription(snapshot: SubscriptionSnapshot): Subscription {
-    return trackingSubscription(
-      this.#client,
-      snapshot,
-      (frame) => this.received.push(...pubsOf(frame)),
-      (subscription) => {
-        this.received.push("lost");
-        this.#tracking.leave(subscription);
-      },
-    );
-  }
-}
-
-const granted: SubscriptionSnapshot = {
+import {
   channel,
-  expireAtSeconds: 0,
-  present: false,
-  announced: false,
-  hearsJoinLeave: false,
-  pollEpoch: "e",
-};
-
-const change = (key: string, version: number): KeyChange => ({
-  key,
-  version: BigInt(version),
-  data: json(`${version}`),
-  offset: 0,
-});
-
-function pubsOf(frame: string): readonly string[] {
-  return frame.split("\n").map((line) => {
-    const { push }: { push: { pub: { key: string; version?: number } } } = JSON.parse(line);
-    return `${push.pub.key}@${push.pub.version ?? "removed"}`;
-  });
-}
-
-function shownRequest(request: RelayRequest): string {
-  if (request.method === "untrack") return `untrack ${request.keys.join()}`;
-  if (request.method !== "track") return request.method;
-  return `track ${request.known.map(({ key, version }) => `${key}@${version}`).join()}`;
-}
+  instance,
+  Fixture,
+  Tracker,
+  change,
+  long,
+  shownRequest,
+} from "./tracking-fixture.ts";
 
 /** A fixture with a connection that tracks these keys. */
 function tracked(...keys: readonly string[]) {
@@ -178,9 +45,10 @@ describe("a gateway whose clients track keys", () => {
     expect(other.replies).toEqual([{ outcome: "tracking", newer: [change("b", 2)] }]);
     expect(fixture.take([change("a", 5), change("b", 2), change("z", 1)])).toEqual({
       outcome: "taken",
+      since: 0,
       untracked: ["z"],
     });
-    expect(fixture.take([change("a", 8), change("b", 3)])).toEqual({ outcome: "taken" });
+    expect(fixture.take([change("a", 8), change("b", 3)])).toEqual({ outcome: "taken", since: 0 });
     // A call that is repeated does nothing more.
     fixture.take([change("a", 8), change("b", 3)]);
     expect([tracker.received, other.received]).toEqual([
@@ -188,7 +56,7 @@ describe("a gateway whose clients track keys", () => {
       ["a@8", "b@3"],
     ]);
     const removal = { key: "a", data: new Uint8Array(), offset: 0, removed: true } as const;
-    expect(fixture.take([removal])).toEqual({ outcome: "taken" });
+    expect(fixture.take([removal])).toEqual({ outcome: "taken", since: 0 });
     expect([tracker.received.at(-1), other.received.at(-1)]).toEqual(["a@removed", "a@removed"]);
   });
 
@@ -214,6 +82,15 @@ describe("a gateway whose clients track keys", () => {
       [],
       [{ outcome: "tracking", newer: [change("a", 6)] }],
     ]);
+  });
+
+  it("[SP2] sends nothing that waits when the client has got a later version from elsewhere", () => {
+    const { fixture, tracker } = tracked("a", "b");
+    const batch = { v: 1, channel, instance, epoch: "e" } as const;
+    fixture.tracking.take({ ...batch, changes: [change("a", 5), change("b", 5)] }, 0);
+    tracker.track(["a", 6n], ["b", 4n]);
+    while (fixture.tracking.sending) fixture.tracking.sendSlice();
+    expect(tracker.received).toEqual(["b@5"]);
   });
 
   it("[SP9] tracks nothing that the channel's object refuses, and goes on with what it did before", () => {
@@ -295,6 +172,24 @@ describe("a gateway that hibernates", () => {
     expect(fixture.rows.size).toBe(0);
   });
 
+  it("[SP2] doesn't track a key again that was removed", () => {
+    const { fixture, tracker } = tracked("a", "b");
+    const removal = { key: "a", data: new Uint8Array(), offset: 0, removed: true } as const;
+    fixture.take([removal]);
+    fixture.tracking.save();
+    fixture.hibernate(tracker);
+    expect(fixture.take([change("a", 1), change("b", 1)])).toMatchObject({ untracked: ["a"] });
+    expect(tracker.received).toEqual(["a@removed", "b@1"]);
+  });
+
+  it("[SP8] tells a client nothing that tracks no key any more", () => {
+    const { fixture, tracker } = tracked("a");
+    fixture.tracking.untrack(tracker.subscription, ["a"]);
+    fixture.tracking.save();
+    fixture.hibernate(tracker);
+    expect(tracker.received).toEqual([]);
+  });
+
   it("[SP8] tells a client whose row is lost to track its keys again", () => {
     const { fixture, tracker } = tracked("a");
     fixture.rows.clear();
@@ -313,6 +208,100 @@ describe("a gateway that hibernates", () => {
   });
 });
 
+describe("[SP13] a gateway with clients that get deltas", () => {
+  it("sends the difference from what a client was sent last, and the value after it has hibernated", () => {
+    const fixture = new Fixture();
+    const [one, other] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture)];
+    for (const tracker of [one, other]) {
+      tracker.track("a");
+      fixture.answer();
+    }
+    fixture.tracking.save();
+    const versions = [1, 2];
+    for (const version of versions) fixture.take([long(version)]);
+    fixture.hibernate(one, other);
+    expect(fixture.take([long(3)], { since: 1 })).toEqual({ outcome: "taken", since: 0 });
+    // Now the channel's object has heard of this instance.
+    for (const version of [4, 5]) fixture.take([long(version)], { since: 0 });
+    expect(one.deltas).toEqual([false, true, false, false, true]);
+    expect(other.deltas).toEqual([false, false, false, false, false]);
+  });
+
+  it("makes no delta of what a call brought that was made before the gateway hibernated", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture, true);
+    tracker.track("a");
+    fixture.answer();
+    fixture.tracking.save();
+    for (const version of [4, 5]) fixture.take([long(version)], { since: 0 });
+    fixture.hibernate(tracker);
+    // A client that has version 5 ignores version 4.
+    fixture.take([long(4)], { since: 7 });
+    fixture.take([long(6)], { since: 0 });
+    expect(tracker.deltas.slice(2)).toEqual([false, false]);
+    // Nor of it, if the client says what it has.
+    fixture.hibernate(tracker);
+    tracker.track(["a", 6n]);
+    fixture.answer();
+    for (const version of [5, 7, 8]) fixture.take([long(version)], { since: 7 });
+    expect(tracker.deltas.slice(4)).toEqual([false, true]);
+  });
+
+  it("makes deltas of what replies had, and of nothing that others were sent", () => {
+    const fixture = new Fixture();
+    const [one, late] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture, true)];
+    one.track("a");
+    fixture.answer([long(1)]);
+    // The late client has version 2 in its reply, which the gateway is told of afterwards.
+    late.track("a");
+    fixture.answer([long(2)]);
+    for (const version of [2, 3, 4]) fixture.take([long(version)]);
+    expect([one.deltas, late.deltas]).toEqual([
+      [true, true, true],
+      [false, true],
+    ]);
+    const another = new Tracker("c3", fixture, true);
+    another.track("a");
+    fixture.answer([long(5)]);
+    fixture.take([long(6)]);
+    expect([another.deltas, one.deltas.at(-1)]).toEqual([[false], true]);
+  });
+
+  it("makes deltas of what each client was sent, also of a backend that gives two values one version", () => {
+    const fixture = new Fixture();
+    const [one, late] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture, true)];
+    one.track("a");
+    fixture.answer([long(1)]);
+    late.track("a");
+    fixture.answer([{ ...long(1), version: 2n }]);
+    for (const version of [2, 3]) fixture.take([long(version)]);
+    expect([one.deltas, late.deltas]).toEqual([[true, true], [false]]);
+  });
+
+  it("keeps limits.keyBasesLengthMax characters of values, and sends others in full", () => {
+    const fixture = new Fixture();
+    const tracker = new Tracker("c1", fixture, true);
+    tracker.track("a", "b", "c");
+    const half = "x".repeat(limits.keyBasesLengthMax / 2 - 30);
+    const value = (key: string, version: number): KeyChange => ({
+      ...change(key, version),
+      data: json(`{"value":${version % 10},"text":"${half}"}`),
+    });
+    const send = (version: number): void => {
+      for (const key of ["a", "b", "c"]) fixture.take([value(key, version)]);
+    };
+    // The first value of one key is in a reply, and too long for it.
+    fixture.answer([value("a", 1)]);
+    fixture.take([value("b", 1), value("c", 1)]);
+    send(2);
+    expect(tracker.deltas).toEqual([false, false, false, true, true, false]);
+    // What is tracked no more leaves room for others.
+    fixture.tracking.untrack(tracker.subscription, ["a"]);
+    for (const version of [3, 4]) fixture.take([value("c", version)]);
+    expect(tracker.deltas.slice(6)).toEqual([false, true]);
+  });
+});
+
 describe("a channel's object that has lost its memory", () => {
   it("[SP8] makes the clients of a gateway track their keys again, by its first call", () => {
     const { fixture, tracker } = tracked("a");
@@ -322,7 +311,7 @@ describe("a channel's object that has lost its memory", () => {
     tracker.wake(fixture.tracking);
     tracker.track("a");
     fixture.asked();
-    expect(fixture.take([change("a", 1)], { instance: 6 })).toEqual({ outcome: "taken" });
+    expect(fixture.take([change("a", 1)], { instance: 6 })).toEqual({ outcome: "taken", since: 0 });
     expect(tracker.received).toEqual(["lost", "a@1"]);
   });
 
@@ -333,6 +322,20 @@ describe("a channel's object that has lost its memory", () => {
     fixture.answer([change("b", 1)], { instance: 6 });
     expect([tracker.received, other.received]).toEqual([["lost"], ["lost"]]);
     expect(other.replies).toEqual([{ outcome: "failed", error: errorCodes.unrecoverablePosition }]);
+  });
+
+  it("[SP8] tells those that began before it had heard of an epoch again", () => {
+    const { fixture, tracker } = tracked("a");
+    fixture.take([], { epoch: "e" });
+    const early = new Tracker("c2", fixture, false, "");
+    early.track("b");
+    fixture.answer([], { instance: 6, epoch: "" });
+    expect([tracker.received, early.received]).toEqual([["lost"], ["lost"]]);
+    early.wake(fixture.tracking);
+    early.track("b");
+    fixture.answer([], { instance: 6, epoch: "" });
+    fixture.take([change("b", 1)], { instance: 6, epoch: "e" });
+    expect(early.received).toEqual(["lost", "lost"]);
   });
 
   it.each([

@@ -6,8 +6,10 @@ import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StoredTracks } from "../../../src/session/local-tracks.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
+import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
+import { longValue } from "../../support/long-value.ts";
 import { pollOptions } from "../shared-poll/poll-fixture.ts";
 import { trackingSubscription } from "./tracking-subscription.ts";
 
@@ -45,7 +47,7 @@ class World {
     if (request === undefined) return;
     const items = request.items.map(({ key }) => ({
       key,
-      data: json(`${this.values.get(key)}`),
+      data: json(longValue(this.values.get(key) ?? 0)),
       version: undefined,
     }));
     this.poll.answered(request, fails ? undefined : { items, epoch: "" }, this.nowMs);
@@ -90,6 +92,10 @@ class Client {
   readonly shown = new Map<string, number>();
   /** The last version of each key in this subscription. */
   readonly #versions = new Map<string, number>();
+  /** What the SDK keeps of each key in this subscription, to apply the next delta. */
+  readonly #decoders = new Map<string, SdkDecoder>();
+  /** How many deltas it got. */
+  deltas = 0;
   #requests: (readonly [RelayRequest, (reply: RelayReply) => void])[] = [];
   #tracking = this.#newTracking();
   #subscription: Subscription | undefined;
@@ -175,18 +181,21 @@ class Client {
         for (const key of all) this.#refused.add(key);
         return;
       }
-      for (const { key, data, version = 0n } of reply.newer) this.#show(key, textOf(data), version);
+      for (const { key, data, version = 0n } of reply.newer)
+        this.#show({ key, data: JSON.parse(textOf(data)), version: Number(version) });
     });
   }
 
   #subscribe(): Subscription {
     this.#versions.clear();
+    this.#decoders.clear();
     return this.#newSubscription({
       channel,
       expireAtSeconds: 0,
       present: false,
       announced: false,
       hearsJoinLeave: false,
+      ...(this.#getsDeltas ? { delta: true } : {}),
       pollEpoch: this.#world.poll.epoch,
     });
   }
@@ -205,17 +214,30 @@ class Client {
 
   #receive(frame: string): void {
     for (const line of frame.split("\n")) {
-      const { push }: { push: { pub: { key: string; data: number; version: number } } } =
-        JSON.parse(line);
-      this.#show(push.pub.key, `${push.pub.data}`, BigInt(push.pub.version));
+      const { push }: { push: { pub: Received } } = JSON.parse(line);
+      this.#show(push.pub);
     }
   }
 
-  /** As SDKs do: what isn't newer is ignored, and so is a key that isn't tracked. */
-  #show(key: string, data: string, version: bigint): void {
-    if (!this.#wanted.has(key) || Number(version) <= (this.#versions.get(key) ?? 0)) return;
-    this.#versions.set(key, Number(version));
-    this.shown.set(key, Number(data));
+  /** As SDKs do: what isn't newer is ignored, and so is a key that isn't tracked, after the delta is applied. */
+  #show({ key, data, version, delta = false }: Received): void {
+    if (version <= (this.#versions.get(key) ?? 0)) return;
+    if (delta) this.deltas++;
+    const value = this.#getsDeltas ? this.#decoded(key, String(data), delta) : data;
+    if (!this.#wanted.has(key)) return;
+    this.#versions.set(key, version);
+    const { value: shown }: { value: number } = JSON.parse(JSON.stringify(value));
+    this.shown.set(key, shown);
+  }
+
+  #decoded(key: string, data: string, delta: boolean): unknown {
+    const decoder = this.#decoders.get(key) ?? new SdkDecoder("text");
+    this.#decoders.set(key, decoder);
+    return decoder.receive({ data, delta });
+  }
+
+  get #getsDeltas(): boolean {
+    return this.name === "g";
   }
 
   #newTracking(): GatewayTracking {
@@ -232,6 +254,14 @@ class Client {
       },
     });
   }
+}
+
+/** A publication as a client received it. */
+interface Received {
+  readonly key: string;
+  readonly data: unknown;
+  readonly version: number;
+  readonly delta?: boolean;
 }
 
 const anyClient = fc.nat(gateways.length - 1);
@@ -282,14 +312,18 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant((world: World) => world.crash()) },
 );
 
-it("[SP2][SP7][SP8] whatever is lost, clients end with the newest value of each key that they track", () => {
-  let shown = 0;
+it("[SP2][SP7][SP8][SP13] whatever is lost, clients end with the newest value of each key that they track", () => {
+  let [shown, deltas] = [0, 0];
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 60, size: "max" }), (steps) => {
       const world = new World();
       for (const step of steps) step(world);
       world.quiesce();
+      // Whoever has a value by now gets the next one as a delta of it.
+      for (const key of keys) world.values.set(key, (world.values.get(key) ?? 0) + 1);
+      world.quiesce();
       for (const client of world.clients) {
+        deltas += client.deltas;
         for (const key of client.wanted) {
           shown++;
           expect(client.shown.get(key)).toBe(world.values.get(key));
@@ -299,4 +333,5 @@ it("[SP2][SP7][SP8] whatever is lost, clients end with the newest value of each 
     { seed: 20_261_122, numRuns: 1_000 },
   );
   expect(shown).toBeGreaterThan(500);
+  expect(deltas).toBeGreaterThan(500);
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { TrackVerdict } from "../../../src/access/track-signature.ts";
 import { limits } from "../../../src/limits.ts";
+import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import type { TestConnection } from "./test-connection.ts";
+import { longValue } from "../../support/long-value.ts";
 import { ChannelFixture, startMs } from "./channel-fixture.ts";
 
 const channel = {
@@ -158,6 +160,31 @@ describe("a client that tracks keys", () => {
     expect(fixture.channel.sharedPoll?.size).toBe(1);
   });
 
+  it("[SP6][F4] gets the values when it asks again after they were too large for the reply", () => {
+    const { fixture, connection, ask } = opened();
+    ask(track([["a"]]), endless);
+    const large = `"${"x".repeat(limits.smallReplyBytes)}"`;
+    fixture.answerPolls({ a: large });
+    connection.takeSent();
+    const other = fixture.subscribed("43", subscribe);
+    const slow = fixture.subscribed("44", subscribe);
+    slow.backlog = limits.backlogBytesMax;
+    fixture.pass(1_000);
+    const asked = () => fixture.ask(other, track([["a", "b"]]), { tracks: [endless] });
+    expect(asked()).toEqual(error(111));
+    slow.backlog = 0;
+    fixture.pass(1_000);
+    fixture.answerPolls({});
+    expect(other.takeSent()).toEqual([]);
+    fixture.pass(10_000);
+    fixture.answerPolls({ a: "2", b: "1" });
+    // Nothing of the request is tracked.
+    expect(other.takeSent()).toEqual([]);
+    expect(asked()).toEqual([
+      expect.stringContaining(`{"id":3,"sub_refresh":{"items":[{"data":2,"key":"a"`),
+    ]);
+  });
+
   it.each<[string, string, readonly TrackVerdict[], number]>([
     ["no signature that is valid", track([["a"]]), [{ outcome: "invalid" }], 103],
     ["one that isn't among others", track([["a"], ["b"]]), [endless, { outcome: "invalid" }], 103],
@@ -248,3 +275,128 @@ it("[F4] a client that doesn't take its values is disconnected as slow", () => {
   fixture.answerPolls({});
   expect(fixture.channel.sharedPoll?.active).toBe(false);
 });
+
+describe("[SP13] a client that asks for deltas", () => {
+  const withDeltas = {
+    ...options,
+    allowed_delta_types: ["fossil"],
+    shared_poll: { refresh_interval: "200ms" },
+  };
+  const asking = `{"channel":"room","type":4,"delta":"fossil"}`;
+
+  function openedWithDeltas() {
+    const fixture = new ChannelFixture({ channel, options: withDeltas });
+    const connection = fixture.subscribed("42", asking);
+    return { fixture, connection };
+  }
+
+  it("is told in the reply whether it gets them", () => {
+    const fixture = new ChannelFixture({ channel, options: withDeltas });
+    const connection = fixture.connected("42");
+    expect(fixture.ask(connection, `{"id":2,"subscribe":${asking}}`)).toEqual([
+      `{"id":2,"subscribe":{"epoch":"epoch1","delta":true,"type":4}}`,
+    ]);
+    expect(connection.attachment.v).toBe(7);
+    const without = new ChannelFixture({ channel, options });
+    expect(without.ask(without.connected("42"), `{"id":2,"subscribe":${asking}}`)).toEqual([
+      `{"id":2,"subscribe":{"epoch":"epoch1","type":4}}`,
+    ]);
+  });
+
+  it("gets the difference from what it was sent last of the key, and others the value", () => {
+    const { fixture, connection } = openedWithDeltas();
+    const plain = fixture.subscribed("43", subscribe);
+    for (const each of [connection, plain])
+      fixture.ask(each, track([["a", "b"]]), { tracks: [endless] });
+    const decoders = new Map(["a", "b"].map((key) => [key, new SdkDecoder("text")]));
+    const values = [
+      { a: longValue(1), b: longValue(11) },
+      { a: longValue(2), b: longValue(11) },
+      { a: longValue(3), b: longValue(12) },
+    ];
+    const received: string[] = [];
+    for (const each of values) {
+      fixture.answerPolls(each);
+      for (const { key, data, delta = false } of pubsOf(connection.takeSent()))
+        received.push(
+          `${key} ${delta} ${JSON.stringify(decoders.get(key)?.receive({ data: String(data), delta }))}`,
+        );
+      fixture.pass(200);
+    }
+    expect(received).toEqual([
+      `a false ${longValue(1)}`,
+      `b false ${longValue(11)}`,
+      `a true ${longValue(2)}`,
+      `a true ${longValue(3)}`,
+      `b true ${longValue(12)}`,
+    ]);
+    expect(
+      pubsOf(plain.takeSent()).map(({ delta, data }) => [delta, JSON.stringify(data)]),
+    ).toEqual(
+      [values[0]?.a, values[0]?.b, values[1]?.a, values[2]?.a, values[2]?.b].map((data) => [
+        undefined,
+        data,
+      ]),
+    );
+  });
+
+  it("gets what is known in full, in the form of deltas, and the next value as a delta of it", () => {
+    const { fixture, connection } = openedWithDeltas();
+    fixture.ask(connection, track([["a"]]), { tracks: [endless] });
+    fixture.answerPolls({ a: longValue(1) });
+    const late = fixture.subscribed("43", asking);
+    expect(fixture.ask(late, track([["a"]]), { tracks: [endless] })).toEqual([
+      `{"id":3,"sub_refresh":{"items":[{"data":${JSON.stringify(longValue(1))},"key":"a","version":1}]}}`,
+    ]);
+    fixture.pass(200);
+    fixture.answerPolls({ a: longValue(2) });
+    expect(pubsOf(late.takeSent())).toMatchObject([{ delta: true }]);
+    // What the client has from elsewhere, it wasn't sent.
+    const other = fixture.subscribed("44", asking);
+    fixture.ask(other, track([["a@2"]]), { tracks: [endless] });
+    fixture.pass(200);
+    fixture.answerPolls({ a: longValue(3) });
+    expect(pubsOf(other.takeSent())).toMatchObject([{ data: longValue(3) }]);
+  });
+
+  it.each([
+    ["untracks the key and tracks it again", [untrackA, track([["a@2"]])]],
+    ["says that it has a later version from elsewhere", [track([["a@4"]])]],
+  ])("and then %s gets the next value in full", (_, frames) => {
+    const { fixture, connection } = openedWithDeltas();
+    const other = fixture.subscribed("43", asking);
+    for (const each of [connection, other])
+      fixture.ask(each, track([["a"]]), { tracks: [endless] });
+    const answer = (value: number): void => {
+      fixture.answerPolls({ a: longValue(value) });
+      fixture.pass(200);
+    };
+    for (const value of [1, 2]) answer(value);
+    for (const each of [connection, other]) each.takeSent();
+    for (const frame of frames) fixture.ask(connection, frame, { tracks: [endless] });
+    fixture.end(other);
+    for (const value of [3, 4, 5]) answer(value);
+    const [first, ...rest] = pubsOf(connection.takeSent());
+    expect(first?.delta).toBeUndefined();
+    expect(rest.every(({ delta }) => delta === true)).toBe(true);
+  });
+});
+
+interface Pub {
+  readonly key: string;
+  readonly data: unknown;
+  readonly delta?: boolean;
+  readonly version?: number;
+}
+
+/** The publications of all frames. */
+function pubsOf(frames: readonly string[]): readonly Pub[] {
+  return frames.flatMap((frame) =>
+    frame.split("\n").map((line) => {
+      const pushed: { push: { pub: Pub } } = JSON.parse(line);
+      return pushed.push.pub;
+    }),
+  );
+}
+
+const untrackA = `{"id":4,"sub_refresh":{"channel":"room","type":2,"untrack":["a"]}}`;

@@ -4,17 +4,21 @@ import { limits } from "../../../src/limits.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { KeyFrames } from "../../../src/shared-poll/key-frames.ts";
+import { SdkDecoder } from "../delta/sdk-decoder.ts";
+import { longValue } from "../../support/long-value.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 
 class Receiver {
   readonly frames: string[] = [];
   readonly codec: Codec;
+  readonly delta: boolean;
   behind = 0;
   closed: number | undefined;
 
-  constructor(codec: Codec = jsonCodec) {
+  constructor(codec: Codec = jsonCodec, delta = false) {
     this.codec = codec;
+    this.delta = delta;
   }
 
   send(frame: string | Uint8Array): void {
@@ -128,5 +132,103 @@ describe("the frames to those who track keys", () => {
       ["a@1"],
       undefined,
     ]);
+  });
+});
+
+/** Which of the frames' publications are deltas, and their values as the SDK decodes them. */
+function decoded({ frames }: Receiver): readonly (readonly [delta: boolean, value: number])[] {
+  const decoder = new SdkDecoder("text");
+  return frames
+    .flatMap((frame) => frame.split("\n"))
+    .map((line) => {
+      const { push }: { push: { pub: { data: string; delta?: true } } } = JSON.parse(line);
+      const { data, delta = false } = push.pub;
+      const { value }: { value: number } = JSON.parse(
+        JSON.stringify(decoder.receive({ data, delta })),
+      );
+      return [delta, value];
+    });
+}
+
+describe("[SP13] the frames to those who get deltas", () => {
+  const values = [1, 2, 3, 4].map((version) => change("a", version, longValue(version)));
+  const [first, second, third, fourth] = values;
+  if (first === undefined || second === undefined || third === undefined || fourth === undefined)
+    throw new Error("none");
+
+  it("have the difference from what the connection was sent last, and the full value without that", () => {
+    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
+    const receiver = new Receiver(jsonCodec, true);
+    const plain = new Receiver();
+    for (const [one, base] of [[first], [second, first.data], [third]] as const) {
+      frames.collect(receiver, one, base);
+      frames.collect(plain, one, base);
+      frames.sendSlice();
+    }
+    expect(decoded(receiver)).toEqual([
+      [false, 1],
+      [true, 2],
+      [false, 3],
+    ]);
+    expect(plain.frames.map((frame) => frame.includes("delta"))).toEqual([false, false, false]);
+  });
+
+  it("skip what was never sent: a later change is made of what was", () => {
+    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
+    const receiver = new Receiver(jsonCodec, true);
+    frames.collect(receiver, first);
+    frames.sendSlice();
+    frames.collect(receiver, second, first.data);
+    frames.collect(receiver, third, second.data);
+    frames.sendSlice();
+    frames.collect(receiver, fourth, third.data);
+    frames.sendSlice();
+    expect(decoded(receiver)).toEqual([
+      [false, 1],
+      [true, 3],
+      [true, 4],
+    ]);
+  });
+
+  it("tell of a removal without data", () => {
+    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
+    const receiver = new Receiver(jsonCodec, true);
+    frames.collect(receiver, { key: "a", data: new Uint8Array(), offset: 0, removed: true });
+    frames.sendSlice();
+    expect(receiver.frames).toEqual([
+      '{"push":{"channel":"prices:eu","pub":{"key":"a","removed":true}}}',
+    ]);
+  });
+
+  it("[D5] are made of limits.deltaBasesMax bases at most, and in full from any other", () => {
+    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
+    const all = Array.from(
+      { length: limits.deltaBasesMax + 1 },
+      () => new Receiver(jsonCodec, true),
+    );
+    for (const [index, each] of all.entries())
+      frames.collect(each, first, json(longValue(index + 10)));
+    while (frames.sending) frames.sendSlice();
+    const isDelta = all.map(({ frames: [frame = ""] }) => frame.includes('"delta":true'));
+    expect(isDelta).toEqual([...all.slice(1).map(() => true), false]);
+  });
+
+  it("[F1] are made once for each base", () => {
+    let encoded = 0;
+    const counting: Codec = {
+      ...jsonCodec,
+      encodePush: (pushed) => {
+        encoded++;
+        return jsonCodec.encodePush(pushed);
+      },
+    };
+    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
+    for (let count = 0; count < 3; count++) {
+      frames.collect(new Receiver(counting, true), second, first.data);
+      frames.collect(new Receiver(counting, true), second);
+    }
+    expect(frames.length).toBe(first.data.length + second.data.length);
+    frames.sendSlice();
+    expect([encoded, frames.length]).toEqual([2, 0]);
   });
 });

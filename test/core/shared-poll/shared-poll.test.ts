@@ -370,3 +370,26 @@ it("[SP5] a failed question tells nobody anything, and the next cycle asks again
   expect(fixture.answerAll({ a: "1" })).toEqual(["a"]);
   expect(fixture.delivered("g")).toEqual(["a@1=1"]);
 });
+
+it("[SP7] a gateway's request to untrack keys has no effect after a later one that tracks keys", () => {
+  const fixture = new PollFixture();
+  fixture.track("g", "a");
+  fixture.poll.noteRequest("g", 5);
+  fixture.poll.untrack("g", ["a"], 4);
+  fixture.answerAll({ a: "1" });
+  expect(fixture.delivered("g")).toEqual(["a@1=1"]);
+  fixture.poll.untrack("g", ["a"], 6);
+  fixture.nowMs = 10_000;
+  expect(fixture.answerAll({ a: "2" })).toEqual([]);
+});
+
+it("[SP6] a backend is asked for what the watcher lacks that has the least, whoever tracks the key besides", () => {
+  const fixture = new PollFixture({ mode: "versioned" });
+  for (const [watcher, version] of [
+    ["g", 0n],
+    ["h", 7n],
+    ["", 5n],
+  ] as const)
+    fixture.track(watcher, ["a", version]);
+  expect(fixture.questions().map(({ items }) => items)).toEqual([[{ key: "a", version: 0n }]]);
+});
