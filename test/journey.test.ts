@@ -30,6 +30,7 @@ const ownFiles: readonly string[] = [
   "src/channel/publication-trail.ts",
   "src/channel/relay-log.ts",
   "src/channel/relay.ts",
+  "src/config/name-parts.ts",
   "src/contract/channel-call.ts",
   "src/hub/batch-frames.ts",
   "src/hub/frame-on-its-way.ts",
@@ -91,7 +92,7 @@ const gatewayFiles: readonly string[] = [
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
-const subscribeFilesMax = { own: 48, gateway: 66 };
+const subscribeFilesMax = { own: 49, gateway: 68 };
 
 /** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
 function tableUnder(heading: string): readonly string[][][] {

@@ -21,7 +21,7 @@ export function readPresenceMap(
 } {
   const choices = ["", "ephemeral", "recoverable", "persistent"] as const;
   const mode = readChoice(section, "mode", { choices });
-  if (mode !== "ephemeral" && section.isValid("mode"))
+  if (mode !== "" && mode !== "ephemeral")
     section.problem("mode", `has to be "ephemeral" for "${type}", whose keys are in memory`);
   const keyTtlMs = readDurationMs(section, "key_ttl", {
     defaultMs: 0,

@@ -87,3 +87,12 @@ export function commandBytes(command: ChannelCommand): number {
 
 /** The JavaScript objects of a command. Without this constant, 10,000 empty publications would count as nothing. */
 const overheadBytes = 256;
+
+/** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
+export function traceOf(commands: readonly ChannelCommand[]): string | undefined {
+  for (const command of commands) {
+    if ("request" in command && "traceparent" in command.request)
+      return command.request.traceparent;
+  }
+  return undefined;
+}

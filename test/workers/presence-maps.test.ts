@@ -254,6 +254,10 @@ describe("a presence map", () => {
     expect(await countIn(`users:${channel}`)).toBe('{"result":{"num_keys":2}}');
     // There is no such channel with presence maps.
     expect(await countIn(`clients:${newChannel("")}`)).toBe('{"result":{"num_keys":0}}');
+    const info = { user: "eve", client: "other" };
+    const told = { source: newChannel("chat"), changes: [{ type: "here", info }] } as const;
+    expect(await stubOf(name).presenceTold(told)).toEqual({ outcome: "left" });
+    expect(await countIn(name)).toBe('{"result":{"num_keys":3}}');
     for (const [method, fields] of [
       ["map_publish", { key: "a", data: 1 }],
       ["map_remove", { key: "a" }],

@@ -2,8 +2,8 @@ import {
   type ChannelAnswers,
   type ChannelCommand,
   commandBytes,
+  traceOf,
 } from "../../src/contract/channel-call.ts";
-import { isMapCommand } from "../../src/contract/map-call.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
 import type {
   PresenceKind,
@@ -44,9 +44,8 @@ import { inSpan } from "../platform/spans.ts";
 import { deliver, deliverPoll, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
-import { CommitQueue, type JobOutcome, type Overloaded } from "./commit-queue.ts";
+import { CommitQueue, type JobOutcome, kindOf, type Overloaded } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
-import { kindOf, traceOf } from "./job-kind.ts";
 import { PollDriver } from "./poll-driver.ts";
 import { PresenceDriver } from "./presence-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
@@ -71,7 +70,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #known: boolean;
   readonly #queue: CommitQueue;
   readonly #presence: SharedPresence;
-  readonly #presenceMaps: PresenceDriver;
+  /** Undefined unless the channel has presence maps, or is one. */
+  readonly #presenceMaps: PresenceDriver | undefined;
   /** Undefined unless the channel is a shared poll. */
   readonly #polls: PollDriver | undefined;
   readonly #tracking: OwnTracking | undefined;
@@ -169,7 +169,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.happened("api");
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const present = await this.#presenceFor(commands);
-    if (commands.some(isMapCommand) && (await this.#presenceMaps.ready()) === "failed") return busy;
+    if ((await this.#presenceMaps?.readyFor(commands)) === "failed") return busy;
     const traceparent = traceOf(commands);
     const kind = kindOf(commands);
     const job = (): ChannelAnswers => this.#carryOut(commands, present);
@@ -188,7 +188,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   ): Promise<RelayReplies> {
     this.happened("gateway");
     const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
-    if (requests.some(isFirstPage) && (await this.#presenceMaps.ready()) === "failed") return busy;
+    if ((await this.#presenceMaps?.readyFor(requests)) === "failed") return busy;
     const kind = kindOf(requests);
     const carriedOut = await this.#queue.add(kind, bytes, (): RelayReplies => {
       const nowMs = Date.now();
@@ -206,15 +206,15 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     return this.#answered(carriedOut, carries);
   }
 
-  presenceTold(told: PresenceTold): Promise<PresenceToldReply> {
+  async presenceTold(told: PresenceTold): Promise<PresenceToldReply> {
     this.happened("presence");
-    return this.#presenceMaps.told(told);
+    return this.#presenceMaps?.told(told) ?? { outcome: "left" };
   }
 
   async present(shown?: PresenceKind): Promise<ChannelPresenceReply> {
     this.happened("presence");
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
-    if (shown !== undefined) {
+    if (shown !== undefined && this.#presenceMaps !== undefined) {
       this.sockets.sweep(Date.now(), true);
       return this.#presenceMaps.list(shown);
     }
@@ -351,7 +351,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
       hub.begin();
     }
-    this.#presenceMaps.settle(nowMs);
+    this.#presenceMaps?.settle(nowMs);
     this.#polls?.settle(nowMs);
     this.#tracking?.settle(nowMs);
     if (hub.sending || this.#tracking?.sending === true) this.sendInTurns();
@@ -405,7 +405,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
   }
 
-  #presenceDriver(channel: Channel): PresenceDriver {
+  #presenceDriver(channel: Channel): PresenceDriver | undefined {
+    if (channel.presenceMap === undefined && channel.teller === undefined) return undefined;
     const called = (calls: number): void => void (this.callsMade += calls);
     const { env, later, endEvent } = this;
     return new PresenceDriver({ channel, env, queue: this.#queue, called, later, endEvent });
@@ -467,11 +468,6 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#hadStorage = false;
     this.#hadAlarm = false;
   }
-}
-
-/** Whether a gateway asks for the first page of a map, which has to be as new as the question. */
-function isFirstPage(request: RelayRequest): boolean {
-  return request.method === "map_state" && request.query.since === undefined;
 }
 
 /** The keys of a presence map couldn't be found out: nothing was carried out. */

@@ -136,3 +136,21 @@ export interface Commits {
   /** Whether so much is collected to be sent that publishers have to wait. */
   full(): boolean;
 }
+
+/** The kind of job that a call to a channel's object makes: one with a publish may have to wait (rule F6). */
+export function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
+  return commands.some(publishes) ? "publish" : "other";
+}
+
+/** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
+function publishes({ method }: { readonly method: string }): boolean {
+  return publishing.has(method);
+}
+
+const publishing: ReadonlySet<string> = new Set([
+  "publish",
+  "publish_request",
+  "map_publish",
+  "map_remove",
+  "map_change",
+]);

@@ -7,7 +7,8 @@ import type {
   PresenceTold,
   PresenceToldReply,
 } from "../../src/contract/presence-call.ts";
-import type { ChannelPresenceReply } from "../../src/contract/relay-request.ts";
+import type { ChannelCommand } from "../../src/contract/channel-call.ts";
+import type { ChannelPresenceReply, RelayRequest } from "../../src/contract/relay-request.ts";
 import { limits } from "../../src/limits.ts";
 import type { ClientInfo } from "../../src/protocol/publication.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
@@ -38,10 +39,13 @@ export class PresenceDriver {
     this.#timer.set(teller.retryInMs(nowMs), nowMs);
   }
 
-  /** Resolves once the keys of a presence map may be read, or can't be; at once on any other channel. */
-  ready(): Promise<"ready" | "failed"> {
+  /**
+   * Resolves once the keys of a presence map may be read for these commands or requests, or can't be; at once if none of them
+   * reads a map from its beginning.
+   */
+  readyFor(calls: readonly (ChannelCommand | RelayRequest)[]): Promise<"ready" | "failed"> {
     const { presenceMap } = this.#setup.channel;
-    if (presenceMap === undefined) return Promise.resolve("ready");
+    if (presenceMap === undefined || !calls.some(readsKeys)) return Promise.resolve("ready");
     const nowMs = Date.now();
     const ready = new Promise<"ready" | "failed">((done) => presenceMap.ready(nowMs, done));
     this.settle(nowMs);
@@ -118,6 +122,12 @@ interface PresenceDriverSetup {
   readonly called: (calls: number) => void;
   readonly later: (waitMs: number, work: () => void) => void;
   readonly endEvent: (nowMs: number) => Promise<void>;
+}
+
+/** Whether a backend reads a map, or a gateway asks for its first page, which has to be as new as the question. */
+function readsKeys(call: ChannelCommand | RelayRequest): boolean {
+  if (call.method === "map_state") return call.query.since === undefined;
+  return call.method === "map_read_state" || call.method === "map_stats";
 }
 
 const busy = { outcome: "busy" } as const;

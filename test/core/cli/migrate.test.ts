@@ -391,3 +391,36 @@ describe("the written files", () => {
     expect(secretsFile({ API_KEY: "a'b\"c`" })).toBeUndefined();
   });
 });
+
+/** A configuration with a presence map. */
+const documentWith = (mode: string): string =>
+  JSON.stringify({
+    client: { token: { hmac_secret_key: "bbe7d157-a253-4094-9759-06a8236543f9" } },
+    http_api: { key: "d7627bb6-2292-4911-82e1-615c0ed3eebb" },
+    channel: {
+      namespaces: [
+        { name: "chat", map_clients_presence_channel_prefix: "clients:" },
+        { name: "clients", subscription_type: "map_clients", map: { mode, key_ttl: "60s" } },
+      ],
+    },
+  });
+
+describe("presence maps", () => {
+  it("keep their options, but for a mode with a stream", () => {
+    for (const [mode, map] of [
+      ["ephemeral", { mode: "ephemeral", key_ttl: "60s" }],
+      ["recoverable", { key_ttl: "60s" }],
+    ] as const) {
+      const conversion = converted("config.json", documentWith(mode));
+      expect(conversion.config["channel"]).toStrictEqual({
+        namespaces: [
+          { name: "chat", map_clients_presence_channel_prefix: "clients:" },
+          { name: "clients", subscription_type: "map_clients", map },
+        ],
+      });
+      expect(outcomes(conversion, "absent")).toEqual(
+        mode === "ephemeral" ? [] : ["channel.namespaces[1].map.mode"],
+      );
+    }
+  });
+});

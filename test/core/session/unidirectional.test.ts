@@ -5,9 +5,12 @@ import type { ServerSubscription } from "../../../src/access/claims.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { unidirectionalCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
-import { unidirectionalDisconnect } from "../../../src/session/unidirectional.ts";
+import { hiddenFromOthers, unidirectionalDisconnect } from "../../../src/session/unidirectional.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import type { VerifiedTokens } from "../../../src/session/ports.ts";
+import { resolveChannel } from "../../../src/channel/channel-name.ts";
+import { grantServerSubscription } from "../../../src/session/grant.ts";
+import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
 import { naming } from "./named-subscriptions.ts";
 import type { TestConnection } from "./test-connection.ts";
@@ -19,6 +22,24 @@ import { connectionToken, expiredToken, invalidToken } from "./verified-tokens.t
 const open = { allow_subscribe_for_client: true };
 const recoverable = { ...open, history_size: 10, history_ttl: "60s", allow_recovery: true };
 const user = connectionToken("42");
+
+describe("a client that polls", () => {
+  it("[T9] [Z21] isn't present, isn't announced, and is in no presence map", () => {
+    const { channel: config } = configured();
+    const found = resolveChannel("room", config);
+    if (found.outcome !== "resolved") throw new Error("no channel");
+    const override = { presence: true, joinLeave: true };
+    const requester = { user: "42", client: "c1" };
+    const grant = grantServerSubscription({ channel: "room", override }, found, requester);
+    expect(grant.subscription).toMatchObject({ present: true, announced: true });
+    expect(grant.subscription.hidden).toBeUndefined();
+    expect(hiddenFromOthers({ known: found, grant }).grant.subscription).toMatchObject({
+      present: false,
+      announced: false,
+      hidden: true,
+    });
+  });
+});
 
 describe("a unidirectional client, on a channel's own address", () => {
   it("[C11] is subscribed along with its connect, and told what comes then", () => {
