@@ -109,6 +109,27 @@ describe("metrics", () => {
     expect(sockets).toHaveLength(2);
   });
 
+  it("say how many connections, subscriptions and channels there are", async () => {
+    const channel = newChannel("room");
+    const gauges = [
+      "centrifugo_node_num_clients",
+      "centrifugo_node_num_subscriptions",
+      "centrifugo_node_num_channels",
+    ];
+    let socket: TestSocket | undefined;
+    const came = await increaseOf(gauges, 1, async () => {
+      socket = await TestSocket.subscribe(channel, "ada");
+    });
+    expect(came).toStrictEqual([1, 1, 1]);
+    const before = await series();
+    socket?.close();
+    const after = await until(
+      (all) => (all.get(gauges[0] ?? "") ?? 0) < (before.get(gauges[0] ?? "") ?? 0),
+    );
+    const left = gauges.map((name) => (after.get(name) ?? 0) - (before.get(name) ?? 0));
+    expect(left).toStrictEqual([-1, -1, -1]);
+  });
+
   it.each(places)("count how clients on $name synchronise with maps", async (place) => {
     const channel = newChannel("board");
     for (const key of ["a", "b", "a"]) await call("map_publish", { channel, key, data: 1 });
@@ -129,27 +150,6 @@ describe("metrics", () => {
       await ask(8, { phase: 1, recover: true, epoch: "another", offset });
     });
     expect(added).toStrictEqual([1, 1, 1, 1, 2, 0]);
-  });
-
-  it("say how many connections, subscriptions and channels there are", async () => {
-    const channel = newChannel("room");
-    const gauges = [
-      "centrifugo_node_num_clients",
-      "centrifugo_node_num_subscriptions",
-      "centrifugo_node_num_channels",
-    ];
-    let socket: TestSocket | undefined;
-    const came = await increaseOf(gauges, 1, async () => {
-      socket = await TestSocket.subscribe(channel, "ada");
-    });
-    expect(came).toStrictEqual([1, 1, 1]);
-    const before = await series();
-    socket?.close();
-    const after = await until(
-      (all) => (all.get(gauges[0] ?? "") ?? 0) < (before.get(gauges[0] ?? "") ?? 0),
-    );
-    const left = gauges.map((name) => (after.get(name) ?? 0) - (before.get(name) ?? 0));
-    expect(left).toStrictEqual([-1, -1, -1]);
   });
 
   it("[A13] count refusals by their rule, and errors by their code", async () => {

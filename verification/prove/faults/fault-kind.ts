@@ -61,7 +61,7 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("crash-home", 13, "a home of users ends in the middle of its work"),
   inside(
     "crash-map",
-    12,
+    6,
     "the object of an ephemeral map ends between two times at which it is written down",
   ),
   inside("late-calls", 20, "calls between objects are late, and more waits behind them"),
