@@ -3,6 +3,7 @@
  * that a delta doesn't give its value when it is applied to any other.
  */
 export function longValue(value: number): string {
-  const word = (number: number): string => `${number}`.repeat(30);
   return JSON.stringify({ value, before: word(value - 1), now: word(value), text: "x".repeat(60) });
 }
+
+const word = (number: number): string => `${number}`.repeat(30);
