@@ -105,6 +105,10 @@ function serve(port: string, options: readonly string[]): ChildProcess {
   const fixed = ["dev", "--port", port, "--show-interactive-dev-session=false"];
   const origins = ["--var", `DEVELOPMENT_ORIGINS:${developmentOrigins.join(",")}`];
   const development = ["--var", "DEVELOPMENT:true"];
+  // The system chooses the debugger's port. Two servers that start at the same time would otherwise take the same one, and
+  // the second would end.
+  const inspector =
+    optionValue(options, "--inspector-port") === undefined ? ["--inspector-port", "0"] : [];
   // The local runtime isn't told when a page is closed. Without probes, the page's client would stay present for a
   // while.
   const probes = ["--var", `STREAM_PROBE_MS:${streamProbeMs}`];
@@ -119,6 +123,7 @@ function serve(port: string, options: readonly string[]): ChildProcess {
       ...origins,
       ...probes,
       ...addresses,
+      ...inspector,
       ...withoutOption(options, "--port"),
     ],
     {

@@ -125,7 +125,7 @@ describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
     ["nothing", null],
     ["text", "session"],
     ["no version", { phase: "connected", client: "a" }],
-    ["a version to come", { v: 7, phase: "connected", client: "a" }],
+    ["a version to come", { v: 8, phase: "connected", client: "a" }],
     ["a codec to come", { v: 2, phase: "connected", client: "a", codec: "later" }],
   ])(
     "[V1] that can't be read closes 3010, so that the client comes back: %s",
