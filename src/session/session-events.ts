@@ -23,6 +23,8 @@ export class SessionEvents implements ToldConnection {
   readonly #events: ConnectionEvents;
   #connected: boolean;
   readonly #channels: Set<string>;
+  /** The subscriptions that began and ended while the session was held: the client hasn't been told of them yet either. */
+  readonly #later: (() => void)[] = [];
 
   /** Also restores: of a session that hibernated, everything has been told. */
   constructor(session: EventfulSession, events: ConnectionEvents) {
@@ -54,19 +56,18 @@ export class SessionEvents implements ToldConnection {
 
   /** The connect is accepted, and the user's home has answered: tells it, unless it has been told. */
   accepted(): void {
-    if (this.#connected) return;
-    const { identity } = this.#session;
-    const info = identity.claims?.info;
-    this.#events.connected(this, {
-      transport: transportOf(identity),
-      ...(info === undefined ? {} : { info }),
-    });
-    this.#connected = true;
+    if (!this.#connected) this.#tellConnected();
+    for (const tell of this.#later.splice(0)) tell();
   }
 
-  /** A subscription has begun, and its client has been told. */
-  subscribed(channel: string, { chanInfo }: ClientInfo): void {
+  /** A subscription has begun, and its client has been told, or will be when the session isn't held any more. */
+  subscribed(channel: string, info: ClientInfo): void {
+    if (this.#session.held) {
+      this.#later.push(() => this.subscribed(channel, info));
+      return;
+    }
     this.accepted();
+    const { chanInfo } = info;
     if (this.#channels.has(channel)) return;
     this.#events.subscribed(this, channel, chanInfo === undefined ? {} : { chanInfo });
     this.#channels.add(channel);
@@ -74,17 +75,32 @@ export class SessionEvents implements ToldConnection {
 
   /** @param code why the server ended it; undefined if the client did */
   unsubscribed(channel: string, code: EndCode | undefined): void {
+    if (this.#session.held) this.#later.push(() => this.#tellUnsubscribed(channel, code));
+    else this.#tellUnsubscribed(channel, code);
+  }
+
+  /** The connection ends, with all its subscriptions. */
+  ended(code: EndCode): void {
+    for (const channel of this.#channels) this.#tellUnsubscribed(channel, undefined);
+    if (!this.#connected) return;
+    this.#events.disconnected(this, code);
+    this.#connected = false;
+  }
+
+  #tellUnsubscribed(channel: string, code: EndCode | undefined): void {
     if (!this.#channels.has(channel)) return;
     this.#events.unsubscribed(this, channel, code);
     this.#channels.delete(channel);
   }
 
-  /** The connection ends, with all its subscriptions. */
-  ended(code: EndCode): void {
-    for (const channel of this.#channels) this.unsubscribed(channel, undefined);
-    if (!this.#connected) return;
-    this.#events.disconnected(this, code);
-    this.#connected = false;
+  #tellConnected(): void {
+    const { identity } = this.#session;
+    const info = identity.claims?.info;
+    this.#events.connected(this, {
+      transport: transportOf(identity),
+      ...(info === undefined ? {} : { info }),
+    });
+    this.#connected = true;
   }
 }
 
@@ -94,5 +110,7 @@ interface EventfulSession {
   readonly client: string;
   readonly user: string;
   readonly hasConnected: boolean;
+  /** Whether the user's home is asked: nothing is told until it has answered. */
+  readonly held: boolean;
   readonly subscriptions: Pick<Subscriptions, "all">;
 }

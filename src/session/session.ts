@@ -316,13 +316,12 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   announce(subscription: Subscription): void {
-    if (this.closed) return;
-    if (this.held) this.#wait().announcements.push(subscription);
+    const { channel, info } = subscription;
     // It may have ended while the session was held.
-    else if (this.subscriptions.get(subscription.channel) === subscription) {
-      this.told?.subscribed(subscription.channel, subscription.info);
-      this.context.channels.announce(subscription);
-    }
+    if (this.closed || this.subscriptions.get(channel) !== subscription) return;
+    this.told?.subscribed(channel, info);
+    if (this.held) this.#wait().announcements.push(subscription);
+    else this.context.channels.announce(subscription);
   }
 
   connected(): void {

@@ -1,6 +1,7 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import type { Config } from "../../../src/config/config.ts";
+import type { ConnectionEvents } from "../../../src/events/connection-events.ts";
 import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
@@ -30,6 +31,8 @@ export interface ManyChannelsSetup {
   readonly serverSubscriptions?: boolean;
   /** The users of the object; absent where users have no homes. */
   readonly users?: Users;
+  /** Takes what a backend is told of the sessions; absent where it is told nothing. */
+  readonly events?: ConnectionEvents;
 }
 
 /**
@@ -48,6 +51,7 @@ export class ManyChannelsFixture {
   readonly #storesRows: boolean;
   readonly #serverSubscriptions: boolean;
   readonly #users: Users | undefined;
+  readonly #events: ConnectionEvents | undefined;
   readonly #userRates: UserRates;
   #clients = 0;
 
@@ -65,6 +69,7 @@ export class ManyChannelsFixture {
     this.#storesRows = storesRows;
     this.#serverSubscriptions = serverSubscriptions;
     this.#users = setup.users;
+    this.#events = setup.events;
     this.#userRates = new UserRates(this.config);
   }
 
@@ -125,6 +130,7 @@ export class ManyChannelsFixture {
       config: this.config,
       channels: this.channels,
       ...(this.#users === undefined ? {} : { users: this.#users }),
+      ...(this.#events === undefined ? {} : { events: this.#events }),
       userRates: this.#userRates,
       ...(this.config.hooks.targets.size === 0 ? {} : { hooks: this.backend.hooks }),
       refused: (refusal) => this.refusals.push(refusal),

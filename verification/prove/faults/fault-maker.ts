@@ -46,6 +46,7 @@ export class FaultMaker {
   readonly #stirred = new Set<string>();
   /** Faults of the server's process wait for the earlier ones. */
   #serverFree: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
 
   constructor(breakables: Breakables) {
     this.#breakables = breakables;
@@ -99,8 +100,13 @@ export class FaultMaker {
       case "crash-home":
       case "kill":
       case "deploy":
-        return this.#inTurn(() => this.#breakServer(kind, random));
+        return this.#breakInTurn(() => this.#breakServer(kind, random));
     }
+  }
+
+  /** Faults of the server's process that still wait aren't made: a busy machine would make them long after the run. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   async #drop(network: FaultyNetwork): Promise<FaultOutcome> {
@@ -224,7 +230,7 @@ export class FaultMaker {
     this.#stirred.add(name);
     try {
       await stir(name);
-      return await this.#inTurn(async () => {
+      return await this.#breakInTurn(async () => {
         crashing(name);
         const isMade = await server.crash("CHANNELS", name);
         return isMade ? { outcome: "made", target: name } : { outcome: "missed" };
@@ -232,6 +238,10 @@ export class FaultMaker {
     } finally {
       this.#stirred.delete(name);
     }
+  }
+
+  #breakInTurn(work: () => Promise<FaultOutcome>): Promise<FaultOutcome> {
+    return this.#inTurn(async () => (this.#isStopped ? { outcome: "missed" } : work()));
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -31,7 +31,7 @@ export class FaultRunner {
   }
 
   /**
-   * Resolves when it was stopped and all faults are over. Rejects with the error of a fault that couldn't be injected.
+   * Resolves when it was stopped and all faults that have begun are over. Rejects with the error of a fault that couldn't be injected.
    */
   async run(): Promise<void> {
     const beganMs = performance.now();
@@ -51,6 +51,7 @@ export class FaultRunner {
 
   stop(): void {
     this.#stopping.abort();
+    this.#maker.stop();
   }
 
   async #make(kind: FaultKind): Promise<void> {
