@@ -211,6 +211,8 @@ async function listenTo(step: Step): Promise<void> {
     await call("publish", { channel, data: JSON.parse(data), tags: JSON.parse(tags), delta: true });
     await started.first((heard) => heard.includes(data));
   }
+  const last = normal(step.output).at(-1) ?? "";
+  await started.first((line) => normal(line).includes(last));
   await started.kill();
   // It prints to two streams.
   expect(normal(started.lines.all.join("\n"))).toEqual(
