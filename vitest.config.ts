@@ -48,7 +48,11 @@ const workerd = () =>
   });
 
 /** How long a test may take. A timeout is to tell of a test that hangs, and never of a machine that is busy. */
-const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+const patience = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 30_000 } },
+};
 
 export default defineConfig({
   test: {
@@ -91,6 +95,8 @@ export default defineConfig({
           include: ["test/clients/**/*.test.ts"],
           benchmark: { include: [] },
           environment: "node",
+          // Each file starts servers of its own. A process for each would load the clients and the runtime's starter anew.
+          isolate: false,
           ...patience,
         },
       },

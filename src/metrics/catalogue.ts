@@ -57,6 +57,10 @@ export const metrics = {
     type: "counter",
     help: "Removals of keys that changed nothing.",
   },
+  centrifugo_node_build: {
+    type: "gauge",
+    help: "1, with the version that answers as a label.",
+  },
   centrifugo_node_incoming_http_requests_total: {
     type: "counter",
     help: "Requests to the edge, upgrades included.",

@@ -395,7 +395,7 @@ function expectedCode({ output }: Step): number {
 
 /** The answer to a request of `curl`: metrics, or JSON without an error. */
 function expectAnswer({ text }: Step, printed: string): void {
-  if (text.includes("/metrics")) expect(printed).toContain("# TYPE dormouse_");
+  if (text.includes("/metrics")) expect(printed).toContain("\ncentrifugo_node_build{");
   else expect(JSON.parse(printed)).toHaveProperty("result");
 }
 

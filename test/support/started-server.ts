@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -109,7 +110,8 @@ function runStart(options: readonly string[]): ChildProcess {
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NO_COLOR: "1" },
+    // Each start loads wrangler twice.
+    env: { ...process.env, NO_COLOR: "1", NODE_COMPILE_CACHE: join(tmpdir(), "dormouse-compiled") },
   });
 }
 

@@ -17,6 +17,7 @@ import { ofBothKinds } from "./event-story.ts";
 import { newChannel } from "./new-channel.ts";
 import type { Holder } from "./place.ts";
 import { awakeVariants, variants } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 configureEvents({
   types: ["user_online", "user_offline", "channel_occupied", "channel_vacated"],
@@ -131,7 +132,7 @@ describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name"
           sql.rows("SELECT 1 FROM event WHERE type = 'channel_vacated'"),
         )
       ).length;
-    });
+    }, patience);
     // An alarm that repeats calls comes 8 s after the one that is due.
     const checkMs = limits.eventsFollowersCheckMs + limits.crashAlarmMs;
     expect(Date.now() - startMs).toBeLessThanOrEqual(checkMs);
@@ -142,7 +143,7 @@ describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name"
         sql.rows("SELECT 1 FROM holder WHERE user = ?", user),
       );
       return rows.length === 0;
-    });
+    }, patience);
     expect(Date.now() - startMs).toBeLessThanOrEqual(limits.eventsHoldersCheckMs);
     expect(await toldOfChannel(channel, 2)).toStrictEqual(["channel_occupied", "channel_vacated"]);
     expect(await toldOfUser(user, 2)).toStrictEqual(["user_online", "user_offline"]);

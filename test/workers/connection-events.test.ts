@@ -14,6 +14,7 @@ import { eventObjectOf, ofBothKinds, story } from "./event-story.ts";
 import { newChannel } from "./new-channel.ts";
 import { awakeVariants, variants } from "./variant.ts";
 import { secondsFromNow } from "./sign-token.ts";
+import { patience } from "../support/patience.ts";
 
 configureEvents({
   types: ["connected", "disconnected", "subscribed", "unsubscribed"],
@@ -129,7 +130,7 @@ describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name"
       );
       const waitMs = (dueAtMs ?? 0) - Date.now();
       return waitMs > limits.eventsAlarmMs && waitMs;
-    });
+    }, patience);
     expect(dueInMs).toBeLessThanOrEqual(limits.eventsConnectionsCheckMs);
     await crashObject(holder);
     await ada.closed;

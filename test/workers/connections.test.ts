@@ -17,6 +17,7 @@ import { token } from "./sign-token.ts";
 import { TestStream } from "./test-stream.ts";
 import { awake } from "./object-state.ts";
 import { awakeVariants, Variant, variants } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 configure(openConfig);
 
@@ -234,7 +235,7 @@ describe("a connection whose user's home hasn't answered", () => {
     socket.send({ id: 1, connect: { token: await token({ sub: user }) } });
     await vi.waitFor(async () => {
       expect(await holder.connections(user)).toStrictEqual({ connections: [], left: true });
-    });
+    }, patience);
     expect(socket.received).toBe(0);
     await unblock();
     expect(await socket.line()).toContain('"connect"');

@@ -3,6 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ownChannel } from "../../src/contract/own-channel.ts";
 import { limits } from "../../src/limits.ts";
+import type { MetricsObject } from "../../workers/objects/metrics-object.ts";
 import { address, apiKeyHeader, call, publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { crashObject } from "./crash-object.ts";
@@ -23,10 +24,10 @@ Object.assign(limits, {
   liveReportMs: 100,
   liveCollectMs: 50,
   livePingMs: 200,
-  liveSilentMs: 1_000,
   liveLeaseMs: 1_000,
 });
 
+const { liveSilentMs } = limits;
 const operator = { Origin: "https://dormouse.example.com" };
 
 async function logIn(): Promise<{ readonly Cookie: string }> {
@@ -114,14 +115,35 @@ interface Message {
 
 const collectors = Array.from({ length: limits.metricsCollectors }, (_, number) => String(number));
 
-/** The calls that the collecting objects have made to each other. */
-async function callsMade(): Promise<number> {
-  const all = await Promise.all(
-    collectors.map((name) =>
-      runInDurableObject(env.METRICS.getByName(name), ({ callsMade: calls }) => calls),
-    ),
+/** Something of each collecting object. */
+function ofCollectors<Value>(read: (collector: MetricsObject) => Value): Promise<Value[]> {
+  return Promise.all(
+    collectors.map((name) => runInDurableObject(env.METRICS.getByName(name), read)),
   );
+}
+
+/** Waits until the collecting objects have nothing to do. @returns the calls that they have made to each other until then */
+async function callsUntilIdle(): Promise<number> {
+  await vi.waitUntil(async () => (await ofCollectors(({ isIdle }) => isIdle)).every(Boolean), {
+    timeout: 20_000,
+  });
+  const all = await ofCollectors(({ callsMade }) => callsMade);
   return all.reduce((sum, calls) => sum + calls, 0);
+}
+
+/** The publications that were reported to the collecting objects. */
+async function counted(): Promise<number> {
+  return (await Promise.all(collectors.map((name) => env.METRICS.getByName(name).collected())))
+    .flatMap(({ counters }) => counters)
+    .filter(({ series }) => series === sent)
+    .reduce((sum, { added }) => sum + added, 0);
+}
+
+/** Publishes, and waits until that was reported to a collecting object. */
+async function publishAndReport(): Promise<void> {
+  const before = await counted();
+  await publish(newChannel("room"), 1);
+  await vi.waitUntil(async () => (await counted()) > before, { timeout: 20_000 });
 }
 
 const sent = 'centrifugo_node_messages_sent_count{type="publication",channel_namespace="room"}';
@@ -186,40 +208,38 @@ describe("the server's own channel", () => {
   });
 
   it("[N7] costs no call and no publication when nobody looks, and ends with the last page", async () => {
-    await publish(newChannel("room"), 1);
-    await new Promise((resolve) => setTimeout(resolve, limits.metricsReportMs * 2));
-    const before = await callsMade();
-    await publish(newChannel("room"), 2);
-    await new Promise((resolve) => setTimeout(resolve, limits.metricsReportMs * 2));
-    expect(await callsMade()).toBe(before);
+    await publishAndReport();
+    const before = await callsUntilIdle();
+    await publishAndReport();
+    expect(await callsUntilIdle()).toBe(before);
 
     const page = await Page.open();
     await page.hears(({ all }) => all !== undefined);
-    expect(await callsMade()).toBeGreaterThan(before);
     page.close();
     await page.closed;
     // The lease of the other objects ends by itself.
-    await new Promise((resolve) => setTimeout(resolve, limits.liveLeaseMs + limits.liveTellMs));
-    const after = await callsMade();
-    await publish(newChannel("room"), 3);
-    await new Promise((resolve) => setTimeout(resolve, limits.metricsReportMs * 3));
-    expect(await callsMade()).toBe(after);
+    const after = await callsUntilIdle();
+    expect(after).toBeGreaterThan(before);
+    await publishAndReport();
+    expect(await callsUntilIdle()).toBe(after);
   });
 
   it("[N7] asks objects to report more often only while somebody looks", async () => {
     const collector = env.METRICS.getByName("1");
     const report = { node: "", counters: [], histograms: [], gauges: [] };
-    await vi.waitUntil(async () => Object.keys(await collector.report(report)).length === 0);
+    await callsUntilIdle();
+    expect(await collector.report(report)).toStrictEqual({});
     const page = await Page.open();
     await page.hears(({ all }) => all !== undefined);
     expect(await collector.report(report)).toStrictEqual({ nextInMs: limits.liveReportMs });
     page.close();
-    await vi.waitUntil(async () => Object.keys(await collector.report(report)).length === 0, {
-      timeout: 10_000,
-    });
+    await callsUntilIdle();
+    expect(await collector.report(report)).toStrictEqual({});
   });
 
   it("[N7] leaves a page that doesn't answer its pings", async () => {
+    onTestFinished(() => void Object.assign(limits, { liveSilentMs }));
+    Object.assign(limits, { liveSilentMs: 1_000 });
     const page = await Page.open();
     page.answersPings = false;
     expect(await page.closed).toMatchObject({ code: 3012 });

@@ -13,6 +13,7 @@ import { token } from "./sign-token.ts";
 import { awake } from "./object-state.ts";
 import { channelPlace, gatewayPlace, spillPlace } from "./place.ts";
 import { awakeVariants, Variant, variants } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 const newUser = () => `user-${crypto.randomUUID()}`;
 
@@ -66,7 +67,7 @@ function isListed(node: string): Promise<boolean> {
 }
 
 async function listed(node: string): Promise<void> {
-  await vi.waitFor(async () => expect(await isListed(node)).toBe(true));
+  await vi.waitFor(async () => expect(await isListed(node)).toBe(true), patience);
 }
 
 describe.each(variants)("the directory and $name", (variant) => {
@@ -247,7 +248,7 @@ describe("a channel's own object that is listed", () => {
     await vi.waitFor(async () => {
       const left = await Promise.all(others.map((name) => isListed(`channel:${name}`)));
       expect(left).toContain(false);
-    });
+    }, patience);
     await listed(`channel:${last}`);
   });
 });

@@ -15,6 +15,7 @@ import {
 } from "./event-receiver.ts";
 import { newChannel } from "./new-channel.ts";
 import { TestSocket } from "./test-socket.ts";
+import { patience } from "../support/patience.ts";
 
 configureEvents({
   types: ["publication"],
@@ -140,7 +141,7 @@ describe("the events of publications", () => {
     await answerWith(200, 3_000);
     const before = await requestCount();
     await publish(channel, 0);
-    await vi.waitUntil(async () => (await requestCount()) > before);
+    await vi.waitUntil(async () => (await requestCount()) > before, patience);
     const startMs = Date.now();
     for (let data = 1; data <= 40; data++) {
       await publish(channel, data);

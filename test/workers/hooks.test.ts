@@ -11,6 +11,7 @@ import { testConfig } from "./test-config.ts";
 import { TestSocket } from "./test-socket.ts";
 import { TestStream } from "./test-stream.ts";
 import { variants } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 const secret = "hook-signing-secret-of-worker-tests";
 const endpoint = "service:BACKEND";
@@ -72,7 +73,7 @@ async function untilAsked(): Promise<readonly Asked[]> {
     const asked = await takeAsked();
     expect(asked).not.toHaveLength(0);
     return asked;
-  }, 20_000);
+  }, patience);
 }
 
 /** Whether a signature of Standard Webhooks is that of a text, with the test's secret. */

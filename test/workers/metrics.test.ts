@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
+import { version } from "../../src/version.ts";
 import { address, apiKeyHeader, call, fetchWith, publish } from "./api-request.ts";
 import { hibernate } from "./attachments.ts";
 import { configure } from "./configure.ts";
@@ -221,6 +222,10 @@ describe("who may read metrics", () => {
     expect(await ask({ Authorization: `Bearer ${testSecrets.API_KEY}` })).toBe(401);
     expect(await ask({ Authorization: "Bearer wrong" })).toBe(401);
     expect(await ask({})).toBe(401);
+  });
+
+  it("[J5] reads the server's version also before anything was counted", async () => {
+    expect(await series()).toContainEqual([`centrifugo_node_build{version="${version}"}`, 1]);
   });
 
   it("[J5] is nobody where metrics aren't switched on", async () => {

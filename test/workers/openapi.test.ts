@@ -15,6 +15,7 @@ import { gatewayPlace } from "./place.ts";
 import { secondsFromNow, token } from "./sign-token.ts";
 import { TestSocket } from "./test-socket.ts";
 import { overloadedError, watchedChannels } from "./watched-channels.ts";
+import { patience } from "../support/patience.ts";
 
 const team = {
   name: "team",
@@ -109,15 +110,18 @@ describe("the description of the HTTP API", () => {
     await checked("get_user_status", { users: [user] });
     await vi.waitFor(async () => {
       expect(await checked("connections", { user })).toContain(filtered);
-    });
+    }, patience);
     await vi.waitFor(async () => {
       expect(await checked("channels", { pattern: channel })).toContain("num_clients");
-    });
+    }, patience);
     await checked("channels", { limit: 1 });
     await checked("info", {});
     const other = TestSocket.on(await gatewayPlace(1).upgrade(region));
     await other.ask({ id: 1, connect: { token: await token({ sub: user }) } });
-    await vi.waitFor(async () => expect(await checked("info", { limit: 1 })).toContain("cursor"));
+    await vi.waitFor(
+      async () => expect(await checked("info", { limit: 1 })).toContain("cursor"),
+      patience,
+    );
     const map = newChannel("scores");
     await checked("map_publish", { channel: map, key: "a", data: 1, tags: { a: "b" }, score: 7 });
     await checked("map_publish", { channel: map, key: "b", data: 1 });

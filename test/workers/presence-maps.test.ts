@@ -12,6 +12,7 @@ import { channelPlace, gatewayPlace } from "./place.ts";
 import { testConfig } from "./test-config.ts";
 import type { TestSocket } from "./test-socket.ts";
 import { awakeVariants, Variant, variants } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 const keyTtlMs = 60_000;
 const map = { mode: "ephemeral", key_ttl: "60s", min_page_size: 1 };
@@ -296,7 +297,7 @@ describe("a presence map", () => {
     const { socket } = await watcher(near, name);
     calls.lose(true);
     const ada = await own.subscribe(channel, "ada");
-    await vi.waitFor(() => expect(calls.told).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(calls.told).toBeGreaterThan(0), patience);
     calls.lose(false);
     await ring(name);
     expect(await pushLine(socket)).toBe(shown(name, ada, "ada"));
@@ -339,7 +340,7 @@ describe("a presence map", () => {
     const channel = newChannel("chat");
     const name = `clients:${channel}`;
     await own.subscribe(channel, "ada");
-    await vi.waitFor(() => expect(calls.told).toBe(2));
+    await vi.waitFor(() => expect(calls.told).toBe(2), patience);
     await own.subscribe(channel, "bob");
     await near.subscribe(channel, "cyd");
     // One for each map, which said that nobody looks.
@@ -360,7 +361,7 @@ describe("a presence map", () => {
       await runInDurableObject(stubOf(name), (_, { storage }) => [...storage.sql.exec(tables)]),
     ).toStrictEqual([]);
     await own.subscribe(channel, "eve");
-    await vi.waitFor(() => expect(calls.told).toBe(4));
+    await vi.waitFor(() => expect(calls.told).toBe(4), patience);
     await own.subscribe(channel, "fay");
     expect(calls.told).toBe(4);
   });

@@ -11,6 +11,7 @@ import { awake, evicted } from "./object-state.ts";
 import { testConfig } from "./test-config.ts";
 import { TestSocket } from "./test-socket.ts";
 import { overloadedError, watchedChannels } from "./watched-channels.ts";
+import { patience } from "../support/patience.ts";
 
 const orders = {
   name: "orders",
@@ -255,7 +256,7 @@ describe("a message that is refused", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { differences, sent } = refusedQueue(answer);
     const taken = take([message("s3cr3t")], { differences });
-    await vi.waitUntil(() => sent.length === 1);
+    await vi.waitUntil(() => sent.length === 1, patience);
     await vi.advanceTimersByTimeAsync(limits.deadLetterAnswerMs);
     expect(await taken).toStrictEqual({ done: [], again: [[0, 5]] });
     expect(vi.getTimerCount()).toBe(0);

@@ -13,6 +13,7 @@ import type { Holder } from "./place.ts";
 import { testConfig } from "./test-config.ts";
 import type { TestSocket } from "./test-socket.ts";
 import { awakeVariants, type Variant } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 const secret = "shared-poll-secret-of-worker-tests";
 const polled = { allow_subscribe_for_client: true, subscription_type: "shared_poll" };
@@ -133,7 +134,7 @@ describe.each(awakeVariants)("a shared poll, on $place.name", (variant) => {
       const before = await questions(channel);
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect((await questions(channel)).asked).toBe(before.asked);
-    }, 20_000);
+    }, patience);
   });
 
   it("[SP1] takes only keys with a valid signature, of this user and channel", async () => {
@@ -155,7 +156,7 @@ describe.each(awakeVariants)("a shared poll, on $place.name", (variant) => {
     ]).toEqual([103, 109, 107]);
     socket.send(await track(channel, ["a"], nowSeconds + 3_600));
     expect(await socket.line()).toMatch(
-      /^\{"id":3,"sub_refresh":\{"expires":true,"ttl":3(600|599)\}\}$/,
+      /^\{"id":3,"sub_refresh":\{"expires":true,"ttl":3(600|59\d)\}\}$/,
     );
   });
 
@@ -168,7 +169,7 @@ describe.each(awakeVariants)("a shared poll, on $place.name", (variant) => {
       const { asked, together } = await questions(channel);
       expect(asked).toBeGreaterThan(2);
       expect(together).toBe(1);
-    }, 20_000);
+    }, patience);
   });
 
   it("[SP5] goes on after its backend has failed", async () => {
@@ -178,7 +179,7 @@ describe.each(awakeVariants)("a shared poll, on $place.name", (variant) => {
     const socket = await tracking(variant, channel, "a");
     await vi.waitFor(async () => {
       expect((await questions(channel)).asked).toBeGreaterThan(2);
-    }, 20_000);
+    }, patience);
     expect(warned.mock.calls.filter(([text]) => String(text).includes("shared poll"))).toEqual([
       ["the backend of a shared poll failed: the response has status 500"],
     ]);

@@ -14,6 +14,7 @@ import { secondsFromNow, token } from "./sign-token.ts";
 import type { TestSocket } from "./test-socket.ts";
 import { awakeVariants, variants } from "./variant.ts";
 import { watchedRelay } from "./watched-relay.ts";
+import { patience } from "../support/patience.ts";
 
 afterEach(() => {
   watchedRelay.orderFault = undefined;
@@ -232,7 +233,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     await vi.waitFor(async () => {
       const { body } = await call("presence_stats", { channel });
       expect(body).toContain('"num_clients":1');
-    });
+    }, patience);
     expect(socket.received).toBe(0);
     await unblock();
     expect(await socket.line()).toContain('{"id":1,"connect"');
@@ -256,7 +257,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
         ({ sql }) => sql.rows("SELECT 1 FROM user_order WHERE user = ?", tokenKey(jti)).length,
       );
       expect(orders).toBe(1);
-    });
+    }, patience);
     // It is refused already, whatever becomes of the order.
     const again = await variant.open(channel);
     again.send({ id: 1, connect: { token: await token({ sub: newUser(), jti }) } });

@@ -15,6 +15,7 @@ import { channelPlace, gatewayPlace, type Place, spillPlace } from "./place.ts";
 import { token } from "./sign-token.ts";
 import { TestSocket } from "./test-socket.ts";
 import { awakeVariants, variants } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 configure({ ...openConfig, client: { ...openConfig.client, user_connection_limit: 2 } });
 
@@ -119,7 +120,7 @@ describe("client.user_connection_limit across all objects", () => {
         return sql.rows("SELECT 1 FROM slot WHERE user = ?", user).length;
       });
       expect(slots).toBe(1);
-    });
+    }, patience);
     expect((await tryToConnect(gatewayPlace(), channel, user)).outcome).toBe("connected");
     expect((await tryToConnect(spillPlace, channel, user)).outcome).toBe(tooMany.code);
     await unblock();

@@ -12,6 +12,7 @@ import { testConfig } from "./test-config.ts";
 import { awake } from "./object-state.ts";
 import { gatewayPlace } from "./place.ts";
 import { awakeVariants, Variant, variants } from "./variant.ts";
+import { patience } from "../support/patience.ts";
 
 configure({
   ...testConfig,
@@ -91,7 +92,7 @@ describe.each(variants)("the status of a user on $name", (variant) => {
     const before = nowSeconds();
     two.close();
     await two.closed;
-    await vi.waitFor(async () => expect(await stored()).toBeGreaterThanOrEqual(before), 5_000);
+    await vi.waitFor(async () => expect(await stored()).toBeGreaterThanOrEqual(before), patience);
     const noted = await stored();
     await pause(channel, user);
     expect(await statusOf(user)).toStrictEqual([{ user, active: 0, online: noted, state: "" }]);
@@ -116,7 +117,7 @@ describe.each(awakeVariants)("the status of users on $place.name", (variant) => 
       await socket.closed;
     }
     // The neighbour's end is told together with that of the user's other connection, and costs the only row.
-    await vi.waitFor(async () => expect((await rowsOf(user)) - before).toBe(1), 5_000);
+    await vi.waitFor(async () => expect((await rowsOf(user)) - before).toBe(1), patience);
     expect(
       await runInDurableObject<UsersObject, number>(
         homeOf(user),

@@ -12,6 +12,7 @@ import { newChannel } from "./new-channel.ts";
 import { secondsFromNow, token } from "./sign-token.ts";
 import { awakeVariants, variants } from "./variant.ts";
 import { watchedRelay } from "./watched-relay.ts";
+import { patience } from "../support/patience.ts";
 
 afterEach(() => {
   watchedRelay.orderFault = undefined;
@@ -286,7 +287,7 @@ describe.each(awakeVariants)("users' homes and $place.name", (variant) => {
     await vi.waitFor(async () => {
       const { body } = await call("presence_stats", { channel });
       expect(body).toContain('"num_clients":2');
-    });
+    }, patience);
     await publish(channel, "not mine");
     expect(await other.line()).toContain("not mine");
     expect(socket.received).toBe(0);
@@ -326,7 +327,7 @@ describe.each(awakeVariants)("users' homes and $place.name", (variant) => {
         homeOf(user),
         ({ sql }) => sql.rows("SELECT 1 FROM user_order WHERE user = ?", user).length,
       );
-    await vi.waitFor(async () => expect(await kept()).toBe(1));
+    await vi.waitFor(async () => expect(await kept()).toBe(1), patience);
     await crashObject(homeOf(user));
     expect((await answer).body).toContain('"code":100');
     watchedRelay.orderFault = undefined;

@@ -12,9 +12,11 @@ import type { MetricsCalls } from "../../src/contract/object-calls.ts";
 import { collectorName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import { CarriedGauges } from "../../src/metrics/carried-gauges.ts";
+import { seriesOf } from "../../src/metrics/catalogue.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { exposition, formatFor } from "../../src/metrics/exposition.ts";
 import { newestRefusals } from "../../src/metrics/refusal-list.ts";
+import { version } from "../../src/version.ts";
 import { answerInTime } from "../platform/object-call.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
 import { type AppEnv, mayReadMetrics } from "./middleware.ts";
@@ -139,8 +141,15 @@ export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
   const parts = await collected(context.env.METRICS);
   if (parts === undefined) return respondBusy(busyRetrySeconds());
   const format = formatFor(context.req.header("Accept") ?? "");
-  return respondMetrics(exposition(parts, format), format);
+  return respondMetrics(exposition([build, ...parts], format), format);
 }
+
+/** What there is to show also before anything was counted. */
+const build: CollectedMetrics = {
+  counters: [],
+  histograms: [],
+  gauges: [{ series: seriesOf("centrifugo_node_build", { version }), value: 1 }],
+};
 
 /** The totals of all objects that collect; undefined if one of them doesn't answer: a sum without it would go down. */
 export async function collected(

@@ -106,6 +106,11 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
     return !this.#totals.unstored && !this.#refusals.unstored;
   }
 
+  /** Whether no operator looks, and nothing is to be told or stored; tests wait for it. */
+  get isIdle(): boolean {
+    return this.isStored && !this.#tellsSoon && !this.#lease.isOn(Date.now());
+  }
+
   #collected(): CollectedMetrics {
     const collected = this.#totals.collected(Date.now());
     this.#storeSoon();
