@@ -1,4 +1,4 @@
-/** The bounds of maps and of shared polls; a part of `limits` (rule B1). */
+/** The bounds of maps; a part of `limits` (rule B1). */
 export const mapLimits = {
   /**
    * A key of a map or of a shared poll. It is stored with each of its changes, and sent with them; the largest that
@@ -69,13 +69,6 @@ export const mapLimits = {
   /** One row of a checkpoint. A row holds 2 MB. */
   mapCheckpointBytesMax: 1_000_000,
   /**
-   * Batches and items of one `sub_refresh` that tracks keys, and keys that it ceases to track. Each batch has a signature
-   * that is verified. A frame of 64 KiB holds about 500 signatures and 6,000 keys in JSON. More are malformed (rule C8).
-   */
-  trackBatchesMax: 1_024,
-  trackItemsMax: 8_192,
-  untrackKeysMax: 8_192,
-  /**
    * The largest page of a map, in entries: the state is read in one go. A configuration with a larger one is refused
    * (rule A8).
    */
@@ -104,12 +97,4 @@ export const mapLimits = {
    * configuration with a longer one is refused (rule A8).
    */
   mapCatchUpMsMax: 60_000,
-  /**
-   * The shortest `refresh_interval`, the most keys of one question, and those of one connection. A backend is asked no more
-   * often than it answers, and all keys of a connection are in its object's memory. A configuration beyond one of them is
-   * refused (rule A8).
-   */
-  pollIntervalMsMin: 100,
-  pollBatchItemsMax: 10_000,
-  pollKeysPerConnectionMax: 50_000,
 } as const;

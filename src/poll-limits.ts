@@ -1,6 +1,14 @@
 /** The bounds of shared polls; a part of `limits` (rule B1). */
 export const pollLimits = {
   /**
+   * The shortest `refresh_interval`, the most keys of one question, and those of one connection. A backend is asked no more
+   * often than it answers, and all keys of a connection are in its object's memory. A configuration beyond one of them is
+   * refused (rule A8).
+   */
+  pollIntervalMsMin: 100,
+  pollBatchItemsMax: 10_000,
+  pollKeysPerConnectionMax: 50_000,
+  /**
    * Questions of one channel to its backend in flight. Batches of one cycle are asked side by side, and keys that are new
    * needn't wait for the cycle under way. More would load a backend that is slow already (rule SP4).
    */
@@ -70,6 +78,13 @@ export const pollLimits = {
    * key whose value is beyond it is sent in full (rule SP13).
    */
   keyBasesLengthMax: 8_388_608,
+  /**
+   * Batches and items of one `sub_refresh` that tracks keys, and keys that it ceases to track. Each batch has a signature
+   * that is verified. A frame of 64 KiB holds about 500 signatures and 6,000 keys in JSON. More are malformed (rule C8).
+   */
+  trackBatchesMax: 1_024,
+  trackItemsMax: 8_192,
+  untrackKeysMax: 8_192,
   /** How late a signature is still taken, because clocks differ (docs/protocol.md 3.5). */
   trackGraceSeconds: 5,
   /**
