@@ -9,17 +9,21 @@ export function utf8Fits(text: string, bytesMax: number): boolean {
 
 /** The number of bytes that a text takes as UTF-8. */
 export function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).byteLength;
+  return encoder.encode(text).byteLength;
 }
+
+const encoder = new TextEncoder();
 
 /** Bytes as text; undefined if they aren't UTF-8. A byte order mark is kept, so that JSON.parse refuses it. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return undefined; // The decoder throws on bad input, and only then.
   }
 }
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The parts one after the other, in new memory; a single part is returned as it is, not copied. */
 export function concatenated(parts: readonly Uint8Array[]): Uint8Array {

@@ -51,19 +51,20 @@ import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
-import type { Configured } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
+import type { Config } from "../../src/config/config.ts";
 import { inSpan } from "../platform/spans.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
 export function publish(context: Context<AppEnv>): Promise<Response> {
-  return answerEntry(context, parsePublish(context.var.request, callerOf(context)), "publish");
+  const parsed = parsePublish(context.get("request"), callerOf(context));
+  return answerEntry(context, parsed, "publish");
 }
 
 /** `POST /api/<method>` for each other method with one entry, such as history, presence and disconnect. */
 export function single(method: Exclude<SingleMethod, "publish">): Handler<AppEnv> {
   return (context) =>
-    answerEntry(context, parseEntry(method, context.var.request, callerOf(context)), method);
+    answerEntry(context, parseEntry(method, context.get("request"), callerOf(context)), method);
 }
 
 /** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
@@ -75,11 +76,11 @@ export function missing(method: string): Handler<AppEnv> {
 
 /** `POST /api/broadcast`: one publication for many channels. */
 export async function broadcast(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBroadcast(context.var.request, callerOf(context));
+  const parsed = parseBroadcast(context.get("request"), callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
   const entries = entriesOf(parsed.command);
-  const called = await callObjects(context, entries, "broadcast");
+  const called = await callObjects(callingOf(context), entries, "broadcast");
   if (called.outcome === "refused") return answered(context, called, mode);
   const { collected } = called;
   const retry = collected.retry();
@@ -93,12 +94,12 @@ export async function broadcast(context: Context<AppEnv>): Promise<Response> {
 
 /** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
 export async function batch(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBatch(context.var.request, callerOf(context));
+  const parsed = parseBatch(context.get("request"), callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
   if (parsed.outcome === "refused") return answered(context, parsed, mode);
   const entries = parsed.commands.flatMap(entriesOf);
-  const called = await callObjects(context, entries, "batch");
+  const called = await callObjects(callingOf(context), entries, "batch");
   if (called.outcome === "refused") return answered(context, called, mode);
   const { collected } = called;
   const retry = collected.retry();
@@ -116,7 +117,7 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
   if (parsed.outcome === "refused") return answered(context, parsed, "");
   const commands = parsed.lines.map((line) => line.command);
   const entries = commands.flatMap(entriesOf);
-  const called = await callObjects(context, entries, "legacy");
+  const called = await callObjects(callingOf(context), entries, "legacy");
   if (called.outcome === "refused") return answered(context, called, "");
   noteErrors(context, entries, called.collected.inOrder());
   const answers = commandAnswers(commands, called.collected.inOrder());
@@ -124,8 +125,8 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
   return respondAnswers(encodeLines(ids, answers), called.collected.retry());
 }
 
-function callerOf({ var: { apiKey, configured } }: Context<AppEnv>): ApiCaller {
-  return { key: apiKey, channels: configured.config.channel };
+function callerOf(context: Context<AppEnv>): ApiCaller {
+  return { key: context.get("apiKey"), channels: context.get("configured").config.channel };
 }
 
 /**
@@ -140,6 +141,8 @@ async function answerEntry(
   method: string,
 ): Promise<Response> {
   const mode = errorModeOf(context);
+  const calling = callingOf(context);
+  const { config } = calling;
   switch (entry.outcome) {
     case "malformed":
       return respondMalformed(entry.detail);
@@ -148,23 +151,23 @@ async function answerEntry(
       return respondAnswer(entry, mode);
     case "order": {
       const { user, order } = entry;
-      const available = availableEntry(entry, context.var.configured.config.client.users);
+      const available = availableEntry(entry, config.client.users);
       if (available.outcome === "refused") return answered(context, available, mode);
       const call = { user, orders: [order], entryIndexes: [0] };
-      const outcome = await callUser(context, call, method);
+      const outcome = await callUser(calling, call, method);
       noteError(context, outcomeAnswer(outcome, 0), undefined);
       return respondCall(outcome, mode);
     }
     case "question": {
-      const available = availableEntry(entry, context.var.configured.config.client.users);
+      const available = availableEntry(entry, config.client.users);
       if (available.outcome === "refused") return answered(context, available, mode);
-      const outcome = await callFor(context, entry.question);
+      const outcome = await callFor(calling, entry.question);
       noteError(context, outcomeAnswer(outcome, 0), undefined);
       return respondCall(outcome, mode);
     }
     case "call": {
       const { channel, command } = entry;
-      const outcome = await callChannel(context, channel, [command], method);
+      const outcome = await callChannel(calling, channel, [command], method);
       noteError(context, outcomeAnswer(outcome, 0), channel);
       return respondCall(outcome, mode);
     }
@@ -209,12 +212,17 @@ export function noteError(
   context.set("refusal", { rule, reason: answer.detail ?? message, code, ...named });
 }
 
-/** The needs of a call: a handler's context has them, and so has the consumer of a queue. */
+/** The needs of a call, which the consumer of a queue has too. */
 export interface Calling {
   readonly env: Env;
-  readonly var: { readonly configured: Pick<Configured, "config"> };
+  readonly config: Config;
   /** The request, which may belong to a trace; absent for messages of a queue. */
   readonly req?: { readonly raw: { readonly headers: Headers } };
+}
+
+/** Hono's `context.var` makes an object of all variables each time. */
+function callingOf(context: Context<AppEnv>): Calling {
+  return { env: context.env, config: context.get("configured").config, req: context.req };
 }
 
 /** The collected answers to a request's calls, or the reason why no call was made. */
@@ -231,11 +239,11 @@ type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers
  * @param method of the request, for the log
  */
 export async function callObjects(
-  context: Calling,
+  calling: Calling,
   entries: readonly Entry[],
   method: string,
 ): Promise<Called> {
-  const { users } = context.var.configured.config.client;
+  const { users } = calling.config.client;
   const available = entries.map((entry) => availableEntry(entry, users));
   const plan = planCalls(available);
   if (plan.outcome === "refused") return plan;
@@ -245,7 +253,7 @@ export async function callObjects(
   // A function of its own, so that the answers of a call can be collected as garbage during the next calls.
   const make = async (call: ObjectCall): Promise<void> => {
     const waitMs = Math.min(limits.objectAnswerMs, endsAtMs - Date.now());
-    collected.add(call, waitMs > 0 ? await callObject(context, call, method, waitMs) : notBegun);
+    collected.add(call, waitMs > 0 ? await callObject(calling, call, method, waitMs) : notBegun);
     queue.ended(call);
   };
   const proceed = async (): Promise<void> => {
@@ -261,29 +269,25 @@ export async function callObjects(
 }
 
 function callObject(
-  context: Calling,
+  calling: Calling,
   call: ObjectCall,
   method: string,
   waitMs: number,
 ): Promise<CallOutcome> {
-  if ("question" in call) return callFor(context, call.question, waitMs);
+  if ("question" in call) return callFor(calling, call.question, waitMs);
   return "orders" in call
-    ? callUser(context, call, method, waitMs)
-    : callChannel(context, call.channel, call.commands, method, waitMs);
+    ? callUser(calling, call, method, waitMs)
+    : callChannel(calling, call.channel, call.commands, method, waitMs);
 }
 
 /** Finds the answer to a question, within so many ms. */
 async function callFor(
-  { env, var: { configured } }: Calling,
+  { env, config }: Calling,
   question: Question,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
   try {
-    return await inTime<CallOutcome>(
-      askQuestion(env, configured.config, question),
-      waitMs,
-      timeout,
-    );
+    return await inTime<CallOutcome>(askQuestion(env, config, question), waitMs, timeout);
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded)
@@ -295,12 +299,11 @@ async function callFor(
 
 /** Gives a user's home its orders, once; or the object that holds an anonymous connection, which its ID names. */
 async function callUser(
-  context: Calling,
+  { env, config }: Calling,
   { user, orders }: UserCall,
   method: string,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
-  const { env, var: variables } = context;
   try {
     if (user !== "") {
       const answer = env.USERS.getByName(homeName(user)).order(user, orders);
@@ -310,7 +313,7 @@ async function callUser(
     const ordered = orders.filter(isHolderOrder);
     const [first] = ordered;
     const node = nodeOfClient(first?.client ?? first?.session ?? "") ?? "";
-    const holder = objectOf(node, env, variables.configured.config.channel);
+    const holder = objectOf(node, env, config.channel);
     // No connection can have this ID, and an order for nobody is carried out.
     if (holder === undefined) return { outcome: "done" };
     const numbered = ordered.map((order) => ({ number: 0, order }));
@@ -333,7 +336,7 @@ async function callUser(
  * @param waitMs the time that the object has
  */
 async function callChannel(
-  { env: { CHANNELS }, req, var: { configured } }: Calling,
+  { env: { CHANNELS }, config, req }: Calling,
   channel: string,
   commands: readonly ChannelCommand[],
   method: string,
@@ -342,7 +345,7 @@ async function callChannel(
   const header = req?.raw.headers.get("traceparent") ?? undefined;
   const traceparent = header === undefined ? undefined : parseTraceparent(header);
   // A queue's messages aren't counted as requests, so nothing would report the counts that come with their answers.
-  const carries = req !== undefined && configured.config.prometheus.counts && carriesCounts();
+  const carries = req !== undefined && config.prometheus.counts && carriesCounts();
   const call = async (): Promise<ChannelAnswers> => {
     const object = CHANNELS.getByName(channel);
     const answers = await object.execute(withTrace(commands, traceparent), carries);

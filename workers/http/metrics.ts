@@ -33,7 +33,7 @@ import {
  * counted is reported after a response, in one report for all requests of `limits.metricsReportMs`.
  */
 export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
-  if (!context.var.configured.config.prometheus.counts) return next();
+  if (!context.get("configured").config.prometheus.counts) return next();
   const beganMs = Date.now();
   await next();
   const endedMs = Date.now();
@@ -133,7 +133,7 @@ async function reportLater(
 
 /** `GET /metrics`: all metrics as text, for whoever has the secret `METRICS_KEY` or a key of the API that admits all. */
 export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
-  if (!context.var.configured.config.prometheus.enabled) return respondNotFound();
+  if (!context.get("configured").config.prometheus.enabled) return respondNotFound();
   if (!(await mayReadMetrics(context))) {
     context.set("refusal", { rule: "A7", reason: "the key doesn't match METRICS_KEY or API_KEY" });
     return respondUnauthorized();

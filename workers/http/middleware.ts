@@ -50,16 +50,13 @@ type Refused = Pick<Refusal, "rule" | "reason"> & Partial<Refusal>;
 export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
   await next();
   const { res, req } = context;
-  const detail = res.headers.get("X-Dormouse-Error-Detail");
-  const refusal =
-    context.get("refusal") ??
-    (detail === null ? ofStatus(res.status) : { rule: "W4", reason: detail });
+  const refusal = context.get("refusal") ?? ofResponse(res);
   if (refusal === undefined) return;
   const [, first = "", name = "", last = ""] = req.path.split("/");
   const transport = first === "channel" ? last : name;
   const refused = calledMethod(first, name, last) ?? (transport || first);
   const channel = first === "channel" ? { channel: readable(name) } : {};
-  const key = first === "api" || first === "console" ? context.var.apiKey : undefined;
+  const key = first === "api" || first === "console" ? context.get("apiKey") : undefined;
   const named = key === undefined ? {} : { key: key.name };
   const noted = { refused, code: res.status, ...named, ...channel, ...refusal };
   context.set("noted", noted);
@@ -73,9 +70,12 @@ function calledMethod(first: string, name: string, last: string): string | undef
   return name === "api" ? `api ${last}`.trim() : `console ${name}`.trim();
 }
 
-/** The refusal that a status stands for, if nothing else is known of it. */
-function ofStatus(status: number): Refused | undefined {
-  switch (status) {
+/** The refusal that a response stands for, if no handler has left one. Where an answer is 200, the handler has. */
+function ofResponse(response: Response): Refused | undefined {
+  if (response.ok) return undefined;
+  const detail = response.headers.get("X-Dormouse-Error-Detail");
+  if (detail !== null) return { rule: "W4", reason: detail };
+  switch (response.status) {
     case 413:
       return { rule: "B2", reason: "the request, or what its token says, is too large" };
     case 503:
@@ -148,7 +148,7 @@ export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next
  * other checks, so that an attacker learns nothing about the API.
  */
 export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const { configured } = context.var;
+  const configured = context.get("configured");
   const { insecure, keys } = configured.config.httpApi;
   const offered = offeredKeys(context);
   const key = insecure ? { name: "http_api.insecure" } : await keyAmong(offered, configured);
@@ -169,7 +169,7 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
 
 /** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */
 export async function mayReadMetrics(context: Context<AppEnv>): Promise<boolean> {
-  const { configured } = context.var;
+  const configured = context.get("configured");
   if (configured.config.httpApi.insecure) return true;
   const key = await keyAmong(offeredKeys(context), configured);
   if (key !== undefined) return key.rights === undefined;
@@ -237,7 +237,7 @@ export type Transport = keyof TransportsConfig;
 /** Responds 404 unless the configuration enables one of these transports; the response names the settings (rule A1). */
 export function opened(...transports: readonly Transport[]): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
-    const { config } = context.var.configured;
+    const { config } = context.get("configured");
     if (transports.some((transport) => config.transports[transport])) return next();
     const reason = `${transports.map((one) => settings[one]).join(" or ")} is not set`;
     context.set("refusal", { rule: "A1", reason });
@@ -260,7 +260,7 @@ const settings: Record<Transport, string> = {
  * without them.
  */
 export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const { allowedOrigins } = context.var.configured.config.client;
+  const { allowedOrigins } = context.get("configured").config.client;
   const origin = context.req.raw.headers.get("Origin");
   const allowed = originAllowed(origin, allowedOrigins);
   if (!allowed) {

@@ -77,7 +77,7 @@ async function carryOut(
   );
   const fitting = commands.slice(0, fittingCommands(commands));
   const called = await callObjects(
-    { env, var: { configured } },
+    { env, config: configured.config },
     fitting.flatMap(entriesOf),
     "queue",
   );

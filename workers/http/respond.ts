@@ -22,7 +22,7 @@ export type ErrorMode = "" | "transport";
 export function errorModeOf(context: Context<AppEnv>): ErrorMode {
   return context.req.header("X-Centrifugo-Error-Mode") === "transport"
     ? "transport"
-    : context.var.configured.config.httpApi.errorMode;
+    : context.get("configured").config.httpApi.errorMode;
 }
 
 /** Responds to a request that is a single command. */
@@ -153,12 +153,15 @@ export function respondText(
   return new Response(text, { status, headers: { "Content-Type": "text/plain", ...headers } });
 }
 
-function respondJson(body: string, status = 200, headers: Record<string, string> = {}): Response {
+function respondJson(body: string, status = 200, headers?: Record<string, string>): Response {
+  if (status === 200 && headers === undefined) return new Response(body, plainJson);
   return new Response(body, {
     status,
     headers: { "Content-Type": "application/json", ...headers },
   });
 }
+
+const plainJson: ResponseInit = { headers: { "Content-Type": "application/json" } };
 
 function retry(seconds: number): Record<string, string> {
   return { "Retry-After": String(seconds) };
