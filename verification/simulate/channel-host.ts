@@ -474,6 +474,8 @@ export class ChannelHost implements ChannelCalls {
     channel.presenceMap?.ring(nowMs);
     channel.deleteExpired(nowMs);
     this.#settle();
+    if ((channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs)
+      this.#context.publicationLog.complain(`${this.name} has its alarm ring in vain`);
     if (channel.storesNothing && memory.hadStorage) {
       this.#storage.deleteAll();
       memory.hadStorage = false;

@@ -110,7 +110,10 @@ export class PresenceHost {
     }
     const job = (): PresenceToldReply => {
       const { nowMs } = this.#object;
-      return hub.overloaded(nowMs) ? { outcome: "busy" } : presenceMap.told(changes, nowMs);
+      if (hub.overloaded(nowMs)) return { outcome: "busy" };
+      const reply = presenceMap.told(changes, nowMs);
+      if (reply.outcome === "taken") this.#context.presence.told(this.#object.name, changes);
+      return reply;
     };
     this.#object.job(job, answer);
   }

@@ -30,7 +30,18 @@ export function withPresenceActions(
   steps: readonly Step[],
   clients: number,
 ): readonly Step[] {
-  return steps.map((step) => ({ ...presenceAction(random, step, clients), ms: step.ms }));
+  return steps.flatMap((step): readonly Step[] => {
+    const action = presenceAction(random, step, clients);
+    const isLook = action.do === "subscribe" || action.do === "read state";
+    const isCounted = isLook && presenceKindOf(action.channel) !== undefined;
+    if (!isCounted || random.chance(0.4)) return [{ ...action, ms: step.ms }];
+    // Somebody comes or goes during the census.
+    const other = comeOrGo(random, random.between(0, clients - 1));
+    return [
+      { ...action, ms: random.between(10, 150) },
+      { ...other, ms: step.ms },
+    ];
+  });
 }
 
 function presenceAction(random: Random, action: Action, clients: number): Action {

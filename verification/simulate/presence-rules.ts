@@ -1,4 +1,5 @@
 import type { PresenceTeller } from "../../src/channel/presence-teller.ts";
+import type { PresenceChange } from "../../src/contract/presence-call.ts";
 import type { Publication } from "../../src/protocol/publication.ts";
 import type { WorldClient } from "./client.ts";
 import { presenceKindOf, shownChannel } from "./presence-kinds.ts";
@@ -18,6 +19,8 @@ export class PresenceRules {
   /** When the channel's object last learnt that a client came, by ID. */
   readonly #came = new Map<string, number>();
   readonly #went = new Map<string, Going>();
+  /** When the map of clients was last told that a client has gone. */
+  readonly #heard = new Map<string, number>();
   /** The last change of each key, in the map of clients. */
   readonly #changes = new Map<string, { readonly atMs: number; readonly isRemoval: boolean }>();
 
@@ -45,6 +48,13 @@ export class PresenceRules {
       this.#went.set(client, { atMs, generation: this.#subscriptionOf(client)?.generation });
       away(info);
     };
+  }
+
+  /** A presence map has taken what it was told. */
+  told(map: string, changes: readonly PresenceChange[]): void {
+    if (presenceKindOf(map) !== "clients") return;
+    for (const { type, info } of changes)
+      if (type === "away") this.#heard.set(info.client, this.#timeline.nowMs);
   }
 
   /**
@@ -81,10 +91,10 @@ export class PresenceRules {
 
   /** Whether a client has gone, which the map has heard, and hasn't come back. */
   #isGone(id: string): boolean {
-    const change = this.#changes.get(id);
     const went = this.#went.get(id);
-    if (change === undefined || went === undefined || !change.isRemoval) return false;
-    const isTold = change.atMs > went.atMs && went.atMs > (this.#came.get(id) ?? 0);
+    if (went === undefined) return false;
+    const heardMs = this.#heard.get(id) ?? Number.NEGATIVE_INFINITY;
+    const isTold = heardMs > went.atMs && went.atMs > (this.#came.get(id) ?? 0);
     const subscription = this.#subscriptionOf(id);
     const isOff = subscription === undefined || subscription.state === "off";
     return isTold && isOff && subscription?.generation === went.generation;
