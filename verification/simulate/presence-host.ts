@@ -129,8 +129,11 @@ export class PresenceHost {
       waitMs: limits.presenceCountMs,
       carryOut: (asked, answer) => this.#context.channel(channel).shown(asked, answer),
       answered: (reply) => {
-        if (presenceMap.listed(reply, this.#object.nowMs)) this.#slice(presenceMap);
-        this.#object.acted();
+        // Whoever waits for a census that has failed is answered at once.
+        this.#object.guard(() => {
+          if (presenceMap.listed(reply, this.#object.nowMs)) this.#slice(presenceMap);
+          this.#object.acted();
+        });
       },
     });
   }
