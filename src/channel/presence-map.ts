@@ -124,7 +124,9 @@ export class PresenceMap {
   /** When the alarm has to ring, ms since 1970; Infinity for never. */
   get dueAtMs(): number {
     if (this.#isHeld()) return this.#nextMs;
-    return this.#map.isEmpty ? Number.POSITIVE_INFINITY : this.#nextMs;
+    if (this.#map.isEmpty) return Number.POSITIVE_INFINITY;
+    // The keys are fresh for a while from the end of the census on, and the next one is due by its beginning.
+    return Math.max(this.#nextMs, (this.#countedMs ?? 0) + this.#intervalMs);
   }
 
   get #intervalMs(): number {

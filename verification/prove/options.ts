@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { type Protection, protectionNamed } from "../weakened/protections.ts";
+import type { Protection } from "../weakened/protection.ts";
+import { protectionNamed } from "../weakened/protections.ts";
 import { type FaultKind, faultKinds } from "./faults/fault-kind.ts";
 
 /** The options of the command line. */

@@ -236,14 +236,15 @@ interface ToldChange {
   readonly value?: string;
 }
 
-/** The results of `map_publish`, `map_remove` and `map_read_state`. */
+/** The result of `map_publish` and `map_remove`. */
 interface MapChangeResult {
   readonly epoch: string;
   readonly offset: number;
   readonly suppress_reason?: string;
 }
 
-interface MapStateResult {
+/** The result of `map_read_state`. */
+export interface MapStateResult {
   readonly epoch: string;
   readonly offset: number;
   readonly entries: readonly {

@@ -1,20 +1,22 @@
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
+import type {
+  PresenceKind,
+  PresenceTold,
+  PresenceToldReply,
+} from "../../src/contract/presence-call.ts";
 import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
-import type { GatheredPresence } from "../../src/channel/presence.ts";
-import { type PresenceSource, SharedPresence } from "../../src/channel/shared-presence.ts";
+import { presenceSetup } from "../../src/channel/channel-setup.ts";
 import { storedTables } from "../../src/channel/stored-tables.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { recoveryLimitOf } from "../../src/channel/channel-map.ts";
 import { historyOptionsOf } from "../../src/channel/map-store.ts";
 import { limits } from "../../src/limits.ts";
-import type { StreamPosition } from "../../src/protocol/publication.ts";
+import type { Publication, StreamPosition } from "../../src/protocol/publication.ts";
 import { replyToRequests } from "../../src/channel/relay-replies.ts";
-import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";
-import type { Delivery } from "../../src/channel/follower-progress.ts";
 import type {
   RelayReplies,
   ChannelPresenceReply,
@@ -24,10 +26,10 @@ import { Alarm } from "./alarm.ts";
 import { presenceReply, publishes } from "./channel-jobs.ts";
 import type { ChannelMemory as Memory } from "./channel-memory.ts";
 import { CommitTurns } from "./commit-turns.ts";
-import { gatherPresence } from "./gather-presence.ts";
+import { deliver } from "./deliver-batch.ts";
 import { Holder } from "./holder.ts";
 import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
-import { MapModel } from "./map-model.ts";
+import { MapModel, modelledMap } from "./map-model.ts";
 import { Model } from "./model.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Done, ChannelCalls, WorldContext } from "./world-context.ts";
@@ -36,6 +38,9 @@ import { Storage } from "./storage.ts";
 import { WatchedChannel } from "./watched-channel.ts";
 import { ownSessions } from "./own-sessions.ts";
 import { pollHost } from "./poll-host.ts";
+import { presenceHost } from "./presence-host.ts";
+import { presenceKindOf } from "./presence-kinds.ts";
+import { sharedPresence } from "./shared-presence-host.ts";
 
 /**
  * A simulated channel object: storage, an alarm and sockets that outlive its memory, and the memory. It drives the core
@@ -89,7 +94,7 @@ export class ChannelHost implements ChannelCalls {
       recoveryLimitOf(resolved.options, config.client),
       () => `epoch${this.#epochs}`,
     );
-    const { map } = resolved.options;
+    const map = modelledMap(resolved.options);
     this.#mapModel = map && new MapModel(this.#model, map);
   }
 
@@ -113,23 +118,17 @@ export class ChannelHost implements ChannelCalls {
   }
 
   execute(commands: readonly ChannelCommand[], answer: Done<ChannelAnswers>): void {
-    this.reach((memory) => {
-      const job = (): ChannelAnswers => ({
-        outcome: "answers",
-        answers: executeAll(memory.channel, commands, this.nowMs),
-      });
-      this.#work(memory, commands.some(publishes), job, answer);
-    });
+    this.#whenReady(commands, answer, (memory) => ({
+      outcome: "answers",
+      answers: executeAll(memory.channel, commands, this.nowMs),
+    }));
   }
 
   ask(gateway: string, requests: readonly RelayRequest[], answer: Done<RelayReplies>): void {
-    this.reach((memory) => {
-      const job = (): RelayReplies => ({
-        outcome: "answers",
-        answers: replyToRequests(memory.channel, gateway, requests, this.nowMs),
-      });
-      this.#work(memory, requests.some(publishes), job, answer);
-    });
+    this.#whenReady(requests, answer, (memory) => ({
+      outcome: "answers",
+      answers: replyToRequests(memory.channel, gateway, requests, this.nowMs),
+    }));
   }
 
   present(answer: Done<ChannelPresenceReply>): void {
@@ -146,6 +145,14 @@ export class ChannelHost implements ChannelCalls {
         },
       });
     });
+  }
+
+  shown(kind: PresenceKind, answer: Done<ChannelPresenceReply>): void {
+    this.reach(({ presenceMaps }) => presenceMaps?.list(kind, answer));
+  }
+
+  presenceTold(told: PresenceTold, answer: Done<PresenceToldReply>): void {
+    this.reach(({ presenceMaps }) => presenceMaps?.told(told, answer));
   }
 
   carryOut(user: string, orders: readonly NumberedOrder[], answer: Done<CarriedOut>): void {
@@ -200,6 +207,15 @@ export class ChannelHost implements ChannelCalls {
     this.skewMs = Math.max(this.skewMs + byMs, leastMs);
   }
 
+  /** The keys of a map, and whether it has subscribers. */
+  get keys(): readonly string[] {
+    return this.#mapModel?.present.map(([key]) => key) ?? [];
+  }
+
+  get isHeld(): boolean {
+    return this.#awake().channel.isHeld;
+  }
+
   /** At rest no key of a map is left that has ended long before. */
   checkKeys(when: string): void {
     for (const [key, entry] of this.#mapModel?.entries ?? []) {
@@ -217,7 +233,7 @@ export class ChannelHost implements ChannelCalls {
     const { timeline } = this.#context;
     if (timeline.nowMs < this.#upAtMs) {
       timeline.after(this.#upAtMs - timeline.nowMs, () => this.reach(work));
-    } else this.#guard(() => work(this.#awake()));
+    } else this.guard(() => work(this.#awake()));
   }
 
   gate(work: () => void): void {
@@ -228,12 +244,16 @@ export class ChannelHost implements ChannelCalls {
     this.#awake().commits.add({ publishes: true, work, after });
   }
 
+  job<Answer>(job: () => Answer, answer: Done<Answer>): void {
+    this.guard(() => this.#work(this.#awake(), true, job, answer));
+  }
+
   acted(): void {
-    this.#guard(() => this.#settle());
+    this.guard(() => this.#settle());
   }
 
   /** After a failed write, any work may fail: the object is reset soon. */
-  #guard(work: () => void): void {
+  guard(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -253,7 +273,9 @@ export class ChannelHost implements ChannelCalls {
     this.#incarnations++;
     const channel = this.#newChannel();
     this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
-    const presence = this.#newPresence(incarnation, channel);
+    const turnMs = this.#turnMs;
+    const presence = sharedPresence(channel, this, this.#context, incarnation, turnMs);
+    const presenceMaps = presenceHost(channel, this, this.#context, incarnation);
     const polls = pollHost(channel, config, this, this.#context, incarnation);
     const clock = (): number => this.nowMs;
     const memory: Memory = {
@@ -262,22 +284,23 @@ export class ChannelHost implements ChannelCalls {
       channel,
       sendTimer: new TurnTimer(incarnation, this.#turnMs, () => {
         channel.hub.sendSlice();
-        this.#guard(() => this.#settle());
+        this.guard(() => this.#settle());
       }),
-      retryTimer: new NextTimer(incarnation, () => this.#guard(() => this.#settle())),
+      retryTimer: new NextTimer(incarnation, () => this.guard(() => this.#settle())),
       restTimer: new NextTimer(incarnation, () => {
-        this.#guard(() => {
+        this.guard(() => {
           channel.map?.rest(this.nowMs);
           this.#settle();
         });
       }),
       commits: new CommitTurns(incarnation, {
-        guard: (work) => this.#guard(work),
+        guard: (work) => this.guard(work),
         settle: () => this.#settle(),
         gate: (work) => this.#storage.gate(work),
         full: () => channel.hub.full,
       }),
       presence,
+      presenceMaps,
       polls,
       hadStorage: storedTables(this.#storage).size > 0,
       sessions: new Map(),
@@ -301,25 +324,6 @@ export class ChannelHost implements ChannelCalls {
     return memory;
   }
 
-  #newPresence(incarnation: Incarnation, channel: WatchedChannel): SharedPresence {
-    const source: PresenceSource = {
-      later: (waitMs, work) => {
-        incarnation.after(waitMs === 0 ? this.#turnMs() : waitMs, () => {
-          this.#guard(() => {
-            work();
-            this.#settle();
-          });
-        });
-      },
-      gather: (done) => this.#gather(incarnation, channel, done),
-      subscribers: () => channel.hub.subscribers,
-    };
-    return new SharedPresence(source, {
-      ...this.#context.fanOut(this.name),
-      presenceSliceClients: 2,
-    });
-  }
-
   #newChannel(): WatchedChannel {
     const { name, nowMs } = this;
     const { config, publicationLog, eventLog, fanOut } = this.#context;
@@ -328,10 +332,11 @@ export class ChannelHost implements ChannelCalls {
     const setup = { name, options: this.#options, client: config.client, fanOut: fanOut(name) };
     const incarnation = this.#incarnations;
     return new WatchedChannel(
-      { ...setup, sql, newEpoch, instance: nowMs, nowMs },
+      { ...setup, ...presenceSetup(name, config.channel), sql, newEpoch, instance: nowMs, nowMs },
       {
         model: this.#model,
         broken: () => sql.broken,
+        changed: (publication) => this.#noteChange(publication),
         published: (json, position) => {
           const data: string = JSON.parse(json);
           publicationLog.publish(name, {
@@ -372,9 +377,33 @@ export class ChannelHost implements ChannelCalls {
     return false;
   }
 
+  #noteChange(publication: Publication): void {
+    if (presenceKindOf(this.name) === undefined) return;
+    const hasEnded = this.#mapModel?.hasEnded(publication.key ?? "", this.nowMs) === true;
+    this.#context.presence.changed(this.name, publication, hasEnded);
+  }
+
   #noteForgotten(): void {
     const { eventLog } = this.#context;
+    if (presenceKindOf(this.name) !== undefined) return;
     eventLog.note({ process: this.name, type: "info", f: "map-forget", channel: this.name });
+  }
+
+  /** Carries calls out; those that read a presence map wait for its census (rule Z22). */
+  #whenReady<Answers extends ChannelAnswers | RelayReplies>(
+    calls: readonly { readonly method: string; readonly query?: unknown }[],
+    answer: Done<Answers | Busy>,
+    carryOut: (memory: Memory) => Answers,
+  ): void {
+    this.reach((memory) => {
+      const work = (outcome: "ready" | "failed"): void => {
+        const job = (): Answers | Busy => (outcome === "ready" ? carryOut(memory) : busy);
+        this.#work(memory, calls.some(publishes), job, answer);
+      };
+      const { presenceMaps } = memory;
+      if (presenceMaps === undefined) work("ready");
+      else presenceMaps.readyFor(calls, () => answer(undefined), work);
+    });
   }
 
   /** Does a job in its turn, and answers when the job's writes are durable. */
@@ -391,21 +420,6 @@ export class ChannelHost implements ChannelCalls {
     memory.commits.add({ publishes: waits, work, after: nothing });
   }
 
-  #gather(
-    incarnation: Incarnation,
-    channel: WatchedChannel,
-    answered: (others: GatheredPresence) => void,
-  ): void {
-    const { gateways } = channel.relay;
-    const gate = (work: () => void): void => this.#storage.gate(work);
-    gatherPresence(this.#context, { name: this.name, incarnation, gateways, gate }, (others) => {
-      this.#guard(() => {
-        answered(others);
-        this.#settle();
-      });
-    });
-  }
-
   /** Makes the calls that are due, and sets the alarm for the next ones (rule L4). */
   #settle(): void {
     const memory = this.#memory;
@@ -413,6 +427,7 @@ export class ChannelHost implements ChannelCalls {
     const { hub, map } = memory.channel;
     map?.tellLoss(this.nowMs);
     if (map !== undefined) memory.restTimer.set(map.restInMs(this.nowMs));
+    memory.presenceMaps?.settle();
     memory.polls?.settle();
     if (!memory.commits.committing) this.#send(memory);
     if (hub.sending) memory.sendTimer.set();
@@ -422,29 +437,11 @@ export class ChannelHost implements ChannelCalls {
 
   #send(memory: Memory): void {
     const { relay, top, hub } = memory.channel;
-    for (const delivery of relay.deliveries(top, this.nowMs)) this.#deliver(memory, delivery);
+    const caller = { object: this, relay, incarnation: memory.incarnation };
+    for (const delivery of relay.deliveries(top, this.nowMs))
+      deliver(delivery, caller, this.#context);
     memory.retryTimer.set(relay.retryInMs(this.nowMs));
     hub.begin();
-  }
-
-  #deliver({ incarnation, channel }: Memory, delivery: Delivery): void {
-    const { gateway, batch } = delivery;
-    this.#context.network.call<typeof batch, RelayBatchReply>({
-      kind: "deliver",
-      from: this.name,
-      to: gateway,
-      request: batch,
-      incarnation,
-      gate: (work) => this.#storage.gate(work),
-      waitMs: limits.objectAnswerMs,
-      carryOut: (sent, answer) => this.#context.gateway(gateway).deliver(sent, answer),
-      answered: (answer) => {
-        this.#guard(() => {
-          channel.relay.answered(delivery, answer ?? "failed", this.nowMs);
-          this.#settle();
-        });
-      },
-    });
   }
 
   #schedule(memory: Memory): void {
@@ -458,6 +455,7 @@ export class ChannelHost implements ChannelCalls {
       channel.relay.alarmAtMs(nowMs),
       this.#sockets.dueAtMs(memory),
       memory.polls?.alarmAtMs() ?? Number.POSITIVE_INFINITY,
+      channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY,
     );
     if (this.#alarm.covers(firstMs)) return;
     this.#storage.write();
@@ -473,8 +471,11 @@ export class ChannelHost implements ChannelCalls {
     this.#sockets.tick(memory);
     if (nowMs - (channel.newestMs ?? 0) < limits.crashCheckMs) channel.relay.checkAfterWaking();
     channel.map?.expire(nowMs);
+    channel.presenceMap?.ring(nowMs);
     channel.deleteExpired(nowMs);
     this.#settle();
+    if ((channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs)
+      this.#context.publicationLog.complain(`${this.name} has its alarm ring in vain`);
     if (channel.storesNothing && memory.hadStorage) {
       this.#storage.deleteAll();
       memory.hadStorage = false;
@@ -485,6 +486,10 @@ export class ChannelHost implements ChannelCalls {
 function nothing(): void {
   // Most jobs need nothing besides their answer.
 }
+
+/** What an object answers that can't find out the keys of a presence map. */
+const busy = { outcome: "overloaded", retryAfterSeconds: 1 } as const;
+type Busy = typeof busy;
 
 /** How long a crashed object is unavailable. */
 const downMs = 20;

@@ -9,6 +9,8 @@ export interface ReceivedPublication {
   /** The key that was changed, on a map, and whether it was removed. */
   readonly key?: string;
   readonly removed?: boolean;
+  /** On a presence map: the client that the key stands for. */
+  readonly info?: { readonly client?: string };
   /** Of a shared poll: the version of the key, and whether the data is a delta. */
   readonly version?: number;
   readonly delta?: boolean;

@@ -2,7 +2,7 @@ import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../src/protoco
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { WorldContext } from "./world-context.ts";
 import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
-import { mapModeOf } from "./map-kinds.ts";
+import { isMap } from "./map-kinds.ts";
 import type { ReceivedFrame, ReceivedPush } from "./received-frame.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import { subscriptionOf } from "./subscription-of.ts";
@@ -55,6 +55,11 @@ export class WorldClient {
     this.#traits = traits;
     this.#context = context;
     for (const channel of traits.given) this.subscription(channel);
+  }
+
+  /** The user of the client's token. */
+  get user(): string {
+    return this.#traits.user ?? this.name;
   }
 
   /** The subscriptions that are live as far as the client knows. */
@@ -399,7 +404,7 @@ export class WorldClient {
   }
 
   get #hasMaps(): boolean {
-    return [...this.#subscriptions.keys()].some((channel) => mapModeOf(channel) !== undefined);
+    return [...this.#subscriptions.keys()].some(isMap);
   }
 
   #comeBack(): void {

@@ -1,6 +1,8 @@
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
-import { mapModeOf } from "./map-kinds.ts";
+import { isMap, mapModeOf } from "./map-kinds.ts";
+import { checkPresenceMaps } from "./presence-complaints.ts";
+import { presenceKindOf } from "./presence-kinds.ts";
 import { smooth } from "./network.ts";
 import { pollModeOf } from "./poll-kinds.ts";
 import { allKeys } from "./poll-plan.ts";
@@ -31,8 +33,9 @@ export function complaintsOf(world: World): readonly string[] {
   world.pass(restMs);
   checkAtRest(world, "after the last publication");
   for (const name of world.channels.keys()) {
-    // To a shared poll nothing is published, so its object doesn't hear of gateways that have left.
-    if (pollModeOf(name) === undefined) checkWhoFollows(world, name);
+    // To a shared poll or a presence map nothing is published, so its object doesn't hear of gateways that have left.
+    if (pollModeOf(name) === undefined && presenceKindOf(name) === undefined)
+      checkWhoFollows(world, name);
   }
   for (const { kind, text } of judge(world).violations)
     world.publicationLog.complain(`${kind}: ${text}`);
@@ -52,6 +55,7 @@ function publishTo(world: World, name: string): void {
     for (const key of allKeys) world.polls.set(name, key);
     return;
   }
+  if (presenceKindOf(name) !== undefined) return;
   if (mapModeOf(name) === undefined) world.backend.publish(name, false);
   else world.backend.change({ do: "set", channel: name, key: "last", keyed: false });
 }
@@ -72,7 +76,7 @@ function judge(world: World): CheckResult {
   for (const client of world.clients) client.giveUp();
   eventLog.note({ process: "world", type: "info", f: "settled" });
   for (const channel of world.channels.keys()) {
-    if (mapModeOf(channel) !== undefined || pollModeOf(channel) !== undefined) continue;
+    if (isMap(channel) || pollModeOf(channel) !== undefined) continue;
     const clients = world.present(channel);
     eventLog.note({ process: "world", type: "ok", f: "presence", channel, clients });
   }
@@ -150,6 +154,7 @@ function checkAtRest(world: World, when: string): void {
     checkPresence(world, name, when);
     host.checkKeys(when);
   }
+  checkPresenceMaps(world, when);
 }
 
 function checkPresence(world: World, name: string, when: string): void {

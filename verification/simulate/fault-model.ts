@@ -37,7 +37,14 @@ export function faultModel(seed: number, faultShare: number): ChooseOutcome {
   };
 }
 
-const repeatable: ReadonlySet<CallKind> = new Set(["deliver", "polled", "carry out", "register"]);
+const repeatable: ReadonlySet<CallKind> = new Set([
+  "deliver",
+  "polled",
+  "count",
+  "tell",
+  "carry out",
+  "register",
+]);
 
 /** How long a message takes without faults. */
 function calmMs(random: Random): number {

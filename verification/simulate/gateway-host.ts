@@ -88,8 +88,8 @@ export class GatewayHost implements GatewayCalls {
     });
   }
 
-  present(channel: string, answer: Done<GatewayPresence>): void {
-    this.reach(({ gateway }) => answer(gateway.present(channel)));
+  present(channel: string, shown: boolean, answer: Done<GatewayPresence>): void {
+    this.reach(({ gateway }) => answer(gateway.present(channel, shown)));
   }
 
   carryOut(user: string, orders: readonly NumberedOrder[], answer: Done<CarriedOut>): void {

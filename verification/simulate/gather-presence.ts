@@ -12,12 +12,14 @@ export interface ChannelCaller {
   readonly gateways: readonly string[];
   /** Lets a call leave the object. */
   readonly gate: (work: () => void) => void;
+  /** Whether it asks for the clients that a presence map shows. */
+  readonly shown?: boolean;
 }
 
 /** Asks all gateways of a channel at once for their present clients (rule G6). */
 export function gatherPresence(
   context: WorldContext,
-  { name, incarnation, gateways, gate }: ChannelCaller,
+  { name, incarnation, gateways, gate, shown = false }: ChannelCaller,
   answered: (others: GatheredPresence) => void,
 ): void {
   const answers: (GatewayPresence | undefined)[] = [];
@@ -35,7 +37,7 @@ export function gatherPresence(
       incarnation,
       gate,
       waitMs: limits.presenceGatherMs,
-      carryOut: (channel, answer) => context.gateway(gateway).present(channel, answer),
+      carryOut: (channel, answer) => context.gateway(gateway).present(channel, shown, answer),
       answered: (answer) => {
         answers.push(answer);
         settle();

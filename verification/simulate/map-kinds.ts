@@ -1,5 +1,6 @@
 /** The maps of a world: one namespace for each name, with options so small that runs reach their bounds. */
 import type { MapOptions } from "../../src/config/config.ts";
+import { presenceKindOf } from "./presence-kinds.ts";
 
 /**
  * `map:` keeps all its changes, `slim:` so few that clients often have to read the state anew, `perm:` keeps its keys for
@@ -11,6 +12,11 @@ export const mapKinds = ["map:m", "slim:s", "perm:p", "temp:t"];
 export function mapModeOf(channel: string): MapOptions["mode"] | undefined {
   const [namespace = ""] = channel.split(":");
   return modes[namespace];
+}
+
+/** Whether the channel is a map of any kind. */
+export function isMap(channel: string): boolean {
+  return mapModeOf(channel) !== undefined || presenceKindOf(channel) !== undefined;
 }
 
 const modes: Readonly<Record<string, MapOptions["mode"]>> = {

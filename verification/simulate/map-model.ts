@@ -1,4 +1,4 @@
-import type { MapOptions } from "../../src/config/config.ts";
+import type { ChannelOptions, MapOptions } from "../../src/config/config.ts";
 import type { MapChange, MapSuppression } from "../../src/contract/map-call.ts";
 import { limits } from "../../src/limits.ts";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
@@ -14,6 +14,11 @@ export interface MapAnswer {
   readonly reason?: MapSuppression;
   /** Of the key's last change before, where nothing was changed; 0 if the map hasn't the key. */
   readonly currentOffset?: number;
+}
+
+/** The options of a map as the model has them. The keys of a presence map end only when they are told to. */
+export function modelledMap({ map, subscriptionType }: ChannelOptions): MapOptions | undefined {
+  return map && (subscriptionType === "map" ? map : { ...map, keyTtlMs: 0 });
 }
 
 /** The reference model of a map: its keys are a JavaScript map, and its stream is that of a channel's model. */
@@ -105,24 +110,30 @@ export class MapModel {
       versionEpoch,
     });
     if (position.offset !== offset) return `removed ${key} at ${offset}, not ${position.offset}`;
-    if (nowMs < entry.timeMs + this.#options.keyTtlMs || this.#options.keyTtlMs === 0)
-      return `removed ${key} before its end`;
+    if (nowMs < this.#dueOf(entry)) return `removed ${key} before its end`;
     return isInOrder && earlier !== undefined
       ? `removed ${key} before ${earlier[0]}, which ended earlier`
       : undefined;
   }
 
+  /** A key of a presence map ends at a time, ms since 1970, or no more. */
+  endAt(key: string, endsMs: number | undefined): void {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return;
+    const { endsMs: _, ...lasting } = entry;
+    this.#put(key, endsMs === undefined ? lasting : { ...lasting, endsMs });
+  }
+
   /** Whether a key has ended, so that its removal comes before any change of it. */
   hasEnded(key: string, nowMs: number): boolean {
     const entry = this.entries.get(key);
-    if (entry?.data === undefined || this.#options.keyTtlMs === 0) return false;
+    if (entry?.data === undefined) return false;
     return this.#endOf(entry) <= nowMs;
   }
 
   /** Whether a key should be gone by now. */
-  isOverdue({ data, timeMs }: ModelEntry, nowMs: number): boolean {
-    const { keyTtlMs } = this.#options;
-    return data !== undefined && keyTtlMs > 0 && timeMs + keyTtlMs + graceMs < nowMs;
+  isOverdue(entry: ModelEntry, nowMs: number): boolean {
+    return entry.data !== undefined && this.#dueOf(entry) + graceMs < nowMs;
   }
 
   /** Forgets everything: a new stream begins. */
@@ -173,9 +184,14 @@ export class MapModel {
     this.#model.state = { ...this.#model.state, entries };
   }
 
-  #endOf({ timeMs }: ModelEntry): number {
+  #endOf(entry: ModelEntry): number {
     const grainMs = limits.mapExpiryGrainMs;
-    return Math.ceil((timeMs + this.#options.keyTtlMs) / grainMs) * grainMs;
+    return Math.ceil(this.#dueOf(entry) / grainMs) * grainMs;
+  }
+
+  #dueOf({ timeMs, endsMs }: ModelEntry): number {
+    const ttlMs = this.#options.keyTtlMs || Number.POSITIVE_INFINITY;
+    return endsMs ?? timeMs + ttlMs;
   }
 }
 

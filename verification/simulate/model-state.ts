@@ -45,6 +45,8 @@ export interface ModelEntry {
   readonly timeMs: number;
   readonly version: bigint;
   readonly versionEpoch: string;
+  /** When a key of a presence map ends, ms since 1970; absent: it doesn't. */
+  readonly endsMs?: number;
 }
 
 /** The outcome of a command. */

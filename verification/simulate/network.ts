@@ -8,6 +8,10 @@ export type CallKind =
   /** A shared poll tells a gateway what has changed. */
   | "polled"
   | "ask"
+  /** A presence map asks who is there. */
+  | "count"
+  /** A presence map is told who comes and goes. */
+  | "tell"
   | "gather"
   | "presence"
   | "api"
@@ -85,7 +89,7 @@ export class Network {
     const { kind, from, to, incarnation, gate = atOnce, waitMs } = call;
     const request = plainCopy(call.request);
     const key = `${kind} to ${to}`;
-    const isOneAtATime = kind === "deliver" || kind === "polled" || kind === "ask";
+    const isOneAtATime = oneAtATime.has(kind);
     if (isOneAtATime && incarnation?.callsInFlight.has(key) === true) {
       throw new Error(`${from} makes a second call while one is under way: ${key}`);
     }
@@ -136,6 +140,9 @@ export class Network {
     if (errorMs !== undefined) this.#timeline.after(errorMs, () => finish(undefined));
   }
 }
+
+/** The calls of which an object makes one after the other to the same target. */
+const oneAtATime: ReadonlySet<CallKind> = new Set(["deliver", "polled", "ask", "count", "tell"]);
 
 /** The outcome of a call without faults. */
 export const smooth: CallOutcome = { requestMs: 5, answerMs: 5 };

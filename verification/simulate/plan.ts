@@ -3,6 +3,8 @@ import { Random } from "../../test/support/random.ts";
 import { namedRandom } from "./named-random.ts";
 import { mapKinds, mapModeOf } from "./map-kinds.ts";
 import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
+import { presenceClients, type PresenceFaults, withPresenceActions } from "./presence-plan.ts";
+import { presenceChannels } from "./presence-kinds.ts";
 import { pollKinds, pollModeOf } from "./poll-kinds.ts";
 import { type PollAction, withPollActions } from "./poll-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
@@ -14,6 +16,8 @@ export interface Plan {
   readonly seed: number;
   /** The share of calls with a fault, from 0 to 1. */
   readonly faultShare: number;
+  /** The only calls that fail; absent: all kinds do. */
+  readonly presenceFaults?: PresenceFaults;
   /** The outcomes of calls by name; all other calls succeed. Absent: each outcome is drawn at random. */
   readonly outcomes?: Readonly<Record<string, CallOutcome>>;
   readonly channels: readonly string[];
@@ -84,13 +88,16 @@ export type Action =
   | OrderAction;
 
 /**
- * The plan of a seed: the channels of every tenth one are shared polls. Of the others, users have homes in every second
+ * The plan of a seed: the channels of every tenth one are a channel with its presence maps, and of every tenth one of the
+ * others they are shared polls. Of the rest, users have homes in every second
  * one, and the channels of every third one are maps.
  */
 export function planOf(seed: number): Plan {
   const random = namedRandom(seed, "users");
   const maps = namedRandom(seed, "maps");
   const polls = namedRandom(seed, "polls");
+  const presence = namedRandom(seed, "presence maps");
+  if (presence.chance(0.1)) return presencePlan(seed, presence);
   if (polls.chance(0.1)) return pollPlan(seed, polls);
   const plan = maps.chance(0.35) ? mapPlan(seed, maps) : plainPlan(seed, kinds);
   if (!random.chance(0.5)) return plan;
@@ -127,10 +134,23 @@ function pollPlan(seed: number, random: Random): Plan {
   return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
 }
 
-function plainPlan(seed: number, kinds: readonly string[]): Plan {
+/** A plan whose channels are one with presence maps, and these. */
+function presencePlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, presenceChannels, true);
+  const clients = presenceClients(random, plan.clients);
+  const steps = withPresenceActions(random, plan.steps, clients.length);
+  const faults = random.chance(0.4) ? random.pick(["counts", "tells"] as const) : undefined;
+  const presence = { ...plan, clients, steps };
+  if (faults === undefined) return presence;
+  const presenceFaults = faults;
+  return { ...presence, steps: steps.filter(isHarmless), faultShare: 0.4, presenceFaults };
+}
+
+function plainPlan(seed: number, kinds: readonly string[], takesAll = false): Plan {
   const random = new Random(seed);
   const isLarge = random.chance(0.02);
-  const channels = isLarge ? kinds : pickSome(random, kinds, random.chance(0.7) ? 1 : 2);
+  const some = isLarge ? kinds : pickSome(random, kinds, random.chance(0.7) ? 1 : 2);
+  const channels = takesAll ? kinds : some;
   const gateways = isLarge ? 3 : random.between(1, 3);
   const clients = Array.from({ length: isLarge ? 6 : random.between(2, 4) }, (_, index) =>
     clientOf(random, channels, index),
@@ -157,6 +177,17 @@ function plainPlan(seed: number, kinds: readonly string[]): Plan {
     ...(random.chance(0.03) ? { freshDatabases: true } : {}),
     steps: [...beginnings, ...subscribes, ...(faultless ? steps.filter(isHarmless) : steps)],
   };
+}
+
+/** Whether no fault of a run has to do with anything but presence maps. */
+export function isPresenceCalm({
+  steps,
+  faultShare,
+  presenceFaults,
+  outcomes = {},
+}: Plan): boolean {
+  const isFaulty = faultShare > 0 || Object.keys(outcomes).length > 0;
+  return steps.every(isHarmless) && (presenceFaults !== undefined || !isFaulty);
 }
 
 /** Whether a run has no fault. Then no client may notice anything, not even a delay. */

@@ -3,8 +3,10 @@ import type { Random } from "../../test/support/random.ts";
 import { checkPromptness, complaintsOf } from "./complaints.ts";
 import { freshDatabase, usedDatabase } from "./database.ts";
 import { namedRandom } from "./named-random.ts";
-import { smooth } from "./network.ts";
-import { type Action, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
+import { type ChooseOutcome, smooth } from "./network.ts";
+import { checkPromptPresence } from "./presence-complaints.ts";
+import { presenceFaultModel } from "./presence-plan.ts";
+import { type Action, isPresenceCalm, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
 import { faultModel } from "./fault-model.ts";
 import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
@@ -27,6 +29,7 @@ export function run(plan: Plan): Outcome {
       world.pass(step.ms);
     }
     if (isFaultless(plan)) checkPromptness(world);
+    if (isPresenceCalm(plan) && plan.presenceFaults !== "counts") checkPromptPresence(world);
     complaintsOf(world);
   } catch (error) {
     // An exception means a bug of the core or of the simulator: the run is over, and the exception is its complaint.
@@ -38,7 +41,7 @@ export function run(plan: Plan): Outcome {
 }
 
 function worldOf(plan: Plan): World {
-  const { seed, faultShare, channels, gateways, outcomes } = plan;
+  const { seed, channels, gateways, outcomes } = plan;
   const chances = (what: string, msOf: (random: Random) => number) => (whose: string) => {
     const random = namedRandom(seed, `${what} ${whose}`);
     return () => msOf(random);
@@ -49,8 +52,7 @@ function worldOf(plan: Plan): World {
     gateways,
     hasHomes: plan.hasHomes === true,
     limits: plan.limits ?? usualLimits,
-    chooseOutcome:
-      outcomes === undefined ? faultModel(seed, faultShare) : (_, name) => outcomes[name] ?? smooth,
+    chooseOutcome: outcomes === undefined ? faultsOf(plan) : (_, name) => outcomes[name] ?? smooth,
     latency: chances("socket", latencyMs),
     commits: chances("commits", (random) => random.between(1, 12)),
     turns: chances("turns", (random) => random.between(0, 12)),
@@ -60,10 +62,19 @@ function worldOf(plan: Plan): World {
     polls: namedRandom(seed, "poll backend"),
     database: plan.freshDatabases === true ? freshDatabase : usedDatabase,
   });
+  if (isPresenceCalm(plan))
+    world.presence.judges = plan.presenceFaults === "counts" ? "immediate" : "all";
   for (const [index, client] of plan.clients.entries()) {
     addClient(world, client, namedRandom(seed, `client c${index + 1}`));
   }
   return world;
+}
+
+function faultsOf({ seed, faultShare, presenceFaults }: Plan): ChooseOutcome {
+  const drawn = faultModel(seed, faultShare);
+  return presenceFaults === undefined
+    ? drawn
+    : presenceFaultModel(seed, presenceFaults, faultModel(seed, 0), drawn);
 }
 
 /** Such that a few clients make several slices, and a few publications fill what is collected behind a frame. */

@@ -1,4 +1,5 @@
-import { type Protection, protectionNamed } from "../weakened/protections.ts";
+import type { Protection } from "../weakened/protection.ts";
+import { protectionNamed } from "../weakened/protections.ts";
 
 /** The options of the command line. */
 export interface SimulateOptions {

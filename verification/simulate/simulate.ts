@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import type { Protection } from "../weakened/protections.ts";
+import type { Protection } from "../weakened/protection.ts";
 import { withChangedCopy } from "../weakened/changed-copy.ts";
 import { Counts } from "./counts.ts";
 import { type Plan, planOf } from "./plan.ts";

@@ -3,6 +3,8 @@ import { mapModeOf } from "./map-kinds.ts";
 import { MapSubscription } from "./map-subscription.ts";
 import { pollModeOf } from "./poll-kinds.ts";
 import { PollSubscription } from "./poll-subscription.ts";
+import { presenceKindOf } from "./presence-kinds.ts";
+import { PresenceSubscription } from "./presence-subscription.ts";
 import type { ReceivedFrame } from "./received-frame.ts";
 import type { WorldContext } from "./world-context.ts";
 
@@ -27,6 +29,10 @@ export function subscriptionOf(
 ): ClientSubscription {
   const { who, context } = subscriber;
   const { publicationLog, eventLog } = context;
+  if (presenceKindOf(channel) !== undefined) {
+    const now = (): number => context.timeline.nowMs;
+    return new PresenceSubscription(channel, who, context, now, pageSizeOf(who));
+  }
   if (pollModeOf(channel) !== undefined) return new PollSubscription(channel, subscriber);
   return mapModeOf(channel) === undefined
     ? new ClientSubscription(channel, given, who, publicationLog, eventLog)

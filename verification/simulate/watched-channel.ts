@@ -7,6 +7,7 @@ import type { Recovery } from "../../src/channel/recovery.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../src/protocol/publication.ts";
 import type { Payload } from "../../src/protocol/payload.ts";
 import type { Kept, ModelAnswer } from "./model-state.ts";
+import { modelledMap } from "./map-model.ts";
 import type { Model } from "./model.ts";
 import { MapWatch } from "./watched-map.ts";
 import type { HistoryEntry } from "../../src/channel/history-table.ts";
@@ -18,6 +19,8 @@ export interface ChannelWatch {
   readonly model: Model;
   /** Whether the current work is about to be undone, so that it need not be right. */
   broken(): boolean;
+  /** A key of a map is about to change. */
+  changed(publication: Publication): void;
   published(data: string, position: StreamPosition | undefined): void;
   /** The publications or the whole stream were deleted, as the rules demand. */
   forgot(what: "publications" | "stream"): void;
@@ -36,7 +39,8 @@ export class WatchedChannel extends Channel {
     this.#recoveredBytesMax = (setup.client.queueMaxSizeBytes - limits.answerRestBytes) * 0.7;
     this.#watch = watch;
     const { options } = setup;
-    this.#map = this.map && options.map && new MapWatch(this.map, options.map, watch);
+    const modelled = modelledMap(options);
+    this.#map = this.map && modelled && new MapWatch(this.map, modelled, watch);
   }
 
   override published(
@@ -46,6 +50,7 @@ export class WatchedChannel extends Channel {
     by: Changer,
   ): void {
     super.published(publication, entry, position, by);
+    this.#watch.changed(publication);
     this.#map?.published(publication);
   }
 

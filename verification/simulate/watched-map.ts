@@ -53,6 +53,14 @@ export class MapWatch {
       });
       return outcome;
     };
+    const endAt = map.endAt.bind(map);
+    map.endAt = (key, endsMs, nowMs) => {
+      endAt(key, endsMs, nowMs);
+      this.#compare(nowMs, () => {
+        this.#model.endAt(key, endsMs);
+        return undefined;
+      });
+    };
     const expire = map.expire.bind(map);
     map.expire = (nowMs) => {
       const before = this.#told.length;

@@ -14,6 +14,11 @@ import type {
   Registered,
   UserOrder,
 } from "../../src/contract/user-order.ts";
+import type {
+  PresenceKind,
+  PresenceTold,
+  PresenceToldReply,
+} from "../../src/contract/presence-call.ts";
 import type { PollBatch, PollBatchReply } from "../../src/contract/poll-batch.ts";
 import type { FanOutLimits } from "../../src/hub/hub.ts";
 import type { EventLog } from "./event-log.ts";
@@ -21,6 +26,7 @@ import type { Database } from "./database.ts";
 import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
 import type { PollBackend } from "./poll-backend.ts";
+import type { PresenceRules } from "./presence-rules.ts";
 import type { Timeline } from "./timeline.ts";
 import type { UserRules } from "./user-rules.ts";
 
@@ -53,12 +59,17 @@ export interface ChannelCalls extends HolderCalls {
   execute(commands: readonly ChannelCommand[], answer: Done<ChannelAnswers>): void;
   ask(gateway: string, requests: readonly RelayRequest[], answer: Done<RelayReplies>): void;
   present(answer: Done<ChannelPresenceReply>): void;
+  /** Lists those whom a presence map shows. */
+  shown(kind: PresenceKind, answer: Done<ChannelPresenceReply>): void;
+  /** Tells a presence map who has come and gone. */
+  presenceTold(told: PresenceTold, answer: Done<PresenceToldReply>): void;
 }
 
 /** The calls that a gateway takes. */
 export interface GatewayCalls extends HolderCalls {
   deliver(batch: RelayBatch, answer: Done<RelayBatchReply>): void;
-  present(channel: string, answer: Done<GatewayPresence>): void;
+  /** @param shown whether those are meant that a presence map shows */
+  present(channel: string, shown: boolean, answer: Done<GatewayPresence>): void;
   polled(batch: PollBatch, answer: Done<PollBatchReply>): void;
 }
 
@@ -71,6 +82,8 @@ export interface WorldContext {
   readonly eventLog: EventLog;
   /** The backend of shared polls. */
   readonly polls: PollBackend;
+  /** What presence maps may do. */
+  readonly presence: PresenceRules;
   /** How long the frames of one socket take, ms. */
   readonly latency: (socket: string) => () => number;
   /** How long the writes of one object take to become durable, ms. */

@@ -16,6 +16,8 @@ import type { WorldContext, WorldUsers } from "./world-context.ts";
 import { mapModeOf, mapNamespaces } from "./map-kinds.ts";
 import { PollBackend } from "./poll-backend.ts";
 import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
+import { presenceNamespaces, presenceKindOf } from "./presence-kinds.ts";
+import { PresenceRules } from "./presence-rules.ts";
 import { Timeline } from "./timeline.ts";
 import { HomeHost } from "./home-host.ts";
 import { UserBackend } from "./user-backend.ts";
@@ -64,6 +66,7 @@ export class World {
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
   readonly polls: PollBackend;
+  readonly presence: PresenceRules;
   /** The homes that were called so far, by name. */
   readonly homes = new Map<string, HomeHost>();
   /** Absent where users have no homes. */
@@ -82,6 +85,11 @@ export class World {
       limits = usualLimits,
     } = setup;
     this.polls = new PollBackend(() => this.#context, setup.polls ?? new Random(1));
+    this.presence = new PresenceRules(
+      this.timeline,
+      () => this.clients,
+      (what) => this.publicationLog.complain(what),
+    );
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
@@ -91,6 +99,7 @@ export class World {
       publicationLog: this.publicationLog,
       eventLog: this.eventLog,
       polls: this.polls,
+      presence: this.presence,
       latency,
       commits,
       turns,
@@ -164,7 +173,7 @@ export class World {
   }
 
   #open(channel: string, limits: WorldLimits): void {
-    if (pollModeOf(channel) !== undefined) return;
+    if (pollModeOf(channel) !== undefined || presenceKindOf(channel) !== undefined) return;
     const mode = mapModeOf(channel);
     if (mode !== undefined) {
       this.eventLog.note({ process: "world", type: "info", f: "map", channel, mode });
@@ -295,6 +304,7 @@ const namespaces: readonly object[] = [
   { ...open, ...withPresenceEvents, name: "none" },
   ...mapNamespaces,
   ...pollNamespaces,
+  ...presenceNamespaces,
 ];
 
 /** The same value for every name, each time. */

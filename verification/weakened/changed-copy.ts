@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "../../tools/wrangler.ts";
-import type { Protection } from "./protections.ts";
+import type { Protection } from "./protection.ts";
 
 /** One change of the source. */
 export type Change = Pick<Protection, "name" | "file" | "code" | "weakened">;

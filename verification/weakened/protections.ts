@@ -1,25 +1,5 @@
-/** The programs that check the guarantees. */
-export type Program = "prove" | "simulate";
-
-/** One part of the server that keeps a guarantee, and how to build a server without it. */
-export interface Protection {
-  /** The name for `--without`. */
-  readonly name: string;
-  /** Its purpose. */
-  readonly meaning: string;
-  /** The rule of src/SPEC.md that it keeps. */
-  readonly rule: string;
-  /** Its file, from the repository's root. */
-  readonly file: string;
-  /** The code, which occurs once in the file. */
-  readonly code: string;
-  /** The replacement of the code. */
-  readonly weakened: string;
-  /** The programs that have been seen to notice its absence. */
-  readonly noticedBy: readonly Program[];
-  /** The proof's faults that reveal its absence, as for `--faults`; absent for all faults at their usual rates. */
-  readonly faults?: string;
-}
+import { presenceProtections } from "./presence-protections.ts";
+import type { Program, Protection } from "./protection.ts";
 
 /** Every protection whose absence has been seen to be noticed. A test holds the list to the source. */
 export const protections: readonly Protection[] = [
@@ -324,6 +304,7 @@ export const protections: readonly Protection[] = [
     weakened: "this.#isLost = store.wasLost && store.isEmpty && !store.isEmpty;",
     faults: "crash-map=30",
   },
+  ...presenceProtections,
   {
     name: "newer-versions",
     meaning: "a connection is sent only versions above the last that it was sent",

@@ -244,6 +244,21 @@ describe("an alarm", () => {
     expect(fixture.opened.channel.top?.epoch).not.toBe(epoch);
     expect(fixture.map.dueAtMs).toBe(Number.POSITIVE_INFINITY);
   });
+
+  it("[Z22] has no alarm ring in vain after a census that took long", () => {
+    const fixture = new Fixture();
+    const { map } = fixture;
+    fixture.isHeld = false;
+    fixture.ready();
+    expect(map.begins(fixture.nowMs)).toBe(true);
+    fixture.nowMs += 3_000;
+    fixture.list([client("a")]);
+    expect(fixture.keys).toEqual(["a"]);
+    fixture.nowMs = map.dueAtMs;
+    map.ring(fixture.nowMs);
+    expect(fixture.keys).toEqual([]);
+    expect(map.dueAtMs).toBe(Number.POSITIVE_INFINITY);
+  });
 });
 
 describe("a presence map that is full", () => {
