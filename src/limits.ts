@@ -309,11 +309,10 @@ export const limits = {
   /** All replay buffers of a gateway. Beyond it the oldest are dropped, and recovering from them costs another read. */
   replayBudgetBytesMax: 16_777_216,
   /**
-   * Joins and leaves of a gateway's clients that wait to be passed to one channel object, and their bytes. No client
-   * repeats them, so they have room of their own, for all connections of an object that come and go at once. Further
-   * ones are dropped, and no client is told (rule B1).
+   * The bytes of the joins and leaves of a gateway's clients that wait to be passed to one channel object. Each counts as
+   * some 400 bytes, so they are about 40,000. No client repeats them, so they have room of their own, for all connections
+   * of an object that come and go at once. Further ones are dropped, and no client is told (rule B1).
    */
-  announcesWaitingMax: 65_536,
   announcesWaitingBytesMax: 16_777_216,
   /**
    * Other relay requests of one gateway to one channel object that wait for the call in flight, and their bytes. A

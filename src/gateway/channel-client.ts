@@ -259,9 +259,9 @@ class RequestQueue {
   add(queued: QueuedRequest): boolean {
     const announces = queued.request.method === "announce";
     const { count, bytes } = this.#roomOf(queued);
-    const countMax = announces ? limits.announcesWaitingMax : limits.requestsWaitingMax;
+    if (!announces && count >= limits.requestsWaitingMax) return false;
     const bytesMax = announces ? limits.announcesWaitingBytesMax : limits.requestsWaitingBytesMax;
-    if (count >= countMax || bytes + queued.bytes > bytesMax) return false;
+    if (bytes + queued.bytes > bytesMax) return false;
     this.#all.push(queued.request.method === "map_state" ? this.#shared(queued) : queued);
     this.#count(queued, 1);
     return true;

@@ -9,6 +9,7 @@ import {
   type SecretUse,
 } from "../../../src/access/secrets.ts";
 import { secretUses } from "../../../src/config/secret-uses.ts";
+import { limits } from "../../../src/limits.ts";
 import { configured } from "../../support/configured.ts";
 
 const good = "a-long-enough-secret";
@@ -39,6 +40,14 @@ describe("secrets", () => {
   ])("[A10] of the value %j aren't good enough: it %s", (value, problem) => {
     for (const name of ["API_KEY", "API_KEY_PREVIOUS", "TOKEN_HMAC_PREVIOUS_SECRET_KEY"])
       expect(problems({ [name]: value })).toStrictEqual([`secret ${name} ${problem}`]);
+  });
+
+  it("[A10] [B1] have as many characters as make guesses vain", () => {
+    const shortest = "0123456789abcdefghijklmnopqrstuv".slice(0, limits.secretCharactersMin);
+    expect(problems({ API_KEY: shortest })).toEqual([]);
+    expect(problems({ API_KEY: shortest.slice(1) })).toEqual([
+      `secret API_KEY has fewer than ${limits.secretCharactersMin} characters`,
+    ]);
   });
 
   const example = parseEnv(readFileSync(".dev.vars.example", "utf8"));

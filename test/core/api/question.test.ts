@@ -10,6 +10,22 @@ const connections = (request: object, from = caller()) =>
   parseEntry("connections", JSON.stringify(request), from);
 const asked: Entry = { outcome: "question", question: { method: "connections", user: "ada" } };
 
+/** The entry of a request for a page. */
+function page(method: "info" | "channels", limit?: number) {
+  return parseEntry(method, JSON.stringify({ limit }), caller());
+}
+
+describe.each(["info", "channels"] as const)("a page of %s", (method) => {
+  it("[B2] has as many entries as may be, and a request for more is answered 107", () => {
+    for (const limit of [undefined, 0, limits.pageSizeMax])
+      expect(page(method, limit)).toMatchObject({ question: { page: { limit: limits.pageSizeMax } } });
+    expect(page(method, limits.pageSizeMax + 1)).toMatchObject({
+      error: { code: 107 },
+      detail: `limit must be at most ${limits.pageSizeMax}`,
+    });
+  });
+});
+
 describe("a connections request", () => {
   it("[U20] names a user", () => {
     expect(connections({ user: "ada", expression: "" })).toStrictEqual(asked);

@@ -326,6 +326,7 @@ describe("what becomes of a message", () => {
 
   it("[M3] the delay doubles up to limits.queueRetrySecondsMax", () => {
     expect([0, 1, 2, 3, 5, 6, 100].map(retrySeconds)).toStrictEqual([5, 5, 10, 20, 80, 120, 120]);
+    expect(retrySeconds(1)).toBe(limits.queueRetrySeconds);
     // A repetition finds the key of the first publication.
     expect(2 * limits.queueRetrySecondsMax * 1_000).toBeLessThan(limits.idempotencyMs);
   });

@@ -87,8 +87,8 @@ describe("a batch", () => {
     const relay = following();
     addPublications(relay, 1, 3_000);
     const first = onlyDelivery(relay, 0, at(3_000));
-    expect(span(first)).toEqual([1, 2_048]);
-    expect(first.batch.top).toEqual(at(2_048));
+    expect(span(first)).toEqual([1, limits.relayBatchEntriesMax]);
+    expect(first.batch.top).toEqual(at(limits.relayBatchEntriesMax));
     relay.answered(first, taken, 0);
     const second = onlyDelivery(relay, 0, at(3_000));
     expect(span(second)).toEqual([2_049, 3_000]);

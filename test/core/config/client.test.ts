@@ -62,7 +62,11 @@ describe("[A8] the client section", () => {
     ["connection_limit", "5", " must be a whole number from 0 to 32000, found a string"],
     ["connection_limit", -1, ": -1 is not a whole number from 0 to 32000"],
     ["connection_limit", 32_001, ": 32001 is not a whole number from 0 to 32000"],
-    ["user_connection_limit", 10_001, ": 10001 is not a whole number from 0 to 10000"],
+    [
+      "user_connection_limit",
+      limits.userConnectionLimitMax + 1,
+      ": 10001 is not a whole number from 0 to 10000",
+    ],
     ["connection_rate_limit", -1, ": -1 is not a whole number of at least 0"],
     ["connection_rate_limit", 0.5, ": 0.5 is not a whole number of at least 0"],
     ["connection_rate_limit", "9", " must be a whole number of at least 0, found a string"],
@@ -82,7 +86,7 @@ describe("[A8] the client section", () => {
   });
 
   it("[U12] takes a limit of a user's connections where users have homes", () => {
-    expect(clientProblems({ user_connection_limit: 10_000 })).toEqual([]);
+    expect(clientProblems({ user_connection_limit: limits.userConnectionLimitMax })).toEqual([]);
     const without = { users: { enabled: false } };
     expect(clientProblems({ user_connection_limit: 0, ...without })).toEqual([]);
     expect(clientProblems({ user_connection_limit: 1, ...without })).toEqual([

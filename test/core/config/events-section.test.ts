@@ -16,17 +16,19 @@ describe("[A8] the events section", () => {
       target: { kind: "url", url: target },
       types: new Set(["publication"]),
       batchMax: limits.eventsBatchDefault,
-      keepMs: 86_400_000,
+      keepMs: limits.eventsKeepMsDefault,
       keepMax: limits.eventsKeepDefault,
     });
     const set = { batch_max: 1_000, keep: "336h", keep_max: 100, namespaces: ["", "chat"] };
     const channel = { namespaces: [{ name: "chat" }] };
     expect(configOf({ channel, events: { ...given, ...set } }).events).toMatchObject({
       batchMax: 1_000,
-      keepMs: 1_209_600_000,
+      keepMs: limits.eventsKeepMsMax,
       keepMax: 100,
       namespaces: new Set(["", "chat"]),
     });
+    const shortest = configOf({ events: { ...given, keep: "60s" } });
+    expect(shortest.events?.keepMs).toBe(limits.eventsKeepMsMin);
     expect(configOf({ events: { ...given, namespaces: [] } }).events?.namespaces?.size).toBe(0);
   });
 

@@ -198,9 +198,17 @@ describe("[A8] a backend", () => {
     },
   );
 
+  it("[A8] may have a timeout at each of its bounds", () => {
+    for (const ms of [limits.hookTimeoutMsMin, limits.hookTimeoutMsMax])
+      expect(connectProblems({ timeout: `${ms}ms` })).toStrictEqual([]);
+  });
+
   it.each([
-    [{ timeout: "9ms" }, 'timeout: "9ms" is shorter than 0.01s'],
-    [{ timeout: "31s" }, 'timeout: "31s" is longer than 30s'],
+    [{ timeout: "9ms" }, `timeout: "9ms" is shorter than ${limits.hookTimeoutMsMin / 1_000}s`],
+    [
+      { timeout: "30001ms" },
+      `timeout: "30001ms" is longer than ${limits.hookTimeoutMsMax / 1_000}s`,
+    ],
     [{ http_headers: ["a b"] }, 'http_headers[0]: "a b" is not the name of a header'],
     [{ http_headers: ["Host"] }, "http_headers has host, which Dormouse sets itself"],
     [

@@ -51,7 +51,7 @@ describe("an outbox", () => {
   it("[E7] sends the first event after 100 ms, later ones 1 s after the answer, and a full batch at once", () => {
     const outbox = openOutbox(new NodeSql());
     add(outbox, 1, 1);
-    expect(outbox.beginInMs(startMs)).toBe(100);
+    expect(outbox.beginInMs(startMs)).toBe(limits.eventsFirstWaitMs);
     expect(outbox.begin(startMs + 99)).toBeUndefined();
     const first = beginDue(outbox, startMs + 100);
     expect(shown(first)).toEqual([1]);
@@ -60,7 +60,7 @@ describe("an outbox", () => {
     expect(outbox.begin(startMs + 5_000)).toBeUndefined();
     expect(outbox.beginInMs(startMs + 5_000)).toBeUndefined();
     outbox.answered(first, true, startMs + 200);
-    expect(outbox.beginInMs(startMs + 200)).toBe(1_000);
+    expect(outbox.beginInMs(startMs + 200)).toBe(limits.eventsPauseMs);
     add(outbox, 4, 4, startMs + 300);
     expect(outbox.beginInMs(startMs + 300)).toBe(0);
     expect(shownBatch(outbox, startMs + 300)).toEqual([2, 3, 4]);
@@ -80,7 +80,9 @@ describe("an outbox", () => {
 
   it("[E2] [B1] sends at most 1 MiB at once, and a larger event alone", () => {
     const outbox = openOutbox(new NodeSql());
-    for (const length of [600_000, 500_000, 400_000, 1_048_574, 1])
+    const max = limits.eventsBatchBytesMax;
+    // Two events of half the size don't fit with their other fields, and somewhat smaller ones do.
+    for (const length of [max / 2, max / 2, max / 2 - 1_000, max - 2, 1])
       outbox.add(published(`"${"x".repeat(length)}"`), startMs);
     const counts: number[] = [];
     while (outbox.dueAtMs() !== undefined) {
@@ -114,7 +116,8 @@ describe("an outbox", () => {
   it("[E4] repeats a batch that wasn't taken, after pauses that double up to 5 minutes", () => {
     const outbox = openOutbox(new NodeSql());
     add(outbox, 1, 2);
-    expect(failures(outbox, startMs + 100, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+    const first = limits.eventsRetryMs;
+    expect(failures(outbox, startMs + 100, 4)).toEqual([first, 2 * first, 4 * first, 8 * first]);
     // However many wait.
     add(outbox, 3, 5);
     const dueAtMs = outbox.dueAtMs() ?? 0;

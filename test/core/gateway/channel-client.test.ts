@@ -131,6 +131,7 @@ describe("a channel client", () => {
     fixture.ask("follow");
     const waits = fixture.refuseAll();
     expect(waits).toEqual([500, 1_000, 2_000]);
+    expect(waits).toHaveLength(limits.overloadTriesMax - 1);
     expect(fixture.outcomes).toEqual(["follow 111"]);
     expect(fixture.client.idle).toBe(true);
   });
@@ -166,6 +167,16 @@ describe("a channel client", () => {
     expect(fixture.outcomes).toEqual(["history 111"]);
     while (fixture.outcomes.length < 2) fixture.ask("announce");
     expect(fixture.outcomes).toEqual(["history 111", "announce 111"]);
+  });
+
+  it("[O5] [B1] drops joins and leaves whose bytes are beyond their limit", () => {
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
+    const large = `announce ${"x".repeat(limits.announcesWaitingBytesMax / 8)}`;
+    for (let count = 0; count < 7; count++) fixture.ask(large);
+    expect(fixture.outcomes).toEqual([]);
+    fixture.ask(large);
+    expect(fixture.outcomes).toEqual([`${large} 111`]);
   });
 
   it("[V1] answers 100 to a question that got no answer", () => {

@@ -19,6 +19,14 @@ describe("a login by password", () => {
     expect(await access.endOf(token, nowMs + lifetimeMs)).toBeUndefined();
   });
 
+  it("[B1] [N2] isn't compared with a password that is too long", async () => {
+    for (const more of [0, 1]) {
+      const password = "x".repeat(limits.consolePasswordCharactersMax + more);
+      const token = await new PasswordAccess(password).logIn(password, nowMs);
+      expect(token !== undefined).toBe(more === 0);
+    }
+  });
+
   it("[N2] ends with the password, and isn't one that somebody else has signed or changed", async () => {
     const token = (await access.logIn("the password of the console", nowMs)) ?? "";
     expect(await new PasswordAccess("a new password").endOf(token, nowMs)).toBeUndefined();
@@ -96,6 +104,17 @@ describe("an assertion of Cloudflare Access", () => {
       .sign(others.privateKey);
     expect(await access.endOf(forged, nowMs)).toBeUndefined();
     expect(await access.endOf("a.b.c", nowMs)).toBeUndefined();
-    expect(await access.endOf("x".repeat(20_000), nowMs)).toBeUndefined();
+  });
+
+  it("[B1] [N2] isn't read if it is too long", async () => {
+    const max = limits.consoleAssertionCharactersMax;
+    const { length } = await assertion({ more: "" });
+    // In base64, three further bytes are four characters.
+    const bytes = Math.floor((max - length) / 4) * 3;
+    const longest = await assertion({ more: "x".repeat(bytes) });
+    expect(longest.length).toBeGreaterThan(max - 4);
+    expect(await access.endOf(longest, nowMs)).toBeDefined();
+    const longer = await assertion({ more: "x".repeat(bytes + 3) });
+    expect(await access.endOf(longer, nowMs)).toBeUndefined();
   });
 });

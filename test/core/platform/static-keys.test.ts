@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import type { TokenConfig } from "../../../src/config/config.ts";
 import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 import { configured } from "../../support/configured.ts";
@@ -33,7 +34,7 @@ function asymmetric(key: KeyObject, hash: string | null) {
   return (text: string) => sign(hash, Buffer.from(text), { key, dsaEncoding: "ieee-p1363" });
 }
 
-const newRsa = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
+const newRsa = () => generateKeyPairSync("rsa", { modulusLength: limits.rsaKeyBitsMin });
 const newP256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
 const newP384 = () => generateKeyPairSync("ec", { namedCurve: "P-384" });
 const newP521 = () => generateKeyPairSync("ec", { namedCurve: "P-521" });
@@ -229,7 +230,7 @@ describe("a public key that can't be used", () => {
     vi.restoreAllMocks();
   });
 
-  const short = generateKeyPairSync("rsa", { modulusLength: 1024 });
+  const short = generateKeyPairSync("rsa", { modulusLength: limits.rsaKeyBitsMin - 8 });
   const cut = pemOf(p256.publicKey).replace(/[A-Za-z0-9+/]{4}=*\n-----END/, "\n-----END");
   it.each([
     ["is too short", "RS256", { rsa_public_key: pemOf(short.publicKey) }, short.privateKey],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import { parsePollRequest } from "../../../src/transport/poll.ts";
 
 function parse(query: string) {
@@ -10,7 +11,10 @@ describe("a long poll's query", () => {
   it.each<[string, object]>([
     ["", { timeoutMs: 25_000 }],
     ["timeout=0", { timeoutMs: 0 }],
-    ["timeout=55&offset=0", { timeoutMs: 55_000, since: { offset: 0, epoch: "" } }],
+    [
+      "timeout=55&offset=0",
+      { timeoutMs: limits.pollSecondsMax * 1_000, since: { offset: 0, epoch: "" } },
+    ],
     ["offset=7&epoch=abc", { timeoutMs: 25_000, since: { offset: 7, epoch: "abc" } }],
     [
       "offset=9007199254740991",

@@ -23,6 +23,14 @@ describe("a shard of the directory", () => {
     expect(later.channels(all)).toStrictEqual({ names: ["news"], complete: true });
   });
 
+  it("[B1] [U23] has as many gateways asked for one question as one invocation may call", () => {
+    const directory = new Directory(new NodeSql());
+    for (let number = 0; number <= limits.gatewaysListedMax; number++)
+      directory.list(gatewayNode(`eu/${number}`));
+    expect(directory.gateways()).toHaveLength(limits.gatewaysListedMax);
+    expect(limits.gatewaysListedMax).toBeLessThan(1_000);
+  });
+
   it("[U22] forgets an object without connections, unless it is listed anew meanwhile", () => {
     const directory = new Directory(new NodeSql());
     const nodes = ["a", "b", "c", "d"].map(channelNode);

@@ -87,6 +87,18 @@ describe("a user's home", () => {
     expect(ordersOf(delivery)).toStrictEqual(["1 unsubscribe", "2 disconnect", "3 unsubscribe"]);
   });
 
+  it("[B1] [U3] sends so many orders in one call, and the others in the next one", () => {
+    const home = new Home(new NodeSql());
+    home.register(eu, ["ada"], 1_000);
+    const orders = Array.from({ length: limits.ordersPerCallMax + 1 }, () => unsubscribe);
+    const [first] = order(home, "ada", ...orders);
+    if (first === undefined) throw new Error("no delivery");
+    expect(first.orders).toHaveLength(limits.ordersPerCallMax);
+    home.answered(first, { left: true });
+    const next = home.again(first);
+    expect(next?.orders.map(({ number }) => number)).toStrictEqual([orders.length]);
+  });
+
   it("[U5] forgets a holder without connections of the user, unless it has registered since", () => {
     const home = new Home(new NodeSql());
     home.register(eu, ["ada"], 1_000);

@@ -35,10 +35,11 @@ describe("the statuses that a home keeps", () => {
     const statuses = new UserStatuses(sql);
     const online = () => statuses.read(["ada"], nobody, start)[0]?.onlineSeconds;
     statuses.ended(["ada"], start);
-    statuses.ended(["ada"], start + 59);
+    const pause = limits.onlineNoteMs / 1_000;
+    statuses.ended(["ada"], start + pause - 1);
     expect(online()).toBe(start);
-    statuses.ended(["ada"], start + 60);
-    expect(online()).toBe(start + 60);
+    statuses.ended(["ada"], start + pause);
+    expect(online()).toBe(start + pause);
   });
 
   it("[U27] are deleted when nobody has changed them for long, as others are written", () => {
