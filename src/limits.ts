@@ -310,8 +310,8 @@ export const limits = {
   replayBudgetBytesMax: 16_777_216,
   /**
    * The bytes of the joins and leaves of a gateway's clients that wait to be passed to one channel object. Each counts as
-   * some 400 bytes, so they are about 40,000. No client repeats them, so they have room of their own, for all connections
-   * of an object that come and go at once. Further ones are dropped, and no client is told (rule B1).
+   * some 400 bytes, so they are about 40,000. No client repeats them, so they have room of their own: all connections of
+   * an object may go at once. Further ones are dropped, and no client is told (rule B1).
    */
   announcesWaitingBytesMax: 16_777_216,
   /**

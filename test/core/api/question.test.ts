@@ -18,7 +18,9 @@ function page(method: "info" | "channels", limit?: number) {
 describe.each(["info", "channels"] as const)("a page of %s", (method) => {
   it("[B2] has as many entries as may be, and a request for more is answered 107", () => {
     for (const limit of [undefined, 0, limits.pageSizeMax])
-      expect(page(method, limit)).toMatchObject({ question: { page: { limit: limits.pageSizeMax } } });
+      expect(page(method, limit)).toMatchObject({
+        question: { page: { limit: limits.pageSizeMax } },
+      });
     expect(page(method, limits.pageSizeMax + 1)).toMatchObject({
       error: { code: 107 },
       detail: `limit must be at most ${limits.pageSizeMax}`,
