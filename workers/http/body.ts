@@ -60,8 +60,7 @@ function isMessagePack(request: Request): boolean {
 
 /**
  * Reads a request body of at most so many bytes; undefined if it is longer. A body of a stated length is read in one
- * piece, which takes a fraction of the time. The stated length is checked, not trusted: of a longer body nothing more is
- * read.
+ * piece, which takes a fraction of the time. The stated length is checked, not trusted.
  */
 export async function requestBytes(
   { body, headers }: Request,
@@ -69,14 +68,9 @@ export async function requestBytes(
 ): Promise<Uint8Array | undefined> {
   const statedBytes = Number(headers.get("Content-Length"));
   if (statedBytes > bytesMax) return undefined;
-  const reader = statedBytes > pieceBytes ? byteReader(body) : undefined;
-  return reader === undefined
-    ? boundedBytes(body, bytesMax, statedBytes)
-    : readStated(reader, statedBytes);
+  const reader = statedBytes > 0 ? byteReader(body) : undefined;
+  return reader === undefined ? boundedBytes(body, bytesMax) : readStated(reader, statedBytes);
 }
-
-/** What the runtime reads of a body in one piece without being told how much there is. */
-const pieceBytes = 4_096;
 
 /** Reads a body of a stated length; undefined if it is longer. */
 async function readStated(

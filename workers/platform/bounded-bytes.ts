@@ -1,14 +1,9 @@
 import { concatenated } from "../../src/protocol/bytes.ts";
 
-/**
- * Reads a whole body; if it is longer than so many bytes, stops reading and returns undefined.
- *
- * @param statedBytes the length that its sender stated: a body that has come to it is over. 0: none
- */
+/** Reads a whole body; if it is longer than so many bytes, stops reading and returns undefined. */
 export async function boundedBytes(
   body: ReadableStream<Uint8Array> | null,
   bytesMax: number,
-  statedBytes = 0,
 ): Promise<Uint8Array | undefined> {
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
@@ -23,6 +18,5 @@ export async function boundedBytes(
       return undefined;
     }
     pieces.push(value);
-    if (bytes === statedBytes) return concatenated(pieces);
   }
 }
