@@ -2,21 +2,22 @@
  * Builds the operator's console from `console` into `public/console`, which isn't committed: `npm start`, `npm run serve`
  * and `npm run deploy` do so before they use that folder. Alone: `node tools/build-console.ts`.
  */
-import { cpSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { root } from "./wrangler.ts";
 
 /**
- * Builds the console.
+ * Builds the console. A file that is as it was isn't written: a server that runs already, as `npm start` in another
+ * terminal, watches the folder, and would start anew and drop its connections.
  *
  * @param folder for the files; by default the one from which they are served
  */
 export async function buildConsole(folder = join(root, "public", "console")): Promise<void> {
   const source = join(root, "console");
   mkdirSync(folder, { recursive: true });
-  cpSync(join(source, "icon.svg"), join(folder, "icon.svg"));
-  await build({
+  writeChanged(join(folder, "icon.svg"), readFileSync(join(source, "icon.svg")));
+  const { outputFiles } = await build({
     entryPoints: [join(source, "console.tsx"), join(source, "console.css")],
     outdir: folder,
     bundle: true,
@@ -27,7 +28,13 @@ export async function buildConsole(folder = join(root, "public", "console")): Pr
     jsxImportSource: "preact",
     legalComments: "eof",
     logLevel: "warning",
+    write: false,
   });
+  for (const { path, contents } of outputFiles) writeChanged(path, contents);
+}
+
+function writeChanged(path: string, contents: Uint8Array): void {
+  if (!existsSync(path) || !readFileSync(path).equals(contents)) writeFileSync(path, contents);
 }
 
 if (import.meta.main) await buildConsole();
