@@ -161,17 +161,18 @@ export class Hub<Local extends Subscriber = Subscriber> {
    */
   begin(): void {
     if (this.#subscribers.size <= this.#limits.immediateSubscribersMax) {
-      while (this.#frame !== undefined || this.#startFrame()) this.#send(everything);
+      while (this.#frame !== undefined || this.#startFrame()) this.#send(Infinity, Infinity);
       return;
     }
-    if (this.#frame === undefined && this.#startFrame()) this.#send(this.#limits);
+    if (this.#frame === undefined && this.#startFrame()) this.sendSlice();
     // The leaves of slow subscribers that were cut just now have a frame of their own, in the next turn.
     if (this.#frame === undefined) this.#startFrame();
   }
 
   /** Sends the frame that is on its way to the next slice of the subscribers (rule F2). */
   sendSlice(): void {
-    this.#send(this.#limits);
+    const { sliceSubscribersMax, shortSliceSubscribersMax, sliceBytesMax } = this.#limits;
+    this.#send(this.collecting ? shortSliceSubscribersMax : sliceSubscribersMax, sliceBytesMax);
   }
 
   /**
@@ -218,7 +219,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.#batches.push(batch);
     // Publishers wait before it comes to this (rule F6). Joins and leaves can't wait.
     while (this.#batches !== undefined && this.#batches.length > limits.batchesCollectedMax) {
-      if (this.#frame !== undefined || this.#startFrame()) this.#send(everything);
+      if (this.#frame !== undefined || this.#startFrame()) this.#send(Infinity, Infinity);
     }
   }
 
@@ -244,14 +245,14 @@ export class Hub<Local extends Subscriber = Subscriber> {
    * Sends the frame that is on its way to its next subscribers, until a slice is full. Slow subscribers are
    * disconnected after the loop, as each disconnect changes the list and is itself announced.
    */
-  #send({ sliceSubscribersMax, sliceBytesMax }: SliceLimits): void {
+  #send(subscribersMax: number, bytesMax: number): void {
     const frame = this.#frame;
     if (frame === undefined) return;
-    const seenMax = sliceSubscribersMax * seenForEachSent;
+    const seenMax = subscribersMax * seenForEachSent;
     let sent = 0;
     let bytes = 0;
     let seen = 0;
-    while (sent < sliceSubscribersMax && bytes < sliceBytesMax && seen < seenMax) {
+    while (sent < subscribersMax && bytes < bytesMax && seen < seenMax) {
       const subscriber = frame.next();
       if (subscriber === undefined) break;
       const sentBytes = this.#sendTo(subscriber, frame.batch);
@@ -342,19 +343,15 @@ export interface HubSetup {
 }
 
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */
-export interface FanOutLimits extends SliceLimits {
+export interface FanOutLimits {
+  readonly sliceSubscribersMax: number;
+  readonly shortSliceSubscribersMax: number;
+  readonly sliceBytesMax: number;
   readonly immediateSubscribersMax: number;
   readonly frameEndSubscribers: number;
   readonly batchesWaitingMax: number;
   readonly batchesWaitingBytesMax: number;
 }
-
-interface SliceLimits {
-  readonly sliceSubscribersMax: number;
-  readonly sliceBytesMax: number;
-}
-
-const everything: SliceLimits = { sliceSubscribersMax: Infinity, sliceBytesMax: Infinity };
 
 /** Looking at a subscriber for which the frame holds nothing takes far less time than sending to it. */
 const seenForEachSent = 40;

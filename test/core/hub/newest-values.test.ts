@@ -68,6 +68,7 @@ describe("the hub of an ephemeral map", () => {
           batchesWaitingMax: 4,
           batchesWaitingBytesMax: 1_000,
           sliceSubscribersMax: 1,
+          shortSliceSubscribersMax: 1,
           sliceBytesMax: 1_000,
         };
         const hub = new Hub("room", 1_000_000, { fanOut, hidesOffsets: true });
