@@ -66,6 +66,11 @@ function printWhy(result: JsonObject, shell: Shell): void {
     );
     shell.print(`  ${shown(summary)}`);
   }
+  for (const { object, note } of objectsOf(result, "objects")) {
+    if (note === undefined) continue;
+    shell.print(`\n${title("no connection")}  ${faint(`on ${shown(object)}`)}`);
+    shell.print(`  ${shown(note)}`);
+  }
   warnIncomplete(result, shell);
 }
 

@@ -165,6 +165,7 @@ export interface Why {
     readonly subscribers?: number;
     readonly offset?: number;
     readonly taken_at_ms?: number;
+    readonly note?: string;
     readonly frame?: {
       readonly subscribers: number;
       readonly filtered: number;

@@ -61,6 +61,7 @@ async function ask(
 
 function Told({ why }: { readonly why: Why }) {
   const { publication, connections, objects } = why;
+  const nowhere = objects.filter(({ note }) => note !== undefined);
   const publisher = publication.by?.key ?? publication.by?.user ?? publication.by?.client ?? "–";
   return (
     <section>
@@ -84,7 +85,15 @@ function Told({ why }: { readonly why: Why }) {
             <td>{one.object}</td>
           </tr>
         ))}
-        {connections.length === 0 && (
+        {nowhere.map(({ object, note }) => (
+          <tr key={object}>
+            <th scope="row">no connection</th>
+            <td>{note}</td>
+            <td>–</td>
+            <td>{object}</td>
+          </tr>
+        ))}
+        {connections.length + nowhere.length === 0 && (
           <tr>
             <td colSpan={4}>No connection is known.</td>
           </tr>

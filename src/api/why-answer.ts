@@ -9,7 +9,14 @@ import type {
 } from "../contract/trail.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
 import type { WhyQuestion } from "./command.ts";
-import { type Passage, toldOf, type Verdict, verdictOn, verdictOnClosed } from "./why-verdict.ts";
+import {
+  noteOnNobody,
+  type Passage,
+  toldOf,
+  type Verdict,
+  verdictOn,
+  verdictOnClosed,
+} from "./why-verdict.ts";
 
 /** The answers of the objects that were asked for the way of a publication. */
 export interface AskedObjects {
@@ -17,8 +24,8 @@ export interface AskedObjects {
   readonly own: ObjectTrail;
   /** The others, by their nodes; undefined for one that didn't answer in time, or is of a release before. */
   readonly others: ReadonlyMap<string, ObjectTrail | undefined>;
-  /** Whether the user's home was asked which objects are registered; false where users have no homes. */
-  readonly isHomeAsked: boolean;
+  /** The nodes that the user's home has registered; undefined if it wasn't asked, because users have no homes. */
+  readonly registered: ReadonlySet<string> | undefined;
   /** Whether some objects weren't asked, because there are too many, or the home didn't answer. */
   readonly isShort: boolean;
 }
@@ -36,6 +43,9 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
     told: toldOf(object.node, own.channel),
   }));
   const connections = passages.flatMap((passage) => shownConnections(passage));
+  // Of one client asked for by its ID, its user's other connections tell nothing.
+  const isRegistered = (node: string): boolean =>
+    question.client === "" && asked.registered?.has(node) === true;
   const silent = [...others].filter(([, one]) => one === undefined).map(([node]) => node);
   const isIncomplete =
     asked.isShort || silent.length > 0 || answered.some(({ incomplete }) => incomplete === true);
@@ -49,7 +59,7 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
       summary: summaryOf(question, asked, connections.length),
       publication: shownPublication(question, own),
       objects: [
-        ...passages.map((passage) => shownObject(passage)),
+        ...passages.map((passage) => shownObject(passage, isRegistered(passage.object.node))),
         ...silent.map((object) => ({ object, state: "unknown" })),
       ],
       connections,
@@ -60,7 +70,7 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
 
 function summaryOf(
   { offset, user }: WhyQuestion,
-  { own, others, isHomeAsked }: AskedObjects,
+  { own, others, registered }: AskedObjects,
   count: number,
 ): string {
   const { top, publication } = own.channel ?? {};
@@ -78,9 +88,10 @@ function summaryOf(
     count === 0
       ? `none of the ${others.size + 1} objects that were asked knows a connection of ${whose}`
       : `the objects know ${count === 1 ? "1 connection" : `${count} connections`} of ${whose}`;
-  const home = isHomeAsked
-    ? ""
-    : "; only objects that follow the channel were asked, because no home knows the others";
+  const home =
+    registered === undefined && user !== ""
+      ? "; only objects that follow the channel were asked, because no home knows the others"
+      : "";
   return `${way}; ${found}${home}`;
 }
 
@@ -106,7 +117,8 @@ function stateOf(isPublished: boolean, publication: KnownPublication | undefined
   return publication.stored === true ? "in_history" : "remembered";
 }
 
-function shownObject({ object, told }: Passage): object {
+function shownObject(passage: Passage, isRegistered: boolean): object {
+  const { object, told } = passage;
   const { position, frame, taken } = object;
   return {
     object: object.node,
@@ -123,6 +135,7 @@ function shownObject({ object, told }: Passage): object {
       ? {}
       : { taken_at_ms: taken.atMs, ...(taken.read === true ? { was_read: true } : {}) }),
     ...(frame === undefined ? {} : { frame: shownFrame(frame) }),
+    ...(isRegistered ? { note: noteOnNobody(passage) } : {}),
   };
 }
 

@@ -109,6 +109,22 @@ export function verdictOnClosed(closed: ClosedConnection, passage: Passage): Ver
   };
 }
 
+/**
+ * What is known of a user of whom an object has had connections, and remembers none; undefined if it remembers some.
+ * Connections survive the sleep of their object, and end without a trace when it crashes.
+ */
+export function noteOnNobody({ object, publishedAtMs }: Passage): string | undefined {
+  const { node, connections, closes, awakeSinceMs, closesSinceMs = awakeSinceMs } = object;
+  if (connections.length > 0 || closes.length > 0) return undefined;
+  const since = `${node} has had connections of the user, and`;
+  const when = relative(closesSinceMs, publishedAtMs);
+  if (publishedAtMs !== undefined && closesSinceMs < publishedAtMs)
+    return `${since} none since it began to remember, ${when}`;
+  return awakeSinceMs === closesSinceMs
+    ? `${since} none since it started anew, ${when}: those of before were lost with its last instance, when it crashed, or had ended before it slept`
+    : `${since} has forgotten all that ended before a time that is ${when}`;
+}
+
 /** Why a connection without a subscription to the channel wasn't sent the publication. */
 function withoutSubscription(
   who: string,

@@ -6,6 +6,7 @@ import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken, testSecrets } from "../support/test-tokens.ts";
+import { firstGateway } from "../support/variant.ts";
 
 const chromium = findChromium();
 const password = "a-password-of-the-console-for-tests";
@@ -85,6 +86,21 @@ function breaksThings(browser: string): void {
     ])
       await operator.page.sees(reason, "td");
     expect(operator.clicks).toBe(0);
+  });
+
+  it("[N9] where a gateway died, Why? says who came back and who didn't", async (test) => {
+    const operator = await Operator.logsIn(test, browser, server.address);
+    const lost = await RawSocket.connect(server.gatewayAddress(), signToken({ sub: "lost" }));
+    await lost.ask({ id: 2, subscribe: { channel: "died" } });
+    const back = connect(test, "back");
+    const { subscribed: cameBack } = await back.subscribed("died");
+    await server.endGateway(firstGateway);
+    await server.backend.publish("died", { n: 1 });
+    await cameBack.count(2);
+    expect(await operator.asks("died", "back")).toBe("recovered");
+    expect(await operator.asks("died", "lost")).toBe("no connection");
+    await operator.page.sees("started anew", "td");
+    expect(operator.clicks).toBeLessThanOrEqual(3);
   });
 
   it("[N9] where a publication didn't arrive, Why? says what became of it", async (test) => {

@@ -111,6 +111,11 @@ export class TestServer {
     return this.#evictUntilAsleep("GATEWAYS", gateway);
   }
 
+  /** Ends a running gateway together with its sockets, as when its machine dies. */
+  endGateway(gateway: string): Promise<void> {
+    return this.#evict("GATEWAYS", gateway, "close");
+  }
+
   /** Whether no instance of the channel's object is running. A running instance is evicted. */
   asleep(channel: string): Promise<boolean> {
     return this.#asleep("CHANNELS", channel);
@@ -172,8 +177,12 @@ export class TestServer {
     }
   }
 
-  #evict(binding: Binding, name: string): Promise<void> {
-    return this.#worker.evictDurableObject(binding, { name, webSockets: "hibernate" });
+  #evict(
+    binding: Binding,
+    name: string,
+    webSockets: "hibernate" | "close" = "hibernate",
+  ): Promise<void> {
+    return this.#worker.evictDurableObject(binding, { name, webSockets });
   }
 
   #alarm(objects: string, name: string): bigint | undefined {

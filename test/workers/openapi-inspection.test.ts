@@ -145,7 +145,12 @@ function rareWhy(): string {
     ["gateway:eu/1", undefined],
   ]);
   const question = { method: "why", channel: "news", offset: 1, user: "ada", client: "c" } as const;
-  return encodeWhy(question, { own, others, isHomeAsked: true, isShort: false });
+  return encodeWhy(question, {
+    own,
+    others,
+    registered: new Set(["gateway:eu/0"]),
+    isShort: false,
+  });
 }
 
 const subscribers: Required<SubscriberCounts> = {

@@ -56,6 +56,9 @@ const traced: Readonly<Record<string, Schema>> = {
       taken_at_ms: large("When a gateway took the publication, in ms since 1970."),
       was_read: flag("The gateway had missed it, and read it from the history."),
       frame: reference("SentFrame"),
+      note: text(
+        "A sentence about an object that is registered with the user's home and knows no connection of the user.",
+      ),
     },
   ),
   ObjectMemory: object(

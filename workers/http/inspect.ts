@@ -64,7 +64,8 @@ export async function askWhy(
   const told = tags === undefined ? query : { ...query, tags };
   const others = await askAll(asked, endsAtMs, (node) => objectNamed(node, env)?.trail(told));
   const isShort = asked.length < nodes.size || holders === undefined;
-  const answer: AskedObjects = { own, others, isHomeAsked: isHomeAsked || user === "", isShort };
+  const registered = isHomeAsked ? new Set(holders) : undefined;
+  const answer: AskedObjects = { own, others, registered, isShort };
   return answered(encodeWhy(question, answer));
 }
 

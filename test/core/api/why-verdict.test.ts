@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type Passage, verdictOn, verdictOnClosed } from "../../../src/api/why-verdict.ts";
+import {
+  noteOnNobody,
+  type Passage,
+  verdictOn,
+  verdictOnClosed,
+} from "../../../src/api/why-verdict.ts";
 import type {
   ClosedConnection,
   ObjectTrail,
@@ -228,5 +233,28 @@ describe("the verdict on a connection that has ended", () => {
     expect(verdictOnClosed(closed(20), passing({}, { publishedAtMs: undefined })).outcome).toBe(
       "unknown",
     );
+  });
+});
+
+describe("the note on an object that knows no connection of the user", () => {
+  it("[Y3] says since when it would know them", () => {
+    expect(noteOnNobody(passing({ awakeSinceMs: publishedAtMs - 4_000 }))).toBe(
+      "gateway:eu/0 has had connections of the user, and none since it began to remember, 4 s before the publication",
+    );
+    const anew = passing({ awakeSinceMs: publishedAtMs + 5 });
+    expect(noteOnNobody(anew)).toBe(
+      "gateway:eu/0 has had connections of the user, and none since it started anew, 5 ms after the publication: those of before were lost with its last instance, when it crashed, or had ended before it slept",
+    );
+    const forgetful = passing({ closesSinceMs: publishedAtMs + 5 });
+    expect(noteOnNobody(forgetful)).toBe(
+      "gateway:eu/0 has had connections of the user, and has forgotten all that ended before a time that is 5 ms after the publication",
+    );
+    const undated = passing({ awakeSinceMs: 7 }, { publishedAtMs: undefined });
+    expect(noteOnNobody(undated)).toContain("none since it started anew, at 7 ms: ");
+  });
+
+  it("[Y3] isn't there where it knows one", () => {
+    expect(noteOnNobody(passing({ connections: [connection()] }))).toBeUndefined();
+    expect(noteOnNobody(passing({ closes: [closed(20)] }))).toBeUndefined();
   });
 });

@@ -64,6 +64,7 @@ const why = {
       },
     },
     { object: "gateway:us/0", state: "unknown" },
+    { object: "gateway:as/0", subscribers: 1, note: "none since it started anew" },
   ],
   connections: [
     {
@@ -91,9 +92,13 @@ object        subscribers  told                   taken                         
 channel:news            0
 gateway:eu/0           12  +9 ms, taken, 2 calls  -1 ms, read from the history  +10 ms to 9, 2 left out by a filter, 1 too slow, not ended
 gateway:us/0               no answer
+gateway:as/0            1
 
 sent  ada  c1 on gateway:eu/0
-  the publication was handed to its socket`);
+  the publication was handed to its socket
+
+no connection  on gateway:as/0
+  none since it started anew`);
   expect(noted).toBe("incomplete: an object didn't answer in time");
 });
 
