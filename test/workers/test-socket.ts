@@ -118,6 +118,14 @@ export class TestSocket {
     return this.#lines.shift() ?? "";
   }
 
+  /** The next message that holds a text; those before it are passed over. */
+  async lineWith(text: string): Promise<string> {
+    for (;;) {
+      const line = await this.line();
+      if (line.includes(text)) return line;
+    }
+  }
+
   /** The next frame, whole. Rejects when the socket closes instead. */
   async frame(): Promise<string> {
     if (this.#lines.length > 0) throw new Error(`a frame is half read: ${this.#lines.join("\n")}`);
