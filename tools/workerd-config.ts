@@ -50,11 +50,19 @@ export function workerdConfig(
   }
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
+  v8Flags = ${list(v8Flags.map(text))},
   services = ${list(services)},
   sockets = ${list(sockets)},
 );
 ${workers.join("")}`;
 }
+
+/**
+ * Flags for V8. The runtime's objects that requests leave behind are freed when V8 collects the whole heap, all at once,
+ * and nobody is served meanwhile. Under load that takes 40 to 100 ms with V8's usual space for new objects, and 20 to 30
+ * ms with one of 1 MiB: the collections are more frequent, and each frees less.
+ */
+const v8Flags = ["--max-semi-space-size=1"];
 
 /** The host as it is written before a port: an IPv6 address in brackets, any other host unchanged. */
 export function bracketed(host: string): string {
