@@ -144,7 +144,7 @@ function rareWhy(): string {
     ["gateway:eu/0", trail],
     ["gateway:eu/1", undefined],
   ]);
-  const question = { method: "why", channel: "news", offset: 1, user: "ada", client: "c" } as const;
+  const question = { method: "why", channel: "news", offset: 1, user: "ada", client: "" } as const;
   return encodeWhy(question, {
     own,
     others,
