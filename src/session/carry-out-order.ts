@@ -144,6 +144,7 @@ function begin(
   };
   subscription.begin();
   session.context.counts?.subscribed(channel, recoveryOf(request, reply));
+  session.tell([subscription]);
   session.send(codec.encodePush({ type: "subscribe", channel, result }));
   for (const publication of reply.publications)
     session.send(codec.encodePush({ type: "publication", channel, publication }));

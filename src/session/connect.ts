@@ -451,8 +451,9 @@ function sendConnected(session: CommandSession, message: Message, asked: boolean
   }
   const isSpared = !asked && sendsPongs(session);
   session.change({ phase: "connected", ...(isSpared ? { noPongs: true } : {}) });
-  session.send(message);
   const begun = session.subscriptions.all;
+  session.tell(begun);
+  session.send(message);
   for (const subscription of begun) subscription.resume();
   for (const subscription of begun) session.announce(subscription);
   session.connected();

@@ -220,6 +220,7 @@ class FlowStep {
     );
     if (state !== undefined) counts?.mapPage(channel, "state");
     counts?.mapSynchronised(channel, isRecovering ? "recovered" : "completed");
+    session.tell([subscription]);
     session.send(message);
     session.announce(subscription);
     this.#done(silent);

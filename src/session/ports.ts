@@ -269,6 +269,11 @@ export interface CommandSession {
   change(changes: Changes | undefined): void;
   /** Registers the user and the token with their homes, once the connect is accepted (rule U4). It may end the connection. */
   registerUser(nowMs: number): void;
+  /**
+   * Tells the backend of the connection, and of subscriptions that begin. To be called before the client is told: what is
+   * sent after an event's row was written waits until the row is durable (rule E1).
+   */
+  tell(begun: readonly Subscription[]): void;
   /** Announces a subscription's join, once the session isn't held (rule O5). */
   announce(subscription: Subscription): void;
   /** Whether an order has ended the subscription to a channel before it began; says so once (rule U2). */

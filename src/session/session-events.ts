@@ -1,7 +1,8 @@
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import type { ConnectionEvents, EndCode } from "../events/connection-events.ts";
 import type { ToldConnection } from "../events/told-table.ts";
-import type { ClientInfo } from "../protocol/publication.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { transportOf } from "./connection-state.ts";
 
@@ -54,23 +55,21 @@ export class SessionEvents implements ToldConnection {
     return this.#channels;
   }
 
-  /** The connect is accepted, and the user's home has answered: tells it, unless it has been told. */
+  /** Tells that the connect is accepted, unless it isn't yet, or its user's home is asked, or it has been told. */
   accepted(): void {
+    const { hasConnected, held } = this.#session;
+    if (!hasConnected || held) return;
     if (!this.#connected) this.#tellConnected();
     for (const tell of this.#later.splice(0)) tell();
   }
 
-  /** A subscription has begun, and its client has been told, or will be when the session isn't held any more. */
-  subscribed(channel: string, info: ClientInfo): void {
-    if (this.#session.held) {
-      this.#later.push(() => this.subscribed(channel, info));
-      return;
-    }
+  /** Subscriptions have begun, and their client will be told, perhaps when the session isn't held any more. */
+  begun(subscriptions: readonly Pick<Subscription, "channel" | "info">[]): void {
     this.accepted();
-    const { chanInfo } = info;
-    if (this.#channels.has(channel)) return;
-    this.#events.subscribed(this, channel, chanInfo === undefined ? {} : { chanInfo });
-    this.#channels.add(channel);
+    for (const { channel, info } of subscriptions) {
+      if (this.#session.held) this.#later.push(() => this.#tellSubscribed(channel, info.chanInfo));
+      else this.#tellSubscribed(channel, info.chanInfo);
+    }
   }
 
   /** @param code why the server ended it; undefined if the client did */
@@ -91,6 +90,12 @@ export class SessionEvents implements ToldConnection {
     if (!this.#channels.has(channel)) return;
     this.#events.unsubscribed(this, channel, code);
     this.#channels.delete(channel);
+  }
+
+  #tellSubscribed(channel: string, chanInfo: JsonText | undefined): void {
+    if (this.#channels.has(channel)) return;
+    this.#events.subscribed(this, channel, chanInfo === undefined ? {} : { chanInfo });
+    this.#channels.add(channel);
   }
 
   #tellConnected(): void {

@@ -262,10 +262,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.held = false;
     this.identity = compact(this.identity);
     this.save();
+    this.told?.accepted();
     this.#connection.release();
     const announcements = this.#waiting?.announcements.splice(0) ?? [];
     for (const subscription of announcements) this.announce(subscription);
-    if (this.hasConnected) this.told?.accepted();
     this.#executor?.admitted();
   }
 
@@ -315,18 +315,19 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return this.#waiting?.cancelled.delete(channel) === true;
   }
 
+  tell(begun: readonly Subscription[]): void {
+    this.told?.begun(begun);
+  }
+
   announce(subscription: Subscription): void {
-    const { channel, info } = subscription;
     // It may have ended while the session was held.
-    if (this.closed || this.subscriptions.get(channel) !== subscription) return;
-    this.told?.subscribed(channel, info);
+    if (this.closed || this.subscriptions.get(subscription.channel) !== subscription) return;
     if (this.held) this.#wait().announcements.push(subscription);
     else this.context.channels.announce(subscription);
   }
 
   connected(): void {
     this.context.counts?.connected();
-    if (this.hasConnected && !this.held) this.told?.accepted();
     const pushes = this.#waiting?.pushes.splice(0) ?? [];
     for (const push of pushes) this.send(push);
     for (const work of this.#waiting?.works.splice(0) ?? []) work();

@@ -183,6 +183,7 @@ function begin(
     }
     subscription.begin();
     session.context.counts?.subscribed(channel, recoveryOf(request, reply));
+    session.tell([subscription]);
     session.send(message);
     session.announce(subscription);
     done(silent);

@@ -1,14 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { NumberedOrder } from "../../../src/contract/user-order.ts";
-import { ConnectionEvents } from "../../../src/events/connection-events.ts";
-import type { Outbox } from "../../../src/events/outbox.ts";
-import { ToldTable } from "../../../src/events/told-table.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
-import { NodeSql } from "../../support/node-sql.ts";
-import { eventsConfig, openOutbox } from "../events/outbox-fixture.ts";
 import { ScriptedHome } from "../users/scripted-home.ts";
 import { publish, pushed, subscribe, subscribed } from "./frames.ts";
 import { HeldFixture } from "./held-fixture.ts";
+import { eventsOf, openedOutbox, typesIn } from "./session-events-fixture.ts";
 import { connectionToken } from "./verified-tokens.ts";
 
 const connect = `{"id":1,"connect":{}}`;
@@ -216,7 +212,7 @@ describe("an order for a user's connections", () => {
 
 describe("the events of a session whose user's home is asked", () => {
   it("[E8] [U4] come when its home has answered, also of a subscription that an order has ended by then", () => {
-    const outbox = openOutbox(new NodeSql(), { types: allTypes });
+    const outbox = openedOutbox();
     const fixture = new HeldFixture({ events: eventsOf(outbox) });
     // The user's home knows this object, so orders don't wait; the home of the second connection's token is asked.
     fixture.admitted("42");
@@ -243,7 +239,7 @@ describe("the events of a session whose user's home is asked", () => {
   });
 
   it("[E8] [U4] don't come if it ends before the home has answered", () => {
-    const outbox = openOutbox(new NodeSql(), { types: allTypes });
+    const outbox = openedOutbox();
     const fixture = new HeldFixture({ events: eventsOf(outbox) });
     const connection = fixture.held("42", [connect, subscribe(2, "news")].join("\n"));
     fixture.channels.acceptSubscribe("news");
@@ -271,24 +267,3 @@ describe("the users of one object", () => {
     expect(home.calls.flatMap(({ users }) => users)).not.toContain("");
   });
 });
-
-const allTypes = new Set(["connected", "disconnected", "subscribed", "unsubscribed"] as const);
-
-function eventsOf(outbox: Outbox): ConnectionEvents {
-  return new ConnectionEvents({
-    config: eventsConfig({ types: allTypes }),
-    outbox,
-    table: new ToldTable(new NodeSql()),
-    sessions: () => [],
-    namespaceOf: () => "",
-    nowMs: () => 1_000_000,
-  });
-}
-
-/** The types of all events so far, and the channels that they are about. */
-function typesIn(outbox: Outbox): readonly string[] {
-  return outbox.stored(0, [...allTypes]).map(({ body }) => {
-    const { type, channel }: { type: string; channel?: string } = JSON.parse(`{${body}}`);
-    return channel === undefined ? type : `${type} ${channel}`;
-  });
-}

@@ -19,6 +19,8 @@ export class TestConnection implements Connection {
   /** The socket is gone: nothing wakes for it any more. */
   gone = false;
   session: Session;
+  /** Called before a message goes to the client. */
+  sending = (): void => undefined;
   #written: WrittenSession;
   #sent: string[] = [];
   #held: string[] | undefined;
@@ -69,7 +71,8 @@ export class TestConnection implements Connection {
   }
 
   send(frame: Message): void {
-    (this.#held ?? this.#sent).push(textOf(frame));
+    if (this.#held === undefined) this.#tell(textOf(frame));
+    else this.#held.push(textOf(frame));
   }
 
   hold(): void {
@@ -77,7 +80,7 @@ export class TestConnection implements Connection {
   }
 
   release(): void {
-    this.#sent.push(...(this.#held ?? []));
+    for (const text of this.#held ?? []) this.#tell(text);
     this.#held = undefined;
   }
 
@@ -100,5 +103,10 @@ export class TestConnection implements Connection {
 
   lastHeardMs(): number | undefined {
     return this.autoResponseMs;
+  }
+
+  #tell(text: string): void {
+    this.sending();
+    this.#sent.push(text);
   }
 }
