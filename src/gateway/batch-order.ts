@@ -112,9 +112,13 @@ function positionIn(
   if ((position === undefined) !== (top === undefined)) return "insufficient-state";
   if (position === undefined || top === undefined) return undefined;
   if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
-  // A map was cleared before its last changes were passed on: they aren't of the stream of the top (rule Z5).
+  // A map was cleared before its last changes were passed on: those before the removal aren't of the stream of the top
+  // (rule Z5). Only the first publication of a stream has the epoch, and a crash may have lost that one.
+  const removal = entries.findLastIndex(({ type }) => type === "removed");
   const isMixed = entries.some(
-    (entry) => isInStream(entry) && (entry.publication.epoch ?? top.epoch) !== top.epoch,
+    (entry, index) =>
+      isInStream(entry) &&
+      (index < removal || (entry.publication.epoch ?? top.epoch) !== top.epoch),
   );
   // At offset 0 no publication can be missing, and the first publication tells clients the epoch
   // (docs/protocol.md 2.6).

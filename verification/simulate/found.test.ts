@@ -336,6 +336,41 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       outcomes: {},
     },
   },
+  {
+    name: "[Z5] a client of a cleared map gets no change of the stream before, whose first change was lost in a crash",
+    plan: {
+      seed: 110001615,
+      faultShare: 0,
+      channels: ["slim:s"],
+      gateways: 1,
+      clients: [{ reconnectsEarly: true }, { reconnectsEarly: false }],
+      steps: [
+        { do: "connect", client: 1, ms: 0 },
+        { do: "subscribe", client: 1, channel: "slim:s", ms: 1000 },
+        { do: "drop", channel: "slim:s", key: "k1", keyed: false, ms: 0 },
+        { do: "crash at commit", object: "slim:s", ms: 0 },
+        { do: "cut", object: "slim:s", kind: "deliver", to: "g1", forMs: 5910, ms: 0 },
+        { do: "set", channel: "slim:s", key: "k3", keyed: true, ms: 0 },
+        { do: "set", channel: "slim:s", key: "k4", keyed: false, mode: "if_new", ms: 1000 },
+        { do: "clear", channel: "slim:s", ms: 58 },
+        {
+          do: "set",
+          channel: "slim:s",
+          key: "k5",
+          keyed: true,
+          expects: "known",
+          mode: "if_new",
+          ms: 21,
+        },
+        { do: "set", channel: "slim:s", key: "k4", keyed: false, ms: 0 },
+      ],
+      outcomes: {
+        "api backend slim:s 3": { requestMs: 25, answerMs: 6 },
+        "api backend slim:s 5": { requestMs: 223, answerMs: 30 },
+        "api backend slim:s 7": { requestMs: 147, answerMs: 28 },
+      },
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

@@ -18,6 +18,12 @@ describe("a gateway that follows a map which is cleared", () => {
     expect(subscriber.received).toEqual(["lost"]);
   });
 
+  it("[Z5] tells its subscribers when such a batch has lost the change that names the stream", () => {
+    const { channel, subscriber } = subscribed(at(0));
+    channel.take(1, [entry(2), removed, firstChange("f")], { top: at(1, "f") });
+    expect(subscriber.received).toEqual(["lost"]);
+  });
+
   it("[Z5] tells its subscribers that have changes of that stream", () => {
     const { channel, subscriber } = subscribed(at(1));
     channel.take(1, [removed], { top: at(0, "f") });
