@@ -255,6 +255,15 @@ export class SharedPoll {
     return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
   }
 
+  /**
+   * When an alarm has to ring although a timer is set, which a crash would lose: ms since 1970; Infinity for never. Keys
+   * need it, and gateways that aren't told yet that theirs are lost (rule SP10).
+   */
+  alarmAtMs(nowMs: number): number {
+    const isNeeded = this.active || [...this.#watchers.values()].some(({ isOwed }) => isOwed);
+    return isNeeded ? nowMs + limits.pollAlarmMs : Number.POSITIVE_INFINITY;
+  }
+
   get #versioned(): boolean {
     return this.#options.mode === "versioned";
   }

@@ -25,6 +25,8 @@ export class Watcher {
   #looseLength = 0;
   /** The keys that it has begun to track since the call in flight was made; undefined while there is none. */
   #trackedSince: Set<string> | undefined;
+  /** Whether the changes of the call in flight are of an epoch that has ended. */
+  #callIsOver = false;
   #failures = 0;
   #retryAtMs = 0;
 
@@ -36,6 +38,11 @@ export class Watcher {
   /** Whether it has neither keys nor anything to be told. */
   get idle(): boolean {
     return this.has.size === 0 && this.#pending.size === 0 && !this.mustCall;
+  }
+
+  /** Whether it is a gateway that has to be told something, or is being told it. */
+  get isOwed(): boolean {
+    return this.name !== "" && (this.mustCall || this.#pending.size > 0 || this.calling);
   }
 
   /** Whether a call is in flight. */
@@ -72,6 +79,7 @@ export class Watcher {
     this.has.clear();
     this.#clear();
     this.mustCall = true;
+    this.#callIsOver = this.calling;
   }
 
   /**
@@ -111,6 +119,7 @@ export class Watcher {
     }
     for (const { key } of taken) this.#drop(key);
     this.mustCall = false;
+    this.#callIsOver = false;
     this.#trackedSince = new Set();
     return taken;
   }
@@ -125,10 +134,10 @@ export class Watcher {
     return meanwhile;
   }
 
-  /** The call in flight has failed: the changes are told again, unless there are newer ones. */
+  /** The call in flight has failed: the changes are told again, unless there are newer ones or another epoch. */
   failed(changes: readonly KeyChange[], nowMs: number): void {
     this.#trackedSince = undefined;
-    for (const change of changes) {
+    for (const change of this.#callIsOver ? [] : changes) {
       const { key, removed, version } = change;
       // A newer value may wait by now, and a key that was removed may be tracked again.
       const isWanted = removed === true ? !this.has.has(key) : this.has.get(key) === version;

@@ -68,7 +68,7 @@ export class PollHost {
 
   /** When the alarm has to ring, ms since 1970; Infinity for never. */
   alarmAtMs(): number {
-    return this.#poll.active ? this.#object.nowMs + limits.pollAlarmMs : Number.POSITIVE_INFINITY;
+    return this.#poll.alarmAtMs(this.#object.nowMs);
   }
 
   #read(result: string | undefined) {

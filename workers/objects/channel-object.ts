@@ -446,7 +446,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly dueAtMs = (nowMs: number): number => {
     this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const pollMs = this.#polls?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    const pollMs = this.#channel.sharedPoll?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     const countMs = this.#channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY;
     return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs), pollMs, countMs);
   };

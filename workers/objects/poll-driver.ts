@@ -36,13 +36,6 @@ export class PollDriver {
     this.#timer.set(waitMs, nowMs);
   }
 
-  /**
-   * When the alarm has to ring although a timer is set, which a crash would lose: ms since 1970; Infinity for never.
-   */
-  alarmAtMs(nowMs: number): number {
-    return this.#setup.poll.active ? nowMs + limits.pollAlarmMs : Number.POSITIVE_INFINITY;
-  }
-
   #ask(request: PollRequest, nowMs: number): void {
     const { channel, hooks, poll, options } = this.#setup;
     const body = pollRequestBody(channel, request.items);

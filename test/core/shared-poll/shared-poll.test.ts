@@ -131,6 +131,23 @@ describe("values with versions", () => {
     const [again] = fixture.poll.deliveries(fixture.nowMs);
     expect(again?.batch).toMatchObject({ epoch: "two", changes: [] });
   });
+
+  it("[SP7][SP8] nor is it if the new epoch has the same version of the key", () => {
+    const fixture = new PollFixture(versioned);
+    fixture.track("g", "a");
+    fixture.answerAll({ a: ["old", 5n] }, "one");
+    fixture.delivered("g");
+    fixture.track("g", "a");
+    fixture.answerAll({ a: ["old", 5n] }, "one");
+    const [call] = fixture.poll.deliveries(0);
+    expect(call?.batch.changes).toHaveLength(1);
+    fixture.poll.publish(published("a", "x", 1n, "two"));
+    fixture.track("g", "a");
+    fixture.poll.publish(published("a", "new", 5n, "two"));
+    if (call !== undefined) fixture.poll.delivered(call, "failed", 0);
+    fixture.nowMs = limits.pollCallRetryMs;
+    expect(fixture.delivered("g")).toEqual(["a@5=new"]);
+  });
 });
 
 describe("whoever tracks a key", () => {
@@ -331,6 +348,17 @@ describe("a gateway", () => {
     expect(call).toMatchObject({ gateway: "g", batch: { instance: 7, epoch: "new", changes: [] } });
     if (call !== undefined) poll.delivered(call, { outcome: "left" }, 0);
     expect(poll.dueAtMs(0)).toBeUndefined();
+  });
+
+  it("[SP10] has an alarm set until it was told that its keys are lost", () => {
+    const relay = { instance: 7, gateways: ["g"] };
+    const poll = SharedPoll.begin("prices:eu", pollOptions(), relay, () => "new", 0);
+    expect(poll.active).toBe(false);
+    expect(poll.alarmAtMs(0)).toBe(limits.pollAlarmMs);
+    const [call] = poll.deliveries(0);
+    expect(poll.alarmAtMs(1)).toBe(limits.pollAlarmMs + 1);
+    if (call !== undefined) poll.delivered(call, { outcome: "taken" }, 0);
+    expect(poll.alarmAtMs(2)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("[SP7] that is slow has no more than limits.polledWaitingMax waiting of what isn't kept, and gets it later", () => {
