@@ -235,7 +235,8 @@ export class ChannelMap {
 
   /** Writes an ephemeral map down once it is quiet, so that the object may hibernate (rule Z11). */
   rest(nowMs: number): void {
-    this.#store.rest(this.#history.position(nowMs), nowMs);
+    const position = this.#history.position(nowMs);
+    this.#store.rest(position, this.#history.newestMs, nowMs);
   }
 
   /** In how many ms to call {@link rest}; undefined if nothing has to be written down. */

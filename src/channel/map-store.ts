@@ -99,8 +99,12 @@ export interface MapStore {
   hasRoom(entry: Omit<MapEntry, "offset">): boolean;
   /** Something is about to be changed. */
   changing(nowMs: number): void;
-  /** Writes down what is in memory alone. */
-  rest(position: StreamPosition, nowMs: number): void;
+  /**
+   * Writes down what is in memory alone.
+   *
+   * @param newestMs when the newest change of the stream came, ms since 1970; undefined if none did
+   */
+  rest(position: StreamPosition, newestMs: number | undefined, nowMs: number): void;
   /** In how many ms {@link rest} is to be called; undefined if it needn't be. */
   restInMs(nowMs: number): number | undefined;
   /** Deletes everything. */
@@ -163,7 +167,10 @@ class EphemeralMap implements MapStore {
   readonly #memory = new StateMemory();
   /** Whether the entries of the checkpoint are in memory. */
   #loaded = false;
-  /** When something was changed last that isn't written down, ms since 1970; undefined if everything is. */
+  /**
+   * When something was changed last, or was looked for to be changed, that isn't written down, ms since 1970; undefined
+   * if everything is.
+   */
   #changedMs: number | undefined;
 
   /** @param tables those that exist */
@@ -211,14 +218,14 @@ class EphemeralMap implements MapStore {
     this.#changedMs = nowMs;
   }
 
-  rest(position: StreamPosition, nowMs: number): void {
+  rest(position: StreamPosition, newestMs: number | undefined, nowMs: number): void {
     if (this.restInMs(nowMs) !== 0 || this.#changedMs === undefined) return;
     const { dueMs } = this.#memory;
     this.#checkpoint.write(
       {
         epoch: position.epoch,
         top: position.offset,
-        timeMs: this.#changedMs,
+        timeMs: newestMs ?? this.#changedMs,
         ...(dueMs === undefined ? {} : { dueMs }),
       },
       this.#memory.all,

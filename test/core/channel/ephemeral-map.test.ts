@@ -31,6 +31,18 @@ describe("an ephemeral map", () => {
     expect(changesOf(woken.channel, 61_000)).toEqual(["-a", "-b"]);
   });
 
+  it("[Z11][H6] keeps the time of its newest change when it is written down after a look for ended keys", () => {
+    const sql = new NodeSql();
+    const { map } = openMap(sql, options);
+    set(map, "a", 1, { nowMs: 1_000 });
+    set(map, "a", 2, { nowMs: 30_000 });
+    // The first change's time is looked for, and the key has another by then.
+    map.expire(61_000);
+    map.rest(61_000 + limits.mapRestMs);
+    expect(map.restInMs(70_000)).toBeUndefined();
+    expect(openMap(sql, options).channel.newestMs).toBe(30_000);
+  });
+
   it("[Z11] that was lost has a new epoch and no keys, and tells its subscribers once", () => {
     const sql = new NodeSql();
     const { channel, map } = openMap(sql, options);
