@@ -130,20 +130,23 @@ export class MapLoad {
     this.#recorder.record({ ...told, ...conditions, type: "invoke", time: microseconds() });
     const backoff = new Backoff(this.#random);
     const endMs = performance.now() + (isKeyed ? giveUpAfterMs : 0);
-    let type: "fail" | "info" = "fail";
+    let outcome: "fail" | "info" = "fail";
     for (;;) {
       const called = await this.#calls.call(isRemoval ? "map_remove" : "map_publish", command);
       if (called.outcome === "wrong") this.failures.push(`${channel}: ${called.problem}`);
       if (called.outcome === "result") {
         const place = placeOf(called.result, known, isRemoval);
-        this.#recorder.record({ ...told, type: "ok", time: microseconds(), ...place });
+        // An attempt of unknown outcome may be carried out yet, if this one did nothing (rule Z7).
+        const isOpen = "suppressed" in place && outcome === "info";
+        const ended = isOpen ? ({ type: "info" } as const) : ({ type: "ok", ...place } as const);
+        this.#recorder.record({ ...told, ...ended, time: microseconds() });
         return;
       }
-      if (called.outcome !== "refused") type = "info";
+      if (called.outcome !== "refused") outcome = "info";
       if (called.outcome === "wrong" || performance.now() >= endMs) break;
       await pause(backoff.next());
     }
-    this.#recorder.record({ ...told, type, time: microseconds() });
+    this.#recorder.record({ ...told, type: outcome, time: microseconds() });
   }
 
   /** The conditions of a change: most of them hold, and some name what was there before. */

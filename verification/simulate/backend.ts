@@ -95,15 +95,24 @@ export class Backend {
     const told = action.do === "drop" ? asked : { ...asked, value: text };
     this.#context.eventLog.note({ ...told, type: "invoke" });
     if (keyed) this.pending++;
-    this.#change(channel, change, told, keyed);
+    this.#change(channel, change, told, keyed, 1);
   }
 
-  #change(channel: string, change: MapChange, told: ToldChange, keyed: boolean): void {
+  #change(
+    channel: string,
+    change: MapChange,
+    told: ToldChange,
+    keyed: boolean,
+    attempt: number,
+  ): void {
     const { timeline, eventLog } = this.#context;
     this.#call(channel, change, (answer) => {
       if (answer === undefined) {
         if (!keyed) eventLog.note({ ...told, type: "info" });
-        else timeline.after(this.#backoffMs(), () => this.#change(channel, change, told, keyed));
+        else
+          timeline.after(this.#backoffMs(), () =>
+            this.#change(channel, change, told, keyed, attempt + 1),
+          );
         return;
       }
       if (keyed) this.pending--;
@@ -114,6 +123,11 @@ export class Backend {
       const result: MapChangeResult = JSON.parse(answer.result);
       const { epoch, offset, suppress_reason: reason } = result;
       const isMade = reason === undefined || reason === "idempotency";
+      // An earlier attempt may be carried out yet (rule Z7).
+      if (!isMade && attempt > 1) {
+        eventLog.note({ ...told, type: "info" });
+        return;
+      }
       if (isMade)
         this.#offsets.set(`${channel} ${told.key}`, told.value === undefined ? 0 : offset);
       const place = isMade ? { epoch, offset } : { suppressed: reason };

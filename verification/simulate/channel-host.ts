@@ -411,6 +411,8 @@ export class ChannelHost implements ChannelCalls {
     const done = memory.incarnation.busy(() => answer(undefined));
     const work = (): void => {
       const result = job();
+      // The alarm is in the same commit as what the job wrote (rule L4).
+      this.#schedule(memory);
       this.#storage.gate(() => {
         if (memory.incarnation.over) return;
         done();

@@ -59,6 +59,7 @@ export class ObjectSockets implements ServerEnd {
     this.#sockets.add(socket);
     this.#owner.reach((memory) => {
       if (this.#sockets.has(socket)) this.#add(memory, socket);
+      this.#owner.acted();
     });
     return socket;
   }
