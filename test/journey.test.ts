@@ -22,6 +22,7 @@ const ownFiles: readonly string[] = [
   "src/api/shape.ts",
   "src/channel/channel-name.ts",
   "src/channel/channel.ts",
+  "src/channel/commit-sharing.ts",
   "src/channel/history-table.ts",
   "src/channel/history.ts",
   "src/channel/idempotency.ts",

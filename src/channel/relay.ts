@@ -49,6 +49,12 @@ export class Relay {
     return this.#followers.size;
   }
 
+  /** Whether each gateway is being called, so that none would be told at once what comes now; true without gateways. */
+  get calling(): boolean {
+    for (const { calling } of this.#followers.values()) if (!calling) return false;
+    return true;
+  }
+
   /**
    * How far each gateway is.
    *

@@ -96,6 +96,16 @@ export class Hub<Local extends Subscriber = Subscriber> {
     return this.#frame.rest > this.#limits.frameEndSubscribers;
   }
 
+  /** Whether a frame is on its way that takes a while yet, whatever is collected (rule F7). */
+  get sendsLong(): boolean {
+    return this.#frame !== undefined && this.#frame.rest > this.#limits.longRestSubscribers;
+  }
+
+  /** Whether nearly so much is collected that publishers have to wait (rule F7). */
+  get isBehind(): boolean {
+    return this.#batches !== undefined && this.#batches.length > this.#limits.batchesAheadMax;
+  }
+
   has(subscriber: Local): boolean {
     return this.#subscribers.has(subscriber);
   }
@@ -351,6 +361,8 @@ export interface FanOutLimits {
   readonly frameEndSubscribers: number;
   readonly batchesWaitingMax: number;
   readonly batchesWaitingBytesMax: number;
+  readonly longRestSubscribers: number;
+  readonly batchesAheadMax: number;
 }
 
 /** Looking at a subscriber for which the frame holds nothing takes far less time than sending to it. */

@@ -293,11 +293,11 @@ export class ChannelHost implements ChannelCalls {
           this.#settle();
         });
       }),
-      commits: new CommitTurns(incarnation, {
+      commits: new CommitTurns(incarnation, channel, {
         guard: (work) => this.guard(work),
         settle: () => this.#settle(),
         gate: (work) => this.#storage.gate(work),
-        full: () => channel.hub.full,
+        nowMs: clock,
       }),
       presence,
       presenceMaps,

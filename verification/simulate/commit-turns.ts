@@ -1,8 +1,10 @@
-import type { Incarnation } from "./incarnation.ts";
+import type { Channel } from "../../src/channel/channel.ts";
+import { CommitSharing } from "../../src/channel/commit-sharing.ts";
+import { type Incarnation, NextTimer } from "./incarnation.ts";
 
 /** The work of one turn. */
 export interface Job {
-  /** Whether it publishes: then it waits while too much is collected to be sent (rule F6). */
+  /** Whether it publishes: then it waits while too much is collected to be sent (rule F6), and for others (rule F7). */
   readonly publishes: boolean;
   readonly work: () => void;
   /** Called when all jobs of the same turn are done. */
@@ -15,26 +17,34 @@ export interface TurnsOwner {
   guard(work: () => void): void;
   /** Sends what the jobs of a turn caused, unless a commit is in progress. */
   settle(): void;
-  /** Whether so much is collected to be sent that publishers have to wait. */
-  full(): boolean;
   /** Does work once everything written so far is durable. */
   gate(work: () => void): void;
+  /** The time by the object's clock, ms since 1970. */
+  nowMs(): number;
 }
 
 /** Jobs that arrive during a commit share the next one, as in the real objects (rule B6). */
 export class CommitTurns {
   readonly #incarnation: Incarnation;
   readonly #owner: TurnsOwner;
-  #waiting: Job[] = [];
+  readonly #channel: Channel;
+  readonly #sharing: CommitSharing;
+  readonly #timer: NextTimer;
+  #waiting: WaitingJob[] = [];
+  #committingPublishes = 0;
   #committing = false;
 
-  constructor(incarnation: Incarnation, owner: TurnsOwner) {
+  constructor(incarnation: Incarnation, channel: Channel, owner: TurnsOwner) {
     this.#incarnation = incarnation;
+    this.#channel = channel;
+    this.#sharing = new CommitSharing(channel);
     this.#owner = owner;
+    this.#timer = new NextTimer(incarnation, () => this.resume());
   }
 
   add(job: Job): void {
-    this.#waiting.push(job);
+    this.#waiting.push({ ...job, addedAtMs: this.#owner.nowMs() });
+    if (job.publishes) this.#sharing.came(this.#publishes.length + this.#committingPublishes);
     this.resume();
   }
 
@@ -48,11 +58,27 @@ export class CommitTurns {
     return this.#committing;
   }
 
+  get #publishes(): readonly WaitingJob[] {
+    return this.#waiting.filter(({ publishes }) => publishes);
+  }
+
+  /** Whether nothing waits but publishes, which wait for others (rule F7). Then a timer ends the wait. */
+  #waitsForOthers(): boolean {
+    const [first] = this.#waiting;
+    const { length } = this.#publishes;
+    if (first === undefined || length < this.#waiting.length) return false;
+    const waitedMs = this.#owner.nowMs() - first.addedAtMs;
+    const waitMs = this.#sharing.waitMs(length, waitedMs);
+    this.#timer.set(waitMs === 0 ? undefined : waitMs);
+    return waitMs > 0;
+  }
+
   #carryOut(): void {
-    const full = this.#owner.full();
-    const jobs = this.#waiting.filter(({ publishes }) => !(full && publishes));
-    this.#waiting = this.#waiting.filter(({ publishes }) => full && publishes);
+    const holds = this.#channel.hub.full || this.#waitsForOthers();
+    const jobs = this.#waiting.filter(({ publishes }) => !(holds && publishes));
+    this.#waiting = this.#waiting.filter(({ publishes }) => holds && publishes);
     this.#committing = jobs.length > 0;
+    this.#committingPublishes = jobs.filter(({ publishes }) => publishes).length;
     if (jobs.length === 0) return;
     for (const { work } of jobs) this.#owner.guard(work);
     // Nothing is sent yet, but the alarm for a crash from here on is set (rule L4).
@@ -67,4 +93,8 @@ export class CommitTurns {
       this.#owner.guard(() => this.#carryOut());
     });
   }
+}
+
+interface WaitingJob extends Job {
+  readonly addedAtMs: number;
 }

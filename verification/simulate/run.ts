@@ -87,6 +87,8 @@ function smallFanOut(random: Random): FanOutLimits {
     frameEndSubscribers: random.between(0, 3),
     batchesWaitingMax: 4,
     batchesWaitingBytesMax: random.between(0, 500),
+    longRestSubscribers: random.between(0, 2),
+    batchesAheadMax: random.between(0, 3),
   };
 }
 

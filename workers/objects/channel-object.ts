@@ -14,6 +14,7 @@ import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
 import { Channel } from "../../src/channel/channel.ts";
+import { CommitSharing } from "../../src/channel/commit-sharing.ts";
 import { presenceSetup } from "../../src/channel/channel-setup.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { type OwnTracking, ownTracking } from "../../src/session/own-tracking.ts";
@@ -85,6 +86,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
+  readonly #shareTimer = new NextTimer(() => this.#queue.resume());
   /** Writes an ephemeral map down once it is quiet (rule Z11). */
   readonly #restTimer = new NextTimer(() => {
     const nowMs = Date.now();
@@ -102,11 +104,6 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     // Once the alarm is known, `schedule` sets it in the same stretch as a publication's row is written. So both are in
     // one commit, and a crash can't come between them (rule L4).
     void context.blockConcurrencyWhile(() => this.alarms.read());
-    this.#queue = new CommitQueue({
-      settle: () => this.#afterCommit(Date.now()),
-      committed: () => this.#commit(),
-      full: () => channel.hub.full,
-    });
     const name = context.id.name ?? "";
     this.node = channelNode(name);
     const resolved = resolveChannel(name, config.channel);
@@ -131,6 +128,13 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     });
     this.events?.watch(channel);
     this.#channel = channel;
+    const commits = {
+      settle: () => this.#afterCommit(Date.now()),
+      committed: () => this.#commit(),
+      full: () => channel.hub.full,
+      resumeIn: (waitMs: number) => this.#shareTimer.set(waitMs, Date.now()),
+    };
+    this.#queue = new CommitQueue(commits, new CommitSharing(channel));
     this.#presence = new SharedPresence({
       later: this.later,
       gather: (done) => void this.#gather(done),

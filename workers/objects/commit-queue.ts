@@ -1,3 +1,4 @@
+import type { CommitSharing } from "../../src/channel/commit-sharing.ts";
 import { limits } from "../../src/limits.ts";
 
 /**
@@ -6,22 +7,27 @@ import { limits } from "../../src/limits.ts";
  * commit share the next round, because making a commit durable takes as long for a hundred publications as for one;
  * their subscribers get them in one frame. An idle object carries a job out as it comes.
  *
- * Publishes wait while too much is collected behind a frame on its way (rule F6); other jobs don't.
+ * Publishes wait while too much is collected behind a frame on its way (rule F6), and for each other (rule F7); other jobs
+ * don't.
  *
  * Publications are sent after the commit. They could be handed to the sockets before, because the output gate would
  * hold them back; but the answers would then come behind them, and a publisher would wait for the whole fan-out.
  */
 export class CommitQueue {
   readonly #commits: Commits;
+  readonly #sharing: CommitSharing;
   #waiting: Job[] = [];
   #waitingBytes = 0;
   #waitingPublishes = 0;
+  /** The publishes whose commit is under way. */
+  #committingPublishes = 0;
   #running = false;
   #committing = false;
   #jobAddedAtMs: number | undefined;
 
-  constructor(commits: Commits) {
+  constructor(commits: Commits, sharing: CommitSharing) {
     this.#commits = commits;
+    this.#sharing = sharing;
   }
 
   /**
@@ -48,7 +54,8 @@ export class CommitQueue {
       }
     };
     this.#waiting.push({ kind, bytes: bytes + jobBytes, addedAtMs: Date.now(), carryOut });
-    if (kind === "publish") this.#waitingPublishes++;
+    if (kind === "publish")
+      this.#sharing.came(++this.#waitingPublishes + this.#committingPublishes);
     this.resume();
     return promise;
   }
@@ -57,8 +64,8 @@ export class CommitQueue {
   resume(): void {
     if (this.#running || this.#waiting.length === 0) return;
     // Thousands of publishes may wait, and they aren't looked through for each that is added.
-    const allMustWait = this.#waiting.length === this.#waitingPublishes && this.#commits.full();
-    if (!allMustWait) void this.#carryOut();
+    const allWait = this.#onlyPublishes && (this.#commits.full() || this.#waitForOthers());
+    if (!allWait) void this.#carryOut();
   }
 
   /** Whether a commit is under way; the queue settles after it. */
@@ -74,6 +81,20 @@ export class CommitQueue {
   /** When the job that is being carried out was added, ms since 1970; undefined outside of a job. */
   get jobAddedAtMs(): number | undefined {
     return this.#jobAddedAtMs;
+  }
+
+  get #onlyPublishes(): boolean {
+    return this.#waiting.length === this.#waitingPublishes;
+  }
+
+  /** Whether the publishes that wait, and nothing else does, wait for others (rule F7). A timer ends the wait. */
+  #waitForOthers(): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined) return false;
+    const waitedMs = Date.now() - first.addedAtMs;
+    const waitMs = this.#sharing.waitMs(this.#waitingPublishes, waitedMs);
+    if (waitMs > 0) this.#commits.resumeIn(waitMs);
+    return waitMs > 0;
   }
 
   async #carryOut(): Promise<void> {
@@ -99,7 +120,9 @@ export class CommitQueue {
   /** The jobs of the next round; none if none waits, or if all that wait have to go on waiting. */
   #take(): readonly Job[] {
     const all = this.#waiting;
-    const holdsPublishes = this.#commits.full();
+    const isFull = this.#commits.full();
+    const holdsPublishes = isFull || (this.#onlyPublishes && this.#waitForOthers());
+    this.#committingPublishes = holdsPublishes ? 0 : this.#waitingPublishes;
     this.#waiting = holdsPublishes ? all.filter(({ kind }) => kind === "publish") : [];
     this.#waitingBytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#waitingPublishes = this.#waiting.length;
@@ -135,6 +158,8 @@ export interface Commits {
   committed(): Promise<void>;
   /** Whether so much is collected to be sent that publishers have to wait. */
   full(): boolean;
+  /** Calls {@link CommitQueue.resume} in so many ms, or earlier. */
+  resumeIn(waitMs: number): void;
 }
 
 /** The kind of job that a call to a channel's object makes: one with a publish may have to wait (rule F6). */

@@ -48,6 +48,19 @@ describe("the entries for gateways", () => {
     expect(relay.deliveries(at(4), 0)).toEqual([]);
   });
 
+  it("[F7] can't be told at once while each gateway is being called", () => {
+    const relay = openRelay();
+    expect(relay.calling).toBe(true);
+    for (const gateway of ["a", "b"]) relay.follow(gateway, 0);
+    expect(relay.calling).toBe(false);
+    addPublications(relay, 1, 1);
+    const [toA, toB] = relay.deliveries(at(1), 0);
+    expect(relay.calling).toBe(true);
+    if (toB !== undefined) relay.answered(toB, taken, 0);
+    expect(relay.calling).toBe(false);
+    expect(toA?.gateway).toBe("a");
+  });
+
   it("[L2] doesn't wait for another gateway", () => {
     const relay = following();
     relay.follow("b", 0);

@@ -139,6 +139,22 @@ describe("a frame to many", () => {
     expect(hub.full).toBe(true);
   });
 
+  it("[F7] tells that it takes a while yet, and that much is collected behind it", () => {
+    const { hub } = opened(limits.longRestSubscribers + limits.sliceSubscribersMax + 1);
+    expect(hub.sendsLong).toBe(false);
+    hub.publish(publication(0));
+    hub.begin();
+    expect(hub.sendsLong).toBe(true);
+    hub.sendSlice();
+    expect(hub.sendsLong).toBe(false);
+    const most = limits.batchesAheadMax * limits.batchPushesMax;
+    for (let data = 1; data <= most; data++) hub.publish(publication(data));
+    expect(hub.isBehind).toBe(false);
+    hub.publish(publication(0));
+    expect(hub.isBehind).toBe(true);
+    expect(hub.full).toBe(false);
+  });
+
   it("[F6] is sent without a turn when more is collected than memory should hold", () => {
     const { hub, subscribers } = opened(60);
     const all = (limits.batchesCollectedMax + 1) * limits.batchPushesMax;

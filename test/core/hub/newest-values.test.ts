@@ -67,6 +67,8 @@ describe("the hub of an ephemeral map", () => {
           frameEndSubscribers: 0,
           batchesWaitingMax: 4,
           batchesWaitingBytesMax: 1_000,
+          longRestSubscribers: 250,
+          batchesAheadMax: 3,
           sliceSubscribersMax: 1,
           shortSliceSubscribersMax: 1,
           sliceBytesMax: 1_000,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { CommitSharing } from "../../../src/channel/commit-sharing.ts";
 import { limits } from "../../../src/limits.ts";
 import { CommitQueue, type JobOutcome } from "../../../workers/objects/commit-queue.ts";
 
@@ -6,16 +7,23 @@ import { CommitQueue, type JobOutcome } from "../../../workers/objects/commit-qu
 class Owner {
   readonly log: string[] = [];
   full = false;
+  resumesInMs: number | undefined;
   readonly #commits: PromiseWithResolvers<void>[] = [];
-  readonly #queue = new CommitQueue({
-    settle: () => this.log.push("settle"),
-    full: () => this.full,
-    committed: () => {
-      const commit = Promise.withResolvers<void>();
-      this.#commits.push(commit);
-      return commit.promise;
+  /** Where the publications go: a long frame may be on its way. */
+  readonly hub = { size: 1_000, sendsLong: false, isBehind: false };
+  readonly #queue = new CommitQueue(
+    {
+      settle: () => this.log.push("settle"),
+      full: () => this.full,
+      resumeIn: (waitMs) => (this.resumesInMs = waitMs),
+      committed: () => {
+        const commit = Promise.withResolvers<void>();
+        this.#commits.push(commit);
+        return commit.promise;
+      },
     },
-  });
+    new CommitSharing({ hub: this.hub, relay: { size: 0, calling: true } }),
+  );
 
   get committing(): boolean {
     return this.#queue.committing;
@@ -126,6 +134,31 @@ describe("the commit queue", () => {
     owner.full = false;
     owner.resume();
     expect(owner.log.slice(4)).toEqual(["publish 1", "publish 2"]);
+  });
+
+  it("[F7] lets publishes that come together wait for each other behind a long frame, until another job comes", async () => {
+    const owner = new Owner();
+    owner.hub.sendsLong = true;
+    // It is alone, as far as is known.
+    void owner.add("1");
+    void owner.add("2");
+    await owner.commit();
+    expect(owner.log).toEqual(["1", "settle"]);
+    expect(owner.resumesInMs).toBe(limits.commitWaitMs);
+    void owner.add("3");
+    expect(owner.log.slice(2)).toEqual(["2", "3"]);
+    await owner.commit();
+    void owner.add("4");
+    expect(owner.committing).toBe(false);
+    void owner.add("read", 0, "other");
+    expect(owner.log.slice(5)).toEqual(["4", "read"]);
+    await owner.commit();
+    void owner.add("5");
+    expect(owner.committing).toBe(false);
+    // The frame has been sent.
+    owner.hub.sendsLong = false;
+    owner.resume();
+    expect(owner.log.slice(8)).toEqual(["5"]);
   });
 
   it("[F6] [B6] refuses publishes beyond 32 MiB that wait for room", async () => {
