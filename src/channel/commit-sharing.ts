@@ -28,7 +28,7 @@ export class CommitSharing {
    * How long the publishes that wait have to wait yet, in ms; 0 if they are to be carried out now.
    *
    * @param waiting  how many they are; none is another job, which would end the wait
-   * @param waitedMs how long the first of them has waited
+   * @param waitedMs how long the first of them has waited; a clock that was set back makes it negative
    */
   waitMs(waiting: number, waitedMs: number): number {
     if (!this.#sendsLater()) return 0;
@@ -37,7 +37,7 @@ export class CommitSharing {
     // Several publishers together are faster than the hub. With this they seldom come to the limit at which rule F6 makes
     // them wait for a whole frame.
     const behindMs = this.#load.hub.isBehind ? limits.commitWaitBehindMs : 0;
-    return Math.max(0, (isMissed ? limits.commitWaitMs : behindMs) - waitedMs);
+    return Math.max(0, (isMissed ? limits.commitWaitMs : behindMs) - Math.max(0, waitedMs));
   }
 
   /** Whether what is committed now is sent later, to the sockets and to the gateways. */

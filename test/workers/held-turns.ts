@@ -9,10 +9,15 @@ export class HeldTurns {
   #permits = 0;
   /** How many turns are awaited now. */
   waiting = 0;
+  /** The times of the other timers that were set, in ms. */
+  readonly timersMs: number[] = [];
 
   constructor() {
-    const held = (work: () => void, waitMs?: number): ReturnType<typeof setTimeout> =>
-      waitMs === 0 ? this.#hold(work) : this.#setTimeout(work, waitMs);
+    const held = (work: () => void, waitMs?: number): ReturnType<typeof setTimeout> => {
+      if (waitMs === 0) return this.#hold(work);
+      if (waitMs !== undefined) this.timersMs.push(waitMs);
+      return this.#setTimeout(work, waitMs);
+    };
     vi.spyOn(globalThis, "setTimeout").mockImplementation(held);
   }
 

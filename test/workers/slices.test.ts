@@ -76,6 +76,27 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
   });
 });
 
+describe("publishes behind a frame that takes long", () => {
+  it("[F7] wait for each other, and for nobody when nobody comes", async () => {
+    const { channel, sockets } = await subscribeMany(gatewayPlace(), "room");
+    // The gateway takes the first, and answers for the second only when the frame with the first is nearly sent.
+    const first = ["first", "second"];
+    for (const data of first) await publish(channel, data);
+    expect(Math.min(...turns.timersMs)).toBeGreaterThan(limits.commitWaitMs);
+    const together = Array.from({ length: 6 }, (_, index) => `together ${index}`);
+    await Promise.all(together.map((data) => publish(channel, data)));
+    await publish(channel, "alone");
+    expect(Math.min(...turns.timersMs)).toBeLessThanOrEqual(limits.commitWaitMs);
+    const all = [...first, ...together, "alone"].map((data) => JSON.stringify(data));
+    expect((await keptData(channel)).toSorted()).toEqual(all.toSorted());
+    turns.release();
+    for (const socket of [sockets[0], sockets.at(-1)]) {
+      let last: string | undefined;
+      while (last?.includes('"data":"alone"') !== true) last = await socket?.line();
+    }
+  });
+});
+
 describe("too much collected behind a frame", () => {
   const data = "x".repeat(limits.batchesWaitingBytesMax / 8);
   const datas = Array.from({ length: 40 }, (_, index) => `${index} ${data}`);

@@ -32,6 +32,7 @@ export class CommitTurns {
   readonly #timer: NextTimer;
   #waiting: WaitingJob[] = [];
   #committingPublishes = 0;
+  #isWaitOver = false;
   #committing = false;
 
   constructor(incarnation: Incarnation, channel: Channel, owner: TurnsOwner) {
@@ -39,7 +40,10 @@ export class CommitTurns {
     this.#channel = channel;
     this.#sharing = new CommitSharing(channel);
     this.#owner = owner;
-    this.#timer = new NextTimer(incarnation, () => this.resume());
+    this.#timer = new NextTimer(incarnation, () => {
+      this.#isWaitOver = true;
+      this.resume();
+    });
   }
 
   add(job: Job): void {
@@ -67,7 +71,9 @@ export class CommitTurns {
     const [first] = this.#waiting;
     const { length } = this.#publishes;
     if (first === undefined || length < this.#waiting.length) return false;
-    const waitedMs = this.#owner.nowMs() - first.addedAtMs;
+    const waitedMs = this.#isWaitOver
+      ? Number.POSITIVE_INFINITY
+      : this.#owner.nowMs() - first.addedAtMs;
     const waitMs = this.#sharing.waitMs(length, waitedMs);
     this.#timer.set(waitMs === 0 ? undefined : waitMs);
     return waitMs > 0;
@@ -78,6 +84,7 @@ export class CommitTurns {
     const jobs = this.#waiting.filter(({ publishes }) => !(holds && publishes));
     this.#waiting = this.#waiting.filter(({ publishes }) => holds && publishes);
     this.#committing = jobs.length > 0;
+    if (!holds) this.#isWaitOver = false;
     this.#committingPublishes = jobs.filter(({ publishes }) => publishes).length;
     if (jobs.length === 0) return;
     for (const { work } of jobs) this.#owner.guard(work);

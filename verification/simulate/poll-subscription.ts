@@ -90,7 +90,9 @@ export class PollSubscription extends ClientSubscription {
     // As the SDK does, it applies deltas of keys that it doesn't track any more.
     const value = removed === true ? this.#bases.delete(key) : this.#decoded(key, data, delta);
     if (tracked === undefined) {
-      if (this.#pending === 0) this.#fail(`was sent ${key}, which it doesn't track`);
+      // A key that was tracked anew while its removal was on its way is told to be removed once more.
+      if (this.#pending === 0 && removed !== true)
+        this.#fail(`was sent ${key}, which it doesn't track`);
       return;
     }
     const { expireAtSeconds } = tracked;

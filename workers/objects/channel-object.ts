@@ -86,7 +86,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
-  readonly #shareTimer = new NextTimer(() => this.#queue.resume());
+  readonly #shareTimer = new NextTimer(() => this.#queue.waited());
   /** Writes an ephemeral map down once it is quiet (rule Z11). */
   readonly #restTimer = new NextTimer(() => {
     const nowMs = Date.now();
@@ -132,7 +132,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       settle: () => this.#afterCommit(Date.now()),
       committed: () => this.#commit(),
       full: () => channel.hub.full,
-      resumeIn: (waitMs: number) => this.#shareTimer.set(waitMs, Date.now()),
+      wait: (waitMs: number | undefined) => this.#shareTimer.set(waitMs, Date.now()),
     };
     this.#queue = new CommitQueue(commits, new CommitSharing(channel));
     this.#presence = new SharedPresence({

@@ -21,6 +21,8 @@ export class CommitQueue {
   #waitingPublishes = 0;
   /** The publishes whose commit is under way. */
   #committingPublishes = 0;
+  /** Whether a timer is set that ends the wait of publishes for others, and whether it has. */
+  #wait: "none" | "timed" | "over" = "none";
   #running = false;
   #committing = false;
   #jobAddedAtMs: number | undefined;
@@ -68,6 +70,12 @@ export class CommitQueue {
     if (!allWait) void this.#carryOut();
   }
 
+  /** Ends the wait of publishes for others, whatever the clock says by now. To be called by the timer (rule F7). */
+  waited(): void {
+    this.#wait = "over";
+    this.resume();
+  }
+
   /** Whether a commit is under way; the queue settles after it. */
   get committing(): boolean {
     return this.#committing;
@@ -91,10 +99,13 @@ export class CommitQueue {
   #waitForOthers(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;
-    const waitedMs = Date.now() - first.addedAtMs;
+    const isOver = this.#wait === "over";
+    const waitedMs = isOver ? Number.POSITIVE_INFINITY : Date.now() - first.addedAtMs;
     const waitMs = this.#sharing.waitMs(this.#waitingPublishes, waitedMs);
-    if (waitMs > 0) this.#commits.resumeIn(waitMs);
-    return waitMs > 0;
+    if (waitMs === 0) return false;
+    this.#wait = "timed";
+    this.#commits.wait(waitMs);
+    return true;
   }
 
   async #carryOut(): Promise<void> {
@@ -122,6 +133,10 @@ export class CommitQueue {
     const all = this.#waiting;
     const isFull = this.#commits.full();
     const holdsPublishes = isFull || (this.#onlyPublishes && this.#waitForOthers());
+    if (!holdsPublishes && this.#wait !== "none") {
+      this.#commits.wait(undefined);
+      this.#wait = "none";
+    }
     this.#committingPublishes = holdsPublishes ? 0 : this.#waitingPublishes;
     this.#waiting = holdsPublishes ? all.filter(({ kind }) => kind === "publish") : [];
     this.#waitingBytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -158,8 +173,8 @@ export interface Commits {
   committed(): Promise<void>;
   /** Whether so much is collected to be sent that publishers have to wait. */
   full(): boolean;
-  /** Calls {@link CommitQueue.resume} in so many ms, or earlier. */
-  resumeIn(waitMs: number): void;
+  /** Calls {@link CommitQueue.waited} in so many ms from now; undefined: no more. */
+  wait(waitMs: number | undefined): void;
 }
 
 /** The kind of job that a call to a channel's object makes: one with a publish may have to wait (rule F6). */

@@ -7,7 +7,7 @@ import { CommitQueue, type JobOutcome } from "../../../workers/objects/commit-qu
 class Owner {
   readonly log: string[] = [];
   full = false;
-  resumesInMs: number | undefined;
+  waitMs: number | undefined;
   readonly #commits: PromiseWithResolvers<void>[] = [];
   /** Where the publications go: a long frame may be on its way. */
   readonly hub = { size: 1_000, sendsLong: false, isBehind: false };
@@ -15,7 +15,7 @@ class Owner {
     {
       settle: () => this.log.push("settle"),
       full: () => this.full,
-      resumeIn: (waitMs) => (this.resumesInMs = waitMs),
+      wait: (waitMs) => (this.waitMs = waitMs),
       committed: () => {
         const commit = Promise.withResolvers<void>();
         this.#commits.push(commit);
@@ -40,6 +40,10 @@ class Owner {
 
   resume(): void {
     this.#queue.resume();
+  }
+
+  waited(): void {
+    this.#queue.waited();
   }
 
   async commit(): Promise<void> {
@@ -144,9 +148,10 @@ describe("the commit queue", () => {
     void owner.add("2");
     await owner.commit();
     expect(owner.log).toEqual(["1", "settle"]);
-    expect(owner.resumesInMs).toBe(limits.commitWaitMs);
+    expect(owner.waitMs).toBe(limits.commitWaitMs);
     void owner.add("3");
     expect(owner.log.slice(2)).toEqual(["2", "3"]);
+    expect(owner.waitMs).toBeUndefined();
     await owner.commit();
     void owner.add("4");
     expect(owner.committing).toBe(false);
@@ -159,6 +164,25 @@ describe("the commit queue", () => {
     owner.hub.sendsLong = false;
     owner.resume();
     expect(owner.log.slice(8)).toEqual(["5"]);
+  });
+
+  it("[F7] ends that wait after its time, whatever the clock says, and still lets others wait while it is full", async () => {
+    const owner = new Owner();
+    owner.hub.sendsLong = true;
+    void owner.add("1");
+    void owner.add("2");
+    await owner.commit();
+    expect(owner.log).toEqual(["1", "settle"]);
+    owner.full = true;
+    owner.waited();
+    expect(owner.log).toEqual(["1", "settle"]);
+    owner.full = false;
+    owner.resume();
+    expect(owner.log.slice(2)).toEqual(["2"]);
+    await owner.commit();
+    // It has waited in vain, so the next doesn't wait.
+    void owner.add("3");
+    expect(owner.log.slice(4)).toEqual(["3"]);
   });
 
   it("[F6] [B6] refuses publishes beyond 32 MiB that wait for room", async () => {
