@@ -313,10 +313,12 @@ export const limits = {
   presenceSliceClients: 500,
   /**
    * Newest publications that a channel keeps in memory once a client has recovered them, and their bytes: those who
-   * return together have missed the same. Further ones are read from their rows.
+   * return together have missed the same. Further ones are read from their rows, which are measured first if they are
+   * more than `unmeasuredRowsMax`: so few take at most 8 MiB.
    */
   recentPublicationsMax: 512,
   recentBytesMax: 131_072,
+  unmeasuredRowsMax: 8,
   /**
    * The replay buffer of one channel on a gateway, and for how long it is kept: publications for clients that recover
    * together. Beyond the bytes the oldest publications are dropped, and recovering them costs another read (rule L6).

@@ -128,15 +128,17 @@ export class History {
   #readNewest({ first, last }: OffsetRange, bytesMax: number): HistoryRead {
     const { until, bytes } = this.#recent.covers(first, last);
     const unread = { first: until, last };
-    const unreadBytes = until > last ? 0 : this.#table.bytes(unread);
-    if (bytes + unreadBytes > bytesMax) return { outcome: "too-large" };
+    const hasFew = until > last - limits.unmeasuredRowsMax;
+    if (!hasFew && bytes + this.#table.bytes(unread) > bytesMax) return { outcome: "too-large" };
     const publications = this.#recent.read(first, last);
-    if (until <= last) {
-      const read = this.#table.readSized(unread);
-      this.#recent.keep(read);
-      for (const { publication } of read) publications.push(publication);
+    let allBytes = bytes;
+    const read = until > last ? [] : this.#table.readSized(unread);
+    for (const row of read) {
+      publications.push(row.publication);
+      allBytes += row.bytes;
     }
-    return { outcome: "read", publications };
+    this.#recent.keep(read);
+    return allBytes > bytesMax ? { outcome: "too-large" } : { outcome: "read", publications };
   }
 
   /**

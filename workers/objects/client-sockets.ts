@@ -203,7 +203,9 @@ export class ClientSockets {
     // that ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
     // It is still among the clients while it ends: what is told of them is compared with them.
-    this.#clients.get(socket)?.session.ended(code);
+    const client = this.#clients.get(socket);
+    client?.connection.gone();
+    client?.session.ended(code);
     this.#clients.delete(socket);
     this.#unconnected.delete(socket);
     this.#changed.delete(socket);

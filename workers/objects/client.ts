@@ -166,6 +166,8 @@ export interface FrameHost {
 interface ClientConnection extends Connection {
   /** The client sent a frame. */
   heard(nowMs: number): void;
+  /** The socket is closed: nothing is sent any more. */
+  gone(): void;
 }
 
 /**

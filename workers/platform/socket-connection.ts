@@ -23,6 +23,7 @@ export class SocketConnection implements Connection {
   /** Frames that are held back; undefined while none are. */
   #held: Message[] | undefined;
   #heldBytes = 0;
+  #isGone = false;
 
   /** @param oneByOne sends each message as a frame of its own, where several lines would share one */
   constructor(socket: WebSocket, host: SocketHost, oneByOne = false) {
@@ -32,6 +33,7 @@ export class SocketConnection implements Connection {
   }
 
   send(frame: Message): void {
+    if (this.#isGone) return;
     if (this.#held !== undefined) {
       this.#held.push(frame);
       this.#heldBytes += frame.length;
@@ -45,6 +47,11 @@ export class SocketConnection implements Connection {
     } catch {
       // `send` throws only when the socket is closing. A close or error event follows, and ends the session.
     }
+  }
+
+  /** The socket is closed. Who leaves is sent its rest, and a send to a closed socket takes as long as ten others. */
+  gone(): void {
+    this.#isGone = true;
   }
 
   hold(): void {

@@ -46,8 +46,12 @@ describe("clients that return one after the other", () => {
     expect(sql.rowsRead).toBe(0);
     publish(history, 3);
     expect(offsetsOf(missedSince(history, 45))).toEqual([46, 47, 48, 49, 50, 51, 52, 53]);
+    expect(sql.rowsRead).toBe(3);
+    const more = limits.unmeasuredRowsMax + 1;
+    publish(history, more);
+    expect(offsetsOf(missedSince(history, 53))).toHaveLength(more);
     // The rows, and what they measure together.
-    expect(sql.rowsRead).toBe(3 + 1);
+    expect(sql.rowsRead).toBe(3 + more + 1);
   });
 
   it("[B1] keep memory bounded: only the newest publications are read once, however many are read", () => {
@@ -77,6 +81,9 @@ describe("clients that return one after the other", () => {
     expect(offsetsOf(missedSince(history, 0))).toHaveLength(10);
     expect(missedSince(history, 0, 10_000).outcome).toBe("too-large");
     expect(missedSince(history, 5, 10_000).outcome).toBe("read");
+    publish(history, 3, 4_000);
+    expect(missedSince(history, 10, 10_000).outcome).toBe("too-large");
+    expect(missedSince(history, 11, 10_000).outcome).toBe("read");
   });
 
   it("[H2] [H5] [H7] get what a fresh instance reads, whatever has happened to the history", () => {
