@@ -53,7 +53,8 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
   }
 
   /**
-   * Tracks a key for a connection, which says which version it has; a later version that it was sent counts on.
+   * Tracks a key for a connection, which says which version it has, 0n for none; a later version that it was sent counts
+   * on, unless it has none.
    *
    * @returns whether it tracked the key already, and now has a later version from elsewhere
    */
@@ -66,6 +67,11 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
       known.endsAtMs = endsAtMs;
       // What it has, it says now: nothing older is sent any more.
       known.isRestored = false;
+      // A client that has no value has forgotten the key, because its signature has expired: it is sent the value again.
+      if (version === 0n) {
+        known.version = 0n;
+        known.hasNewest = false;
+      }
       if (version <= known.version) return false;
       known.version = version;
       known.hasNewest = false;

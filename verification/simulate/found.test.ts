@@ -371,6 +371,36 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       },
     },
   },
+  {
+    name: "[SP6] a client that has forgotten a key, because its signature had expired, gets the value again",
+    plan: {
+      seed: 410029867,
+      faultShare: 0,
+      channels: ["poll:q", "vers:v"],
+      gateways: 3,
+      clients: [{ reconnectsEarly: true }, { reconnectsEarly: false }],
+      steps: [
+        { do: "connect", client: 0, ms: 0 },
+        { do: "subscribe", client: 0, channel: "poll:q", ms: 0 },
+        { do: "track", client: 0, channel: "poll:q", keys: ["k2", "k4"], seconds: 40, ms: 139 },
+        { do: "crash", object: "poll:q", ms: 0 },
+        { do: "track", client: 0, channel: "poll:q", keys: ["k1", "k5"], ms: 0 },
+        { do: "publish value", channel: "poll:q", key: "k4", ms: 0 },
+        { do: "fail", object: "poll:q", writes: 0, ms: 50056 },
+        { do: "untrack", client: 0, channel: "poll:q", keys: ["k1", "k3", "k5"], ms: 0 },
+        { do: "track", client: 0, channel: "poll:q", keys: ["k3"], seconds: 44, ms: 53370 },
+        { do: "track", client: 0, channel: "poll:q", keys: ["k1", "k3", "k4", "k5"], ms: 0 },
+      ],
+      outcomes: {
+        "ask g3 poll:q 6": {},
+        "ask g3 poll:q 7": { requestMs: 27 },
+        "ask g1 poll:q 1": { requestMs: 27, errorMs: 277 },
+        "ask g1 poll:q 8": { requestMs: 4 },
+        "ask g2 poll:q 5": { requestMs: 18948, answerMs: 33 },
+        "ask g2 poll:q 6": { requestMs: 4, errorMs: 84 },
+      },
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

@@ -93,6 +93,17 @@ describe("a gateway whose clients track keys", () => {
     expect(tracker.received).toEqual(["b@5"]);
   });
 
+  it("[SP6] tells a client a value again that says it has none, though it was sent it before", () => {
+    const { fixture, tracker } = tracked("a");
+    fixture.take([change("a", 5)]);
+    // Its signature has expired, so that it has forgotten the key, and it has another one now.
+    tracker.track("a");
+    fixture.answer([change("a", 5)]);
+    expect(tracker.replies.at(-1)).toEqual({ outcome: "tracking", newer: [change("a", 5)] });
+    fixture.take([change("a", 5), change("a", 4)]);
+    expect(tracker.received).toEqual(["a@5"]);
+  });
+
   it("[SP9] tracks nothing that the channel's object refuses, and goes on with what it did before", () => {
     const { fixture, tracker } = tracked("a");
     tracker.track("a", "b");
