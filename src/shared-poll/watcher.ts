@@ -37,12 +37,12 @@ export class Watcher {
 
   /** Whether it has neither keys nor anything to be told. */
   get idle(): boolean {
-    return this.has.size === 0 && this.#pending.size === 0 && !this.mustCall;
+    return this.has.size === 0 && !this.#hasNews;
   }
 
   /** Whether it is a gateway that has to be told something, or is being told it. */
   get isOwed(): boolean {
-    return this.name !== "" && (this.mustCall || this.#pending.size > 0 || this.calling);
+    return this.name !== "" && (this.#hasNews || this.calling);
   }
 
   /** Whether a call is in flight. */
@@ -53,7 +53,7 @@ export class Watcher {
   /** When it is to be called next, ms since 1970; Infinity for never. */
   dueAtMs(): number {
     if (this.calling) return Number.POSITIVE_INFINITY;
-    if (this.mustCall || this.#pending.size > 0) return this.#retryAtMs;
+    if (this.#hasNews) return this.#retryAtMs;
     if (this.has.size === 0) return Number.POSITIVE_INFINITY;
     return Math.max(this.checkedAtMs + limits.pollCheckMs, this.#retryAtMs);
   }
@@ -147,6 +147,11 @@ export class Watcher {
     const { pollCallRetryMs, pollCallRetryMsMax } = limits;
     this.#retryAtMs = nowMs + Math.min(pollCallRetryMs * 2 ** this.#failures, pollCallRetryMsMax);
     this.#failures++;
+  }
+
+  /** Whether there is something to tell it. */
+  get #hasNews(): boolean {
+    return this.mustCall || this.#pending.size > 0;
   }
 
   #addLoose({ key, data }: KeyChange): void {

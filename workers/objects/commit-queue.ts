@@ -64,10 +64,7 @@ export class CommitQueue {
 
   /** Carries out the jobs that wait, as far as they may be carried out now. To be called when there is room again. */
   resume(): void {
-    if (this.#running || this.#waiting.length === 0) return;
-    // Thousands of publishes may wait, and they aren't looked through for each that is added.
-    const allWait = this.#onlyPublishes && (this.#commits.full() || this.#waitForOthers());
-    if (!allWait) void this.#carryOut();
+    if (!this.#running && this.#waiting.length > 0) void this.#carryOut();
   }
 
   /** Ends the wait of publishes for others, whatever the clock says by now. To be called by the timer (rule F7). */
@@ -91,11 +88,7 @@ export class CommitQueue {
     return this.#jobAddedAtMs;
   }
 
-  get #onlyPublishes(): boolean {
-    return this.#waiting.length === this.#waitingPublishes;
-  }
-
-  /** Whether the publishes that wait, and nothing else does, wait for others (rule F7). A timer ends the wait. */
+  /** Whether the publishes that wait go on waiting for others (rule F7). A timer ends the wait. */
   #waitForOthers(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;
@@ -131,8 +124,13 @@ export class CommitQueue {
   /** The jobs of the next round; none if none waits, or if all that wait have to go on waiting. */
   #take(): readonly Job[] {
     const all = this.#waiting;
-    const isFull = this.#commits.full();
-    const holdsPublishes = isFull || (this.#onlyPublishes && this.#waitForOthers());
+    const holdsPublishes = this.#commits.full();
+    const onlyPublishes = all.length === this.#waitingPublishes;
+    // Thousands of publishes may wait, and they aren't looked through for each that is added.
+    if (onlyPublishes && (holdsPublishes || this.#waitForOthers())) {
+      this.#committingPublishes = 0;
+      return [];
+    }
     if (!holdsPublishes && this.#wait !== "none") {
       this.#commits.wait(undefined);
       this.#wait = "none";

@@ -49,7 +49,10 @@ export class SocketConnection implements Connection {
     }
   }
 
-  /** The socket is closed. Who leaves is sent its rest, and a send to a closed socket takes as long as ten others. */
+  /**
+   * Notes that the socket is closed, so that nothing is sent any more. The hub sends a subscriber that leaves the rest of
+   * its frames; on a closed socket that send throws, and takes as long as ten other sends.
+   */
   gone(): void {
     this.#isGone = true;
   }

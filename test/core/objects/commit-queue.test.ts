@@ -53,6 +53,18 @@ class Owner {
   }
 }
 
+/** An owner behind a long frame: of two publishes that came together the second waits for another. */
+async function ownerWithWait(): Promise<Owner> {
+  const owner = new Owner();
+  owner.hub.sendsLong = true;
+  // The first is alone, as far as is known.
+  void owner.add("1");
+  void owner.add("2");
+  await owner.commit();
+  expect(owner.log).toEqual(["1", "settle"]);
+  return owner;
+}
+
 describe("the commit queue", () => {
   it("[B6] carries a job out at once when nothing is under way", async () => {
     const owner = new Owner();
@@ -141,13 +153,7 @@ describe("the commit queue", () => {
   });
 
   it("[F7] lets publishes that come together wait for each other behind a long frame, until another job comes", async () => {
-    const owner = new Owner();
-    owner.hub.sendsLong = true;
-    // It is alone, as far as is known.
-    void owner.add("1");
-    void owner.add("2");
-    await owner.commit();
-    expect(owner.log).toEqual(["1", "settle"]);
+    const owner = await ownerWithWait();
     expect(owner.waitMs).toBe(limits.commitWaitMs);
     void owner.add("3");
     expect(owner.log.slice(2)).toEqual(["2", "3"]);
@@ -167,12 +173,7 @@ describe("the commit queue", () => {
   });
 
   it("[F7] ends that wait after its time, whatever the clock says, and still lets others wait while it is full", async () => {
-    const owner = new Owner();
-    owner.hub.sendsLong = true;
-    void owner.add("1");
-    void owner.add("2");
-    await owner.commit();
-    expect(owner.log).toEqual(["1", "settle"]);
+    const owner = await ownerWithWait();
     owner.full = true;
     owner.waited();
     expect(owner.log).toEqual(["1", "settle"]);
