@@ -67,15 +67,13 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
       known.endsAtMs = endsAtMs;
       // What it has, it says now: nothing older is sent any more.
       known.isRestored = false;
+      const isLater = version > known.version;
       // A client that has no value has forgotten the key, because its signature has expired: it is sent the value again.
-      if (version === 0n) {
-        known.version = 0n;
+      if (isLater || version === 0n) {
+        known.version = version;
         known.hasNewest = false;
       }
-      if (version <= known.version) return false;
-      known.version = version;
-      known.hasNewest = false;
-      return true;
+      return isLater;
     }
     const track = { version, endsAtMs, hasNewest: false, isRestored: false };
     own.tracks.set(key, track);
