@@ -163,18 +163,14 @@ export const limits = {
    * collected. Beyond it all of them are dropped and made again (rule F5).
    */
   batchRestsMax: 16,
+  /** The subscribers that a frame is sent to before the event loop gets a turn (rule F2): two thirds of a millisecond. */
+  sliceSubscribersMax: 25,
   /**
-   * The subscribers that a frame is sent to before the event loop gets a turn (rule F2). A slice takes a quarter of a
-   * millisecond, and a turn 20 µs. With 5, the last delivery of a lone publication to 1,000 subscribers comes a quarter
-   * later; with 25, each hop of a publish on its way waits longer.
+   * The turns after a slice, 20 µs each, while something is collected for the next frame. Then others use the thread, and
+   * each hop of a publish on its way takes a turn. With one turn after each slice, a publisher that waits for its answers
+   * publishes half as much.
    */
-  sliceSubscribersMax: 10,
-  /**
-   * The same while something is collected for the next frame. Then others use the thread, and each hop of a publish on
-   * its way waits for a slice: one publisher that waits for its answers publishes a third more than with 10, and 64
-   * publishers publish no less.
-   */
-  shortSliceSubscribersMax: 5,
+  sliceTurns: 5,
   /** The bytes of the frames of a slice. */
   sliceBytesMax: 1_048_576,
   /** To so many subscribers a frame is sent at once: that takes a millisecond, and no later frame would be fuller. */

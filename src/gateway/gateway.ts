@@ -136,9 +136,10 @@ export class Gateway implements Channels {
     return this.#followers.get(batch.channel)?.take(batch, nowMs) ?? { outcome: "left" };
   }
 
-  /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
-  get sending(): boolean {
-    return this.#sending.size > 0;
+  /** The channel of the frame that {@link sendSlice} has to send next, in another turn of the event loop. */
+  get sending(): FollowedChannel | undefined {
+    const [follower] = this.#sending;
+    return follower;
   }
 
   /**

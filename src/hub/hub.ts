@@ -181,8 +181,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   /** Sends the frame that is on its way to the next slice of the subscribers (rule F2). */
   sendSlice(): void {
-    const { sliceSubscribersMax, shortSliceSubscribersMax, sliceBytesMax } = this.#limits;
-    this.#send(this.collecting ? shortSliceSubscribersMax : sliceSubscribersMax, sliceBytesMax);
+    this.#send(this.#limits.sliceSubscribersMax, this.#limits.sliceBytesMax);
   }
 
   /**
@@ -355,7 +354,6 @@ export interface HubSetup {
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */
 export interface FanOutLimits {
   readonly sliceSubscribersMax: number;
-  readonly shortSliceSubscribersMax: number;
   readonly sliceBytesMax: number;
   readonly immediateSubscribersMax: number;
   readonly frameEndSubscribers: number;

@@ -40,6 +40,26 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
     expect(turns.waiting).toBe(0);
   });
 
+  it("[F2] gives the event loop several turns after a slice while the next frame is collected", async () => {
+    const { channel, sockets } = await subscribeMany(place, "plain");
+    await publish(channel, 1);
+    await publish(channel, 2);
+    await watchedRelay.settled();
+    // The first slice was sent when nothing was collected yet.
+    await turns.next();
+    const { sliceSubscribersMax: slice, sliceTurns } = limits;
+    const [sent, unsent] = [sockets[2 * slice - 1], sockets[2 * slice]];
+    expect(await sent?.line()).toContain('"data":1');
+    for (let turn = 1; turn < sliceTurns; turn++) {
+      await turns.next();
+      expect(await unread(unsent)).toEqual([]);
+    }
+    await turns.next();
+    expect(await unsent?.line()).toContain('"data":1');
+    turns.release();
+    for (const socket of [sent, unsent]) expect(await socket?.line()).toContain('"data":2');
+  });
+
   it("[F5] [O4] is sent alone to who leaves or publishes, and not to who comes", async () => {
     const { channel, sockets } = await subscribeMany(place, "plain");
     const [early, leaving, publisher, staying] = [

@@ -266,7 +266,7 @@ export class GatewayHost implements GatewayCalls {
     const { gateway, settleTimer, sendTimer, waiting } = memory;
     settleTimer.set(gateway.settle(this.nowMs));
     gateway.polls?.save();
-    if (gateway.sending || gateway.polls?.sending === true) sendTimer.set();
+    if (gateway.sending !== undefined || gateway.polls?.sending === true) sendTimer.set();
     const answered = waiting.filter(({ channel }) => !gateway.full(channel));
     for (const one of answered) {
       waiting.splice(waiting.indexOf(one), 1);

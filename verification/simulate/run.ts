@@ -82,7 +82,6 @@ function smallFanOut(random: Random): FanOutLimits {
   return {
     immediateSubscribersMax: random.between(0, 1),
     sliceSubscribersMax: random.between(1, 3),
-    shortSliceSubscribersMax: random.between(1, 2),
     sliceBytesMax: random.pick([1, 1_000_000]),
     frameEndSubscribers: random.between(0, 3),
     batchesWaitingMax: 4,

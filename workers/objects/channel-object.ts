@@ -358,7 +358,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#presenceMaps?.settle(nowMs);
     this.#polls?.settle(nowMs);
     this.#tracking?.settle(nowMs);
-    if (hub.sending || this.#tracking?.sending === true) this.sendInTurns();
+    if (hub.sending || this.#tracking?.sending === true) this.sendInTurns(hub.collecting);
     if (!hub.full) this.#queue.resume();
     this.#channel.noteHolders(nowMs);
   };

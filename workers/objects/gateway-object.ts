@@ -213,7 +213,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     this.#settleTimer.set(this.#gateway.settle(nowMs), nowMs);
     const { polls } = this.#gateway;
     polls?.save();
-    if (this.#gateway.sending || polls?.sending === true) this.sendInTurns();
+    const { sending } = this.#gateway;
+    if (sending !== undefined || polls?.sending === true)
+      this.sendInTurns(sending?.collecting === true);
     for (const [channel, { resolve }] of this.#awaitedRooms) {
       if (this.#gateway.full(channel)) continue;
       this.#awaitedRooms.delete(channel);

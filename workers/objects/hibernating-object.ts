@@ -23,6 +23,7 @@ import type { Refusal } from "../../src/access/refusal.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
+import { limits } from "../../src/limits.ts";
 import { version } from "../../src/version.ts";
 import { askBackend, listNode } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
@@ -387,16 +388,28 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return this.endEvent(Date.now());
   }
 
-  /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
-  protected readonly sendInTurns = (): void => {
+  /**
+   * Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3).
+   *
+   * @param isCollecting whether something is collected behind the frame; then the loop gets several turns
+   */
+  protected readonly sendInTurns = (isCollecting: boolean): void => {
     if (this.#awaitsTurn) return;
     this.#awaitsTurn = true;
     if (this.metrics !== undefined) this.#sendingSinceMs ??= Date.now();
+    this.#sendAfter(isCollecting ? limits.sliceTurns : 1);
+  };
+
+  #sendAfter(turns: number): void {
+    if (turns > 1) {
+      setTimeout(() => this.#sendAfter(turns - 1), 0);
+      return;
+    }
     this.later(0, () => {
       this.#awaitsTurn = false;
       this.sendSlice();
     });
-  };
+  }
 
   /**
    * Does the work after so many ms, and ends the event. After 0 ms the event loop has had a turn. Meanwhile the object

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FrameTrail } from "../../../src/hub/frame-trail.ts";
 import { Hub } from "../../../src/hub/hub.ts";
 import { RowRing } from "../../../src/hub/row-ring.ts";
+import { limits } from "../../../src/limits.ts";
 import type { Tags } from "../../../src/protocol/publication.ts";
 import { tagsFilter } from "../../../src/protocol/tags-filter.ts";
 import { publishing } from "../../contract/open-channel.ts";
@@ -76,7 +77,7 @@ describe("the trail of a hub's frames", () => {
     hub.begin();
     const { sentAtMs, ...begun } = trail.find("room", 2) ?? {};
     expect(sentAtMs).toBeUndefined();
-    expect(begun).toMatchObject({ publications: 2, subscribers: 10 });
+    expect(begun).toMatchObject({ publications: 2, subscribers: limits.sliceSubscribersMax });
     while (hub.sending) hub.sendSlice();
     expect(trail.find("room", 1)).toMatchObject({ subscribers: 60, begunAtMs: 1_000 });
     expect(trail.find("room", 1)?.sentAtMs).toBeGreaterThan(1_000);

@@ -11,7 +11,6 @@ it("[F1] [F2] [F5] sends each subscriber all that happens while it is one, once 
       const fanOut = {
         immediateSubscribersMax,
         sliceSubscribersMax: 2,
-        shortSliceSubscribersMax: 1,
         sliceBytesMax: 100,
         frameEndSubscribers: 0,
         batchesWaitingMax: 1,

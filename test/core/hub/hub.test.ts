@@ -77,7 +77,6 @@ describe("a frame to many", () => {
     const { hub, subscribers } = opened(60);
     const counts = () => subscribers.map(({ frames }) => frames.length);
     const slice = limits.sliceSubscribersMax;
-    const both = slice + limits.shortSliceSubscribersMax;
     hub.publish(publication(1));
     expect([hub.sending, begin(hub)]).toEqual([false, true]);
     expect(counts()).toEqual(framesOf([slice, 1], [60 - slice, 0]));
@@ -86,7 +85,7 @@ describe("a frame to many", () => {
     expect(counts()).toEqual(framesOf([slice, 1], [60 - slice, 0]));
     hub.sendSlice();
     hub.publish(publication(3));
-    expect(counts()).toEqual(framesOf([both, 1], [60 - both, 0]));
+    expect(counts()).toEqual(framesOf([2 * slice, 1], [60 - 2 * slice, 0]));
     while (hub.sending) hub.sendSlice();
     expect(hub.collecting).toBe(true);
     expect(counts()).toEqual(framesOf([60, 1]));

@@ -70,7 +70,6 @@ describe("the hub of an ephemeral map", () => {
           longRestSubscribers: 250,
           batchesAheadMax: 3,
           sliceSubscribersMax: 1,
-          shortSliceSubscribersMax: 1,
           sliceBytesMax: 1_000,
         };
         const hub = new Hub("room", 1_000_000, { fanOut, hidesOffsets: true });
