@@ -189,11 +189,11 @@ export const limits = {
   batchesWaitingBytesMax: 262_144,
   /**
    * How long a publish waits for others to share its commit, and for how many at most, while a frame is still to be sent
-   * to more than `longRestSubscribers`, which takes 6 ms. A commit costs 0.4 ms of the thread, so more than four gain
+   * to more than `longRestSubscribers`, which takes 6 ms. A commit costs 0.4 ms of the thread, so more than eight gain
    * little. Behind more than `batchesAheadMax` batches each waits `commitWaitBehindMs` (rule F7).
    */
   commitWaitMs: 5,
-  commitSharersMax: 4,
+  commitSharersMax: 8,
   longRestSubscribers: 250,
   batchesAheadMax: 3,
   commitWaitBehindMs: 2,
