@@ -252,11 +252,17 @@ export const limits = {
   requestAnswerMs: 30_000,
   /**
    * Entries, and their bytes, that a channel keeps for the gateways that haven't taken them: the slowest gateway may be
-   * this far behind. Beyond it the oldest entries are dropped, and that gateway reads the history instead (rules L2 and
-   * L3).
+   * this far behind. Beyond it the oldest entries are dropped, and that gateway reads the history (rules L2 and L3).
    */
   relayLogEntriesMax: 16_384,
   relayLogBytesMax: 8_388_608,
+  /**
+   * Entries, and their bytes, that a gateway may be behind: as many as 4 frames hold, or one call carries. Beyond it
+   * publishers wait until the gateway has answered its call, and this long at most (rule F6).
+   */
+  relayAheadEntriesMax: 1_024,
+  relayAheadBytesMax: 1_048_576,
+  relayAheadWaitMs: 3_000,
   /**
    * Entries, and their bytes, in one call to a gateway; a single larger entry is sent alone. A call carries 32 MiB.
    * Further entries are sent with the next call (rule L2).

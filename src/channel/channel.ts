@@ -100,10 +100,10 @@ export class Channel {
       history: this.#history,
     };
     this.#registry = new GatewayRegistry(sql, checks, tables);
-    // After a clock was set back, this instance could seem older than the one before it, and gateways would drop its
-    // entries.
+    // After a clock was set back this could seem older than the instance before, and gateways would drop its entries.
     const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
     this.relay = new Relay({
+      ...setup,
       channel: name,
       instance: Math.max(setup.instance, beforeMs + 1),
       registry: this.#registry,

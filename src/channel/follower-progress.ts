@@ -1,4 +1,5 @@
 import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
+import { limits } from "../limits.ts";
 import { CallTrail } from "./call-trail.ts";
 
 /**
@@ -20,6 +21,7 @@ export class FollowerProgress {
   /** Whether the gateway is being checked: if it still follows the channel, that is to be noted in the registry. */
   checking = false;
   #inFlight: Delivery | undefined;
+  #calledAtMs = 0;
   #followedMeanwhile = false;
   #failures = 0;
   #failedAtMs = 0;
@@ -60,8 +62,19 @@ export class FollowerProgress {
     return this.#inFlight !== undefined;
   }
 
+  /**
+   * For how long publishers may wait for the call in flight, in ms (rule F6); 0 without a call, and if the calls before it
+   * failed: publishers don't wait for a gateway that can't be reached.
+   */
+  awaitedMs(nowMs: number): number {
+    // A clock that was set back must not make the wait longer.
+    const isAwaited = this.calling && this.#failures === 0 && nowMs >= this.#calledAtMs;
+    return isAwaited ? Math.max(0, this.#calledAtMs + limits.relayAheadWaitMs - nowMs) : 0;
+  }
+
   begin(delivery: Delivery, nowMs: number): void {
     this.#inFlight = delivery;
+    this.#calledAtMs = nowMs;
     this.calls.begun(delivery.batch, nowMs);
     this.#followedMeanwhile = false;
   }

@@ -11,7 +11,8 @@ export class RelayLog {
   readonly #logged = new Map<number, LoggedEntry>();
   #first = 1;
   #last = 0;
-  #bytes = 0;
+  /** Of all entries since the first one. */
+  #bytesSoFar = 0;
 
   /** The number of the oldest entry that is kept, or of the next entry if none is. */
   get first(): number {
@@ -30,9 +31,12 @@ export class RelayLog {
    */
   append(entry: RelayEntry, top: StreamPosition | undefined): void {
     const bytes = entryBytes(entry);
-    this.#logged.set(++this.#last, { entry, bytes, top });
-    this.#bytes += bytes;
-    while (this.#logged.size > limits.relayLogEntriesMax || this.#bytes > limits.relayLogBytesMax) {
+    this.#logged.set(++this.#last, { entry, bytes, bytesBefore: this.#bytesSoFar, top });
+    this.#bytesSoFar += bytes;
+    while (
+      this.#logged.size > limits.relayLogEntriesMax ||
+      this.bytesFrom(this.#first) > limits.relayLogBytesMax
+    ) {
       this.#dropFirst();
     }
   }
@@ -45,6 +49,12 @@ export class RelayLog {
   /** Drops the entries before this number: all gateways have taken them. */
   dropBefore(number: number): void {
     while (this.#first < number) this.#dropFirst();
+  }
+
+  /** The bytes of the entries from this number on; of all that are kept, if it was dropped. */
+  bytesFrom(number: number): number {
+    const oldest = this.#logged.get(Math.max(number, this.#first));
+    return oldest === undefined ? 0 : this.#bytesSoFar - oldest.bytesBefore;
   }
 
   /** As many entries from this number on as one call carries. A single larger entry is sent alone. */
@@ -67,7 +77,6 @@ export class RelayLog {
   }
 
   #dropFirst(): void {
-    this.#bytes -= this.#logged.get(this.#first)?.bytes ?? 0;
     this.#logged.delete(this.#first);
     this.#first++;
   }
@@ -85,6 +94,8 @@ export interface LogSlice {
 interface LoggedEntry {
   readonly entry: RelayEntry;
   readonly bytes: number;
+  /** Of all entries before it. */
+  readonly bytesBefore: number;
   /** The top after the entry; undefined on a channel without history. */
   readonly top: StreamPosition | undefined;
 }

@@ -2,6 +2,7 @@ import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { GatewayProgress } from "../contract/trail.ts";
+import type { HubSetup } from "../hub/hub.ts";
 import {
   type Delivery,
   FollowerProgress,
@@ -22,14 +23,16 @@ export class Relay {
   readonly #channel: string;
   readonly #registry: GatewayRegistry;
   readonly #hasHistory: boolean;
+  readonly #aheadEntriesMax: number;
   readonly #log = new RelayLog();
   readonly #followers = new Map<string, FollowerProgress>();
 
-  constructor({ channel, instance, registry, hasHistory }: RelaySetup) {
+  constructor({ channel, instance, registry, hasHistory, fanOut = limits }: RelaySetup) {
     this.#channel = channel;
     this.instance = instance;
     this.#registry = registry;
     this.#hasHistory = hasHistory;
+    this.#aheadEntriesMax = fanOut.relayAheadEntriesMax;
     for (const gateway of registry.gateways)
       this.#followers.set(gateway, new FollowerProgress(gateway, 1, false));
   }
@@ -53,6 +56,11 @@ export class Relay {
   get calling(): boolean {
     for (const { calling } of this.#followers.values()) if (!calling) return false;
     return true;
+  }
+
+  /** Whether publishers have to wait for a gateway that takes its calls, but slower than they publish (rule F6). */
+  full(nowMs: number): boolean {
+    return this.#awaitedMs(nowMs) > 0;
   }
 
   /**
@@ -180,13 +188,15 @@ export class Relay {
   }
 
   /**
-   * In how many ms a timer has to make the calls that are due soon, such as repetitions; undefined if none is. During a
-   * commit no call is made, however long it has been due, so the owner sets no timer then.
+   * In how many ms a timer has to make the calls that are due soon, such as repetitions, or to end the wait of publishers
+   * (rule F6); undefined for none. During a commit no call is made, however long it has been due, so the owner sets no
+   * timer then.
    */
   retryInMs(nowMs: number): number | undefined {
-    const dueMs = this.dueAtMs(nowMs);
-    if (dueMs === undefined || dueMs - nowMs >= limits.crashAlarmMs) return undefined;
-    return dueMs - nowMs;
+    const dueMs = this.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    const callInMs = dueMs - nowMs < limits.crashAlarmMs ? dueMs - nowMs : Number.POSITIVE_INFINITY;
+    const inMs = Math.min(callInMs, this.#awaitedMs(nowMs) || Number.POSITIVE_INFINITY);
+    return inMs === Number.POSITIVE_INFINITY ? undefined : inMs;
   }
 
   /**
@@ -230,6 +240,24 @@ export class Relay {
     return (
       followers.length > 0 && !followers.some((progress) => this.#isUnknown(progress, sinceMs))
     );
+  }
+
+  /** For how long publishers may have to wait for gateways, in ms; 0 if they needn't. */
+  #awaitedMs(nowMs: number): number {
+    // Nearly always: the slowest gateway isn't far behind.
+    if (!this.#isFarBehind(this.#log.first)) return 0;
+    let awaitedMs = 0;
+    for (const progress of this.#followers.values()) {
+      if (this.#isFarBehind(progress.next))
+        awaitedMs = Math.max(awaitedMs, progress.awaitedMs(nowMs));
+    }
+    return awaitedMs;
+  }
+
+  /** Whether a gateway is far behind whose next entry is this one. */
+  #isFarBehind(next: number): boolean {
+    const isAhead = this.sequence + 1 - next > this.#aheadEntriesMax;
+    return isAhead || this.#log.bytesFrom(next) > limits.relayAheadBytesMax;
   }
 
   #isUnknown(progress: FollowerProgress, sinceMs: number): boolean {
@@ -291,7 +319,7 @@ export class Relay {
 }
 
 /** The parts and the options of a relay. */
-export interface RelaySetup {
+export interface RelaySetup extends Pick<HubSetup, "fanOut"> {
   readonly channel: string;
   /** When this instance of the channel object began, ms since 1970: later than every earlier instance. */
   readonly instance: number;

@@ -361,6 +361,7 @@ export interface FanOutLimits {
   readonly batchesWaitingBytesMax: number;
   readonly longRestSubscribers: number;
   readonly batchesAheadMax: number;
+  readonly relayAheadEntriesMax: number;
 }
 
 /** Looking at a subscriber for which the frame holds nothing takes far less time than sending to it. */

@@ -433,7 +433,7 @@ export class ChannelHost implements ChannelCalls {
     memory.polls?.settle();
     if (!memory.commits.committing) this.#send(memory);
     if (hub.sending) memory.sendTimer.set();
-    if (!hub.full) memory.commits.resume();
+    memory.commits.resume();
     this.#schedule(memory);
   }
 

@@ -80,7 +80,9 @@ export class CommitTurns {
   }
 
   #carryOut(): void {
-    const holds = this.#channel.hub.full || this.#waitsForOthers();
+    const { hub, relay } = this.#channel;
+    const isFull = hub.full || relay.full(this.#owner.nowMs());
+    const holds = isFull || this.#waitsForOthers();
     const jobs = this.#waiting.filter(({ publishes }) => !(holds && publishes));
     this.#waiting = this.#waiting.filter(({ publishes }) => holds && publishes);
     this.#committing = jobs.length > 0;

@@ -88,6 +88,7 @@ function smallFanOut(random: Random): FanOutLimits {
     batchesWaitingBytesMax: random.between(0, 500),
     longRestSubscribers: random.between(0, 2),
     batchesAheadMax: random.between(0, 3),
+    relayAheadEntriesMax: random.between(0, 3),
   };
 }
 

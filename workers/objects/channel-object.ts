@@ -131,7 +131,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const commits = {
       settle: () => this.#afterCommit(Date.now()),
       committed: () => this.#commit(),
-      full: () => channel.hub.full,
+      full: () => channel.hub.full || channel.relay.full(Date.now()),
       wait: (waitMs: number | undefined) => this.#shareTimer.set(waitMs, Date.now()),
     };
     this.#queue = new CommitQueue(commits, new CommitSharing(channel));
@@ -359,7 +359,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#polls?.settle(nowMs);
     this.#tracking?.settle(nowMs);
     if (hub.sending || this.#tracking?.sending === true) this.sendInTurns(hub.collecting);
-    if (!hub.full) this.#queue.resume();
+    this.#queue.resume();
     this.#channel.noteHolders(nowMs);
   };
 

@@ -171,6 +171,56 @@ describe("a gateway that falls behind", () => {
     ]);
   });
 
+  it.each([
+    ["entries", limits.relayAheadEntriesMax, 3],
+    ["bytes", 8, limits.relayAheadBytesMax / 8 - 128],
+  ])("[F6] makes publishers wait for its answer beyond its limit of %s", (_bound, count, size) => {
+    const relay = following();
+    relay.add(publication(1, size), at(1));
+    const delivery = onlyDelivery(relay);
+    for (let offset = 2; offset <= count; offset++)
+      relay.add(publication(offset, size), at(offset));
+    expect(relay.full(0)).toBe(false);
+    relay.add(publication(count + 1, size), at(count + 1));
+    expect(relay.full(0)).toBe(true);
+    relay.answered(delivery, taken, 0);
+    expect(relay.full(0)).toBe(false);
+  });
+
+  it("[F6] makes publishers wait for a call only for a while, for which a timer is set", () => {
+    const relay = farBehind();
+    expect([relay.full(1_000), relay.retryInMs(1_000)]).toEqual([true, 2_000]);
+    expect([relay.full(3_000), relay.retryInMs(3_000)]).toEqual([false, undefined]);
+    expect([relay.full(-1), relay.retryInMs(-1)]).toEqual([false, undefined]);
+  });
+
+  it.each(["failed", busy] as const)(
+    "[F6] makes nobody wait after a call that ended with %j, until it takes one",
+    (reply) => {
+      const relay = following();
+      addPublications(relay, 1, 1);
+      relay.answered(onlyDelivery(relay), reply, 0);
+      const again = onlyDelivery(relay, 1_000);
+      addPublications(relay, 2, limits.relayAheadEntriesMax + 2);
+      expect(relay.full(1_000)).toBe(false);
+      relay.answered(again, taken, 1_000);
+      const next = onlyDelivery(relay, 1_000);
+      expect(relay.full(1_000)).toBe(true);
+      relay.answered(next, left, 1_000);
+      expect(relay.full(1_000)).toBe(false);
+    },
+  );
+
+  it("[F6] makes publishers wait although another gateway is far ahead, and not because of one without a call", () => {
+    const relay = following();
+    relay.follow("quick", 0);
+    addPublications(relay, 1, limits.relayAheadEntriesMax + 1);
+    expect(relay.full(0)).toBe(false);
+    for (const delivery of relay.deliveries(at(0), 0))
+      if (delivery.gateway === "quick") relay.answered(delivery, taken, 0);
+    expect(relay.full(0)).toBe(true);
+  });
+
   it("[L2] doesn't make the others skip", () => {
     const relay = following();
     relay.follow("quick", 0);
@@ -279,6 +329,14 @@ describe("the number of gateways", () => {
 function following(): Relay {
   const relay = openRelay();
   relay.follow("a", 0);
+  return relay;
+}
+
+/** A relay with a gateway that is being called since 0, for which publishers wait. */
+function farBehind(): Relay {
+  const relay = following();
+  addPublications(relay, 1, limits.relayAheadEntriesMax + 1);
+  onlyDelivery(relay);
   return relay;
 }
 

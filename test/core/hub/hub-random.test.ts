@@ -17,6 +17,7 @@ it("[F1] [F2] [F5] sends each subscriber all that happens while it is one, once 
         batchesWaitingBytesMax: 100,
         longRestSubscribers: 250,
         batchesAheadMax: 3,
+        relayAheadEntriesMax: 0,
       };
       const world = new World(new Hub("room", 1_000, { fanOut }));
       for (const one of steps) world.carryOut(one);

@@ -69,6 +69,7 @@ describe("the hub of an ephemeral map", () => {
           batchesWaitingBytesMax: 1_000,
           longRestSubscribers: 250,
           batchesAheadMax: 3,
+          relayAheadEntriesMax: 0,
           sliceSubscribersMax: 1,
           sliceBytesMax: 1_000,
         };

@@ -26,9 +26,10 @@ export class Generator {
   /** A failure closes all sockets, because later deliveries would belong to no order. */
   async carryOut(order: Order): Promise<Report> {
     const subscribers = this.#subscribers;
-    // Pings don't count as progress, because they come even when nothing else works.
+    // Frames don't count as progress: pings, and pushes that only keep a connection alive, come even when nothing else works.
     const progress = (): number =>
-      subscribers.frames +
+      subscribers.deliveries.delivered +
+      subscribers.receipts.answered +
       subscribers.all.length +
       this.#failure.answers +
       (this.#churn?.joins ?? 0);
