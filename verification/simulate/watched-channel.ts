@@ -69,7 +69,8 @@ export class WatchedChannel extends Channel {
   ): PublishOutcome {
     const outcome = super.publish(request, info, nowMs);
     this.#compare("publish", outcome, (model) => model.publish(request, nowMs));
-    if (outcome.outcome === "published")
+    // What is about to be undone may repeat a publication whose key it can't find any more.
+    if (outcome.outcome === "published" && !this.#watch.broken())
       this.#watch.published(textOf(request.data), outcome.position);
     return outcome;
   }
