@@ -119,7 +119,8 @@ export class SharedPoll {
         if (version < state.version || state.version === 0n) this.#cycle.askSoon(key);
         continue;
       }
-      one.track(key, before ?? state.version);
+      // A backend that answers an older value doesn't make others forget theirs, and this connection gets the next one.
+      one.track(key, before === undefined || state.version < before ? state.version : before);
       if (version >= state.version) continue;
       bytes += changeBytes(change);
       if (bytes <= bytesMax) newer.push(change);

@@ -401,6 +401,40 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       },
     },
   },
+  {
+    name: "[SP6] a client that is sent an older value than others on its gateway have gets the next one",
+    plan: {
+      seed: 503032964,
+      faultShare: 0,
+      channels: ["poll:q", "vers:v"],
+      gateways: 1,
+      limits: { recoveryMax: 5, queueBytesMax: 65536 },
+      clients: [
+        { reconnectsEarly: true },
+        { own: "poll:q", reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { own: "vers:v", reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+      ],
+      steps: [
+        { do: "connect", client: 3, ms: 0 },
+        { do: "connect", client: 4, ms: 0 },
+        { do: "subscribe", client: 0, channel: "vers:v", ms: 0 },
+        { do: "track", client: 0, channel: "vers:v", keys: ["k1", "k4"], ms: 0 },
+        { do: "track", client: 4, channel: "vers:v", keys: ["k1", "k2", "k5"], ms: 0 },
+        { do: "publish value", channel: "vers:v", key: "k1", ms: 0 },
+        { do: "publish value", channel: "vers:v", key: "k1", ms: 0 },
+        { do: "track", client: 3, channel: "vers:v", keys: ["k3", "k5"], ms: 0 },
+        { do: "connect", client: 0, ms: 0 },
+        { do: "subscribe", client: 3, channel: "vers:v", ms: 1000 },
+        { do: "behave", channel: "vers:v", mood: "lies", forMs: 19205, ms: 0 },
+        { do: "crash", object: "vers:v", ms: 9502 },
+        { do: "subscribe", client: 4, channel: "vers:v", ms: 0 },
+      ],
+      outcomes: {},
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

@@ -421,3 +421,13 @@ it("[SP6] a backend is asked for what the watcher lacks that has the least, whoe
     fixture.track(watcher, ["a", version]);
   expect(fixture.questions().map(({ items }) => items)).toEqual([[{ key: "a", version: 0n }]]);
 });
+
+it("[SP6] a connection that gets an older value than others of its watcher have is told the next one", () => {
+  const fixture = new PollFixture(versioned);
+  fixture.track("g", ["a", 2n]);
+  fixture.answerAll({ a: ["1", 1n] });
+  expect(fixture.track("g", "a")).toEqual(["a@1=1"]);
+  fixture.nowMs = 10_000;
+  fixture.answerAll({ a: ["2", 2n] });
+  expect(fixture.delivered("g")).toEqual(["a@2=2"]);
+});
