@@ -39,6 +39,7 @@ export class ChannelMap {
   #counts: KeyCounts | undefined;
   /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z11). */
   #isLost: boolean;
+  #hasBegun = false;
 
   /**
    * @param store   where the keys are
@@ -203,6 +204,11 @@ export class ChannelMap {
    * called before anything else is asked of the channel, or at the end of the first event; later it does nothing.
    */
   tellLoss(nowMs: number): void {
+    if (!this.#hasBegun && this.#channel.isHeld) {
+      this.#hasBegun = true;
+      // An ephemeral map that never had a key has a new stream, of which its gateways are told: they miss nothing.
+      this.#channel.position(nowMs);
+    }
     if (!this.#isLost) return;
     this.#isLost = false;
     this.clear(nowMs);
@@ -411,6 +417,10 @@ export class ChannelMap {
 /** The channel of a map, as the map sees it. */
 export interface MapChannel {
   readonly mapCounts: MapCounts | undefined;
+  /** Whether the channel has subscribers, here or on gateways. */
+  readonly isHeld: boolean;
+  /** The top, of a new stream if there is none. */
+  position(nowMs: number): StreamPosition | undefined;
   /** Collects a change that was stored. */
   published(
     publication: Publication,

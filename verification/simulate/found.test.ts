@@ -435,6 +435,21 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       outcomes: {},
     },
   },
+  {
+    name: "[Z11] a subscriber of an ephemeral map that never had a key loses nothing when its object sleeps",
+    plan: {
+      seed: 602038878,
+      faultShare: 0,
+      channels: ["temp:t"],
+      gateways: 1,
+      clients: [{ reconnectsEarly: true }, { reconnectsEarly: true }, { reconnectsEarly: true }],
+      steps: [
+        { do: "connect", client: 2, ms: 0 },
+        { do: "subscribe", client: 2, channel: "temp:t", ms: 1000 },
+        { do: "evict", object: "temp:t", ms: 735748 },
+      ],
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {
