@@ -19,7 +19,9 @@ export class SharedPages<Page extends { readonly publications: readonly Publicat
   /** @param key what is asked for, with everything that decides which entries the page has */
   find(key: string, nowMs: number): Page | undefined {
     this.forgetOld(nowMs);
-    return this.#pages.get(key)?.page;
+    const known = this.#pages.get(key);
+    // After a clock was set back, a page may wait behind one whose moment ends later.
+    return known !== undefined && known.untilMs > nowMs ? known.page : undefined;
   }
 
   /** Keeps a page for a moment. The oldest ones make room for it. */

@@ -21,6 +21,14 @@ describe("[Z3] the pages that were read a moment ago", () => {
     expect(pages.find("first", 1_000 + limits.mapPageSharedMs)).toBeUndefined();
   });
 
+  it("are given no longer after a clock was set back", () => {
+    const pages = new SharedPages();
+    pages.keep("before", pageOf(10), 1_000);
+    pages.keep("after", pageOf(10), 500);
+    expect(pages.find("after", 500 + limits.mapPageSharedMs)).toBeUndefined();
+    expect(pages.find("before", 500 + limits.mapPageSharedMs)).toBeDefined();
+  });
+
   it("take mapPagesSharedBytesMax together: the newest ones stay", () => {
     const pages = new SharedPages();
     const half = Math.floor(limits.mapPagesSharedBytesMax / 2) - 1_000;
