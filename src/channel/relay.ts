@@ -244,8 +244,8 @@ export class Relay {
 
   /** For how long publishers may have to wait for gateways, in ms; 0 if they needn't. */
   #awaitedMs(nowMs: number): number {
-    // Nearly always: the slowest gateway isn't far behind.
-    if (!this.#isFarBehind(this.#log.first)) return 0;
+    // Nearly always: there is no gateway, or the slowest isn't far behind.
+    if (this.#followers.size === 0 || !this.#isFarBehind(this.#log.first)) return 0;
     let awaitedMs = 0;
     for (const progress of this.#followers.values()) {
       if (this.#isFarBehind(progress.next))
