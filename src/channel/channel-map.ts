@@ -200,18 +200,18 @@ export class ChannelMap {
   }
 
   /**
-   * Tells the subscribers, here and on gateways, that the state of an ephemeral map was lost in a crash (rule Z11). To be
-   * called before anything else is asked of the channel, or at the end of the first event; later it does nothing.
+   * Tells the subscribers that the state of an ephemeral map was lost in a crash, or begins the stream in which those of a
+   * map that never had a key go on (rule Z11). To be called before anything else, or at the end of the first event.
    */
   tellLoss(nowMs: number): void {
-    if (!this.#hasBegun && this.#channel.isHeld) {
+    if (this.#isLost) {
+      this.#isLost = false;
+      this.clear(nowMs);
+    } else if (!this.#hasBegun && this.#channel.isHeld) {
+      // First, because the channel calls this method to find its position.
       this.#hasBegun = true;
-      // An ephemeral map that never had a key has a new stream, of which its gateways are told: they miss nothing.
       this.#channel.position(nowMs);
     }
-    if (!this.#isLost) return;
-    this.#isLost = false;
-    this.clear(nowMs);
   }
 
   /** The channel deletes its stream, and no key is left (rule H6). */

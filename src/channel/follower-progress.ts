@@ -21,7 +21,6 @@ export class FollowerProgress {
   /** Whether the gateway is being checked: if it still follows the channel, that is to be noted in the registry. */
   checking = false;
   #inFlight: Delivery | undefined;
-  #calledAtMs = 0;
   #followedMeanwhile = false;
   #failures = 0;
   #failedAtMs = 0;
@@ -67,14 +66,15 @@ export class FollowerProgress {
    * failed: publishers don't wait for a gateway that can't be reached.
    */
   awaitedMs(nowMs: number): number {
+    const { last } = this.calls;
+    if (last === undefined || !this.calling || this.#failures > 0) return 0;
     // A clock that was set back must not make the wait longer.
-    const isAwaited = this.calling && this.#failures === 0 && nowMs >= this.#calledAtMs;
-    return isAwaited ? Math.max(0, this.#calledAtMs + limits.relayAheadWaitMs - nowMs) : 0;
+    if (nowMs < last.begunAtMs) return 0;
+    return Math.max(0, last.begunAtMs + limits.relayAheadWaitMs - nowMs);
   }
 
   begin(delivery: Delivery, nowMs: number): void {
     this.#inFlight = delivery;
-    this.#calledAtMs = nowMs;
     this.calls.begun(delivery.batch, nowMs);
     this.#followedMeanwhile = false;
   }

@@ -256,8 +256,8 @@ export class Relay {
 
   /** Whether a gateway is far behind whose next entry is this one. */
   #isFarBehind(next: number): boolean {
-    const isAhead = this.sequence + 1 - next > this.#aheadEntriesMax;
-    return isAhead || this.#log.bytesFrom(next) > limits.relayAheadBytesMax;
+    const entries = this.sequence + 1 - next;
+    return entries > this.#aheadEntriesMax || this.#log.bytesFrom(next) > limits.relayAheadBytesMax;
   }
 
   #isUnknown(progress: FollowerProgress, sinceMs: number): boolean {

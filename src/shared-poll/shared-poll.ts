@@ -114,13 +114,14 @@ export class SharedPoll {
       state.watchers.add(one);
       const before = one.has.get(key);
       const { change } = state;
+      // What the watcher is noted to have, all its connections have: a backend may have answered an older value than others
+      // of them got before.
+      const has = change === undefined ? version : state.version;
+      one.track(key, before === undefined || has < before ? has : before);
       if (change === undefined) {
-        one.track(key, before === undefined || version < before ? version : before);
         if (version < state.version || state.version === 0n) this.#cycle.askSoon(key);
         continue;
       }
-      // A backend that answers an older value doesn't make others forget theirs, and this connection gets the next one.
-      one.track(key, before === undefined || state.version < before ? state.version : before);
       if (version >= state.version) continue;
       bytes += changeBytes(change);
       if (bytes <= bytesMax) newer.push(change);

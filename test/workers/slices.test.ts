@@ -119,11 +119,13 @@ describe("publishes behind a frame that takes long", () => {
 
 describe("too much collected behind a frame", () => {
   const data = "x".repeat(limits.batchesWaitingBytesMax / 8);
-  const datas = Array.from({ length: 40 }, (_, index) => `${index} ${data}`);
+  const numbered = (count: number) =>
+    Array.from({ length: count }, (_, index) => `${index} ${data}`);
 
   it("[F6] makes publishers wait, others not, and loses nothing", async () => {
     const { channel, sockets } = await subscribeMany(channelPlace, "room");
     await publish(channel, "first");
+    const datas = numbered(40);
     let answered = 0;
     const published = datas.map(async (one) => {
       await publish(channel, one);
@@ -134,7 +136,7 @@ describe("too much collected behind a frame", () => {
     expect(answered).toBeLessThan(20);
     turns.release();
     await Promise.all(published);
-    await expectAll(sockets);
+    await expectAll(sockets, datas);
   });
 
   it("[F6] [L2] makes the channel's object collect what it would deliver", async () => {
@@ -142,20 +144,20 @@ describe("too much collected behind a frame", () => {
     await publish(channel, "first");
     await watchedRelay.settled();
     const before = watchedRelay.deliveries.length;
-    const few = datas.slice(0, 24);
-    for (const one of few) await publish(channel, one);
+    const datas = numbered(30);
+    for (const one of datas) await publish(channel, one);
     expect(watchedRelay.deliveries.length - before).toBeLessThan(20);
     turns.release();
     await watchedRelay.settled();
-    await expectAll(sockets, few);
+    await expectAll(sockets, datas);
   });
 
   it("[F6] [L2] makes publishers wait for the gateway, and loses nothing", async () => {
     const { channel, sockets } = await subscribeMany(gatewayPlace(), "room");
     await publish(channel, "first");
-    const many = [...datas, ...datas.map((one) => `9${one}`)];
     let answered = 0;
-    const published = many.map(async (one) => {
+    const datas = numbered(80);
+    const published = datas.map(async (one) => {
       await publish(channel, one);
       answered++;
     });
@@ -164,22 +166,8 @@ describe("too much collected behind a frame", () => {
     expect(answered).toBeLessThan((2 * limits.relayAheadBytesMax) / data.length);
     turns.release();
     await Promise.all(published);
-    await expectAll(sockets, many);
+    await expectAll(sockets, datas);
   });
-
-  async function expectAll(
-    sockets: readonly TestSocket[],
-    expected: readonly string[] = datas,
-  ): Promise<void> {
-    for (const socket of [sockets[0], sockets.at(-1)]) {
-      const found = new Set<string>();
-      while (found.size < expected.length) {
-        const [, number] = /"data":"(\d+) x/.exec((await socket?.line()) ?? "") ?? [];
-        if (number !== undefined) found.add(number);
-      }
-      expect(await unread(socket)).toEqual([]);
-    }
-  }
 });
 
 async function subscribeMany(
@@ -202,6 +190,18 @@ async function subscribed(place: Place, channel: string, user: string): Promise<
   await socket.ask({ id: 1, connect: { token: await token({ sub: user }) } });
   await socket.ask({ id: 2, subscribe: { channel } });
   return socket;
+}
+
+/** Waits until the first and the last socket have all of the numbered data, and nothing else. */
+async function expectAll(sockets: readonly TestSocket[], datas: readonly string[]): Promise<void> {
+  for (const socket of [sockets[0], sockets.at(-1)]) {
+    const found = new Set<string>();
+    while (found.size < datas.length) {
+      const [, number] = /"data":"(\d+) x/.exec((await socket?.line()) ?? "") ?? [];
+      if (number !== undefined) found.add(number);
+    }
+    expect(await unread(socket)).toEqual([]);
+  }
 }
 
 async function unread(socket: TestSocket | undefined): Promise<readonly string[]> {

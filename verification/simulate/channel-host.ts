@@ -433,7 +433,7 @@ export class ChannelHost implements ChannelCalls {
     memory.polls?.settle();
     if (!memory.commits.committing) this.#send(memory);
     if (hub.sending) memory.sendTimer.set();
-    memory.commits.resume();
+    if (!hub.full) memory.commits.resume();
     this.#schedule(memory);
   }
 

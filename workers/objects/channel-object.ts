@@ -359,7 +359,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#polls?.settle(nowMs);
     this.#tracking?.settle(nowMs);
     if (hub.sending || this.#tracking?.sending === true) this.sendInTurns(hub.collecting);
-    this.#queue.resume();
+    if (!hub.full) this.#queue.resume();
     this.#channel.noteHolders(nowMs);
   };
 
