@@ -14,7 +14,7 @@ const capabilities = ["sub", "pub", "prs", "hst"] as const;
 const matches = ["", "wildcard", "regex"] as const;
 
 /** One object of the claim. The names of the fields are stored in attachments (rule V1). */
-interface Entry {
+interface CapabilityEntry {
   readonly channels: readonly string[];
   readonly match: (typeof matches)[number];
   readonly allow: readonly Capability[];
@@ -51,7 +51,7 @@ function invalid(predicate: string): ParsedCapabilities {
   return { outcome: "invalid", reason: `"caps" claim ${predicate}` };
 }
 
-function parseEntry(value: JsonValue): Entry | undefined {
+function parseEntry(value: JsonValue): CapabilityEntry | undefined {
   if (!isJsonObject(value)) return undefined;
   const channels = value["channels"] ?? [];
   const allow = value["allow"] ?? [];
@@ -106,7 +106,7 @@ function compiled(text: string): Compiled {
   return made;
 }
 
-function compile(entries: readonly Entry[]): Compiled {
+function compile(entries: readonly CapabilityEntry[]): Compiled {
   const rules: Rule[] = [];
   const known = new Map<string, readonly Capability[]>();
   let steps = 0;

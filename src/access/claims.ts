@@ -83,7 +83,7 @@ export interface SubscriptionOverride {
 /**
  * The outcome of verifying a token. `reason` says what is wrong, and quotes neither the token nor the value of a claim.
  */
-export type Verdict<Claims> =
+export type TokenOutcome<Claims> =
   | { readonly outcome: "verified"; readonly claims: Claims }
   /** Expired, or not valid yet. `reason` says which claim says so, and how far off it is. */
   | { readonly outcome: "expired"; readonly reason?: string }
@@ -93,6 +93,6 @@ export type Verdict<Claims> =
   | { readonly outcome: "invalid"; readonly reason: string; readonly rule?: "U10" | "U11" };
 
 /** The outcome of verifying a connection token. */
-export type ConnectionVerdict = Verdict<ConnectionClaims>;
+export type ConnectionVerdict = TokenOutcome<ConnectionClaims>;
 /** The outcome of verifying a subscription token. */
-export type SubscriptionVerdict = Verdict<SubscriptionClaims>;
+export type SubscriptionVerdict = TokenOutcome<SubscriptionClaims>;

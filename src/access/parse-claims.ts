@@ -21,7 +21,7 @@ import type {
   ConnectionVerdict,
   SubscriptionClaims,
   SubscriptionVerdict,
-  Verdict,
+  TokenOutcome,
   ServerSubscription,
   SubscriptionOverride,
 } from "./claims.ts";
@@ -129,7 +129,7 @@ function parseBase(
   { text, fields }: ClaimsPayload,
   rules: ClaimRules,
   nowMs: number,
-): Verdict<BaseClaims> {
+): TokenOutcome<BaseClaims> {
   const user = parseUser(fields, rules.userIdClaim);
   if (user === undefined) return invalid(`"${rules.userIdClaim}" claim must be a string`);
   const expiresAt = parseTime(fields["exp"]);

@@ -8,13 +8,13 @@ export type Part =
   /** Matches one character. */
   | { readonly kind: "character"; readonly matches: (character: string) => boolean }
   /** Matches a place between two characters; undefined stands for the beginning and the end of the text. */
-  | { readonly kind: "place"; readonly matches: Place }
+  | { readonly kind: "place"; readonly matches: Assertion }
   | { readonly kind: "sequence"; readonly parts: readonly Part[] }
   | { readonly kind: "choice"; readonly options: readonly Part[] }
   /** `max` is Infinity for no bound. */
   | { readonly kind: "repeat"; readonly part: Part; readonly min: number; readonly max: number };
 
-type Place = (before: string | undefined, after: string | undefined) => boolean;
+type Assertion = (before: string | undefined, after: string | undefined) => boolean;
 
 /** A pattern's parts, or the feature for which it can't be used. */
 export type ParsedPattern =
@@ -94,7 +94,7 @@ function simplePart(token: string, flags: ReadonlySet<string>): Part {
     case String.raw`\B`: {
       const isWord = oneCharacter(String.raw`\w`, flags);
       const wanted = token === String.raw`\b`;
-      const matches: Place = (before, after) =>
+      const matches: Assertion = (before, after) =>
         ((before !== undefined && isWord(before)) !== (after !== undefined && isWord(after))) ===
         wanted;
       return { kind: "place", matches };

@@ -1,4 +1,4 @@
-import type { Verdict } from "./claims.ts";
+import type { TokenOutcome } from "./claims.ts";
 
 /**
  * Something that was refused, for the operator's log. The core says it, and the shell writes it. It never holds a token,
@@ -26,7 +26,7 @@ export const noTokenReason =
 
 /** The reason why a token doesn't admit a client. */
 export function tokenReason(
-  verdict: Exclude<Verdict<object>, { readonly outcome: "verified" }>,
+  verdict: Exclude<TokenOutcome<object>, { readonly outcome: "verified" }>,
 ): string {
   switch (verdict.outcome) {
     case "invalid":

@@ -1,4 +1,4 @@
-import type { UserStatus, UserStatuses } from "../contract/user-status.ts";
+import type { UserStatus, UserStatusAnswer } from "../contract/user-status.ts";
 import { userKey } from "../contract/identity-key.ts";
 import { homeName } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
@@ -64,7 +64,7 @@ export function usersByHome(users: readonly string[]): ReadonlyMap<string, reado
  */
 export function encodeStatuses(
   users: readonly string[],
-  answers: readonly (UserStatuses | undefined)[],
+  answers: readonly (UserStatusAnswer | undefined)[],
 ): JsonText {
   const known = new Map<string, UserStatus>();
   for (const answer of answers)

@@ -2,7 +2,7 @@ import type {
   ClosedConnection,
   GatewayTold,
   KnownPublication,
-  ObjectTrail,
+  TrailAnswer,
   SentFrame,
   SubscriptionNote,
   TracedConnection,
@@ -21,9 +21,9 @@ import {
 /** The answers of the objects that were asked for the way of a publication. */
 export interface AskedObjects {
   /** The channel's own object. */
-  readonly own: ObjectTrail;
+  readonly own: TrailAnswer;
   /** The others, by their nodes; undefined for one that didn't answer in time, or is of a release before. */
-  readonly others: ReadonlyMap<string, ObjectTrail | undefined>;
+  readonly others: ReadonlyMap<string, TrailAnswer | undefined>;
   /** The nodes that the user's home has registered; undefined if it wasn't asked, because users have no homes. */
   readonly registered: ReadonlySet<string> | undefined;
   /** Whether some objects weren't asked, because there are too many, or the home didn't answer. */
@@ -95,7 +95,7 @@ function summaryOf(
   return `${way}; ${found}${home}`;
 }
 
-function shownPublication({ offset }: WhyQuestion, { channel }: ObjectTrail): object {
+function shownPublication({ offset }: WhyQuestion, { channel }: TrailAnswer): object {
   const { top, publication } = channel ?? {};
   const isPublished = top !== undefined && offset <= top.offset;
   return {

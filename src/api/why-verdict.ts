@@ -4,7 +4,7 @@ import type {
   ChannelTrail,
   ClosedConnection,
   GatewayTold,
-  ObjectTrail,
+  TrailAnswer,
   SubscriptionNote,
   TracedConnection,
 } from "../contract/trail.ts";
@@ -43,7 +43,7 @@ export interface Passage {
   readonly offset: number;
   /** When it came, ms since 1970; undefined if that isn't known. */
   readonly publishedAtMs: number | undefined;
-  readonly object: ObjectTrail;
+  readonly object: TrailAnswer;
   /** The batch that brought it to a gateway; undefined for the channel's own object, and if it isn't remembered. */
   readonly told: GatewayTold | undefined;
 }
@@ -290,7 +290,7 @@ function passed(
 }
 
 /** That the object woke for the publication, if it did. */
-function wakingText({ awakeSinceMs }: ObjectTrail, publishedAtMs: number | undefined): string {
+function wakingText({ awakeSinceMs }: TrailAnswer, publishedAtMs: number | undefined): string {
   return publishedAtMs === undefined || awakeSinceMs <= publishedAtMs
     ? ""
     : `; its object woke ${relative(awakeSinceMs, publishedAtMs)}`;

@@ -33,7 +33,7 @@ export class PresenceMap {
   #countedMs: number | undefined;
   /** When the next census is due while somebody is subscribed, ms since 1970. */
   #nextMs: number;
-  #census: Census | undefined;
+  #census: MapCensus | undefined;
   #waiting: PresenceDone[] = [];
 
   /** @param setup `isHeld` says whether the map has subscribers, here or on gateways */
@@ -61,7 +61,7 @@ export class PresenceMap {
     if (this.#census !== undefined) return false;
     const isDue = this.#isHeld() && nowMs >= this.#nextMs;
     if (!isDue && this.#waiting.length === 0) return false;
-    this.#census = new Census();
+    this.#census = new MapCensus();
     this.#nextMs = nowMs + this.#intervalMs;
     return true;
   }
@@ -138,7 +138,7 @@ export class PresenceMap {
     return this.#countedMs !== undefined && nowMs - this.#countedMs < this.#intervalMs;
   }
 
-  #showNext(census: Census, nowMs: number): void {
+  #showNext(census: MapCensus, nowMs: number): void {
     for (const info of census.next(this.#sliceClients)) {
       const key = this.#keyOf(info);
       if (key === undefined) continue;
@@ -148,7 +148,7 @@ export class PresenceMap {
   }
 
   /** @returns whether there were further keys */
-  #hideNext(census: Census, nowMs: number): boolean {
+  #hideNext(census: MapCensus, nowMs: number): boolean {
     const keys = this.#map.keysAfter(census.after, this.#sliceClients);
     for (const key of keys) {
       census.after = key;
@@ -200,7 +200,7 @@ interface PresenceMapSetup {
 type PresenceDone = (outcome: "ready" | "failed") => void;
 
 /** One census, from the question to its last slice. */
-class Census {
+class MapCensus {
   /** The keys of whom something was told since the question: that is newer than the list. */
   readonly told = new Set<string>();
   readonly found = new Set<string>();

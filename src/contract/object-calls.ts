@@ -36,8 +36,8 @@ import type {
   ReportTaken,
 } from "./metrics-report.ts";
 import type { ObjectState, StateQuery } from "./object-state.ts";
-import type { ObjectTrail, TrailQuery } from "./trail.ts";
-import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
+import type { TrailAnswer, TrailQuery } from "./trail.ts";
+import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "./user-status.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -82,7 +82,7 @@ export interface SessionCalls {
    * Tells what the object knows of the way of a publication (rules Y1 and Y2). A release before has no such call, which
    * fails then.
    */
-  trail(query: TrailQuery): Promise<ObjectTrail>;
+  trail(query: TrailQuery): Promise<TrailAnswer>;
   /** Tells the object's live state (rule Y4). A release before has no such call, which fails then. */
   inspect(query: StateQuery): Promise<ObjectState>;
   /**
@@ -202,7 +202,7 @@ export interface HomeCalls {
   /** Notes that these users are active, and what their state is (rule U25). */
   updateStatus(users: readonly string[], state: string): Promise<void>;
   /** Tells when these users were active and online. */
-  statuses(users: readonly string[]): Promise<UserStatuses>;
+  statuses(users: readonly string[]): Promise<UserStatusAnswer>;
   /** Forgets when these users were active and online. */
   deleteStatus(users: readonly string[]): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface TrailQuery {
 }
 
 /** What an object of either kind knows of the way of a publication. */
-export interface ObjectTrail {
+export interface TrailAnswer {
   /** The object's node (docs/protocol.md 4.3). */
   readonly node: string;
   /** When the object last woke, ms since 1970: it remembers nothing from before. */

@@ -13,7 +13,7 @@ export interface UserStatus {
 }
 
 /** The statuses of some users, in the order in which they were asked for. */
-export interface UserStatuses {
+export interface UserStatusAnswer {
   readonly statuses: readonly UserStatus[];
   /** An object didn't answer in time, so a user may be online although it isn't said. Absent: all have. */
   readonly incomplete?: true;

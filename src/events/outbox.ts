@@ -238,7 +238,7 @@ export class Outbox {
   }
 
   /** The numbers of as many events as fit, from a number on, without those that have expired. */
-  #page(from: number, { countMax, bytesMax, last }: PageBounds, nowMs: number): EventRange {
+  #page(from: number, { countMax, bytesMax, last }: EventPageBounds, nowMs: number): EventRange {
     const { keepMs } = this.#config;
     const eachBytes = this.object.length * 3 + commonBytes;
     let first = Math.max(from, this.#table.oldest(this.#last));
@@ -306,7 +306,7 @@ export interface EventBatch {
 }
 
 /** How many events a page may hold, their bytes, and the number of the last one at most. */
-interface PageBounds {
+interface EventPageBounds {
   readonly countMax: number;
   readonly bytesMax: number;
   readonly last: number;

@@ -10,11 +10,11 @@ import { compareNames, firstChannels } from "../users/channel-counts.ts";
 export class ChannelListing {
   readonly #query: ChannelsQuery;
   readonly #glob: NameGlob | undefined;
-  readonly #channels: Iterator<readonly [string, SubscribedChannel]>;
+  readonly #channels: Iterator<readonly [string, CountedChannel]>;
   #first: readonly ChannelCount[] = [];
 
   /** @param channels by their names, in any order */
-  constructor(channels: Iterable<readonly [string, SubscribedChannel]>, query: ChannelsQuery) {
+  constructor(channels: Iterable<readonly [string, CountedChannel]>, query: ChannelsQuery) {
     this.#query = query;
     this.#glob = compileGlob(query.pattern);
     this.#channels = channels[Symbol.iterator]();
@@ -38,6 +38,6 @@ export class ChannelListing {
 }
 
 /** A channel, as far as it is counted. */
-interface SubscribedChannel {
+interface CountedChannel {
   readonly subscriptions: { readonly length: number };
 }

@@ -35,7 +35,7 @@ import type {
   MapStreamPage,
   PublishReply,
   SubscribeReply,
-} from "../session/ports.ts";
+} from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { PageReads } from "./page-reads.ts";
 import { ReplayBudget } from "./replay-buffer.ts";

@@ -2,7 +2,7 @@ import type { MapPageQuery } from "../contract/map-call.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { SharedPages } from "../map/shared-pages.ts";
 import { errorCodes } from "../protocol/codes.ts";
-import type { MapPageReply } from "../session/ports.ts";
+import type { MapPageReply } from "../session/channels.ts";
 
 /**
  * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Of those

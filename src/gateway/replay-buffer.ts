@@ -1,7 +1,6 @@
 import { limits } from "../limits.ts";
 import type { Publication } from "../protocol/publication.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";
-import type { Follower } from "./follower.ts";
 
 /**
  * The newest publications of one channel on a gateway, for clients that recover together: the history is read once for
@@ -122,7 +121,7 @@ export class ReplayBuffer {
 /** The memory for all replay buffers of a gateway: bounded by `limits.replayBudgetBytesMax`, and freed in time. */
 export class ReplayBudget {
   /** The bytes of each follower's replay buffer; the follower whose buffer was filled first comes first. */
-  readonly #bytes = new Map<Follower, number>();
+  readonly #bytes = new Map<BufferHolder, number>();
   #totalBytes = 0;
   #nextCheckMs = 0;
 
@@ -130,7 +129,7 @@ export class ReplayBudget {
    * Counts a follower's replay buffer again, which may hold more or less than before. Drops the oldest buffers if all
    * together are too large.
    */
-  note(follower: Follower): void {
+  note(follower: BufferHolder): void {
     this.#count(follower);
     for (const oldest of this.#bytes.keys()) {
       if (this.#totalBytes <= limits.replayBudgetBytesMax) return;
@@ -140,7 +139,7 @@ export class ReplayBudget {
   }
 
   /** The follower doesn't exist any more. */
-  forget(follower: Follower): void {
+  forget(follower: BufferHolder): void {
     this.#totalBytes -= this.#bytes.get(follower) ?? 0;
     this.#bytes.delete(follower);
   }
@@ -158,10 +157,17 @@ export class ReplayBudget {
     }
   }
 
-  #count(follower: Follower): void {
+  #count(follower: BufferHolder): void {
     const bytes = follower.replayBufferBytes;
     this.#totalBytes += bytes - (this.#bytes.get(follower) ?? 0);
     if (bytes === 0) this.#bytes.delete(follower);
     else this.#bytes.set(follower, bytes);
   }
+}
+
+/** A follower, as far as the budget needs it. */
+interface BufferHolder {
+  readonly replayBufferBytes: number;
+  dropReplayBuffer(): void;
+  expireReplayBuffer(nowMs: number): void;
 }

@@ -1,6 +1,6 @@
 /** What a gateway tells of the way of a publication, and of one channel (rules Y1 and Y4). */
 import type { SubscriberCounts } from "../contract/object-state.ts";
-import type { ObjectTrail, TrailQuery } from "../contract/trail.ts";
+import type { TrailAnswer, TrailQuery } from "../contract/trail.ts";
 import type { Tags } from "../protocol/publication.ts";
 import { countSubscribers, type OpenConnection } from "../session/inspection.ts";
 import type { BatchTrail } from "./batch-trail.ts";
@@ -11,7 +11,7 @@ export function toldByGateway(
   gateway: Gateway,
   batches: BatchTrail,
   { channel, offset, tags }: TrailQuery,
-): Pick<ObjectTrail, "subscribers" | "position" | "isSending" | "taken"> & {
+): Pick<TrailAnswer, "subscribers" | "position" | "isSending" | "taken"> & {
   readonly tags?: Tags;
 } {
   const follower = gateway.follower(channel);

@@ -5,7 +5,7 @@ import { limits } from "../limits.ts";
  * (rules Q6 and Q7). It lives in memory only. Time comes in as an argument; the caller carries questions out.
  */
 export class Backend {
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingQuestion[] = [];
   #waitingBytes = 0;
   #inFlight = 0;
   /** Failures in a row. */
@@ -107,7 +107,7 @@ export class Backend {
     }
   }
 
-  #takeNext(): Waiting | undefined {
+  #takeNext(): WaitingQuestion | undefined {
     const hasRoom = this.#inFlight < limits.hooksInFlightMax || this.#downUntilMs !== undefined;
     const next = hasRoom ? this.#waiting.shift() : undefined;
     this.#waitingBytes -= next?.bytes ?? 0;
@@ -121,7 +121,7 @@ export class Backend {
  */
 export type Turn = "go" | "busy" | "down";
 
-interface Waiting {
+interface WaitingQuestion {
   readonly bytes: number;
   readonly sinceMs: number;
   readonly turn: (turn: Turn) => void;

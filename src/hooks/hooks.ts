@@ -30,7 +30,7 @@ export class Hooks {
    */
   ask(
     target: HookTarget,
-    { hook, body, headers, isWanted }: Question,
+    { hook, body, headers, isWanted }: SessionQuestion,
     nowMs: number,
     done: (answer: HookAnswer, nowMs: number) => void,
   ): void {
@@ -68,7 +68,7 @@ export class Hooks {
 export type Backends = Map<string, Backend>;
 
 /** A question as a session has it. */
-export interface Question {
+export interface SessionQuestion {
   readonly hook: HookName;
   readonly body: JsonText;
   /** The headers of the connection that the target names. */

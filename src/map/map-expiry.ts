@@ -31,7 +31,7 @@ export class MapExpiry {
   }
 
   /** When a key ends, ms since 1970; undefined if it doesn't. */
-  endOf({ isRemoved, timeMs, endsMs }: Ending): number | undefined {
+  endOf({ isRemoved, timeMs, endsMs }: KeyEnding): number | undefined {
     const { keyTtlMs, removedMs } = this.#options;
     const ttlMs = isRemoved ? removedMs : keyTtlMs;
     if (endsMs === undefined && ttlMs === 0) return undefined;
@@ -99,7 +99,7 @@ export class MapExpiry {
     this.#knownUntilMs = Number.POSITIVE_INFINITY;
   }
 
-  #hasEnded(ending: Ending, nowMs: number): boolean {
+  #hasEnded(ending: KeyEnding, nowMs: number): boolean {
     return (this.endOf(ending) ?? Number.POSITIVE_INFINITY) <= nowMs;
   }
 
@@ -139,7 +139,7 @@ export class MapExpiry {
 }
 
 /** What says when a key ends. */
-type Ending = Pick<KeyHead, "isRemoved" | "timeMs" | "endsMs">;
+type KeyEnding = Pick<KeyHead, "isRemoved" | "timeMs" | "endsMs">;
 
 /** How long keys live. */
 export interface ExpiryOptions {

@@ -16,7 +16,7 @@ import { HourMarks } from "./hour-marks.ts";
 export class Totals {
   readonly #sql: Sql;
   #counters = new Map<string, number>();
-  #histograms = new Map<string, Histogram>();
+  #histograms = new Map<string, ReportedHistogram>();
   readonly #nodes = new Map<string, Node>();
   /** How many objects each stored row of gauges has. */
   readonly #rowSizes: number[] = [];
@@ -171,7 +171,7 @@ export class Totals {
   }
 }
 
-interface Histogram {
+interface ReportedHistogram {
   readonly sum: number;
   readonly counts: readonly number[];
 }

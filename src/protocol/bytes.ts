@@ -1,5 +1,3 @@
-import type { Message } from "./codec.ts";
-
 /** Whether a text takes at most so many bytes as UTF-8. The bytes are only counted if the length doesn't settle it. */
 export function utf8Fits(text: string, bytesMax: number): boolean {
   // A UTF-16 unit takes at least one byte and at most three.
@@ -39,6 +37,6 @@ export function concatenated(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Joins messages of a binary format, none of which is text, to one frame. */
-export function joinBinaryFrame(messages: readonly Message[]): Message {
+export function joinBinaryFrame(messages: readonly (string | Uint8Array)[]): Uint8Array {
   return concatenated(messages.filter((message) => typeof message !== "string"));
 }

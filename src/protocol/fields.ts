@@ -48,7 +48,7 @@ export interface FieldWriter {
   map<M>(
     number: number,
     name: string,
-    entries: readonly MapEntry<M>[],
+    entries: readonly FieldEntry<M>[],
     fields: Fields<M>,
     always?: "always",
   ): void;
@@ -72,7 +72,7 @@ export interface FieldWriter {
 export type Fields<M> = (out: FieldWriter, message: M) => void;
 
 /** One entry of a map of messages. */
-export type MapEntry<M> = readonly [key: string, message: M];
+export type FieldEntry<M> = readonly [key: string, message: M];
 
 /**
  * Reads the fields of one message. An absent field has its meaning of absence: "", 0, false, undefined. A field of the

@@ -3,7 +3,8 @@ import { fitsAttachment } from "../contract/attachment.ts";
 import type { ServerSubscription } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, type UnsubscribeCode, unsubscribeCodes } from "../protocol/codes.ts";
-import { type Grant, grantServerSubscription } from "./grant.ts";
+import { grantServerSubscription } from "./grant.ts";
+import type { Grant } from "./decision.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { CommandSession } from "./ports.ts";
 import {

@@ -2,7 +2,7 @@ import type { ClosedConnection, SubscriptionNote } from "../contract/trail.ts";
 import type { Clock } from "../hub/frame-trail.ts";
 import { limits } from "../limits.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
-import type { SubscribeReply } from "./ports.ts";
+import type { SubscribeReply } from "./channels.ts";
 
 /**
  * The last subscriptions that began or ended on the connections of one object, and the last connections that ended, in
@@ -56,7 +56,7 @@ export class ClientTrail {
    *
    * @param code of the close; 1006 if the connection was lost
    */
-  ended(session: EndedSession, code: number, by: "client" | "server"): void {
+  ended(session: NotedSession, code: number, by: "client" | "server"): void {
     const { client, hasConnected, identity } = session;
     const user = rememberedUser(session.user);
     const { openedAtMs } = identity;
@@ -117,7 +117,7 @@ function rememberedUser(user: string): string {
 }
 
 /** A session that ends, as far as it is noted. */
-interface EndedSession {
+interface NotedSession {
   readonly client: string;
   readonly user: string;
   readonly hasConnected: boolean;

@@ -16,11 +16,11 @@ import {
   asReceived,
   noRecovery,
   type RecoveryRequest,
-  type Subscribed,
   subscribeOptions,
   recoveryOf,
   subscribeResult,
 } from "./subscribe.ts";
+import type { Subscribed } from "./channels.ts";
 import type { ClientConfig, Config, HookTarget } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { anonymousClient } from "../contract/object-names.ts";

@@ -41,7 +41,7 @@ export function* connectionStates(sessions: readonly CommandSession[]): Generato
 }
 
 /** The transport by Centrifugo's name; a long poll, which Centrifugo doesn't have, by the name of its setting. */
-export function transportName({ codec, emulated, passing, events }: Transport): string {
+export function transportName({ codec, emulated, passing, events }: TransportTraits): string {
   if (passing === true) return "long_poll";
   const prefix = codec === "one_way" ? "uni_" : "";
   if (emulated !== true) return `${prefix}websocket`;
@@ -49,7 +49,7 @@ export function transportName({ codec, emulated, passing, events }: Transport): 
 }
 
 /** What tells the transports of clients apart. */
-type Transport = Pick<SessionIdentity, "codec" | "passing" | "events"> & {
+type TransportTraits = Pick<SessionIdentity, "codec" | "passing" | "events"> & {
   /** The edge holds the client's HTTP stream. */
   readonly emulated?: true;
 };

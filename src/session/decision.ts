@@ -1,7 +1,8 @@
 import type { Refusal } from "../access/refusal.ts";
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
-import type { SessionIdentity } from "../contract/session-snapshot.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /**
  * The outcome of a command. The code that carries a command out only decides; `CommandExecutor` applies the decision,
@@ -25,6 +26,16 @@ export type Decision =
   | { readonly outcome: "disconnect"; readonly code: DisconnectCode; readonly why?: Why }
   /** Nothing is sent. */
   | { readonly outcome: "silent"; readonly changes?: Changes };
+
+/** A subscription as the namespace, its token and its request together allow it. */
+export interface Grant {
+  readonly outcome: "granted";
+  readonly subscription: SubscriptionSnapshot;
+  readonly positioned: boolean;
+  readonly recoverable: boolean;
+  /** From the token, for the subscribe reply. */
+  readonly data?: JsonText;
+}
 
 /** The rule by which a command is refused, and the reason in words. */
 export type Why = Pick<Refusal, "rule" | "reason">;

@@ -13,20 +13,11 @@ import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SubscribeTerms } from "../hooks/response.ts";
-import type { Channels, CommandSession } from "./ports.ts";
-import { type Decision, disconnectWith, failWith } from "./decision.ts";
+import type { CommandSession } from "./ports.ts";
+import type { Channels } from "./channels.ts";
+import { type Decision, disconnectWith, failWith, type Grant } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import type { ChannelOptions, HookTarget, MapOptions } from "../config/config.ts";
-
-/** A subscription as the namespace, its token and its request together allow it. */
-export interface Grant {
-  readonly outcome: "granted";
-  readonly subscription: SubscriptionSnapshot;
-  readonly positioned: boolean;
-  readonly recoverable: boolean;
-  /** From the token, for the subscribe reply. */
-  readonly data?: JsonText;
-}
 
 /** The user and the client that a subscription is for. */
 export interface Requester {

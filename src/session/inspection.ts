@@ -7,7 +7,7 @@ import type {
   ConnectionCounts,
   SubscriberCounts,
 } from "../contract/object-state.ts";
-import type { ObjectTrail, TracedConnection, TrailQuery } from "../contract/trail.ts";
+import type { TrailAnswer, TracedConnection, TrailQuery } from "../contract/trail.ts";
 import { limits } from "../limits.ts";
 import type { Tags } from "../protocol/publication.ts";
 import { type ClientTrail, isAsked } from "./client-trail.ts";
@@ -90,7 +90,7 @@ export function traceConnections(
   connections: Iterable<OpenConnection>,
   trail: ClientTrail,
 ): Pick<
-  ObjectTrail,
+  TrailAnswer,
   "connections" | "closes" | "notes" | "incomplete" | "notesSinceMs" | "closesSinceMs"
 > {
   const { channel } = query;

@@ -1,6 +1,6 @@
 import type { MapOptions } from "../config/config.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { Grant } from "./grant.ts";
+import type { Grant } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**

@@ -6,9 +6,11 @@ import { mapPhases, type SubscribeRequest } from "../protocol/command.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { bareSubscribeResult, type SubscribeResult } from "../protocol/reply.ts";
 import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
-import { type Grant, isAllowed, toldTtlSeconds } from "./grant.ts";
+import { isAllowed, toldTtlSeconds } from "./grant.ts";
+import type { Grant } from "./decision.ts";
 import { MapFlow } from "./map-flow.ts";
-import type { CommandSession, SubscribeReply } from "./ports.ts";
+import type { CommandSession } from "./ports.ts";
+import type { Subscribed } from "./channels.ts";
 
 /**
  * Begins a client's synchronisation with a map, with the first request of its flow (docs/protocol.md 3.4).
@@ -379,8 +381,6 @@ class FlowStep {
     this.#done(failWith(error));
   }
 }
-
-type Subscribed = SubscribeReply & { readonly outcome: "subscribed" };
 
 /**
  * Publications without offsets. Clients that are sent the same page get the same list, so that it is made and encoded

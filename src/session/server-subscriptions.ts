@@ -3,9 +3,10 @@ import type { KnownChannel } from "../channel/channel-name.ts";
 import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { FilterNode } from "../protocol/command.ts";
-import type { Channels } from "./ports.ts";
+import type { Channels } from "./channels.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { type Requester, type Grant, grantServerSubscription } from "./grant.ts";
+import { type Requester, grantServerSubscription } from "./grant.ts";
+import type { Grant } from "./decision.ts";
 
 /**
  * Grants a connection's server-side subscriptions: those that its token names, and the user's personal channel (rule

@@ -11,7 +11,7 @@ import type {
   MapStreamPage,
   PublishReply,
   SubscribeReply,
-} from "./ports.ts";
+} from "./channels.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import { leavesKey } from "./map-commands.ts";
 import type { OwnTracking } from "./own-tracking.ts";

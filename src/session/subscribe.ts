@@ -10,18 +10,19 @@ import {
   type SubscribeRequest,
   subscriptionTypes,
 } from "../protocol/command.ts";
-import type { CommandSession, SubscribeReply } from "./ports.ts";
+import type { CommandSession } from "./ports.ts";
+import type { Subscribed } from "./channels.ts";
 import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
 import {
   capabilitiesOf,
   findChannel,
-  type Grant,
   grantByHook,
   grantSubscription,
   isAllowed,
   subscribeHookOf,
   toldTtlSeconds,
 } from "./grant.ts";
+import type { Grant } from "./decision.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 import type { Subscription } from "./subscription.ts";
@@ -329,9 +330,6 @@ export function recoveryOf(
 ): { readonly recovered: boolean; readonly publications: number } | undefined {
   return recover ? { recovered, publications: publications.length } : undefined;
 }
-
-/** A channel's reply to a subscribe that succeeded. */
-export type Subscribed = SubscribeReply & { readonly outcome: "subscribed" };
 
 /** The result of a subscribe that was granted and has begun (docs/protocol.md 2.2). */
 export function subscribeResult(

@@ -133,9 +133,9 @@ function afterAnswer(tokens: VerifiedTokens, state: TokenState): VerifiedTokens 
   }
 }
 
-type Refused = typeof revoked | typeof invalidated | typeof unavailable;
+type RefusedToken = typeof revoked | typeof invalidated | typeof unavailable;
 
-function refused({ connection }: VerifiedTokens, verdict: Refused): VerifiedTokens {
+function refused({ connection }: VerifiedTokens, verdict: RefusedToken): VerifiedTokens {
   return connection === undefined ? { subscription: verdict } : { connection: verdict };
 }
 

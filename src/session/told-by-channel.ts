@@ -1,7 +1,7 @@
 /** What a channel's own object tells of the way of a publication, and of itself (rules Y1 and Y4). */
 import type { Channel } from "../channel/channel.ts";
 import type { ChannelState, SubscriberCounts } from "../contract/object-state.ts";
-import type { KnownPublication, ObjectTrail } from "../contract/trail.ts";
+import type { KnownPublication, TrailAnswer } from "../contract/trail.ts";
 import type { StoredPublication } from "../channel/history-table.ts";
 import type { Tags } from "../protocol/publication.ts";
 import { countSubscribers, type OpenConnection } from "./inspection.ts";
@@ -11,7 +11,7 @@ export function toldByChannel(
   channel: Channel,
   offset: number,
   nowMs: number,
-): Pick<ObjectTrail, "subscribers" | "position" | "isSending" | "channel"> & {
+): Pick<TrailAnswer, "subscribers" | "position" | "isSending" | "channel"> & {
   readonly tags?: Tags;
 } {
   const { hub, top, relay, hasHistory } = channel;

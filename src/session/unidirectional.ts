@@ -7,7 +7,7 @@ import {
   errorCodes,
 } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
-import type { Channels } from "./ports.ts";
+import type { Channels } from "./channels.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
 import type { GrantedChannel } from "./server-subscriptions.ts";
 

@@ -101,7 +101,7 @@ export class SharedPoll {
     known: readonly KnownVersion[],
     nowMs: number,
     bytesMax: number = limits.pollBatchBytesMax,
-  ): Tracking {
+  ): TrackOutcome {
     const [epoch, instance] = [this.#epoch, this.#instance];
     const newer: KeyChange[] = [];
     if (known.length === 0) return { outcome: "tracking", epoch, instance, newer };
@@ -402,7 +402,7 @@ interface PollSetup {
 }
 
 /** The outcome of {@link SharedPoll.track}. full: no key is tracked, because the channel has too many. */
-export type Tracking =
+export type TrackOutcome =
   | {
       readonly outcome: "tracking";
       readonly epoch: string;

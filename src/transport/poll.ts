@@ -4,7 +4,7 @@ import { jsonValue } from "../protocol/wire-value.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 
 /** The state of a long poll. */
-export type PollAnswer =
+export type LongPollAnswer =
   /** There is nothing newer yet, so the poll goes on waiting. */
   | { readonly outcome: "waiting" }
   /**
@@ -25,10 +25,10 @@ type PollKind = "fresh" | "unrecovered" | "position" | "nothing";
  */
 export class PollReader {
   readonly #channel: string;
-  readonly #since: PollRequest["since"];
+  readonly #since: LongPollRequest["since"];
   #position: StreamPosition | undefined;
 
-  constructor(channel: string, { since }: PollRequest) {
+  constructor(channel: string, { since }: LongPollRequest) {
     this.#channel = channel;
     this.#since = since;
   }
@@ -41,7 +41,7 @@ export class PollReader {
   }
 
   /** Takes one frame, which has one push on each line. */
-  take(frame: string): PollAnswer {
+  take(frame: string): LongPollAnswer {
     const live: JsonText[] = [];
     for (const line of frame.split("\n")) {
       const connected = memberText(line, "connect");
@@ -59,13 +59,13 @@ export class PollReader {
   }
 
   /** The answer if the time of the poll is over. */
-  timedOut(): PollAnswer {
+  timedOut(): LongPollAnswer {
     return this.#position === undefined
       ? { outcome: "waiting" }
       : answered("nothing", [], this.#position);
   }
 
-  #connected(connect: JsonText): PollAnswer {
+  #connected(connect: JsonText): LongPollAnswer {
     const subscription = memberText(connect, "subs", this.#channel);
     if (subscription === undefined) return { outcome: "forbidden" };
     const epoch = textOf(memberText(subscription, "epoch"));
@@ -84,7 +84,7 @@ export class PollReader {
 }
 
 /** The answer with publications of the stream, the newest last. */
-function fresh(publications: readonly JsonText[], { epoch }: StreamPosition): PollAnswer {
+function fresh(publications: readonly JsonText[], { epoch }: StreamPosition): LongPollAnswer {
   const newest = publications.at(-1);
   const offset = newest === undefined ? 0 : offsetOf(newest);
   return answered("fresh", publications, { offset, epoch });
@@ -94,7 +94,7 @@ function answered(
   kind: PollKind,
   publications: readonly JsonText[],
   { offset, epoch }: StreamPosition,
-): PollAnswer {
+): LongPollAnswer {
   const unrecovered = kind === "unrecovered" ? `,"recovered":false` : "";
   const body = `{"publications":[${publications.join(",")}],"offset":${offset},"epoch":${JSON.stringify(epoch)}${unrecovered}}`;
   return { outcome: "answered", body, kind };
@@ -112,7 +112,7 @@ function textOf(json: JsonText | undefined): string | undefined {
 }
 
 /** The parameters of a long poll: either the publications after a position, or only the current position. */
-export interface PollRequest {
+export interface LongPollRequest {
   /** If absent, the poll asks for the current position only. */
   readonly since?: {
     readonly offset: number;
@@ -123,7 +123,7 @@ export interface PollRequest {
 }
 
 type ParsedPoll =
-  | { readonly outcome: "poll"; readonly request: PollRequest }
+  | { readonly outcome: "poll"; readonly request: LongPollRequest }
   | { readonly outcome: "malformed"; readonly detail: string };
 
 /** Parses the query of a long poll (rule T9). An invalid parameter refuses the request (rule W4). */

@@ -16,7 +16,7 @@ export class HolderSweep {
   readonly #open = new Set<HolderQuestion>();
   #dueAtMs = Number.POSITIVE_INFINITY;
   /** The last registration of the slice before; undefined at the beginning. */
-  #after: Registration | undefined;
+  #after: RegistrationRow | undefined;
 
   /**
    * @param hasTables  whether the home has tables; if not, it has no registrations either
@@ -58,7 +58,7 @@ export class HolderSweep {
     const { user, holder } = this.#after ?? { user: "", holder: "" };
     const rows = this.#sql.rows(slice, user, holder, limits.sweepSliceMax);
     const byHolder = new Map<string, Set<string>>();
-    let last: Registration | undefined;
+    let last: RegistrationRow | undefined;
     for (const row of rows) {
       last = { user: columnText(row, "user"), holder: columnText(row, "holder") };
       const users = byHolder.get(last.holder) ?? new Set();
@@ -97,7 +97,7 @@ export class HolderSweep {
     this.#after = undefined;
   }
 
-  #plan(dueAtMs: number, after: Registration | undefined): void {
+  #plan(dueAtMs: number, after: RegistrationRow | undefined): void {
     this.#dueAtMs = dueAtMs;
     this.#after = after;
     this.#sql.run(upsert, dueAtMs, after?.user ?? null, after?.holder ?? null);
@@ -111,7 +111,7 @@ export interface HolderQuestion {
   readonly users: Set<string>;
 }
 
-interface Registration {
+interface RegistrationRow {
   readonly user: string;
   readonly holder: string;
 }

@@ -24,7 +24,7 @@ export class Home {
   readonly #holders: Holders;
   readonly #standing: Standing;
   readonly #kept = new Map<number, KeptOrder>();
-  readonly #inFlight = new Set<Delivery>();
+  readonly #inFlight = new Set<OrderDelivery>();
   /** Forgets registrations of users who have no connection left. */
   readonly sweep: HolderSweep;
   #hasTables: boolean;
@@ -125,7 +125,7 @@ export class Home {
    *
    * @param only the one holder that is to be asked, if it is one; absent for all
    */
-  questions(user: string, only?: string): readonly Delivery[] {
+  questions(user: string, only?: string): readonly OrderDelivery[] {
     if (!this.#hasTables) return [];
     const all = this.#holders.of(user);
     const holders = only === undefined ? all : all.filter((holder) => holder === only);
@@ -142,7 +142,7 @@ export class Home {
   }
 
   /** Deliveries of all orders that aren't carried out yet, to be made once more. */
-  deliveries(): readonly Delivery[] {
+  deliveries(): readonly OrderDelivery[] {
     const pairs = new Map<string, readonly [string, string]>();
     for (const { user, waiting } of this.#kept.values()) {
       for (const holder of waiting) pairs.set(JSON.stringify([user, holder]), [user, holder]);
@@ -151,7 +151,7 @@ export class Home {
   }
 
   /** The same delivery, with the orders that are due by now, to be made once more; undefined if there are none. */
-  again({ user, holder }: Delivery): Delivery | undefined {
+  again({ user, holder }: OrderDelivery): OrderDelivery | undefined {
     const waits = [...this.#kept.values()].some(
       (kept) => kept.user === user && kept.waiting.has(holder),
     );
@@ -164,7 +164,7 @@ export class Home {
    *
    * @param answer undefined if there was none: the delivery has to be repeated
    */
-  answered(delivery: Delivery, answer: CarriedOut | undefined): void {
+  answered(delivery: OrderDelivery, answer: CarriedOut | undefined): void {
     this.#inFlight.delete(delivery);
     if (answer === undefined || answer.failed === true) return;
     const { user, holder, orders } = delivery;
@@ -264,7 +264,7 @@ export class Home {
   }
 
   /** All orders that a holder hasn't carried out for a user, so that a later one never overtakes an earlier one. */
-  #delivery(user: string, holder: string): Delivery {
+  #delivery(user: string, holder: string): OrderDelivery {
     const orders: NumberedOrder[] = [];
     for (const [number, kept] of this.#kept) {
       if (orders.length === limits.ordersPerCallMax) break;
@@ -284,7 +284,7 @@ export class Home {
 }
 
 /** One call to a holder, with the orders that it hasn't carried out. */
-export interface Delivery {
+export interface OrderDelivery {
   readonly user: string;
   /** The holder's node. */
   readonly holder: string;
@@ -299,7 +299,7 @@ export type TakenOrders =
       readonly outcome: "taken";
       /** Empty if nobody holds connections of the user: then the orders are carried out already. */
       readonly numbers: readonly number[];
-      readonly deliveries: readonly Delivery[];
+      readonly deliveries: readonly OrderDelivery[];
     }
   | { readonly outcome: "full" }
   /** None was taken: `limits.invalidationsPerUserMax`. */

@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { encodeInspectedChannel } from "../../src/api/inspect-answer.ts";
 import { encodeWhy } from "../../src/api/why-answer.ts";
 import type { ObjectState, SubscriberCounts } from "../../src/contract/object-state.ts";
-import type { GatewayProgress, ObjectTrail } from "../../src/contract/trail.ts";
+import type { GatewayProgress, TrailAnswer } from "../../src/contract/trail.ts";
 import { encodeEvent } from "../../src/events/event.ts";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import { call, post, publish } from "./api-request.ts";
@@ -121,7 +121,7 @@ const progress: Required<GatewayProgress> = {
 
 /** The answer to `why` of objects that had to forget something, one of which doesn't answer. */
 function rareWhy(): string {
-  const trail: ObjectTrail = {
+  const trail: TrailAnswer = {
     node: "gateway:eu/0",
     awakeSinceMs: 1,
     remembersSinceMs: 2,

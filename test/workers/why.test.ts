@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { userKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
-import type { ObjectTrail } from "../../src/contract/trail.ts";
+import type { TrailAnswer } from "../../src/contract/trail.ts";
 import { limits } from "../../src/limits.ts";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import { call, post, publish } from "./api-request.ts";
@@ -92,7 +92,7 @@ function rowsOf(object: Holder): Promise<number> {
 }
 
 /** What an object tells that knows nothing. */
-function emptyTrail(node: string): ObjectTrail {
+function emptyTrail(node: string): TrailAnswer {
   const nothing = { connections: [], closes: [], notes: [], isSending: false };
   return { node, awakeSinceMs: 0, subscribers: 0, ...nothing };
 }

@@ -7,7 +7,7 @@ import type {
 } from "../../src/contract/user-order.ts";
 import { parseNodeName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
-import { type Delivery, Home } from "../../src/users/home.ts";
+import { type OrderDelivery, Home } from "../../src/users/home.ts";
 import { Alarm } from "./alarm.ts";
 import { Incarnation } from "./incarnation.ts";
 import { Storage } from "./storage.ts";
@@ -216,7 +216,7 @@ export class HomeHost implements HomeCalls {
   }
 
   /** Makes deliveries until all have succeeded or the backend has waited for long enough; calls `ended` once. */
-  #insistOnAll(memory: Memory, deliveries: readonly Delivery[], ended: () => void): void {
+  #insistOnAll(memory: Memory, deliveries: readonly OrderDelivery[], ended: () => void): void {
     const endsAtMs = this.#nowMs + limits.orderAnswerMs;
     let missing = deliveries.length;
     let isOver = false;
@@ -237,7 +237,7 @@ export class HomeHost implements HomeCalls {
 
   #insist(
     memory: Memory,
-    delivery: Delivery,
+    delivery: OrderDelivery,
     endsAtMs: number,
     pauseMs: number,
     ended: () => void,
@@ -257,7 +257,7 @@ export class HomeHost implements HomeCalls {
   /** Makes a delivery once. */
   #deliver(
     { home, incarnation }: Memory,
-    delivery: Delivery,
+    delivery: OrderDelivery,
     ended: (isCarriedOut: boolean) => void,
   ): void {
     const { holder, user, orders } = delivery;

@@ -5,9 +5,10 @@ import { originAllowed } from "../../src/access/origin.ts";
 import { noTokenReason, tokenReason } from "../../src/access/refusal.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
-import { type AppEnv, refusedOrigin } from "./middleware.ts";
+import { refusedOrigin } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
-import { askAboutClient, type AskedClient, asksAtUpgrade } from "./connect-hook.ts";
+import { askAboutClient, type ConnectHookOutcome, asksAtUpgrade } from "./connect-hook.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
 import { fitHeaders, handshakeHeaders } from "../../src/hooks/headers.ts";
 import { getCookie } from "hono/cookie";
@@ -69,7 +70,7 @@ export async function checkFirstFrame(
   frame: Message,
   admission: Admitted,
   client: ClientTransport,
-): Promise<AskedClient> {
+): Promise<ConnectHookOutcome> {
   const isAsked = asksAtUpgrade(context.var.configured.config);
   const isChecked = admission.claims === undefined && (isAsked || tokenRequired(context));
   if (!isChecked) return { outcome: "admitted", ...admission };
@@ -88,7 +89,11 @@ export async function checkFirstFrame(
 }
 
 /** Refuses a client with the code with which the object would close the connection (rule A12). */
-function closing(context: Context<AppEnv>, code: DisconnectCode, reason: string): AskedClient {
+function closing(
+  context: Context<AppEnv>,
+  code: DisconnectCode,
+  reason: string,
+): ConnectHookOutcome {
   context.set("refusal", { rule: "A12", reason, code: code.code });
   return { outcome: "refused", refusal: { outcome: "disconnect", code } };
 }

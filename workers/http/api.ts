@@ -4,7 +4,7 @@
  */
 import type { Context, Handler } from "hono";
 import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import {
   type ApiCaller,
   type SingleMethod,

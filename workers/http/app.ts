@@ -5,7 +5,6 @@ import { keyMethods } from "../../src/access/api-keys.ts";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
-  type AppEnv,
   clientScript,
   configure,
   crossOrigin,
@@ -16,6 +15,7 @@ import {
   opened,
   type Transport,
 } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import {

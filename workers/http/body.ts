@@ -4,7 +4,7 @@ import { messagePackToJson } from "../../src/api/messagepack.ts";
 import { limits } from "../../src/limits.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { respondMalformed, respondTooLarge } from "./respond.ts";
 import { boundedBytes } from "../platform/bounded-bytes.ts";
 

@@ -27,13 +27,13 @@ import type { Configured } from "../platform/configuration.ts";
 import { sendQuestion } from "../platform/hook-entrypoint.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import { SharedHooks } from "./shared-hooks.ts";
 
 /** What the edge knows of a client, after a backend was asked about it. */
-export type AskedClient =
+export type ConnectHookOutcome =
   | ({ readonly outcome: "admitted" } & Admitted)
   /** The client is to be told so as an object would tell it. */
   | { readonly outcome: "refused"; readonly refusal: HookRefusal }
@@ -58,7 +58,7 @@ export async function askAboutClient(
   admitted: Admitted,
   client: ClientTransport,
   request?: ConnectRequest,
-): Promise<AskedClient> {
+): Promise<ConnectHookOutcome> {
   const { configured } = context.var;
   const { hooks } = configured.config;
   const { connect: target } = hooks;
@@ -195,7 +195,7 @@ function refusedBy(
   context: Context<AppEnv>,
   target: HookTarget,
   refused: HookRefused,
-): AskedClient {
+): ConnectHookOutcome {
   const why = { rule: "Q5", reason: reasonOf(refused, target) };
   if (refused.outcome === "failed" && refused.error.temporary) {
     context.set("refusal", why);

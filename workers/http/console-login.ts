@@ -8,7 +8,7 @@ import { boundedBytes } from "../platform/bounded-bytes.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { AddressRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { busyRetrySeconds, respondBusy, respondNotFound, respondText } from "./respond.ts";
 
 /** The console of a Worker; where it is off, its paths don't exist. */

@@ -15,7 +15,7 @@ import { publish, single } from "./api.ts";
 import { loginEnd } from "./console-login.ts";
 import { regionEndpoint } from "./endpoints.ts";
 import { collected, collectedRefusals, operatorLooks } from "./metrics.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { handoverRequest, placeSocket } from "./placement.ts";
 import {
   busyRetrySeconds,

@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { respondNotFound, respondText } from "./respond.ts";
 
 /**

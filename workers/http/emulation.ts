@@ -13,7 +13,7 @@ import {
   parseNodeName,
 } from "../../src/contract/object-names.ts";
 import { isRegion } from "../platform/region.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
 import {
   respondBusy,

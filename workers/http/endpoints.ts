@@ -10,7 +10,7 @@ import type { Pool } from "./placement.ts";
 import { respondMalformed } from "./respond.ts";
 import { parseRegion } from "../platform/region.ts";
 import type { Context } from "hono";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 
 /** The destination of a request's connection, determined by the request's path and region alone. Calls no object. */
 export type Endpoint = (context: Context<AppEnv>) => Destination;

@@ -5,7 +5,7 @@ import { limits } from "../../src/limits.ts";
 import { inTime, overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
 import { noteError } from "./api.ts";
 import { objectOf } from "./emulation.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { errorModeOf, respondAnswer, respondMalformed } from "./respond.ts";
 import { overloadedAnswer } from "../../src/api/answers.ts";
 

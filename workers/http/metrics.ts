@@ -19,7 +19,8 @@ import { newestRefusals } from "../../src/metrics/refusal-list.ts";
 import { version } from "../../src/version.ts";
 import { answerInTime } from "../platform/object-call.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
-import { type AppEnv, mayReadMetrics } from "./middleware.ts";
+import { mayReadMetrics } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import {
   busyRetrySeconds,
   respondBusy,

@@ -4,10 +4,10 @@
  */
 import type { MiddlewareHandler, Context } from "hono";
 import type { ApiKey } from "../../src/access/api-keys.ts";
-import type { JsonText } from "../../src/protocol/json/text.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
+import type { AppEnv, RefusedRequest } from "./app-env.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -18,30 +18,11 @@ import {
   respondUpgradeRequired,
   respondNotFound,
 } from "./respond.ts";
-import type { Refusal } from "../../src/access/refusal.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
 import { digest } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
-
-/**
- * The context of handlers: the bindings, the configuration, the key if `authenticate` has checked it, and the body if
- * `jsonBody` has read it. A refusal is what a handler says of it, and as it is noted.
- */
-export interface AppEnv {
-  Bindings: Env;
-  Variables: {
-    configured: Configured;
-    apiKey: ApiKey;
-    request: JsonText;
-    refusal?: Refused;
-    noted?: Refusal;
-  };
-}
-
-/** Why the edge refuses a request: what a handler knows of it. The log adds the rest, see {@link logRefusal}. */
-type Refused = Pick<Refusal, "rule" | "reason"> & Partial<Refusal>;
 
 /**
  * Logs a request that was refused (rule A13): with the reason that a handler left in `refusal`, or that the response
@@ -71,7 +52,7 @@ function calledMethod(first: string, name: string, last: string): string | undef
 }
 
 /** The refusal that a response stands for, if no handler has left one. Where an answer is 200, the handler has. */
-function ofResponse(response: Response): Refused | undefined {
+function ofResponse(response: Response): RefusedRequest | undefined {
   if (response.ok) return undefined;
   const detail = response.headers.get("X-Dormouse-Error-Detail");
   if (detail !== null) return { rule: "W4", reason: detail };
@@ -275,7 +256,7 @@ export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
 };
 
 /** The refusal of a page's origin (rule A6). */
-export function refusedOrigin(origin: string | null): Refused {
+export function refusedOrigin(origin: string | null): RefusedRequest {
   return { rule: "A6", reason: `origin ${origin ?? ""} isn't in client.allowed_origins` };
 }
 

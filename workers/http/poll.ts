@@ -3,14 +3,14 @@ import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { limits } from "../../src/limits.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
 import {
-  type PollAnswer,
+  type LongPollAnswer,
   PollReader,
-  type PollRequest,
+  type LongPollRequest,
   parsePollRequest,
 } from "../../src/transport/poll.ts";
 import { noTokenReason } from "../../src/access/refusal.ts";
 import { admit, tokenRequired } from "./admit.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket } from "./placement.ts";
 import { askAboutClient } from "./connect-hook.ts";
@@ -60,7 +60,7 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
 }
 
 /** How a poll ended: with an answer, or with the code with which the object closed the socket. */
-type Ending = PollAnswer | { readonly outcome: "closed"; readonly code: number };
+type Ending = LongPollAnswer | { readonly outcome: "closed"; readonly code: number };
 
 /**
  * Reads from the socket until there is an answer, and closes it. The time of the poll begins at the object's first
@@ -135,7 +135,11 @@ function respondClosed(code: number): Response {
  * asks again from where they end. So caches may keep the response if clients without a token may read it. Any other
  * response describes the current state or is for one client only.
  */
-function cacheControl(context: Context<AppEnv>, { since }: PollRequest, ending: Ending): string {
+function cacheControl(
+  context: Context<AppEnv>,
+  { since }: LongPollRequest,
+  ending: Ending,
+): string {
   const { headers, url } = context.req.raw;
   const anonymous =
     !headers.has("Authorization") &&

@@ -65,13 +65,13 @@ function answered(result: JsonText): CallOutcome {
 
 const done: CallOutcome = { outcome: "done" };
 
-type Home = ReturnType<Env["USERS"]["getByName"]>;
+type HomeReference = ReturnType<Env["USERS"]["getByName"]>;
 
 /** Calls the homes of users. @throws if one of them can't be reached */
 async function callHomes<Answer>(
   homes: Env["USERS"],
   users: readonly string[],
-  call: (home: Home, users: readonly string[]) => Promise<Answer>,
+  call: (home: HomeReference, users: readonly string[]) => Promise<Answer>,
 ): Promise<readonly Answer[]> {
   const byHome = [...usersByHome(users)];
   return Promise.all(byHome.map(([home, own]) => call(homes.getByName(home), own)));
@@ -81,7 +81,7 @@ async function callHomes<Answer>(
 function askHomes<Answer>(
   homes: Env["USERS"],
   users: readonly string[],
-  ask: (home: Home, users: readonly string[]) => Promise<Answer>,
+  ask: (home: HomeReference, users: readonly string[]) => Promise<Answer>,
 ): Promise<readonly (Answer | undefined)[]> {
   return callHomes(homes, users, (home, own) =>
     answerInTime("question", limits.shardAnswerMs, () => ask(home, own)),

@@ -12,7 +12,7 @@ import {
   errorStatus,
 } from "../../src/api/answers.ts";
 import { contentTypes, type ExpositionFormat } from "../../src/metrics/exposition.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Context } from "hono";
 
 /** The error mode: "" for errors in a body with status 200, "transport" for errors by the status. */

@@ -5,7 +5,7 @@ import {
   type HookAnswer,
   type HookCall,
   Hooks,
-  type Question,
+  type SessionQuestion,
   tooMany,
 } from "../../src/hooks/hooks.ts";
 import { limits } from "../../src/limits.ts";
@@ -21,7 +21,7 @@ import { inTime } from "../platform/object-call.ts";
  */
 export class SharedHooks {
   readonly #backends: Backends = new Map();
-  readonly #turns = new Set<Turn>();
+  readonly #turns = new Set<QuestionTurn>();
 
   /**
    * Asks a backend for one request.
@@ -30,15 +30,15 @@ export class SharedHooks {
    */
   async ask(
     target: HookTarget,
-    question: Omit<Question, "isWanted">,
+    question: Omit<SessionQuestion, "isWanted">,
     send: (question: HookQuestion) => Promise<HookReply>,
   ): Promise<HookAnswer> {
     const nowMs = Date.now();
     this.#takeBack(nowMs);
-    const asked: Asked = { isWanted: true };
+    const asked: SharedQuestion = { isWanted: true };
     const decided = Promise.withResolvers<undefined>();
     const call: HookCall = (one, timeoutMs, done) => {
-      asked.turn = new Turn(one, timeoutMs, done);
+      asked.turn = new QuestionTurn(one, timeoutMs, done);
       this.#turns.add(asked.turn);
       decided.resolve(undefined);
     };
@@ -72,14 +72,14 @@ export class SharedHooks {
 }
 
 /** What has come of a request's question so far. */
-interface Asked {
+interface SharedQuestion {
   isWanted: boolean;
-  turn?: Turn;
+  turn?: QuestionTurn;
   answer?: HookAnswer;
 }
 
 /** The turn of one question, which counts as in flight until it ends. */
-class Turn {
+class QuestionTurn {
   readonly question: HookQuestion;
   /** When the turn belongs to a request that has ended, ms since 1970. */
   endsAtMs: number;

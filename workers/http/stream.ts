@@ -3,7 +3,7 @@ import { codecNamed } from "../../src/protocol/codecs.ts";
 import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
 import { admit, checkFirstFrame } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket, refusingSocket } from "./placement.ts";
 import { refusedSocket } from "./refused-socket.ts";

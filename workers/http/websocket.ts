@@ -1,6 +1,6 @@
 import type { Handler, Context } from "hono";
 import { admit } from "./admit.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
 import { addressOf, type Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";

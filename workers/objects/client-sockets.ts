@@ -296,7 +296,7 @@ export class ClientSockets {
    * Whether there is room for a socket. A connection that the object closed makes room at once; its socket still takes
    * memory until the client answers the close, and such sockets are bounded, too (rule B5).
    */
-  #room(handover: Handover, nowMs: number): "room" | Refusal {
+  #room(handover: Handover, nowMs: number): "room" | SocketRefusal {
     const { config, nearlyFull, backlog } = this.#setup;
     const { connectionLimit } = config.client;
     const socketsMax = Math.min(
@@ -443,7 +443,7 @@ function mayBeUnconnected({ phase, claims, secret }: SessionSnapshot): boolean {
 }
 
 /** Why a socket is refused. */
-type Refusal = "full" | "too-fast" | "too-many-of-address";
+type SocketRefusal = "full" | "too-fast" | "too-many-of-address";
 
 /**
  * Refuses a socket with 503. If the object is full, the edge tries another one (rules G3, G4). A socket that comes too
@@ -452,9 +452,9 @@ type Refusal = "full" | "too-fast" | "too-many-of-address";
  * Were the edge to try another object, they would come as fast as before, and spread over objects that stay nearly
  * empty.
  */
-function refuse(why: Refusal): Response {
+function refuse(why: SocketRefusal): Response {
   const later = { "Retry-After": String(2 + Math.floor(Math.random() * 9)) };
-  const headers: Record<Refusal, Record<string, string>> = {
+  const headers: Record<SocketRefusal, Record<string, string>> = {
     full: { "Retry-After": "5", [fullHeader]: "1" },
     "too-fast": later,
     "too-many-of-address": later,

@@ -5,7 +5,7 @@ import type { EventCount } from "../../src/contract/object-state.ts";
  * parts of ten minutes.
  */
 export class EventCounts {
-  readonly #kinds = new Map<EventKind, Counts>();
+  readonly #kinds = new Map<EventKind, EventWindow>();
   #first: EventKind | undefined;
 
   /** Notes an event; the first one woke the object. */
@@ -55,7 +55,7 @@ export type EventKind =
   | "directory"
   | "question";
 
-interface Counts {
+interface EventWindow {
   total: number;
   readonly parts: Float64Array;
   /** The number of the newest part since 1970. */
@@ -63,7 +63,7 @@ interface Counts {
 }
 
 /** Empties the parts that have passed since the last event. */
-function advance(counts: Counts, nowMs: number): void {
+function advance(counts: EventWindow, nowMs: number): void {
   const part = Math.max(counts.part, Math.floor(nowMs / partMs));
   const passed = Math.min(part - counts.part, partsKept);
   for (let index = part - passed + 1; index <= part; index++) counts.parts[index % partsKept] = 0;

@@ -16,7 +16,7 @@ import type { HookName } from "../../src/contract/hook-call.ts";
 import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
-import type { ObjectTrail as ToldTrail, TrailQuery } from "../../src/contract/trail.ts";
+import type { TrailAnswer, TrailQuery } from "../../src/contract/trail.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import { ObjectMetrics } from "./object-metrics.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
@@ -213,7 +213,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return this.#users.online(users);
   }
 
-  async trail(query: TrailQuery): Promise<ToldTrail> {
+  async trail(query: TrailQuery): Promise<TrailAnswer> {
     const told = this.told.trail(query, await this.#looked());
     return this.remembered.trail(this.node, query, told, this.sockets.clients);
   }

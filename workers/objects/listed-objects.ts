@@ -68,7 +68,7 @@ export class ListedObjects {
   async #ask<Answer extends ListedAnswer>(
     names: readonly string[],
     nodeOf: (name: string) => string,
-    { call, take }: Question<Answer>,
+    { call, take }: ListedQuestion<Answer>,
   ): Promise<boolean> {
     const endsAtMs = Date.now() + limits.listedAnswerMs;
     let complete = true;
@@ -84,7 +84,7 @@ export class ListedObjects {
   }
 }
 
-interface Question<Answer> {
+interface ListedQuestion<Answer> {
   readonly call: (name: string) => Promise<Answer>;
   readonly take: (name: string, answer: Answer) => void;
 }

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../src/access/refusal.ts";
 import { RefusalTrail } from "../../src/access/refusal-trail.ts";
 import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
-import type { ObjectTrail as ToldTrail, TrailQuery } from "../../src/contract/trail.ts";
+import type { TrailAnswer, TrailQuery } from "../../src/contract/trail.ts";
 import { FrameTrail } from "../../src/hub/frame-trail.ts";
 import type { Tags } from "../../src/protocol/publication.ts";
 import { ClientTrail } from "../../src/session/client-trail.ts";
@@ -47,7 +47,7 @@ export class ObjectTrail {
     query: TrailQuery,
     { tags, ...told }: KindTrail,
     connections: readonly OpenConnection[],
-  ): ToldTrail {
+  ): TrailAnswer {
     const frame = this.frames.find(query.channel, query.offset);
     const { sinceMs } = this.frames;
     return {
@@ -93,7 +93,10 @@ export interface KindTold {
 }
 
 /** What a kind of object adds to the way of a publication, with its tags if they are known. */
-type KindTrail = Pick<ToldTrail, "subscribers" | "isSending" | "position" | "taken" | "channel"> & {
+type KindTrail = Pick<
+  TrailAnswer,
+  "subscribers" | "isSending" | "position" | "taken" | "channel"
+> & {
   readonly tags?: Tags;
 };
 

@@ -19,10 +19,10 @@ import { admit, register, tellEnded } from "./calls.ts";
  * (section U of src/SPEC.md). `LocalUsers` and `EndedUsers` decide; this makes the calls.
  */
 export class ObjectUsers {
-  readonly #object: UsersObject;
+  readonly #object: UsersHost;
   readonly #users: LocalUsers;
 
-  constructor(object: UsersObject) {
+  constructor(object: UsersHost) {
     this.#object = object;
     this.#users = new LocalUsers(
       (home, users, done, ends) => {
@@ -114,7 +114,7 @@ export class ObjectUsers {
 }
 
 /** The object whose connections they have. */
-interface UsersObject {
+interface UsersHost {
   readonly config: Config;
   readonly homes: Env["USERS"];
   readonly node: () => string;

@@ -17,7 +17,7 @@ import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { homeObject } from "../../src/contract/object-names.ts";
 import { isTold } from "../../src/events/event.ts";
 import { limits } from "../../src/limits.ts";
-import { type Delivery, Home } from "../../src/users/home.ts";
+import { type OrderDelivery, Home } from "../../src/users/home.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
@@ -28,7 +28,7 @@ import { ConnectionSlots } from "../../src/users/connection-slots.ts";
 import type { UserConnections } from "../../src/contract/connection-state.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { Directory } from "../../src/users/directory.ts";
-import type { LeftUsers, UserStatuses as AllStatuses } from "../../src/contract/user-status.ts";
+import type { LeftUsers, UserStatusAnswer as AllStatuses } from "../../src/contract/user-status.ts";
 import { UserStatuses } from "../../src/users/user-statuses.ts";
 import { askConnections, askOnline, carryOut, clientsOf } from "./calls.ts";
 import { EventDelivery } from "./event-delivery.ts";
@@ -250,7 +250,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
    */
   async #askOnline(
     holder: string,
-    questions: readonly Delivery[],
+    questions: readonly OrderDelivery[],
     isAsked = true,
   ): Promise<ReadonlySet<string> | undefined> {
     if (questions.length === 0) return new Set();
@@ -313,9 +313,9 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
   }
 
   /** Makes a delivery, again and again until it succeeds; the alarm goes on after that time. */
-  async #insist(first: Delivery, endsAtMs: number): Promise<void> {
+  async #insist(first: OrderDelivery, endsAtMs: number): Promise<void> {
     let pauseMs: number = limits.orderRetryMs;
-    let delivery: Delivery | undefined = first;
+    let delivery: OrderDelivery | undefined = first;
     while (delivery !== undefined) {
       const isCarriedOut = await this.#deliver(delivery);
       await this.#endQuestions();
@@ -329,7 +329,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
   }
 
   /** Makes a delivery once. @returns whether the holder has carried it out */
-  async #deliver(delivery: Delivery): Promise<boolean> {
+  async #deliver(delivery: OrderDelivery): Promise<boolean> {
     const answer = await carryOut(this.env, delivery.holder, delivery.user, delivery.orders);
     this.#home.answered(delivery, answer);
     return answer !== undefined && answer.failed !== true;

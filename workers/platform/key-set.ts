@@ -64,7 +64,7 @@ export class KeySet implements TokenKeys {
     return key === undefined ? unavailable : { outcome: "found", keys: [key] };
   }
 
-  #currentKeys(kid: string, nowMs: number): readonly KnownKey[] {
+  #currentKeys(kid: string, nowMs: number): readonly VerificationKey[] {
     const { keys, fetchedAtMs } = this.#known;
     if (nowMs - fetchedAtMs >= limits.keySetStaleMs) return [];
     return keys.filter((key) => key.kid === kid);
@@ -125,15 +125,15 @@ export class KeySet implements TokenKeys {
 }
 
 type UsableKeys =
-  | { readonly outcome: "keys"; readonly keys: readonly KnownKey[] }
+  | { readonly outcome: "keys"; readonly keys: readonly VerificationKey[] }
   | { readonly outcome: "bad"; readonly reason: string };
 
 interface KnownKeys {
-  readonly keys: readonly KnownKey[];
+  readonly keys: readonly VerificationKey[];
   readonly fetchedAtMs: number;
 }
 
-interface KnownKey {
+interface VerificationKey {
   readonly kid: string;
   readonly algorithms: ReadonlySet<TokenAlgorithm>;
   readonly usable: UsableKey;
@@ -144,7 +144,7 @@ interface FetchInFlight {
   readonly waiting: ((fetched: boolean) => void)[];
 }
 
-function toKnownKey({ kid, algorithms, jwk }: SetKey): KnownKey {
+function toKnownKey({ kid, algorithms, jwk }: SetKey): VerificationKey {
   return {
     kid,
     algorithms: new Set(algorithms),

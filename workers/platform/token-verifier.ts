@@ -8,7 +8,7 @@ import {
 import {
   type ConnectionVerdict,
   type SubscriptionVerdict,
-  type Verdict,
+  type TokenOutcome,
   withoutMeta,
 } from "../../src/access/claims.ts";
 import {
@@ -162,8 +162,8 @@ async function verify<Claims>(
   token: string,
   policies: TokenPolicies,
   nowMs: number,
-  parse: (payload: string, rules: TokenRules, nowMs: number) => Verdict<Claims>,
-): Promise<Verdict<Claims>> {
+  parse: (payload: string, rules: TokenRules, nowMs: number) => TokenOutcome<Claims>,
+): Promise<TokenOutcome<Claims>> {
   if (token.length > limits.tokenBytesMax) return invalid("the token is too long");
   if (!tokenShape.test(token)) return invalid("the token is malformed");
   const header = readHeader(token);

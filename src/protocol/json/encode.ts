@@ -14,7 +14,7 @@ import {
 import type { ClientInfo, StreamPosition, Tags } from "../publication.ts";
 import type { HistoryResult, PresenceResult, PresenceStatsResult, Push, Reply } from "../reply.ts";
 import { trustedJsonText, type JsonText } from "./text.ts";
-import type { FieldWriter, Fields, MapEntry } from "../fields.ts";
+import type { FieldWriter, Fields, FieldEntry } from "../fields.ts";
 import { payloadJson, type Payload } from "../payload.ts";
 
 /** A reply as JSON. */
@@ -146,7 +146,7 @@ class JsonWriter implements FieldWriter {
   map<M>(
     _: number,
     name: string,
-    entries: readonly MapEntry<M>[],
+    entries: readonly FieldEntry<M>[],
     fields: Fields<M>,
     always?: "always",
   ): void {

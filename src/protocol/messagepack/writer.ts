@@ -1,4 +1,4 @@
-import type { FieldWriter, Fields, MapEntry } from "../fields.ts";
+import type { FieldWriter, Fields, FieldEntry } from "../fields.ts";
 import type { JsonText } from "../json/text.ts";
 import { payloadBytes, type Payload } from "../payload.ts";
 import type { Tags } from "../publication.ts";
@@ -135,7 +135,7 @@ class MessagePackWriter implements FieldWriter {
   map<M>(
     _: number,
     name: string,
-    entries: readonly MapEntry<M>[],
+    entries: readonly FieldEntry<M>[],
     fields: Fields<M>,
     always?: "always",
   ): void {

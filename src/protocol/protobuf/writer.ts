@@ -1,5 +1,5 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { type FieldWriter, type Fields, type MapEntry, uint32Max } from "../fields.ts";
+import { type FieldWriter, type Fields, type FieldEntry, uint32Max } from "../fields.ts";
 import type { JsonText } from "../json/text.ts";
 import { payloadBytes, type Payload } from "../payload.ts";
 import type { Tags } from "../publication.ts";
@@ -74,7 +74,7 @@ class ProtobufWriter implements FieldWriter {
     this.#writer.raw(encodedLists.get(messages) ?? encodeList(number, name, messages, fields));
   }
 
-  map<M>(number: number, _: string, entries: readonly MapEntry<M>[], fields: Fields<M>): void {
+  map<M>(number: number, _: string, entries: readonly FieldEntry<M>[], fields: Fields<M>): void {
     for (const [key, message] of entries) this.entry(number, key, message, fields);
   }
 

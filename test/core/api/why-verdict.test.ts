@@ -7,7 +7,7 @@ import {
 } from "../../../src/api/why-verdict.ts";
 import type {
   ClosedConnection,
-  ObjectTrail,
+  TrailAnswer,
   SubscriptionNote,
   TracedConnection,
 } from "../../../src/contract/trail.ts";
@@ -43,7 +43,7 @@ const ended = (beforeMs: number, code: number): SubscriptionNote => ({
 });
 
 /** The passage of the publication at offset 5 through an object. */
-function passing(object: Partial<ObjectTrail> = {}, more: Partial<Passage> = {}): Passage {
+function passing(object: Partial<TrailAnswer> = {}, more: Partial<Passage> = {}): Passage {
   const known = { node: "gateway:eu/0", awakeSinceMs: 1, subscribers: 1, position: at(5) };
   const nothing = { isSending: false, connections: [], closes: [], notes: [] };
   return {
@@ -129,7 +129,7 @@ describe("the verdict on an open connection", () => {
   it("[Y3] is that its object hasn't taken it, hasn't sent it, or has forgotten the frame", () => {
     const notes = [began(4_000)];
     const { frame: _, ...without } = passing({ notes }).object;
-    const verdict = (object: Partial<ObjectTrail>, more: Partial<Passage> = {}) =>
+    const verdict = (object: Partial<TrailAnswer>, more: Partial<Passage> = {}) =>
       verdictOn(connection(), { ...passing(), object: { ...without, ...object }, ...more });
     const told = {
       begunAtMs: publishedAtMs + 5,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { plainMapPublish } from "../../../src/contract/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { MapPageReply } from "../../../src/session/ports.ts";
+import type { MapPageReply } from "../../../src/session/channels.ts";
 import { json } from "../api/channel-config.ts";
 import { at, following, publication, said } from "./followed-channel.ts";
 import { GatewayFixture } from "./gateway-fixture.ts";

@@ -3,7 +3,7 @@ import type { MapPageQuery } from "../../../src/contract/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { MapPageReply } from "../../../src/session/ports.ts";
+import type { MapPageReply } from "../../../src/session/channels.ts";
 import { GatewayFixture } from "./gateway-fixture.ts";
 
 const position = { epoch: "e", offset: 5 };

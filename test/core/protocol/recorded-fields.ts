@@ -1,4 +1,4 @@
-import type { FieldReader, Fields, FieldWriter, MapEntry } from "../../../src/protocol/fields.ts";
+import type { FieldReader, Fields, FieldWriter, FieldEntry } from "../../../src/protocol/fields.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 
 /** A field that a message's function named, and the fields of the message in it. */
@@ -66,7 +66,7 @@ class RecordingWriter implements FieldWriter {
     this.recorded.push({ number, name, kind: "messages", ...inner });
   }
 
-  map<M>(number: number, name: string, [entry]: readonly MapEntry<M>[], fields: Fields<M>): void {
+  map<M>(number: number, name: string, [entry]: readonly FieldEntry<M>[], fields: Fields<M>): void {
     const inner = entry === undefined ? {} : { fields: writtenFields(entry[1], fields) };
     this.recorded.push({ number, name, kind: "map", ...inner });
   }

@@ -15,7 +15,7 @@ import type {
   MapStreamPage,
   SubscribeReply,
   PublishReply,
-} from "../../../src/session/ports.ts";
+} from "../../../src/session/channels.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";

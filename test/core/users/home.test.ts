@@ -4,7 +4,7 @@ import { tokenKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
-import { type Delivery, Home } from "../../../src/users/home.ts";
+import { type OrderDelivery, Home } from "../../../src/users/home.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const disconnect: UserOrder = { method: "disconnect", code: disconnectCodes.forceDisconnect };
@@ -13,7 +13,11 @@ const [eu, us] = ["gateway:eu/0", "gateway:us/0"];
 const gone = { left: false };
 
 /** Gives orders, and the deliveries to be made. */
-function order(home: Home, user: string, ...orders: readonly UserOrder[]): readonly Delivery[] {
+function order(
+  home: Home,
+  user: string,
+  ...orders: readonly UserOrder[]
+): readonly OrderDelivery[] {
   const taken = home.order(user, orders, 1_000);
   if (taken.outcome !== "taken") throw new Error(taken.outcome);
   return taken.deliveries;
@@ -28,7 +32,8 @@ const named = (channel: string, expireAtSeconds = 0): UserOrder => ({
 });
 
 /** The numbers and methods of a delivery's orders. */
-const ordersOf = ({ orders }: Delivery) => orders.map((one) => `${one.number} ${one.order.method}`);
+const ordersOf = ({ orders }: OrderDelivery) =>
+  orders.map((one) => `${one.number} ${one.order.method}`);
 
 describe("a user's home", () => {
   it("[U3] sends an order to all holders of the user, and to nobody else", () => {

@@ -1,0 +1,46 @@
+/**
+ * The folders of `src` and `workers` in the order in which they may import each other, lowest first. A file imports
+ * from its own folder and from rows above the row of its folder, types included. `src` and `workers` stand for the files
+ * directly in them.
+ */
+export const floors: readonly (readonly string[])[] = [
+  ["src"],
+  ["src/protocol"],
+  ["src/access"],
+  ["src/contract"],
+  ["src/config", "src/delta", "src/map", "src/metrics", "src/transport"],
+  ["src/events", "src/hooks", "src/hub"],
+  ["src/shared-poll", "src/users"],
+  ["src/channel"],
+  ["src/session"],
+  ["src/api", "src/gateway"],
+  ["workers/platform"],
+  ["workers/http", "workers/objects"],
+  ["workers"],
+];
+
+/** The folder of a file, as {@link floors} names it. */
+export function folderOf(path: string): string {
+  const parts = path.split("/");
+  return parts.length > 2 ? parts.slice(0, 2).join("/") : (parts[0] ?? "");
+}
+
+/** The feature that a file belongs to; undefined for a file of the kernel. */
+export function featureOf(path: string): string | undefined {
+  const words = new Set(path.replace(/\.ts$/, "").split(/[/-]/));
+  return Object.entries(features).find(([, names]) => names.some((name) => words.has(name)))?.[0];
+}
+
+/** The features. A file belongs to one of them if a folder or a part of its name, between hyphens, is such a word. */
+const features: Readonly<Record<string, readonly string[]>> = {
+  console: ["console"],
+  events: ["event", "events", "occupancy", "outbox"],
+  hooks: ["backend", "hook", "hooks"],
+  maps: ["checkpoint", "map"],
+  metrics: ["counts", "gauges", "metrics"],
+  presence: ["census", "presence"],
+  queues: ["consumers", "queue"],
+  "shared-polls": ["shared-poll", "poll", "track", "tracking", "tracks"],
+  users: ["holder", "holders", "home", "user", "users"],
+  why: ["trail", "verdict", "why"],
+};
