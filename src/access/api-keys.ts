@@ -3,68 +3,7 @@
  * knows them.
  */
 import { matchesGlob } from "./glob.ts";
-
-/** The methods of maps and of shared polls. */
-export const keyMethods = [
-  "map_publish",
-  "map_remove",
-  "map_read_state",
-  "map_read_stream",
-  "map_stats",
-  "map_clear",
-  "shared_poll_publish",
-] as const;
-
-/** The methods of the HTTP API, by their names in paths, bodies and the configuration. */
-export const apiMethods = [
-  "publish",
-  "broadcast",
-  "history",
-  "history_remove",
-  "presence",
-  "presence_stats",
-  "disconnect",
-  "unsubscribe",
-  "subscribe",
-  "refresh",
-  "block_user",
-  "unblock_user",
-  "revoke_token",
-  "invalidate_user_tokens",
-  "connections",
-  "info",
-  "channels",
-  "update_user_status",
-  "get_user_status",
-  "delete_user_status",
-  "why",
-  "inspect",
-  ...keyMethods,
-] as const;
-
-/** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */
-export const admittedMethods = [...apiMethods, "events"] as const;
-
-/** The methods that change something: the only ones in messages of a queue, which get no answer (rule M1). */
-export const changingMethods = [
-  "publish",
-  "broadcast",
-  "history_remove",
-  "disconnect",
-  "unsubscribe",
-  "subscribe",
-  "refresh",
-  "block_user",
-  "unblock_user",
-  "revoke_token",
-  "invalidate_user_tokens",
-  "update_user_status",
-  "delete_user_status",
-  "map_publish",
-  "map_remove",
-  "map_clear",
-  "shared_poll_publish",
-] as const satisfies readonly (typeof apiMethods)[number][];
+import type { OperationName } from "./operations.ts";
 
 /** The key with which a backend calls the API, or the consumer whose queue brings a backend's messages. */
 export interface ApiKey {
@@ -78,7 +17,7 @@ export interface ApiKey {
 
 /** A key of `http_api.keys`, or a consumer, admits these methods on these channels. */
 export interface ApiKeyRights {
-  /** Names of methods; "*" stands for every method. */
+  /** Names of operations; "*" stands for every method. */
   readonly methods: readonly string[];
   /** Globs for the names of channels. */
   readonly channels: readonly string[];
@@ -92,7 +31,7 @@ export interface ApiKeyRights {
  */
 export function keyRefusal(
   { name, title, rights }: ApiKey,
-  method: string,
+  method: OperationName,
   channel: string | typeof allChannels | undefined,
 ): string | undefined {
   if (rights === undefined) return undefined;

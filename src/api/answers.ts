@@ -3,7 +3,7 @@
  * in the order of the request (rule W3) and written as JSON. The edge chooses the statuses of whole responses
  * (`workers/http/respond.ts`).
  */
-import { changingMethods } from "../access/api-keys.ts";
+import { operationOf } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { type Entry, type ApiCommand, entriesOf, methodOf } from "./command.ts";
@@ -98,16 +98,11 @@ export class CollectedAnswers {
   #hasRoom(command: ChannelCommand | undefined, answer: ApiAnswer): boolean {
     if (!("result" in answer)) return true;
     // The backend must learn what a writing command did, and the results of writing commands are small.
-    if (command !== undefined && changes(command)) return true;
+    if (command !== undefined && operationOf(command.method).changes === true) return true;
     if (answer.result.length > this.#room) return false;
     this.#room -= answer.result.length;
     return true;
   }
-}
-
-/** Whether a command changes something. */
-function changes({ method }: ChannelCommand): boolean {
-  return changingMethods.some((changing) => changing === method);
 }
 
 /** The answer to the command at this index of a call. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { apiMethods } from "../access/api-keys.ts";
+import { isCommandName, operationNames } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import { elementTexts, memberText } from "../protocol/json/text.ts";
 import {
@@ -52,7 +52,7 @@ function parseElement(text: string, caller: ApiCaller): ParsedCommand {
   );
   if (present.size > 1)
     return { outcome: "malformed", detail: "the command names more than one method" };
-  const method = apiMethods.find((name) => present.has(name));
+  const method = [...present].find(isCommandName);
   const params = method && memberText(text, method);
   if (method === undefined || params === undefined) {
     const [name] = present;
@@ -73,6 +73,9 @@ export const batchShape = shape(() => ({
 
 const elementShape = shape(() =>
   Object.fromEntries(
-    [...apiMethods, ...missingMethods].map((name) => [name, v.nullish(v.unknown())]),
+    [...operationNames().filter(isCommandName), ...missingMethods].map((name) => [
+      name,
+      v.nullish(v.unknown()),
+    ]),
   ),
 );

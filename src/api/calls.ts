@@ -3,6 +3,7 @@
  * `workers/http/api.ts`. One call carries all commands of the request for one channel (rule W3), and both the plan
  * and the queue are bounded (rules B1 and B4).
  */
+import { operationOf } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import { type Entry, type Question, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelCommand, commandBytes } from "../contract/channel-call.ts";
@@ -174,23 +175,7 @@ function callBytes(call: ObjectCall): number {
 
 /** The larger of the size that a command sends and the size that its answer may have. */
 function bytesBothWays(command: ChannelCommand): number {
-  switch (command.method) {
-    case "history":
-    case "presence":
-    case "map_read_state":
-    case "map_read_stream":
-      return readBytes;
-    case "publish":
-    case "history_remove":
-    case "presence_stats":
-    case "map_publish":
-    case "map_remove":
-    case "map_stats":
-    case "map_clear":
-    case "shared_poll_publish":
-      break;
-  }
-  return commandBytes(command);
+  return operationOf(command.method).readsMuch === true ? readBytes : commandBytes(command);
 }
 
 /** Eight reading commands at a time may each return the largest answer that is allowed. */

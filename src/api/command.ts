@@ -5,6 +5,7 @@
  */
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ApiKey } from "../access/api-keys.ts";
+import type { CommandName, OperationAt } from "../access/operations.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
 import type { UserOrder } from "../contract/user-order.ts";
@@ -18,17 +19,11 @@ export interface ApiCaller {
 
 /** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */
 export type ApiCommand =
-  | { readonly form: "single"; readonly method: ApiMethod; readonly entry: Entry }
+  | { readonly form: "single"; readonly method: CommandName; readonly entry: Entry }
   | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
 
-/** The methods that act on one channel. */
-type ChannelMethod = ChannelCommand["method"];
-
-/** The methods that act on one channel or on the connections of one user, and those that ask who is connected. */
-export type SingleMethod = ChannelMethod | UserOrder["method"] | Question["method"];
-
-/** The methods that are allowed in a batch and in the legacy form. `batch` itself can't be nested. */
-export type ApiMethod = SingleMethod | "broadcast";
+/** The commands that have one entry. */
+export type SingleName = OperationAt<"channel" | "user" | "question">;
 
 /** One command for one channel or one user, or the reason why no object is called for it. */
 export type Entry = Call | Order | Asked | Refused;
@@ -139,7 +134,7 @@ export function malformedAt(place: string, { detail }: Malformed): Malformed {
 }
 
 /** Makes a command of a single entry. */
-export function singleCommand(method: ApiMethod, entry: ParsedEntry): ParsedCommand {
+export function singleCommand(method: CommandName, entry: ParsedEntry): ParsedCommand {
   return entry.outcome === "malformed"
     ? entry
     : { outcome: "command", command: { form: "single", method, entry } };
@@ -151,6 +146,6 @@ export function entriesOf(command: ApiCommand): readonly Entry[] {
 }
 
 /** The method of a command, as it is named in a request. */
-export function methodOf(command: ApiCommand): ApiMethod {
+export function methodOf(command: ApiCommand): CommandName {
   return command.form === "single" ? command.method : "broadcast";
 }

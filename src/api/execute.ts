@@ -1,3 +1,4 @@
+import { operationOf } from "../access/operations.ts";
 import type { Channel } from "../channel/channel.ts";
 import { changeError, historyError } from "../channel/outcome-error.ts";
 import type { PresenceAnswer } from "../channel/shared-presence.ts";
@@ -16,7 +17,7 @@ import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "../contract/ch
 
 /**
  * Carries out the commands of one call, in order. The results together stay within `limits.answerBytesMax`: a read
- * whose result would exceed that gets an error instead. The result of a publish is always returned, because the publish
+ * whose result would exceed that gets an error instead. The result of a change is always returned, because the change
  * took place.
  *
  * @param present who is present; absent if no command asks that, or the namespace has no presence
@@ -30,7 +31,7 @@ export function executeAll(
   let bytes = 0;
   return commands.map((command) => {
     const answer = execute(channel, command, nowMs, present);
-    if ("error" in answer || alwaysReturned.has(command.method)) return answer;
+    if ("error" in answer || operationOf(command.method).changes === true) return answer;
     bytes += answer.result.length;
     return bytes > limits.answerBytesMax ? { error: errorCodes.limitExceeded } : answer;
   });
@@ -74,9 +75,6 @@ export function execute(
         : { error: errorCodes.notAvailable };
   }
 }
-
-/** The methods whose results are small, and tell the backend what was done: they are always returned. */
-const alwaysReturned: ReadonlySet<string> = new Set(["publish", "map_publish", "map_remove"]);
 
 function publish(
   channel: Channel,

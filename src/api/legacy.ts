@@ -1,4 +1,4 @@
-import { apiMethods } from "../access/api-keys.ts";
+import { isCommandName } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import { memberText, parseJsonText } from "../protocol/json/text.ts";
 import {
@@ -56,10 +56,9 @@ function parseLine(text: string, caller: ApiCaller): ParsedLine {
   const parsed = parseShape(lineShape, json);
   if (parsed.outcome === "malformed") return parsed;
   const { id, method: name } = parsed.value;
-  const method = apiMethods.find((known) => known === name);
-  if (method === undefined) return { outcome: "malformed", detail: unknownMethodDetail(name) };
+  if (!isCommandName(name)) return { outcome: "malformed", detail: unknownMethodDetail(name) };
   const params = memberText(json, "params") ?? "null";
-  const command = parseCommand(method, params === "null" ? "{}" : params, caller);
+  const command = parseCommand(name, params === "null" ? "{}" : params, caller);
   if (command.outcome === "malformed") return malformedAt("params", command);
   return { outcome: "line", value: { id, command: command.command } };
 }

@@ -1,4 +1,5 @@
 /** The parsers of the methods for maps (docs/protocol.md 3.4 and 6.2). */
+import { operationOf } from "../access/operations.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { ChannelOptions, MapOptions } from "../config/config.ts";
 import type { MapCommand, MapPublishRequest } from "../contract/map-call.ts";
@@ -38,28 +39,8 @@ import {
   textField,
 } from "./shape.ts";
 
-/** Parses the request of a method for maps. */
-export function parseMapRequest(
-  method: MapCommand["method"],
-  params: string,
-  caller: ApiCaller,
-): ParsedEntry {
-  switch (method) {
-    case "map_publish":
-      return parseMapPublish(params, caller);
-    case "map_remove":
-      return parseMapRemove(params, caller);
-    case "map_read_state":
-      return parseReadState(params, caller);
-    case "map_read_stream":
-      return parseReadStream(params, caller);
-    case "map_stats":
-    case "map_clear":
-      return parseMapOnly(method, params, caller);
-  }
-}
-
-function parseMapPublish(params: string, caller: ApiCaller): ParsedEntry {
+/** Parses a `map_publish` request. */
+export function parseMapPublish(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(mapPublishShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const version = parseVersion(params);
@@ -111,7 +92,8 @@ function parseStreamData(params: string, encoded: string): StreamData {
     : { outcome: "data", data };
 }
 
-function parseMapRemove(params: string, caller: ApiCaller): ParsedEntry {
+/** Parses a `map_remove` request. */
+export function parseMapRemove(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(mapRemoveShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const { channel, key, idempotency_key: idempotencyKey } = parsed.value;
@@ -133,7 +115,8 @@ function ifOffsetOf(fields: { readonly if_offset?: number | null | undefined }):
   return typeof ifOffset === "number" ? { ifOffset } : {};
 }
 
-function parseReadState(params: string, caller: ApiCaller): ParsedEntry {
+/** Parses a `map_read_state` request. */
+export function parseReadState(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(mapReadStateShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const { channel, cursor, limit, key, asc, revision_offset, revision_epoch } = parsed.value;
@@ -148,7 +131,8 @@ function parseReadState(params: string, caller: ApiCaller): ParsedEntry {
   return mapCall(channel, { method: "map_read_state", request });
 }
 
-function parseReadStream(params: string, caller: ApiCaller): ParsedEntry {
+/** Parses a `map_read_stream` request. */
+export function parseReadStream(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(mapReadStreamShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const { channel, since_offset, since_epoch, limit, reverse } = parsed.value;
@@ -170,7 +154,8 @@ function positionOf(offset: number, epoch: string): StreamPosition | undefined {
   return offset === 0 && epoch === "" ? undefined : { offset, epoch };
 }
 
-function parseMapOnly(
+/** Parses the request of a method for maps whose only parameter is a channel. */
+export function parseMapOnly(
   method: "map_stats" | "map_clear",
   params: string,
   caller: ApiCaller,
@@ -244,12 +229,10 @@ function checkMap(channel: string, method: MapCommand["method"], caller: ApiCall
   const { options } = checked;
   if (options.map === undefined)
     return refusedRequest("the channel's namespace is not one of maps");
-  if (options.subscriptionType !== "map" && changing.has(method))
+  if (options.subscriptionType !== "map" && operationOf(method).changes === true)
     return refusedRequest("the channel is a presence map, which nobody changes");
   return { outcome: "map", options, map: options.map };
 }
-
-const changing: ReadonlySet<string> = new Set(["map_publish", "map_remove", "map_clear"]);
 
 function mapCall(channel: string, command: MapCommand): Call {
   return { outcome: "call", channel, command };

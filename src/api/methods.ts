@@ -1,9 +1,9 @@
+import type { CommandName } from "../access/operations.ts";
 import {
   type ApiCaller,
-  type ApiMethod,
   type ParsedCommand,
   type ParsedEntry,
-  type SingleMethod,
+  type SingleName,
   singleCommand,
 } from "./command.ts";
 import {
@@ -18,7 +18,13 @@ import {
 } from "./order.ts";
 import { parseChannels, parseConnections, parseInfo } from "./question.ts";
 import { parseStatus, parseUpdateStatus } from "./user-status.ts";
-import { parseMapRequest } from "./map.ts";
+import {
+  parseMapOnly,
+  parseMapPublish,
+  parseMapRemove,
+  parseReadState,
+  parseReadStream,
+} from "./map.ts";
 import { parsePollPublish } from "./poll-publish.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
@@ -50,7 +56,7 @@ export function missingDetail(method: string): string {
   return `${method} is a method of Centrifugo that Dormouse doesn't have yet`;
 }
 
-/** The answer's detail for a backend that names a method outside `apiMethods`, or none. */
+/** The answer's detail for a backend that names a method that no command may have, or none. */
 export function unknownMethodDetail(name: string | undefined): string {
   const missing = missingMethods.find((known) => known === name);
   return missing === undefined ? "unknown method" : missingDetail(missing);
@@ -61,63 +67,48 @@ export function unknownMethodDetail(name: string | undefined): string {
  *
  * @param params valid JSON, which is cut as text so that `data` stays as its sender wrote it (rule W2)
  */
-export function parseCommand(method: ApiMethod, params: string, caller: ApiCaller): ParsedCommand {
+export function parseCommand(
+  method: CommandName,
+  params: string,
+  caller: ApiCaller,
+): ParsedCommand {
   return method === "broadcast"
     ? parseBroadcast(params, caller)
     : singleCommand(method, parseEntry(method, params, caller));
 }
 
-/** Parses the parameters of a method for one channel, like {@link parseCommand}. */
-export function parseEntry(method: SingleMethod, params: string, caller: ApiCaller): ParsedEntry {
-  switch (method) {
-    case "publish":
-      return parsePublish(params, caller);
-    case "history":
-      return parseHistory(params, caller);
-    case "disconnect":
-      return parseDisconnect(params, caller);
-    case "unsubscribe":
-      return parseUnsubscribe(params, caller);
-    case "subscribe":
-      return parseSubscribe(params, caller);
-    case "refresh":
-      return parseRefresh(params, caller);
-    case "block_user":
-      return parseBlock(params, caller);
-    case "unblock_user":
-      return parseUnblock(params, caller);
-    case "revoke_token":
-      return parseRevoke(params, caller);
-    case "invalidate_user_tokens":
-      return parseInvalidate(params, caller);
-    case "connections":
-      return parseConnections(params, caller);
-    case "update_user_status":
-      return parseUpdateStatus(params, caller);
-    case "get_user_status":
-    case "delete_user_status":
-      return parseStatus(method, params, caller);
-    case "info":
-      return parseInfo(params, caller);
-    case "channels":
-      return parseChannels(params, caller);
-    case "why":
-      return parseWhy(params, caller);
-    case "inspect":
-      return parseInspect(params, caller);
-    case "map_publish":
-    case "map_remove":
-    case "map_read_state":
-    case "map_read_stream":
-    case "map_stats":
-    case "map_clear":
-      return parseMapRequest(method, params, caller);
-    case "shared_poll_publish":
-      return parsePollPublish(params, caller);
-    case "history_remove":
-    case "presence":
-    case "presence_stats":
-      break;
-  }
-  return parseChannelRequest(method, params, caller);
+/** Parses the parameters of a method with one entry, like {@link parseCommand}. */
+export function parseEntry(name: SingleName, params: string, caller: ApiCaller): ParsedEntry {
+  return parsers[name](params, caller);
 }
+
+const parsers: Readonly<Record<SingleName, (params: string, caller: ApiCaller) => ParsedEntry>> = {
+  publish: parsePublish,
+  history: parseHistory,
+  history_remove: (params, caller) => parseChannelRequest("history_remove", params, caller),
+  presence: (params, caller) => parseChannelRequest("presence", params, caller),
+  presence_stats: (params, caller) => parseChannelRequest("presence_stats", params, caller),
+  disconnect: parseDisconnect,
+  unsubscribe: parseUnsubscribe,
+  subscribe: parseSubscribe,
+  refresh: parseRefresh,
+  block_user: parseBlock,
+  unblock_user: parseUnblock,
+  revoke_token: parseRevoke,
+  invalidate_user_tokens: parseInvalidate,
+  connections: parseConnections,
+  info: parseInfo,
+  channels: parseChannels,
+  update_user_status: parseUpdateStatus,
+  get_user_status: (params, caller) => parseStatus("get_user_status", params, caller),
+  delete_user_status: (params, caller) => parseStatus("delete_user_status", params, caller),
+  why: parseWhy,
+  inspect: parseInspect,
+  map_publish: parseMapPublish,
+  map_remove: parseMapRemove,
+  map_read_state: parseReadState,
+  map_read_stream: parseReadStream,
+  map_stats: (params, caller) => parseMapOnly("map_stats", params, caller),
+  map_clear: (params, caller) => parseMapOnly("map_clear", params, caller),
+  shared_poll_publish: parsePollPublish,
+};

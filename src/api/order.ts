@@ -1,3 +1,4 @@
+import { type OperationName, operationOf } from "../access/operations.ts";
 import * as v from "valibot";
 import type { UsersConfig } from "../config/config.ts";
 import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
@@ -14,7 +15,6 @@ import {
   type ApiCaller,
   type Entry,
   type ParsedEntry,
-  type Question,
   type Refused,
   refusedRequest,
 } from "./command.ts";
@@ -318,33 +318,24 @@ export const unsubscribeShape = shape(() => ({
   session: textField(),
 }));
 
-/** The entry, or the refusal of what needs users' homes where there are none (`client.users.enabled`). */
+/** The entry, or the refusal of what the configuration has switched off (`client.users`). */
 export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): Entry {
-  if (entry.outcome === "question" && isOfObjects(entry.question)) return entry;
-  const needsHomes = entry.outcome === "order" || entry.outcome === "question";
-  if (needsHomes && !enabled) return switchedOff;
-  return entry.outcome === "question" && isOfStatus(entry.question) && !status
-    ? statusSwitchedOff
-    : entry;
+  const name = nameOf(entry);
+  const needs = name === undefined ? undefined : operationOf(name).needs;
+  if (needs !== undefined && !enabled) return switchedOff;
+  return needs === "status" && !status ? statusSwitchedOff : entry;
 }
 
-/** Whether a question is answered without users' homes, too. */
-function isOfObjects({ method }: Question): boolean {
-  return method === "why" || method === "inspect";
-}
-
-function isOfStatus({ method }: Question): boolean {
-  switch (method) {
-    case "update_user_status":
-    case "get_user_status":
-    case "delete_user_status":
-      return true;
-    case "connections":
-    case "info":
-    case "channels":
-    case "why":
-    case "inspect":
-      return false;
+function nameOf(entry: Entry): OperationName | undefined {
+  switch (entry.outcome) {
+    case "call":
+      return entry.command.method;
+    case "order":
+      return entry.order.method;
+    case "question":
+      return entry.question.method;
+    case "refused":
+      return undefined;
   }
 }
 

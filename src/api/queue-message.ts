@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { apiMethods, changingMethods } from "../access/api-keys.ts";
+import { isCommandName, operationOf } from "../access/operations.ts";
 import type { ConsumerConfig } from "../config/config.ts";
+import { isPublishing, type PublishingCommand } from "../contract/channel-call.ts";
 import { limits } from "../limits.ts";
 import { utf8Text } from "../protocol/bytes.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
@@ -104,9 +105,9 @@ function consumerKey({ name, rights }: ConsumerConfig): ApiCaller["key"] {
 function parseMethod(message: JsonText, caller: ApiCaller): ParsedCommand | Refused {
   const parsed = parseShape(messageShape, message);
   if (parsed.outcome === "malformed") return parsed;
-  const { method: name } = parsed.value;
-  const method = changingMethods.find((known) => known === name);
-  if (method === undefined) return refusedMethod(name);
+  const { method } = parsed.value;
+  if (!isCommandName(method)) return refusedRequest(unknownMethodDetail(method));
+  if (operationOf(method).changes !== true) return readsOnly;
   const payload = parsePayload(memberText(message, "payload") ?? "null");
   if (typeof payload !== "string") return payload;
   const command = parseCommand(method, payload, caller);
@@ -121,11 +122,11 @@ function parsePayload(payload: string): string | Malformed {
   return json ?? { outcome: "malformed", detail: "payload: a string that is not valid JSON" };
 }
 
-function refusedMethod(name: string): Refused {
-  if (!apiMethods.some((known) => known === name)) return refusedRequest(unknownMethodDetail(name));
-  const detail = "the method only reads, and messages get no answers";
-  return { outcome: "refused", error: errorCodes.notAvailable, detail };
-}
+const readsOnly: Refused = {
+  outcome: "refused",
+  error: errorCodes.notAvailable,
+  detail: "the method only reads, and messages get no answers",
+};
 
 const messageShape = shape(() => ({ method: textField(), payload: v.nullish(v.unknown()) }));
 
@@ -137,32 +138,18 @@ function withKey(command: ApiCommand, idempotencyKey: string): ApiCommand {
 }
 
 function keyed(entry: Entry, idempotencyKey: string): Entry {
-  if (entry.outcome !== "call") return entry;
-  const { command } = entry;
-  switch (command.method) {
-    case "publish":
-    case "map_publish":
-    case "map_remove":
-      return { ...entry, command: withOwn(command) };
-    case "history":
-    case "history_remove":
-    case "presence":
-    case "presence_stats":
-    case "map_read_state":
-    case "map_read_stream":
-    case "map_stats":
-    case "map_clear":
-    // A shared poll ignores a version that it has had, so a repeated message needs no key.
-    case "shared_poll_publish":
-      return entry;
-  }
+  // A shared poll ignores a version that it has had, so a repeated message needs no key.
+  if (entry.outcome !== "call" || !isPublishing(entry.command)) return entry;
+  const { request } = entry.command;
+  if (request.idempotencyKey !== "") return entry;
+  return { ...entry, command: withIdempotencyKey(entry.command, idempotencyKey) };
+}
 
-  function withOwn<Keyed extends { readonly request: { readonly idempotencyKey: string } }>(
-    keyless: Keyed,
-  ): Keyed {
-    if (keyless.request.idempotencyKey !== "") return keyless;
-    return { ...keyless, request: { ...keyless.request, idempotencyKey } };
-  }
+function withIdempotencyKey<Command extends PublishingCommand>(
+  command: Command,
+  idempotencyKey: string,
+): Command {
+  return { ...command, request: { ...command.request, idempotencyKey } };
 }
 
 /**

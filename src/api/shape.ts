@@ -4,7 +4,8 @@
  */
 import * as v from "valibot";
 import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "./command.ts";
-import { type admittedMethods, allChannels, type ApiKey, keyRefusal } from "../access/api-keys.ts";
+import { allChannels, type ApiKey, keyRefusal } from "../access/api-keys.ts";
+import type { OperationName } from "../access/operations.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -85,8 +86,6 @@ function parsesAsObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-type AdmittedMethod = (typeof admittedMethods)[number];
-
 type CheckedChannel = { readonly outcome: "channel"; readonly options: ChannelOptions } | Refused;
 
 /**
@@ -95,7 +94,7 @@ type CheckedChannel = { readonly outcome: "channel"; readonly options: ChannelOp
  */
 export function checkChannel(
   channel: string,
-  method: AdmittedMethod,
+  method: OperationName,
   { key, channels }: ApiCaller,
 ): CheckedChannel {
   if (channel === "") return checkMethod(method, key) ?? refusedRequest("channel is required");
@@ -117,18 +116,18 @@ export function checkChannel(
 }
 
 /** Refuses a method that the backend's key doesn't admit for any channel with error 103; undefined if it does. */
-export function checkMethod(method: AdmittedMethod, key: ApiKey): Refused | undefined {
+export function checkMethod(method: OperationName, key: ApiKey): Refused | undefined {
   return checkKey(key, method, undefined);
 }
 
 /** Refuses a method that acts on all channels, unless the backend's key admits it for all of them. */
-export function checkAllChannels(method: AdmittedMethod, key: ApiKey): Refused | undefined {
+export function checkAllChannels(method: OperationName, key: ApiKey): Refused | undefined {
   return checkKey(key, method, allChannels);
 }
 
 function checkKey(
   key: ApiKey,
-  method: AdmittedMethod,
+  method: OperationName,
   channel: string | typeof allChannels | undefined,
 ): Refused | undefined {
   // Most backends have the only key, which admits everything.

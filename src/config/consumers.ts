@@ -1,4 +1,4 @@
-import { changingMethods } from "../access/api-keys.ts";
+import { operationNames } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import type { ConsumerConfig, QueueTarget } from "./config.ts";
 import { readBoolean, readText } from "./fields.ts";
@@ -51,7 +51,11 @@ function readConsumer(section: Section, name: string, queues: Map<string, string
     rights: {
       methods: publicationDataMode
         ? refuseMethods(section)
-        : readAdmitted(section, "methods", methodName(changingMethods)),
+        : readAdmitted(
+            section,
+            "methods",
+            methodName(operationNames(({ changes }) => changes === true)),
+          ),
       channels: readAdmitted(section, "channels", channelGlob),
     },
     publicationDataMode,

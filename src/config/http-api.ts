@@ -1,4 +1,4 @@
-import { admittedMethods } from "../access/api-keys.ts";
+import { operationNames } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
 import { isJsonArray } from "../protocol/wire-value.ts";
@@ -41,7 +41,7 @@ function readKey(section: Section): ApiKeyConfig {
     name: readText(section, "name", keyName),
     secret: readSecretName(section, "secret", "API_KEY"),
     rights: {
-      methods: readAdmitted(section, "methods", methodName(admittedMethods)),
+      methods: readAdmitted(section, "methods", methodName(operationNames())),
       channels: readAdmitted(section, "channels", channelGlob),
     },
   };

@@ -1,3 +1,4 @@
+import { operationOf } from "../access/operations.ts";
 import type { CarriedReport } from "./metrics-report.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
@@ -88,11 +89,18 @@ export function commandBytes(command: ChannelCommand): number {
 /** The JavaScript objects of a command. Without this constant, 10,000 empty publications would count as nothing. */
 const overheadBytes = 256;
 
+/** A command that makes a publication, which has an idempotency key and may belong to a trace. */
+export type PublishingCommand = Extract<
+  ChannelCommand,
+  { readonly request: { readonly idempotencyKey: string } }
+>;
+
+/** Whether a command makes a publication. */
+export function isPublishing(command: ChannelCommand): command is PublishingCommand {
+  return operationOf(command.method).publishes === true;
+}
+
 /** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
 export function traceOf(commands: readonly ChannelCommand[]): string | undefined {
-  for (const command of commands) {
-    if ("request" in command && "traceparent" in command.request)
-      return command.request.traceparent;
-  }
-  return undefined;
+  return commands.find(isPublishing)?.request.traceparent;
 }

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { admittedMethods } from "../../src/access/api-keys.ts";
+import { operationNames } from "../../src/access/operations.ts";
 import { missingMethods } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
@@ -74,7 +74,7 @@ describe("the description of the HTTP API", () => {
     const missing = missingMethods.map((method) => `/api/${method}`);
     const had = new Set(paths.filter((path) => !missing.some((one) => one === path)));
     expect([...had].toSorted()).toStrictEqual(description.paths.toSorted());
-    const known = [...admittedMethods, "batch"].map((method) => `/api/${method}`);
+    const known = [...operationNames(), "batch"].map((method) => `/api/${method}`);
     expect([...had].toSorted()).toStrictEqual(["/api", ...known].toSorted());
   });
 

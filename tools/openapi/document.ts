@@ -1,5 +1,5 @@
 /** The description of the HTTP API in the format OpenAPI 3.1, which `tools/openapi.ts` writes. */
-import type { admittedMethods, apiMethods } from "../../src/access/api-keys.ts";
+import type { CommandName, OperationName } from "../../src/access/operations.ts";
 import { limits } from "../../src/limits.ts";
 import { version } from "../../src/version.ts";
 import { batchOperation, batchSchemas, legacyOperation } from "./batches.ts";
@@ -15,10 +15,8 @@ import { responseComponents, responsesOf } from "./responses.ts";
 import { reference, type Schema } from "./schema.ts";
 import { userMethods } from "./user-methods.ts";
 
-type Method = (typeof apiMethods)[number];
-
 /** Each method that a batch may hold; the compiler sees to it that none is missing. */
-const commandNotes: Readonly<Record<Method, MethodNote>> = {
+const commandNotes: Readonly<Record<CommandName, MethodNote>> = {
   ...channelMethods,
   ...userMethods,
   ...questionMethods,
@@ -27,7 +25,7 @@ const commandNotes: Readonly<Record<Method, MethodNote>> = {
 };
 
 /** Each method of the API but `batch`. */
-export const methodNotes: Readonly<Record<(typeof admittedMethods)[number], MethodNote>> = {
+export const methodNotes: Readonly<Record<OperationName, MethodNote>> = {
   ...commandNotes,
   events: eventsMethod,
 };

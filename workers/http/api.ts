@@ -3,11 +3,11 @@
  * responds. Parsing, the plan of the calls and the answers are in `src/api`, and all statuses are in `respond.ts`.
  */
 import type { Context, Handler } from "hono";
-import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
+import type { CommandName } from "../../src/access/operations.ts";
+import { parseBroadcast } from "../../src/api/publish.ts";
 import type { AppEnv } from "./app-env.ts";
 import {
   type ApiCaller,
-  type SingleMethod,
   entriesOf,
   type Entry,
   type Malformed,
@@ -45,7 +45,11 @@ import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
 import { objectOf } from "./emulation.ts";
 import { askQuestion } from "./questions.ts";
 import { carriesCounts, carryCounts } from "./metrics.ts";
-import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
+import {
+  type ChannelAnswers,
+  type ChannelCommand,
+  isPublishing,
+} from "../../src/contract/channel-call.ts";
 import { parseTraceparent, traced } from "../../src/contract/traceparent.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
@@ -55,16 +59,11 @@ import type { Env } from "../platform/env.ts";
 import type { Config } from "../../src/config/config.ts";
 import { inSpan } from "../platform/spans.ts";
 
-/** `POST /api/publish`: one publication for one channel. */
-export function publish(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parsePublish(context.get("request"), callerOf(context));
-  return answerEntry(context, parsed, "publish");
-}
-
-/** `POST /api/<method>` for each other method with one entry, such as history, presence and disconnect. */
-export function single(method: Exclude<SingleMethod, "publish">): Handler<AppEnv> {
+/** `POST /api/<name>`: one command. */
+export function carryOut(name: CommandName): Handler<AppEnv> {
+  if (name === "broadcast") return broadcast;
   return (context) =>
-    answerEntry(context, parseEntry(method, context.get("request"), callerOf(context)), method);
+    answerEntry(context, parseEntry(name, context.get("request"), callerOf(context)), name);
 }
 
 /** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
@@ -75,7 +74,7 @@ export function missing(method: string): Handler<AppEnv> {
 }
 
 /** `POST /api/broadcast`: one publication for many channels. */
-export async function broadcast(context: Context<AppEnv>): Promise<Response> {
+async function broadcast(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBroadcast(context.get("request"), callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
@@ -373,24 +372,9 @@ function withTrace(
   traceparent: string | undefined,
 ): readonly ChannelCommand[] {
   if (traceparent === undefined) return commands;
-  return commands.map((command) => {
-    switch (command.method) {
-      case "publish":
-      case "map_publish":
-      case "map_remove":
-        return traced(command, traceparent);
-      case "history":
-      case "history_remove":
-      case "presence":
-      case "presence_stats":
-      case "map_read_state":
-      case "map_read_stream":
-      case "map_stats":
-      case "map_clear":
-      case "shared_poll_publish":
-        return command;
-    }
-  });
+  return commands.map((command) =>
+    isPublishing(command) ? traced(command, traceparent) : command,
+  );
 }
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
-import { keyMethods } from "../../src/access/api-keys.ts";
+import { isCommandName, operationNames } from "../../src/access/operations.ts";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
@@ -17,7 +17,7 @@ import {
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
-import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
+import { batch, carryOut, legacy, missing } from "./api.ts";
 import {
   consoleCall,
   consoleFile,
@@ -52,31 +52,10 @@ export function createApp(): HonoBase<AppEnv> {
 
   app.use("/api/*", authenticate); // and `/api` itself
   app.all("/api", onlyPost, legacy);
-  app.all("/api/publish", onlyPost, jsonBody, publish);
-  app.all("/api/broadcast", onlyPost, jsonBody, broadcast);
   app.all("/api/batch", onlyPost, jsonBody, batch);
-  app.all("/api/history", onlyPost, jsonBody, single("history"));
-  app.all("/api/history_remove", onlyPost, jsonBody, single("history_remove"));
-  app.all("/api/presence", onlyPost, jsonBody, single("presence"));
-  app.all("/api/presence_stats", onlyPost, jsonBody, single("presence_stats"));
-  app.all("/api/disconnect", onlyPost, jsonBody, single("disconnect"));
-  app.all("/api/unsubscribe", onlyPost, jsonBody, single("unsubscribe"));
-  app.all("/api/subscribe", onlyPost, jsonBody, single("subscribe"));
-  app.all("/api/refresh", onlyPost, jsonBody, single("refresh"));
-  app.all("/api/block_user", onlyPost, jsonBody, single("block_user"));
-  app.all("/api/unblock_user", onlyPost, jsonBody, single("unblock_user"));
-  app.all("/api/revoke_token", onlyPost, jsonBody, single("revoke_token"));
-  app.all("/api/invalidate_user_tokens", onlyPost, jsonBody, single("invalidate_user_tokens"));
-  app.all("/api/connections", onlyPost, jsonBody, single("connections"));
-  app.all("/api/info", onlyPost, jsonBody, single("info"));
-  app.all("/api/channels", onlyPost, jsonBody, single("channels"));
-  app.all("/api/update_user_status", onlyPost, jsonBody, single("update_user_status"));
-  app.all("/api/get_user_status", onlyPost, jsonBody, single("get_user_status"));
-  app.all("/api/delete_user_status", onlyPost, jsonBody, single("delete_user_status"));
-  app.all("/api/events", onlyPost, jsonBody, events);
-  app.all("/api/why", onlyPost, jsonBody, single("why"));
-  app.all("/api/inspect", onlyPost, jsonBody, single("inspect"));
-  for (const method of keyMethods) app.all(`/api/${method}`, onlyPost, jsonBody, single(method));
+  for (const name of operationNames()) {
+    app.all(`/api/${name}`, onlyPost, jsonBody, isCommandName(name) ? carryOut(name) : events);
+  }
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

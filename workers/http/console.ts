@@ -3,6 +3,7 @@
  * calls are those of the HTTP API, with a key that admits everything and is named `console` in the log.
  */
 import type { Context, Handler } from "hono";
+import { isCommandName, operationOf } from "../../src/access/operations.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { collectorName } from "../../src/contract/object-names.ts";
@@ -11,7 +12,7 @@ import { limits } from "../../src/limits.ts";
 import { encodeConsoleMetrics, shownCollectedRefusal } from "../../src/metrics/live-figures.ts";
 import { version } from "../../src/version.ts";
 import { answerInTime } from "../platform/object-call.ts";
-import { publish, single } from "./api.ts";
+import { carryOut } from "./api.ts";
 import { loginEnd } from "./console-login.ts";
 import { regionEndpoint } from "./endpoints.ts";
 import { collected, collectedRefusals, operatorLooks } from "./metrics.ts";
@@ -26,29 +27,11 @@ import {
   respondText,
 } from "./respond.ts";
 
-/** The methods of the HTTP API that the console calls. */
-const methods = [
-  "history",
-  "presence",
-  "presence_stats",
-  "disconnect",
-  "unsubscribe",
-  "block_user",
-  "unblock_user",
-  "connections",
-  "get_user_status",
-  "info",
-  "channels",
-  "why",
-  "inspect",
-] as const;
-
 /** `POST /console/api/<method>`, which answers as `/api/<method>` does. */
 export const consoleCall: Handler<AppEnv> = (context, next) => {
-  const name = context.req.param("method");
-  if (name === "publish") return publish(context);
-  const method = methods.find((known) => known === name);
-  return method === undefined ? respondNotFound() : single(method)(context, next);
+  const name = context.req.param("method") ?? "";
+  if (!isCommandName(name) || operationOf(name).console !== true) return respondNotFound();
+  return carryOut(name)(context, next);
 };
 
 /** `POST /console/api/metrics`: all that was counted, as `/metrics` shows it, and how it was an hour ago. */

@@ -12,7 +12,7 @@ describe("[A14] a key of the API", () => {
     ["publish", "billing:"],
     ["history", "news"],
     ["history", undefined],
-  ])("admits %s on %s, which its rights name", (method, channel) => {
+  ] as const)("admits %s on %s, which its rights name", (method, channel) => {
     expect(keyRefusal(billing, method, channel)).toBeUndefined();
   });
 
@@ -24,7 +24,7 @@ describe("[A14] a key of the API", () => {
     ["publish", "billing", "the channel"],
     ["publish", "$billing:1", "the channel"],
     ["publish", "", "the channel"],
-  ])("doesn't admit %s on %s, and says so by its name", (method, channel, what) => {
+  ] as const)("doesn't admit %s on %s, and says so by its name", (method, channel, what) => {
     expect(keyRefusal(billing, method, channel)).toBe(
       `the API key "billing" of http_api.keys doesn't admit ${what}`,
     );

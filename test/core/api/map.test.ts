@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { parseBatch } from "../../../src/api/batch.ts";
 import { entriesOf } from "../../../src/api/command.ts";
 import { parseLegacy } from "../../../src/api/legacy.ts";
-import { parseMapRequest } from "../../../src/api/map.ts";
 import { messagePackToJson } from "../../../src/api/messagepack.ts";
+import type { MapCommand } from "../../../src/contract/map-call.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
@@ -12,10 +12,10 @@ import { caller } from "./channel-config.ts";
 
 const backend = caller();
 
-type Method = Parameters<typeof parseMapRequest>[0];
+type Method = MapCommand["method"];
 
 const parse = (method: Method, request: object | string) =>
-  parseMapRequest(method, typeof request === "string" ? request : JSON.stringify(request), backend);
+  parseEntry(method, typeof request === "string" ? request : JSON.stringify(request), backend);
 
 /** The command that a request comes to; a test fails here when it is refused. */
 function commandOf(method: Method, request: object | string) {

@@ -7,7 +7,7 @@ import { entriesOf } from "../../../src/api/command.ts";
 import { parseEventsRequest } from "../../../src/api/events.ts";
 import { parseLegacy } from "../../../src/api/legacy.ts";
 import { parseCommand } from "../../../src/api/methods.ts";
-import { admittedMethods } from "../../../src/access/api-keys.ts";
+import { type OperationName, operationNames } from "../../../src/access/operations.ts";
 import { limits } from "../../../src/limits.ts";
 import { methodNotes, openApiDocument } from "../../../tools/openapi/document.ts";
 import { schemaName } from "../../../tools/openapi/operation.ts";
@@ -15,8 +15,6 @@ import { openApiPage } from "../../../tools/openapi/page.ts";
 import type { Schema } from "../../../tools/openapi/schema.ts";
 import { caller } from "../api/channel-config.ts";
 import { eventsConfig } from "../events/outbox-fixture.ts";
-
-type Method = (typeof admittedMethods)[number];
 
 const document = openApiDocument();
 const backend = caller();
@@ -28,7 +26,7 @@ function validator(schema: Schema): Validator {
 }
 
 /** Why the parser doesn't accept a request; undefined if it does. */
-function refusal(method: Method, request: object): string | undefined {
+function refusal(method: OperationName, request: object): string | undefined {
   const text = JSON.stringify(request);
   if (method === "events") {
     const events = parseEventsRequest(text, backend, eventsConfig());
@@ -77,7 +75,7 @@ describe("the description of the HTTP API", () => {
     },
   );
 
-  it.each(admittedMethods)("[W8] has an example of %s that is carried out", (method) => {
+  it.each(operationNames())("[W8] has an example of %s that is carried out", (method) => {
     expect(refusal(method, methodNotes[method].example.request)).toBeUndefined();
   });
 
@@ -140,7 +138,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
 ]);
 
 /** A request of each method with all its fields, which is accepted. */
-const full: Record<Method, object> = {
+const full: Record<OperationName, object> = {
   publish: publication({ channel: "a" }),
   broadcast: publication({ channels: ["a"] }),
   history: { channel: "a", limit: 1, since: { offset: 1, epoch: "e" }, reverse: true },
@@ -225,7 +223,7 @@ function keyed(channel: string): object {
 }
 
 /** A method's requests that together have all its fields: two if a field excludes another one. */
-function requestsOf(method: Method): readonly object[] {
+function requestsOf(method: OperationName): readonly object[] {
   if (method === "publish") return [full.publish, { channel: "kept:a", data: 1, if_offset: 1 }];
   return method === "inspect"
     ? [full.inspect, { object: "gateway:eu/0", refusals: 1 }]
@@ -265,7 +263,7 @@ function changed(object: object, [name = "", ...rest]: readonly string[], value:
   return { ...object, [name]: isBelow ? changed(inner, rest, value) : value };
 }
 
-describe.each(admittedMethods)("the schema of the request %s", (method) => {
+describe.each(operationNames())("the schema of the request %s", (method) => {
   const schema = document.components.schemas[`${schemaName(method)}Request`] ?? {};
   const fields = fieldsOf(schema);
   const described = validator(schema);
@@ -356,7 +354,7 @@ it("[W8] has the fields that parsers read from the text of a request, past its s
 });
 
 it("[W8] describes methods in the order of the API, and a batch and the legacy form", () => {
-  const methods = admittedMethods.map((method) => `/api/${method}`);
+  const methods = operationNames().map((method) => `/api/${method}`);
   expect(Object.keys(document.paths)).toStrictEqual([...methods, "/api/batch", "/api"]);
 });
 
