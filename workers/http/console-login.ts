@@ -1,9 +1,10 @@
-/** The login of the console (rules N2 and N3): its cookie, and the assertion of Cloudflare Access. */
+/** The login of the console (rules N2, N3, N10, N11): its cookies, and the assertion of Cloudflare Access. */
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import * as v from "valibot";
 import { limits } from "../../src/limits.ts";
-import type { ConsoleAccess } from "../platform/console-access.ts";
+import { GuessBound } from "../../src/access/guess-bound.ts";
+import type { ConsoleAccess, PasswordAccess } from "../platform/console-access.ts";
 import { boundedBytes } from "../platform/bounded-bytes.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { AddressRate } from "./client-address.ts";
@@ -61,17 +62,21 @@ function proofOf(context: Context<AppEnv>, { kind }: ConsoleAccess): string {
   }
 }
 
-/** `POST /console/login` with `{"password":"…"}`: sets the cookie of a login. */
+/** `POST /console/login` with `{"password":"…"}`: sets the cookies of a login. */
 export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
   const attempts = new AddressRate({
     burst: limits.consoleLoginsBurst,
     perSecond: limits.consoleLoginsPerSecond,
   });
+  // An attacker's guesses don't lock out the browsers of operators (rule N11).
+  const ofKnown = new GuessBound();
+  const ofOthers = new GuessBound();
   return async (context) => {
     const access = context.var.configured.console;
     if (access?.kind !== "password") return respondNotFound();
     const nowMs = Date.now();
-    if (!attempts.admits(addressOf(context), nowMs)) {
+    const isKnown = await access.knows(getCookie(context, knownCookieName) ?? "", nowMs);
+    if (!isKnown && !attempts.admits(addressOf(context), nowMs)) {
       context.set("refusal", {
         rule: "N2",
         reason: "the client's address tries to log in too fast",
@@ -79,13 +84,35 @@ export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
       return respondBusy(busyRetrySeconds());
     }
     const password = await passwordIn(context.req.raw);
-    const token = password === undefined ? undefined : await access.logIn(password, nowMs);
-    if (token === undefined) {
-      context.set("refusal", { rule: "N2", reason: "the password isn't CONSOLE_PASSWORD" });
-      return respondText(401, "Unauthorized");
-    }
-    return withCookie(context, token, limits.consoleSessionSeconds);
+    if (password === undefined) return wrongPassword(context);
+    return compare(context, access, isKnown ? ofKnown : ofOthers, { password, nowMs });
   };
+}
+
+async function compare(
+  context: Context<AppEnv>,
+  access: PasswordAccess,
+  guesses: GuessBound,
+  { password, nowMs }: { readonly password: string; readonly nowMs: number },
+): Promise<Response> {
+  const waitSeconds = Math.ceil(guesses.take(nowMs) / 1_000);
+  if (waitSeconds > 0) {
+    const reason = `too many wrong passwords: no other is compared for ${waitSeconds} s`;
+    context.set("refusal", { rule: "N10", reason });
+    return respondBusy(waitSeconds);
+  }
+  const login = await access.logIn(password, nowMs);
+  if (login === undefined) return wrongPassword(context);
+  guesses.right();
+  const response = withCookie(context, login.token, limits.consoleSessionSeconds);
+  const known = cookie(context, knownCookieName, login.known, limits.consoleKnownSeconds);
+  response.headers.append("Set-Cookie", known);
+  return response;
+}
+
+function wrongPassword(context: Context<AppEnv>): Response {
+  context.set("refusal", { rule: "N2", reason: "the password isn't CONSOLE_PASSWORD" });
+  return respondText(401, "Unauthorized");
 }
 
 /** `POST /console/logout`: deletes the cookie. The login itself ends by its time, or with the password. */
@@ -93,20 +120,25 @@ export function logOut(context: Context<AppEnv>): Response {
   return withCookie(context, "", 0);
 }
 
-/** The cookie is for the console alone: no script can read it, and no other site's request carries it. */
 function withCookie(context: Context<AppEnv>, value: string, seconds: number): Response {
-  const { protocol, hostname } = new URL(context.req.url);
+  const headers = { "Set-Cookie": cookie(context, cookieName, value, seconds) };
+  return new Response(null, { status: 204, headers });
+}
+
+/** A cookie for the console alone: no script can read it, and no other site's request carries it. */
+function cookie({ req }: Context<AppEnv>, name: string, value: string, seconds: number): string {
+  const { protocol, hostname } = new URL(req.url);
   // A browser on this machine may refuse it otherwise, as `npm start` has no TLS.
   const isLocal = protocol === "http:" && localNames.has(hostname);
   const secure = isLocal ? "" : "; Secure";
-  const cookie = `${cookieName}=${value}; Path=/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
-  return new Response(null, { status: 204, headers: { "Set-Cookie": cookie } });
+  return `${name}=${value}; Path=/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /** The path at which the page asks for its settings. */
 export const settingsPath = "/console/api/settings";
 
 const cookieName = "dormouse-console";
+const knownCookieName = "dormouse-console-known";
 const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 async function passwordIn(request: Request): Promise<string | undefined> {

@@ -24,27 +24,40 @@ export class PasswordAccess {
    * Logs an operator in.
    *
    * @param password as it was given
-   * @returns the token of the login; undefined if the password is wrong
+   * @returns the tokens of the login and of the browser; undefined if the password is wrong
    */
-  async logIn(password: string, nowMs: number): Promise<string | undefined> {
+  async logIn(password: string, nowMs: number): Promise<Login | undefined> {
     if (password.length > limits.consolePasswordCharactersMax) return undefined;
     const [sent, right] = await Promise.all([digest(password), digest(this.#password)]);
     if (!areEqual(new Uint8Array(sent), new Uint8Array(right))) return undefined;
-    const nowSeconds = Math.floor(nowMs / 1_000);
-    return new SignJWT()
-      .setProtectedHeader({ alg: "HS256" })
-      .setAudience(sessionAudience)
-      .setIssuedAt(nowSeconds)
-      .setExpirationTime(nowSeconds + limits.consoleSessionSeconds)
-      .sign(await this.#key());
+    return {
+      token: await this.#sign(sessionAudience, nowMs, limits.consoleSessionSeconds),
+      known: await this.#sign(knownAudience, nowMs, limits.consoleKnownSeconds),
+    };
   }
 
   /** When the login with this token ends, in seconds since 1970; undefined if there is no such login. */
   async endOf(token: string, nowMs: number): Promise<number | undefined> {
-    return endOfToken(token, await this.#key(), nowMs, {
-      algorithms: ["HS256"],
-      audience: sessionAudience,
-    });
+    return this.#endOf(token, sessionAudience, nowMs);
+  }
+
+  /** Whether a token is that of a browser that has logged in with this password (rule N11). */
+  async knows(known: string, nowMs: number): Promise<boolean> {
+    return (await this.#endOf(known, knownAudience, nowMs)) !== undefined;
+  }
+
+  async #sign(audience: string, nowMs: number, seconds: number): Promise<string> {
+    const nowSeconds = Math.floor(nowMs / 1_000);
+    return new SignJWT()
+      .setProtectedHeader({ alg: "HS256" })
+      .setAudience(audience)
+      .setIssuedAt(nowSeconds)
+      .setExpirationTime(nowSeconds + seconds)
+      .sign(await this.#key());
+  }
+
+  async #endOf(token: string, audience: string, nowMs: number): Promise<number | undefined> {
+    return endOfToken(token, await this.#key(), nowMs, { algorithms: ["HS256"], audience });
   }
 
   async #key(): Promise<Uint8Array> {
@@ -87,8 +100,17 @@ export class TeamAccess {
   }
 }
 
+/** What a browser gets at a login. */
+export interface Login {
+  /** Proves the login until it ends. */
+  readonly token: string;
+  /** Proves only that the browser has logged in before: it admits to nothing (rule N11). */
+  readonly known: string;
+}
+
 /** A login is for the console, and for nothing else that might be signed with the same key. */
 const sessionAudience = "dormouse-console";
+const knownAudience = "dormouse-console-known";
 
 function headerOf(token: string): { readonly alg?: string; readonly kid?: string } {
   try {

@@ -13,7 +13,7 @@ describe("a login by password", () => {
   it("[N2] begins with the right password only, and ends after its time", async () => {
     for (const wrong of ["", "the password", "the password of the console ", "x".repeat(1_025)])
       expect(await access.logIn(wrong, nowMs)).toBeUndefined();
-    const token = (await access.logIn("the password of the console", nowMs)) ?? "";
+    const token = (await access.logIn("the password of the console", nowMs))?.token ?? "";
     expect(await access.endOf(token, nowMs)).toBe((nowMs + lifetimeMs) / 1_000);
     expect(await access.endOf(token, nowMs + lifetimeMs - 1_000)).toBeDefined();
     expect(await access.endOf(token, nowMs + lifetimeMs)).toBeUndefined();
@@ -28,7 +28,7 @@ describe("a login by password", () => {
   });
 
   it("[N2] ends with the password, and isn't one that somebody else has signed or changed", async () => {
-    const token = (await access.logIn("the password of the console", nowMs)) ?? "";
+    const token = (await access.logIn("the password of the console", nowMs))?.token ?? "";
     expect(await new PasswordAccess("a new password").endOf(token, nowMs)).toBeUndefined();
     const [header = "", payload = "", signature = ""] = token.split(".");
     const longer = Buffer.from(payload, "base64url")

@@ -1,0 +1,34 @@
+/**
+ * Bounds how often a secret can be guessed, whatever address the guesses come from (rule N10). A guess counts as wrong
+ * before it is compared, so guesses that arrive together count one by one.
+ */
+import { limits } from "../limits.ts";
+
+export class GuessBound {
+  #wrong = 0;
+  #lastMs = 0;
+  #closedUntilMs = 0;
+
+  /**
+   * Counts a guess, unless guesses have to wait.
+   *
+   * @returns 0 if the guess may be compared; otherwise how long guesses have to wait, in ms
+   */
+  take(nowMs: number): number {
+    const waitMs = this.#closedUntilMs - nowMs;
+    // A longer wait than the longest one is left from a clock that was set back.
+    if (waitMs > 0 && waitMs <= limits.consoleGuessWaitMsMax) return waitMs;
+    if (Math.abs(nowMs - this.#lastMs) >= limits.consoleGuessesForgottenMs) this.#wrong = 0;
+    this.#lastMs = nowMs;
+    this.#wrong++;
+    const over = this.#wrong - limits.consoleGuessesFree;
+    const nextMs = Math.min(limits.consoleGuessWaitMs * 2 ** over, limits.consoleGuessWaitMsMax);
+    if (over >= 0) this.#closedUntilMs = nowMs + nextMs;
+    return 0;
+  }
+
+  /** Takes back that the last guess counts as wrong. A wait that has begun goes on. */
+  right(): void {
+    this.#wrong = Math.max(0, this.#wrong - 1);
+  }
+}
