@@ -9,6 +9,7 @@ import { type Decision, type DecisionDone, failWith } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Tracking } from "./tracking.ts";
+import { mayRead } from "./vain-reads.ts";
 
 /**
  * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and
@@ -38,6 +39,10 @@ export function changeTracks(
   const read = readTracks(request, verdicts, options);
   if (read.outcome !== "read") {
     done(read);
+    return;
+  }
+  if (!mayRead(session, nowMs)) {
+    done(failWith(errorCodes.tooManyRequests));
     return;
   }
   tracking.untrack(subscription, request.untrack);

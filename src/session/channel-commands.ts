@@ -22,6 +22,7 @@ import { type DecisionDone, failWith } from "./decision.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import { changeMap } from "./map-commands.ts";
 import { clientInfo } from "./subscription.ts";
+import { mayRead, readInVain } from "./vain-reads.ts";
 
 /** Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4). */
 export function publish(
@@ -113,6 +114,7 @@ export function seePresence(
   id: number,
   request: ChannelRequest,
   method: "presence" | "presence_stats",
+  nowMs: number,
   done: DecisionDone,
 ): void {
   const { channels } = session.context;
@@ -121,7 +123,8 @@ export function seePresence(
   else if (!found.options.presence) done(failWith(errorCodes.notAvailable));
   else if (!maySeePresence(found.options, callerOf(session, request.channel, found))) {
     done(failWith(errorCodes.permissionDenied));
-  } else {
+  } else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
+  else {
     channels.presence(request.channel, {
       client: session,
       codec: method === "presence" ? session.codec : undefined,
@@ -159,15 +162,19 @@ export function readHistory(
     done(failWith(errorCodes.permissionDenied));
   } else if (request.reverse && request.since?.offset === 0) {
     done(failWith(errorCodes.badRequest));
-  } else {
+  } else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
+  else {
     const most = config.client.historyMaxPublicationLimit;
     const limit = request.limit < 0 ? most : Math.min(request.limit, most);
     const { since, reverse } = request;
     const query = { limit, reverse, ...(since === undefined ? {} : { since }) };
     const bytesMax = config.client.queueMaxSizeBytes;
     channels.history(request.channel, query, bytesMax, nowMs, (reply) => {
-      if (reply.outcome === "failed") done(failWith(reply.error));
-      else {
+      if (reply.outcome === "failed") {
+        // It was read until it was too large.
+        if (reply.error.code === errorCodes.limitExceeded.code) readInVain(session, nowMs);
+        done(failWith(reply.error));
+      } else {
         const { publications, position } = reply;
         const result = { publications, position };
         done({ outcome: "reply", reply: { id, method: "history", result } });

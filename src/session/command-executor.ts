@@ -73,22 +73,23 @@ export class CommandExecutor {
 
   /** Carries a command out, or queues it, unless it is over a rate. */
   #heed(taken: ReturnType<CommandRateLimit["take"]>, received: ReceivedCommand): void {
-    const { command, tokens } = received;
     switch (taken) {
       case "granted":
         this.#enter(received);
         return;
       case "over":
-        this.#apply(
-          { command, tokens },
-          { outcome: "error", error: errorCodes.tooManyRequests, ...this.#exceeded() },
-        );
+        this.#apply(received, {
+          outcome: "error",
+          error: errorCodes.tooManyRequests,
+          ...this.#exceeded(),
+        });
         return;
       case "far-over":
-        this.#apply(
-          { command, tokens },
-          { outcome: "disconnect", code: disconnectCodes.tooManyRequests, ...this.#exceeded() },
-        );
+        this.#apply(received, {
+          outcome: "disconnect",
+          code: disconnectCodes.tooManyRequests,
+          ...this.#exceeded(),
+        });
     }
   }
 
@@ -286,7 +287,7 @@ export class CommandExecutor {
         return;
       case "presence":
       case "presence_stats":
-        seePresence(session, command.id, command.request, command.method, done);
+        seePresence(session, command.id, command.request, command.method, nowMs, done);
         return;
       case "history":
         readHistory(session, command.id, command.request, nowMs, done);
@@ -326,10 +327,7 @@ export class CommandExecutor {
     if (refused !== undefined) refused(explain(this.#session, command, tokens, code, why));
   }
 
-  #apply(
-    { command, tokens }: Pick<ReceivedCommand, "command" | "tokens">,
-    decision: Decision,
-  ): void {
+  #apply({ command, tokens, nowMs }: ReceivedCommand, decision: Decision): void {
     const session = this.#session;
     if (session.closed) return;
     switch (decision.outcome) {
@@ -350,12 +348,12 @@ export class CommandExecutor {
         // `send` has no id, so it can't be answered with an error: it is over a limit.
         if (command.method === "send") session.disconnect(whyNotSent(session));
         else if (command.method !== "pong")
-          session.reply({ id: command.id, error: decision.error });
+          session.reply({ id: command.id, error: decision.error }, nowMs);
         return;
       case "reply":
         session.change(decision.changes);
         if (command.method === "publish") this.#catchUp(command.request.channel);
-        if (!session.reply(decision.reply)) decision.refused?.();
+        if (!session.reply(decision.reply, nowMs)) decision.refused?.();
     }
   }
 

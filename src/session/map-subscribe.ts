@@ -10,6 +10,7 @@ import { isAllowed, toldTtlSeconds } from "./grant.ts";
 import type { Grant } from "./decision.ts";
 import { MapFlow } from "./map-flow.ts";
 import type { CommandSession } from "./ports.ts";
+import { mayRead, readInVain } from "./vain-reads.ts";
 import type { Subscribed } from "./channels.ts";
 
 /**
@@ -124,7 +125,8 @@ class FlowStep {
     const { position, hasStream } = this.#flow;
     this.#flow.answering = true;
     const isOther = epoch !== "" && position !== undefined && epoch !== position.epoch;
-    if (isOther) this.#fail(errorCodes.unrecoverablePosition);
+    if (!mayRead(this.#session, this.#nowMs)) this.#fail(errorCodes.tooManyRequests);
+    else if (isOther) this.#fail(errorCodes.unrecoverablePosition);
     else if (phase === mapPhases.state) this.#readState();
     else if (phase === mapPhases.live) this.#goLive();
     else if (phase === mapPhases.stream && hasStream) this.#goLive();
@@ -376,6 +378,7 @@ class FlowStep {
     this.#session.takeCancelled(channel);
     this.#flow.answering = false;
     this.#session.subscriptions.dropFlow(channel);
+    readInVain(this.#session, this.#nowMs);
     if (error.code === errorCodes.unrecoverablePosition.code)
       this.#session.context.counts?.mapSynchronised(channel, "unrecoverable");
     this.#done(failWith(error));

@@ -11,6 +11,7 @@ import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { SessionCounts } from "./session-counts.ts";
 import type { UserRates } from "./user-rates.ts";
+import type { VainReads } from "./vain-reads.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type {
   SessionIdentity,
@@ -101,6 +102,8 @@ export interface CommandSession {
   /** Whether the user's home is asked: nothing is sent, saved or announced until it has answered (rule U4). */
   readonly held: boolean;
   readonly closed: boolean;
+  /** What was read for it in vain. */
+  vainReads: VainReads;
   /** Whether the next command has to be connect (rule C1). */
   readonly awaitsConnect: boolean;
   /**
@@ -150,7 +153,7 @@ export interface CommandSession {
    *
    * @returns whether it wasn't replaced by an error
    */
-  reply(reply: Reply): boolean;
+  reply(reply: Reply, nowMs: number): boolean;
   /** Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4). */
   send(message: Message): void;
   /**

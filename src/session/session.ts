@@ -31,6 +31,7 @@ import { type SessionEvents, sessionEvents } from "./session-events.ts";
 import { ServerRefresh } from "./server-refresh.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { readInVain, type VainReads } from "./vain-reads.ts";
 import { Waiting } from "./waiting.ts";
 import { endRevoked, usesToken } from "./token-standing.ts";
 
@@ -49,6 +50,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   identity: SessionIdentity;
   connecting = false;
   held = false;
+  vainReads: VainReads;
   readonly #connection: Connection;
   /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
@@ -179,17 +181,16 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
    * @param pingTick whether some session of the object is due for a ping
    */
   tick(pingTick: boolean, nowMs: number): void {
-    const { identity } = this;
-    const { client } = this.context.config;
     if (this.closed || this.connecting || this.held) return;
     if (this.#executor?.isIdle(nowMs) === true) this.#executor = undefined;
-    if (identity.phase !== "connected") {
+    if (this.identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
       return;
     }
     const refresher = () => (this.#serverRefresh ??= new ServerRefresh(this));
     if (endExpired(this, this.#serverRefresh, refresher, nowMs)) return;
-    switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
+    const { pingIntervalMs } = this.context.config.client;
+    switch (heartbeat(this.identity, pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
       case "nothing":
         return;
       case "ping":
@@ -401,19 +402,18 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return new Subscription(info, granted, this.codec, this.#connection, this, cursor);
   }
 
-  reply(reply: Reply): boolean {
-    const { codec } = this;
-    const { config } = this.context;
-    const message = codec.encodeReply(reply);
+  reply(reply: Reply, nowMs: number): boolean {
+    const message = this.codec.encodeReply(reply);
     // A reply larger than `client.queue_max_size` could never be taken, so an error replaces it (rule F4).
-    if (message.length > config.client.queueMaxSizeBytes) {
-      this.send(codec.encodeReply({ id: reply.id, error: errorCodes.limitExceeded }));
-      return false;
+    const isTooLarge = message.length > this.context.config.client.queueMaxSizeBytes;
+    if (!isTooLarge && !this.#overloads(message)) {
+      this.send(message);
+      return true;
     }
-    const isOver = this.#overloads(message);
-    const { tooManyRequests } = errorCodes;
-    this.send(isOver ? codec.encodeReply({ id: reply.id, error: tooManyRequests }) : message);
-    return !isOver;
+    readInVain(this, nowMs);
+    const error = isTooLarge ? errorCodes.limitExceeded : errorCodes.tooManyRequests;
+    this.send(this.codec.encodeReply({ id: reply.id, error }));
+    return false;
   }
 
   send(message: Message): void {
@@ -432,8 +432,8 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   mustWait(message: Message): boolean {
-    const isBehind = this.#connection.backlogBytes() > 0 && this.#wouldExceed(message.length);
-    return isBehind || this.#overloads(message);
+    const isBehind = this.#connection.backlogBytes() > 0;
+    return (isBehind && this.#wouldExceed(message.length)) || this.#overloads(message);
   }
 
   /** Whether the message is large, and the object's clients together have too large a backlog for it (rule B3). */

@@ -29,6 +29,7 @@ import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
 import { hasEnded } from "./liveness.ts";
+import { mayRead, readInVain } from "./vain-reads.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
 
@@ -150,13 +151,20 @@ function begin(
     });
     return;
   }
+  const wanted = subscribeOptions(grant, options, request);
+  const recovers = wanted.since !== undefined;
+  if (recovers && !mayRead(session, nowMs)) {
+    done(failWith(errorCodes.tooManyRequests));
+    return;
+  }
   const subscription = session.newSubscription(grant.subscription);
   session.subscriptions.add(subscription);
   const fail = (error: ErrorCode): void => {
+    if (recovers) readInVain(session, nowMs);
     session.subscriptions.remove(channel);
     done(failWith(error));
   };
-  channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (reply) => {
+  channels.subscribe(subscription, wanted, nowMs, (reply) => {
     if (reply.outcome === "failed") {
       session.takeCancelled(channel);
       fail(reply.error);
@@ -301,6 +309,7 @@ function subscribedMessage(
   const { queueMaxSizeBytes } = session.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
   if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
+  readInVain(session, nowMs);
   subscription.forgetBase();
   return encode({ ...reply, recovered: false, publications: [] });
 }

@@ -1,0 +1,45 @@
+/** The bounds of what one connection sends, and has read; a part of `limits` (rule B1). */
+export const sessionLimits = {
+  /**
+   * Frames of one connection that wait for its own earlier ones, while a key is fetched or a commit is under way (rule
+   * O6). A connection that sends more is closed with 3013.
+   */
+  framesWaitingBytesMax: 262_144,
+  /** Commands of one connection that wait for its own earlier ones (rule O6). Further commands are answered 111. */
+  commandsWaitingMax: 4_096,
+  /**
+   * Commands of one connection in a second, and at once: more than one frame of them. Further commands are answered
+   * 111, and after as many refused ones as the burst the connection is closed with 3013 (rule B7).
+   */
+  commandsPerSecond: 500,
+  commandsBurst: 5_000,
+  /**
+   * Subscribe commands of one connection in a second, and at once. Each may have to wake an object. The limit is
+   * enforced as above (rule B7). The same rate holds for the tokens that a connection sends.
+   */
+  subscribesPerSecond: 50,
+  subscribesBurst: 1_024,
+  /**
+   * Rates of `client.rate_limit` for one command, commands of each, and its time. An object that hibernates forgets what
+   * it counted, after 10 quiet seconds at the earliest: what is counted for no longer is forgotten by then (rule B7).
+   */
+  ratesMax: 4,
+  rateCommandsMax: 100_000,
+  rateIntervalMsMax: 10_000,
+  /** Commands beyond such a rate that are answered 111, in a second and at once. More of them close the connection. */
+  commandsOverRatePerSecond: 10,
+  commandsOverRateBurst: 100,
+  /**
+   * Channels that one connection names anew in a second, and at once besides `client.channel_limit`. Each may make an
+   * object that stays for hours, whereas a person changes channels now and then. The names that the connection is
+   * subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
+   */
+  newChannelsPerSecond: 5,
+  newChannelsBurst: 100,
+  /**
+   * Answers to one connection that were read, and refused because of their size, in a second and at once. Each takes 2
+   * ms; further commands that read are answered 111 (rule B16).
+   */
+  vainReadsPerSecond: 4,
+  vainReadsBurst: 8,
+} as const;
