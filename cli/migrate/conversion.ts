@@ -14,6 +14,7 @@ import {
 } from "../../src/protocol/wire-value.ts";
 import { neededSecrets } from "../needed-secrets.ts";
 import { nested } from "./flat-config.ts";
+import { goBoolean, goText, goValue, withoutCase } from "./go-value.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
 
 /** The outcome of the conversion of a key. */
@@ -63,7 +64,8 @@ class Converter {
   readonly #undecided = new Set<string>();
 
   constructor(document: JsonObject) {
-    const { tree, origins, spent } = nested(document);
+    const lower = withoutCase(document);
+    const { tree, origins, spent } = nested(isJsonObject(lower) ? lower : {});
     for (const key of spent)
       this.#rows.push({ key, outcome: "platform", becomes: "", reason: "has no effect any more" });
     this.#tree = tree;
@@ -77,9 +79,13 @@ class Converter {
       const value = this.#tree.get(path);
       if (value === undefined) continue;
       this.#tree.remove(path);
-      if (typeof value !== "string" || value === "") continue;
-      this.#secrets[secret] = value;
-      this.#add(path, "secret", { becomes: secret });
+      if (value === null || value === "") continue;
+      const text = goText(value);
+      if (text === undefined) this.#add(path, "absent", { reason: lostSecret });
+      else {
+        this.#secrets[secret] = text;
+        this.#add(path, "secret", { becomes: secret });
+      }
     }
   }
 
@@ -109,7 +115,9 @@ class Converter {
 
   #takeSection(name: string, value: JsonValue): void {
     const key = unsupportedTopLevelKeys[name];
-    if (key === undefined) return;
+    const isOff = isJsonObject(value) && goBoolean(value["disabled"] ?? false) !== false;
+    // A transport that is off stays to be decided.
+    if (key === undefined || (isOff && name === "websocket")) return;
     if (effectOf(value, key) === "none") this.#drop([name], "platform", "is off, or a default");
     else if (storages.has(name)) this.#drop([name], "platform", storages.get(name) ?? "");
     else if (key.because !== undefined) this.#drop([name], "platform", key.because);
@@ -117,9 +125,9 @@ class Converter {
   }
 
   #move(from: Path, to: string): void {
-    const value = this.#tree.get([...from, "enabled"]);
+    const value = this.#tree.get([...from, "enabled"]) ?? false;
     this.#tree.remove(from);
-    this.#tree.set(parsePath(to), value === true);
+    this.#tree.set(parsePath(to), goBoolean(value) === true);
     this.#rows.push({ key: pathText(from), outcome: "kept", becomes: to, reason: "" });
   }
 
@@ -146,10 +154,26 @@ class Converter {
   #takeProblem(problem: string): void {
     const [, place = "", reason = ""] = /^(\S+) (.+)$/s.exec(problem) ?? [];
     const path = parsePath(place);
-    if (restricting.test(place.replaceAll(/\[\d+\]/g, ""))) {
+    const value = this.#tree.get(path);
+    const read = value === undefined ? undefined : goValue(value, reason);
+    if (value === null) this.#drop(path, "absent", "has no value");
+    else if (read !== undefined && read !== value) this.#tree.set(path, read);
+    else if (this.#restricts(path)) {
       this.#undecided.add(place);
       this.#add(path, "decide", { reason });
     } else this.#drop(path, "absent", reason);
+  }
+
+  /** Whether clients may be allowed more without a key, or without the section that is dropped in its place. */
+  #restricts(path: Path): boolean {
+    const dropped = this.#tree.nearest(path);
+    const below = this.#tree
+      .leaves()
+      .map(([leaf]) => leaf)
+      .filter((leaf) => dropped.length > 0 && dropped.every((key, at) => leaf[at] === key));
+    return [path, ...below].some((one) =>
+      restricting.test(pathText(one).replaceAll(/\[\d+\]/g, "")),
+    );
   }
 
   #takeNote(note: string): void {
@@ -258,9 +282,20 @@ const storages: ReadonlyMap<string, string> = new Map([
   ["presence_manager", "isn't needed: presence is derived from the open connections"],
 ]);
 
-/** Keys without which clients may be allowed more. Indices are left out. */
-const restricting =
-  /^client\.(?:token|subscription_token|proxy\.connect|user_connection_limit)\b|^(?:channel\.proxy|proxies)\b|\.(?:channel_regex|publication_data_format|(?:subscribe|publish|sub_refresh|subscribe_stream)_proxy_(?:enabled|name))$/;
+/** The reason of a secret that has no text. */
+const lostSecret = "isn't a text: write it in quotes, so that none of its characters is lost";
+
+/** Keys without which clients may be allowed more (rule A21). Indices are left out. */
+const restricting = new RegExp(
+  [
+    String.raw`^client\.(?:token|subscription_token|rate_limit|proxy|subscribe_to_user_personal_channel)\b`,
+    String.raw`^client\.(?:disallow_.+|.+_limit|.+_close_delay|queue_max_size|user_id_http_header)$`,
+    String.raw`^channel\.(?:proxy\b|(?:max_length|private_prefix|namespace_boundary|user_boundary|user_separator)$)`,
+    String.raw`^(?:proxies|shared_poll)\b|^(?:http_api|websocket)\.disabled$`,
+    String.raw`\.(?:channel_regex|publication_data_format|client_key|max_keys_per_connection)$`,
+    String.raw`\.(?:subscribe|publish|remove|sub_refresh|subscribe_stream)_proxy_(?:enabled|name)$`,
+  ].join("|"),
+);
 
 /** Each round takes out at least one key; a key that depends on another one is refused in the next round. */
 const roundsMax = 20;

@@ -107,11 +107,12 @@ function valueOf(key: string, text: string): JsonValue {
   if (lists.has(key)) return words(trimmed);
   if (texts.test(key)) return text;
   if (/^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";
-  return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : text;
+  return /^(?:0|[1-9]\d{0,14})$/.test(trimmed) ? Number(trimmed) : text;
 }
 
+/** Centrifugo separates by blanks alone: a pattern of origins may hold a comma. */
 function words(text: string): readonly string[] {
-  return text.split(/[\s,]+/).filter((word) => word !== "");
+  return text.split(/\s+/).filter((word) => word !== "");
 }
 
 const lists: ReadonlySet<string> = new Set([

@@ -33,14 +33,20 @@ export class Tree {
     if (isJsonObject(root)) this.#root = root;
   }
 
+  /** A path, or else that of the nearest section above it that exists; the empty one if there is none. */
+  nearest(path: Path): Path {
+    let found = path;
+    while (found.length > 0 && this.get(found) === undefined) found = found.slice(0, -1);
+    return found;
+  }
+
   /**
    * Removes the value at a path, or else the nearest one above it that exists, and sections that become empty.
    *
    * @returns the path of what was removed; undefined if nothing was there
    */
   remove(path: Path): Path | undefined {
-    let found = path;
-    while (found.length > 0 && this.get(found) === undefined) found = found.slice(0, -1);
+    const found = this.nearest(path);
     if (found.length === 0) return undefined;
     const root = changed(this.#root, found, undefined);
     if (isJsonObject(root)) this.#root = root;

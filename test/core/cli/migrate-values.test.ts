@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { type Conversion, convert } from "../../../cli/migrate/conversion.ts";
+import { withEnvironment } from "../../../cli/migrate/environment.ts";
+import { parsePath, Tree } from "../../../cli/migrate/tree.ts";
+import { parseFile } from "../../../cli/document.ts";
+import { parseConfig } from "../../../src/config/parse-config.ts";
+import type { JsonObject, JsonValue } from "../../../src/protocol/wire-value.ts";
+
+function converted(document: JsonObject): Conversion {
+  return convert(document, () => "a-fresh-secret-of-the-conversion");
+}
+
+function ofFile(name: string, text: string): Conversion {
+  const parsed = parseFile(name, text);
+  if (parsed.outcome === "bad") throw new Error(parsed.problem);
+  return converted(parsed.document);
+}
+
+function rowOf({ rows }: Conversion, key: string) {
+  return rows.find((row) => row.key === key);
+}
+
+describe("[A21] a value in another type", () => {
+  it("is read as Centrifugo reads it", () => {
+    const { config, rows } = ofFile(
+      "config.yaml",
+      `
+Client:
+  disallow_anonymous_connection_tokens: "true"
+  allowed_origins: "https://{www,app}.example.com"
+  channel_limit: "0x40"
+  user_connection_limit: "3"
+  connect_include_server_time: "0"
+  token: { Audience: 42 }
+channel:
+  max_length: 64.5
+  without_namespace: { presence: 1, allow_publish_for_client: "f", publication_data_format: "" }
+  namespaces: { name: 77, join_leave: "T", history_size: "10", history_ttl: 60000000000 }
+user_status: { enabled: "1" }
+`,
+    );
+    expect(rows.filter(({ outcome }) => outcome !== "kept")).toEqual([]);
+    expect(config).toEqual({
+      client: {
+        disallow_anonymous_connection_tokens: true,
+        allowed_origins: ["https://{www,app}.example.com"],
+        channel_limit: 64,
+        user_connection_limit: 3,
+        connect_include_server_time: false,
+        token: { audience: "42" },
+        users: { status: { enabled: true } },
+      },
+      channel: {
+        max_length: 64,
+        without_namespace: {
+          presence: true,
+          allow_publish_for_client: false,
+          publication_data_format: "",
+        },
+        namespaces: [{ name: "77", join_leave: true, history_size: 10, history_ttl: "60000ms" }],
+      },
+    });
+  });
+
+  it("of a variable is read as Centrifugo reads it", () => {
+    const document = withEnvironment(
+      {},
+      {
+        CENTRIFUGO_CLIENT_DISALLOW_ANONYMOUS_CONNECTION_TOKENS: "1",
+        CENTRIFUGO_CLIENT_USER_CONNECTION_LIMIT: "007",
+        CENTRIFUGO_CLIENT_ALLOWED_ORIGINS: "https://{www,app}.example.com https://a.example.com",
+        CENTRIFUGO_CHANNEL_WITHOUT_NAMESPACE_PRESENCE: "T",
+        CENTRIFUGO_CHANNEL_WITHOUT_NAMESPACE_SUBSCRIBE_STREAM_PROXY_ENABLED: "F",
+      },
+    );
+    const { config, rows } = converted(document);
+    expect(rows.filter(({ outcome }) => outcome === "decide")).toEqual([]);
+    expect(config).toEqual({
+      client: {
+        disallow_anonymous_connection_tokens: true,
+        user_connection_limit: 7,
+        allowed_origins: ["https://{www,app}.example.com", "https://a.example.com"],
+      },
+      channel: { without_namespace: { presence: true, subscribe_stream_proxy_enabled: false } },
+    });
+  });
+
+  it("is the default if there is none", () => {
+    const conversion = converted({ client: { user_connection_limit: null } });
+    expect(conversion.config).toEqual({});
+    expect(rowOf(conversion, "client.user_connection_limit")?.reason).toBe("has no value");
+  });
+});
+
+describe("[A21] a restriction", () => {
+  const restrictions = [
+    "client.disallow_anonymous_connection_tokens",
+    "client.user_connection_limit",
+    "client.connection_limit",
+    "client.connection_rate_limit",
+    "client.channel_limit",
+    "client.history_max_publication_limit",
+    "client.recovery_max_publication_limit",
+    "client.queue_max_size",
+    "client.stale_close_delay",
+    "client.expired_close_delay",
+    "client.expired_sub_close_delay",
+    "client.rate_limit.client_command.total.enabled",
+    "client.rate_limit.client_command.publish.buckets[0].rate",
+    "client.subscribe_to_user_personal_channel.single_connection",
+    "client.token.audience",
+    "client.token.issuer_regex",
+    "client.token.hmac_previous_secret_key_valid_until",
+    "client.token.jwks_public_endpoint",
+    "client.token.user_id_claim",
+    "client.subscription_token.enabled",
+    "client.proxy.connect.enabled",
+    "client.proxy.connect.endpoint",
+    "client.proxy.refresh.enabled",
+    "channel.max_length",
+    "channel.private_prefix",
+    "channel.namespace_boundary",
+    "channel.user_boundary",
+    "channel.user_separator",
+    "channel.proxy.subscribe.endpoint",
+    "channel.without_namespace.channel_regex",
+    "channel.without_namespace.publication_data_format",
+    "channel.without_namespace.subscribe_proxy_enabled",
+    "channel.without_namespace.publish_proxy_name",
+    "channel.namespaces[0].channel_regex",
+    "channel.namespaces[0].publication_data_format",
+    "channel.namespaces[0].subscribe_proxy_enabled",
+    "channel.namespaces[0].sub_refresh_proxy_name",
+    "channel.namespaces[0].map.client_key",
+    "channel.namespaces[0].shared_poll.max_keys_per_connection",
+    "http_api.disabled",
+    "websocket.disabled",
+  ];
+  const unreadable: readonly JsonValue[] = ["(surely?", -1, [["a"]], { a: [] }, true, "9e99"];
+
+  it.each(restrictions)("%s is kept or to be decided, whatever its value", (place) => {
+    for (const value of unreadable) {
+      const tree = new Tree({ channel: { namespaces: [{ name: "chat" }] } });
+      tree.set(parsePath(place), value);
+      const { rows, config } = converted(tree.root);
+      const about = rows.filter(({ outcome, key }) => outcome === "absent" && key !== "");
+      expect([value, about]).toEqual([value, []]);
+      const isDecided = rows.every(({ outcome }) => outcome !== "decide");
+      expect(parseConfig(config).outcome).toBe(isDecided ? "config" : "bad");
+    }
+  });
+
+  it("isn't dropped with a section that lacks something else", () => {
+    const channel = { namespaces: [{ presence: true, channel_regex: "^a" }] };
+    const conversion = converted({ channel });
+    expect(conversion.config).toEqual({ channel });
+    expect(conversion.rows.map(({ outcome }) => outcome)).toContain("decide");
+  });
+});
+
+describe("[A21] a secret that is a number", () => {
+  it("becomes its digits", () => {
+    const files = [
+      ["config.json", '{"http_api":{"key":1234567890123456}}'],
+      ["config.yaml", "http_api: { key: 1234567890123456 }"],
+      ["config.yaml", "HTTP_API: { Key: 1234567890123456 }"],
+      ["config.yaml", "api_key: 1234567890123456"],
+    ] as const;
+    for (const [name, text] of files) {
+      const { secrets, rows } = ofFile(name, text);
+      expect(secrets).toEqual({ API_KEY: "1234567890123456" });
+      expect(rows.map(({ outcome }) => outcome)).toEqual(["secret"]);
+    }
+  });
+
+  it("has a row also if its digits are lost", () => {
+    for (const text of ["12345678901234567890", "1.5e300", "[1]"]) {
+      const conversion = ofFile("config.json", `{"http_api":{"key":${text}}}`);
+      expect(conversion.secrets).toEqual({});
+      expect(rowOf(conversion, "http_api.key")?.reason).toContain("write it in quotes");
+      expect(JSON.stringify(conversion)).not.toContain(text);
+    }
+  });
+});
