@@ -133,7 +133,7 @@ describe("on every other transport, a capability", () => {
     await emulate(connect.session, connect.node, publishing);
     expect(await stream.line()).toContain(`"pub":{"data":1,`);
     await stream.cancel();
-    const events = await TestStream.open(`${path}/sse?cf_connect=${encodeURIComponent(frame)}`);
+    const events = await TestStream.open(`${path}/sse`, { method: "POST", body: frame });
     expect(await events.upTo('"subscribe":{}')).toContain(`"id":2`);
     await events.cancel();
   });

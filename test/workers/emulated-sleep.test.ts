@@ -57,8 +57,7 @@ interface StreamReader {
 async function openReader(path: string, channel: string): Promise<StreamReader> {
   const connect = { id: 1, connect: { token: await token({ sub: "ada" }) } };
   const frame = [connect, { id: 2, subscribe: { channel } }].map((one) => JSON.stringify(one));
-  const query = `?cf_connect=${encodeURIComponent(frame.join("\n"))}`;
-  const stream = await TestStream.open(path + query);
+  const stream = await TestStream.open(path, { method: "POST", body: frame.join("\n") });
   await stream.upTo("\r\n");
   const { connect: connected } = JSON.parse(await nextEvent(stream));
   expect(JSON.parse(await nextEvent(stream))).toMatchObject({ id: 2, subscribe: {} });

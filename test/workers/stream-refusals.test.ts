@@ -60,6 +60,18 @@ describe.each(paths)("%s", (path, methods) => {
     expect(response.headers.get("Access-Control-Allow-Origin")).toBeNull();
   });
 
+  it.each<Record<string, string>>([
+    { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors" },
+    { "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate" },
+    { Origin: origin, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate" },
+    { Accept: "text/html" },
+  ])("[A6] doesn't serve a browser that says %o", async (headers) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await ask(path, { method, headers });
+      expect(await answerOf(response)).toStrictEqual({ status: 403, body: "Forbidden" });
+    }
+  });
+
   const others = ["HEAD", "PUT", "DELETE", "GET", "POST"].filter(
     (method) => !methods.split(", ").includes(method),
   );
@@ -135,6 +147,12 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
     });
     expect(response.status).toBe(status);
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+  });
+
+  it("[A22] a GET with more than a connect: 400", async () => {
+    const path = `${base}/sse?cf_connect=${encodeURIComponent(twoCommands)}`;
+    const response = await ask(path, { headers: { Origin: origin } });
+    expect(response.status).toBe(400);
   });
 
   // Each of these waits for a second or two.
@@ -282,6 +300,9 @@ function frameWith(command: object): RequestInit {
 function bodyOf(message: object): RequestInit {
   return { method: "POST", body: JSON.stringify(message) };
 }
+
+/** A connect and what nobody may do by a GET (rule A22). */
+const twoCommands = '{"id":1,"connect":{}}\n{"id":2,"publish":{"channel":"news","data":1}}';
 
 function postNothing(config: object): Promise<Response> {
   return ask("/emulation", { method: "POST", headers: { Origin: origin } }, config);

@@ -1,11 +1,10 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { parseTraceparent } from "../../src/contract/traceparent.ts";
-import { originAllowed } from "../../src/access/origin.ts";
 import { noTokenReason, tokenReason } from "../../src/access/refusal.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
-import { refusedOrigin } from "./middleware.ts";
+import { refusesPage } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
 import { askAboutClient, type ConnectHookOutcome, asksAtUpgrade } from "./connect-hook.ts";
@@ -20,12 +19,7 @@ type Admission =
 
 /** Checks the origin and the token of a request for a connection, before any object is called (rules A3 and A6). */
 export async function admit(context: Context<AppEnv>): Promise<Admission> {
-  const { client } = context.var.configured.config;
-  const origin = context.req.raw.headers.get("Origin");
-  if (!originAllowed(origin, client.allowedOrigins)) {
-    context.set("refusal", refusedOrigin(origin));
-    return refused(respondText(403, "Forbidden"));
-  }
+  if (refusesPage(context)) return refused(respondText(403, "Forbidden"));
   const token = await checkUpgradeToken(context);
   switch (token.outcome) {
     case "refused":

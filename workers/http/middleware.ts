@@ -22,7 +22,7 @@ import { descriptorsOf } from "../platform/descriptors.ts";
 import { digest } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
-import { originAllowed } from "../../src/access/origin.ts";
+import { pageRefusal } from "../../src/access/origin.ts";
 
 /**
  * Logs a request that was refused (rule A13): with the reason that a handler left in `refusal`, or that the response
@@ -241,13 +241,10 @@ const settings: Record<Transport, string> = {
  * without them.
  */
 export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const { allowedOrigins } = context.get("configured").config.client;
   const origin = context.req.raw.headers.get("Origin");
-  const allowed = originAllowed(origin, allowedOrigins);
-  if (!allowed) {
-    context.set("refusal", refusedOrigin(origin));
-    context.res = respondText(403, "Forbidden");
-  } else if (context.req.method === "OPTIONS") context.res = preflight(context);
+  const allowed = !refusesPage(context);
+  if (!allowed) context.res = respondText(403, "Forbidden");
+  else if (context.req.method === "OPTIONS") context.res = preflight(context);
   else await next();
   context.header("Vary", "Origin", { append: true });
   if (origin === null || !allowed) return;
@@ -255,9 +252,19 @@ export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   context.header("Access-Control-Allow-Credentials", "true");
 };
 
-/** The refusal of a page's origin (rule A6). */
-export function refusedOrigin(origin: string | null): RefusedRequest {
-  return { rule: "A6", reason: `origin ${origin ?? ""} isn't in client.allowed_origins` };
+/** Whether a browser's request may not connect (rule A6); then the log gets the reason. */
+export function refusesPage(context: Context<AppEnv>): boolean {
+  const { headers } = context.req.raw;
+  const page = {
+    origin: headers.get("Origin"),
+    site: headers.get("Sec-Fetch-Site"),
+    mode: headers.get("Sec-Fetch-Mode"),
+    accept: headers.get("Accept"),
+  };
+  const reason = pageRefusal(page, context.get("configured").config.client.allowedOrigins);
+  if (reason === undefined) return false;
+  context.set("refusal", { rule: "A6", reason });
+  return true;
 }
 
 /** Answers a preflight request. GET isn't listed, because it is always allowed. */

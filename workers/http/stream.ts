@@ -27,6 +27,9 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     const first = await readFirstFrame(context, kind);
     if (first.outcome === "refused") return first.response;
     const codec = codecNamed(first.codec);
+    // Any page can make its visitor's browser send a GET, with all cookies (rule A22).
+    if (context.req.method === "GET" && codec.decodeFrame(first.frame).commands.length > 1)
+      return respondMalformed("cf_connect has more than a connect command: use POST");
     const reads = kind.events ? "events" : "stream";
     const transport = emulatedTransport(first.codec, reads);
     const checked = await checkFirstFrame(context, codec, first.frame, admission, transport);

@@ -1,5 +1,46 @@
 import { describe, expect, it } from "vitest";
-import { originAllowed } from "../../../src/access/origin.ts";
+import { pageRefusal } from "../../../src/access/origin.ts";
+
+/** Of a page's request that says nothing else. */
+const silent = { origin: null, site: null, mode: null, accept: null };
+
+function originAllowed(origin: string | null, patterns: readonly string[]): boolean {
+  return pageRefusal({ ...silent, origin }, patterns) === undefined;
+}
+
+describe("[A6] a browser", () => {
+  const anybody = ["*"];
+
+  it.each([
+    { site: "same-origin", mode: "cors", accept: "text/event-stream" },
+    { site: "same-origin", mode: "no-cors", accept: "*/*" },
+    { origin: "https://example.com", site: "cross-site", mode: "cors" },
+    { origin: "https://example.com", site: "same-site", mode: "websocket" },
+    { mode: "cors", accept: "*/*" }, // Node.js says this of itself.
+  ])("passes that says %o", (said) => {
+    expect(pageRefusal({ ...silent, ...said }, anybody)).toBeUndefined();
+  });
+
+  it.each(["cross-site", "same-site", "none"])(
+    "is refused that comes from elsewhere, and doesn't say from where: %s",
+    (site) => {
+      const reason = "a page of another site sends no Origin";
+      expect(pageRefusal({ ...silent, site, mode: "no-cors" }, anybody)).toBe(reason);
+    },
+  );
+
+  it.each([
+    { mode: "navigate" },
+    { site: "none", mode: "navigate" },
+    { site: "same-origin", mode: "navigate" },
+    { origin: "https://example.com", site: "same-origin", mode: "navigate" },
+    { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
+    { accept: "Text/HTML" },
+  ])("is refused that opens the address as a page: %o", (said) => {
+    const reason = "a browser opens the address as a page";
+    expect(pageRefusal({ ...silent, ...said }, anybody)).toBe(reason);
+  });
+});
 
 describe("[A6] an origin", () => {
   it("may be absent, whatever the patterns", () => {
