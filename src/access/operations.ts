@@ -90,6 +90,11 @@ export function isCommandName(name: string): name is CommandName {
   return isOperation(name) && operations[name].at !== "events";
 }
 
+/** Whether a command of a backend, or a request of a gateway, makes a publication. */
+export function publishes({ method }: { readonly method: string }): boolean {
+  return isOperation(method) && operationOf(method).publishes === true;
+}
+
 function isOperation(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }

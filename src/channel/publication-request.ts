@@ -20,13 +20,6 @@ export function clientPublication(data: Payload): PublicationRequest {
   };
 }
 
-/** Whether a publication has data and nothing else, as one of {@link clientPublication}. */
-export function isPlain(request: PublicationRequest): boolean {
-  const { tags, skipHistory, idempotencyKey, version, versionEpoch, delta, traceparent } = request;
-  const isBare = tags === undefined && !skipHistory && !delta && traceparent === undefined;
-  return isBare && idempotencyKey === "" && version === 0n && versionEpoch === "";
-}
-
 /** Whether the namespace's `publication_data_format` accepts this data. Only the format `binary` accepts empty data. */
 export function acceptsData(options: ChannelOptions, data: Payload): boolean {
   switch (options.publicationDataFormat) {

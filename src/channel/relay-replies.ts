@@ -1,10 +1,9 @@
+import { publishes } from "../access/operations.ts";
 import type { Channel } from "./channel.ts";
-import { changeError, historyError } from "./outcome-error.ts";
-import { clientPublication } from "./publication-request.ts";
+import { carryOut } from "./carry-out.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { PublicationRequest } from "../contract/channel-call.ts";
-import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import { changeBytes } from "../contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
@@ -29,7 +28,7 @@ export function replyToRequests(
   let roomBytes: number = limits.answerBytesMax;
   return requests.map((request) => {
     const reply =
-      publishRefused && publishes.has(request.method)
+      publishRefused && publishes(request)
         ? failed(errorCodes.tooManyRequests)
         : replyTo(channel, gateway, request, roomBytes, nowMs);
     if (reply.outcome === "tracking") {
@@ -59,25 +58,19 @@ function replyTo(
         : recover(channel, request.since, "stream", roomBytes, nowMs);
     case "newest":
       return recover(channel, noPosition, "cache", roomBytes, nowMs);
-    case "publish":
-      return publish(channel, clientPublication(request.data), request.info, nowMs);
-    case "publish_request":
-      return publish(channel, request.request, request.info, nowMs);
-    case "history": {
-      const bytesMax = Math.min(request.bytesMax, roomBytes);
-      const outcome = channel.history(request.query, nowMs, bytesMax);
-      return outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome));
-    }
     case "announce":
       for (const entry of request.entries) announce(channel, entry, nowMs);
       return { outcome: "announced" };
-    case "map_state":
-    case "map_stream":
-    case "map_change":
-      return mapReply(channel, request, roomBytes, nowMs);
     case "check":
       channel.relay.check(gateway);
       return { outcome: "checking" };
+    case "publish":
+    case "map_publish":
+    case "map_remove":
+    case "history":
+    case "map_state":
+    case "map_stream":
+      return carryOut(channel, request, nowMs, roomBytes);
     case "track":
       return track(channel, gateway, request, roomBytes, nowMs);
     case "untrack":
@@ -87,52 +80,6 @@ function replyTo(
       // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
       return failed(errorCodes.internal);
   }
-}
-
-/** The methods that publish, and that an overloaded channel object refuses (rule B3). */
-const publishes: ReadonlySet<string> = new Set(["publish", "publish_request", "map_change"]);
-
-function mapReply(
-  channel: Channel,
-  request: MapRequest,
-  roomBytes: number,
-  nowMs: number,
-): RelayReply {
-  const { map } = channel;
-  if (map === undefined) return failed(errorCodes.notAvailable);
-  switch (request.method) {
-    case "map_state":
-      return map.page(request.query, nowMs, Math.min(request.bytesMax, roomBytes));
-    case "map_stream": {
-      const bytesMax = Math.min(request.bytesMax, roomBytes);
-      return map.changesAfter(request.since, request.limit, nowMs, bytesMax);
-    }
-    case "map_change": {
-      const outcome = map.change(request.change, request.info, nowMs);
-      if (outcome.outcome === "full" || outcome.outcome === "too-many-keys")
-        return failed(changeError(outcome.outcome));
-      const { instance, sequence } = channel.relay;
-      const suppressed = outcome.outcome === "suppressed" ? { suppressed: outcome.reason } : {};
-      return { outcome: "map_changed", instance, sequence, ...suppressed };
-    }
-  }
-}
-
-/** A request about a map. */
-type MapRequest = Extract<RelayRequest, { readonly method: `map_${string}` }>;
-
-function publish(
-  channel: Channel,
-  request: PublicationRequest,
-  info: ClientInfo,
-  nowMs: number,
-): RelayReply {
-  // A publication without a key has no place in a map.
-  if (channel.map !== undefined) return failed(errorCodes.badRequest);
-  const outcome = channel.publish(request, info, nowMs);
-  if (outcome.outcome === "too-many-keys") return failed(changeError(outcome.outcome));
-  const { instance, sequence } = channel.relay;
-  return { outcome: "published", instance, sequence };
 }
 
 function follow(channel: Channel, gateway: string, nowMs: number): RelayReply {
@@ -191,7 +138,7 @@ function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {
 }
 
 function failed(error: ErrorCode): RelayReply {
-  return { outcome: "error", error };
+  return { outcome: "failed", error };
 }
 
 /** A position that is never the top, so that a request for the newest publication gets it in any case. */

@@ -1,11 +1,17 @@
-import { operationOf } from "../access/operations.ts";
+import { publishes } from "../access/operations.ts";
 import type { CarriedReport } from "./metrics-report.ts";
-import type { ErrorCode } from "../protocol/codes.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
-import { isMapCommand, type MapCommand, mapCommandBytes } from "./map-call.ts";
+import {
+  isMapCommand,
+  type MapChange,
+  type MapCommand,
+  mapCommandBytes,
+  type MapPageQuery,
+} from "./map-call.ts";
 import { type PollCommand, pollCommandBytes } from "./poll-call.ts";
-import type { StreamPosition, Tags } from "../protocol/publication.ts";
+import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
  * A command of the edge to a channel's object: the only RPC between them, with {@link ChannelAnswers} as reply. During
@@ -97,10 +103,78 @@ export type PublishingCommand = Extract<
 
 /** Whether a command makes a publication. */
 export function isPublishing(command: ChannelCommand): command is PublishingCommand {
-  return operationOf(command.method).publishes === true;
+  return publishes(command);
 }
 
 /** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
 export function traceOf(commands: readonly ChannelCommand[]): string | undefined {
   return commands.find(isPublishing)?.request.traceparent;
+}
+
+/**
+ * What a client asks of a channel. Its session or its gateway has checked the client's permission, the key and the data.
+ * A session in the channel's own object has it carried out at once; a gateway sends it as a relay request.
+ */
+export type ChannelOperation =
+  | { readonly method: "publish"; readonly request: PublicationRequest; readonly info: ClientInfo }
+  | (MapChange & { readonly info: ClientInfo })
+  | ReadingOperation<"history", HistoryQuery>
+  /** Reads a page of a map's state (rule Z3). */
+  | ReadingOperation<"map_state", MapPageQuery>
+  /** Reads the oldest changes of a map after a position; none if that is the top. */
+  | ReadingOperation<"map_stream", MapChangesQuery>;
+
+interface ReadingOperation<Method extends string, Query> {
+  readonly method: Method;
+  readonly request: Query;
+  /** How large the publications of the reply may be together, before they are encoded. */
+  readonly bytesMax: number;
+}
+
+/** Which changes of a map are read. */
+interface MapChangesQuery {
+  readonly since: StreamPosition;
+  /** The most changes, at least 1. */
+  readonly limit: number;
+}
+
+/** The reply to an operation: `history` to one that reads the history or a map's stream, `page` to one that reads a state. */
+export type OperationReply =
+  /**
+   * The publication is entry `sequence` of `instance`, which a gateway gets if it is registered. If nothing was to be
+   * done, no entry after `sequence` comes of the operation.
+   */
+  | { readonly outcome: "published"; readonly instance: number; readonly sequence: number }
+  /** `position` is the top. */
+  | {
+      readonly outcome: "history";
+      readonly publications: readonly Publication[];
+      readonly position: StreamPosition;
+    }
+  | MapPageReply
+  | FailedReply;
+
+/** A page of a map's state. */
+export interface MapPageReply {
+  readonly outcome: "page";
+  /** In the order of their keys. */
+  readonly publications: readonly Publication[];
+  /** Of the next page; "" if this is the last one. */
+  readonly cursor: string;
+  /** The top when the page was read. */
+  readonly position: StreamPosition;
+}
+
+/** The channel's object refused, or couldn't be reached. */
+export interface FailedReply {
+  readonly outcome: "failed";
+  readonly error: ErrorCode;
+}
+
+/** The error of a reply that isn't the one that was asked for. */
+export function errorOf(reply: {
+  readonly outcome: string;
+  readonly error?: ErrorCode;
+}): ErrorCode {
+  return reply.error ?? errorCodes.internal;
 }

@@ -158,7 +158,7 @@ export function mapCommandBytes(command: MapCommand): number {
 }
 
 /** The bytes that a change takes in memory, estimated, beside a constant. */
-export function mapChangeBytes(change: MapChange): number {
+function mapChangeBytes(change: MapChange): number {
   const { key, tags = {}, idempotencyKey } = change.request;
   const ownBytes =
     change.method === "map_publish"

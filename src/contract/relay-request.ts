@@ -1,13 +1,6 @@
-import { commandBytes, type HistoryQuery, type PublicationRequest } from "./channel-call.ts";
+import { commandBytes, type ChannelOperation, type OperationReply } from "./channel-call.ts";
 import type { CarriedReport } from "./metrics-report.ts";
-import {
-  type MapChange,
-  mapChangeBytes,
-  type MapPageQuery,
-  type MapSuppression,
-} from "./map-call.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
-import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { KeyChange, KnownVersion } from "./poll-batch.ts";
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";
@@ -18,6 +11,8 @@ import { type RelayEntry, entryBytes } from "./relay-batch.ts";
  * has a meaning.
  */
 export type RelayRequest =
+  /** Asks something for a client. */
+  | ChannelOperation
   /** Registers the gateway: it is sent every entry after the `sequence` of the reply. */
   | { readonly method: "follow" }
   /**
@@ -29,35 +24,8 @@ export type RelayRequest =
   | { readonly method: "recover"; readonly since: StreamPosition; readonly whole?: boolean }
   /** Reads the newest publication, if it can be read, for recovery in cache mode. */
   | { readonly method: "newest" }
-  /** Publishes for a client. The gateway has checked the client's permission, and the data. */
-  | { readonly method: "publish"; readonly data: Payload; readonly info: ClientInfo }
-  /**
-   * The same for a publication that a backend has completed, with its tags, version and the like. A release before it
-   * refuses it, rather than leave these out.
-   */
-  | {
-      readonly method: "publish_request";
-      readonly request: PublicationRequest;
-      readonly info: ClientInfo;
-    }
-  /** Reads the history for a client. `bytesMax`: how large a reply the client can take. */
-  | { readonly method: "history"; readonly query: HistoryQuery; readonly bytesMax: number }
   /** Passes on joins, leaves and exclusive connections of the gateway's clients. */
   | { readonly method: "announce"; readonly entries: readonly RelayEntry[] }
-  /** Reads a page of a map's state (rule Z3). `bytesMax`: how large a reply the client can take. */
-  | { readonly method: "map_state"; readonly query: MapPageQuery; readonly bytesMax: number }
-  /**
-   * Reads the oldest changes of a map after a position, at most `limit` of them. It is answered as `recover` is; the
-   * client isn't at the reply's position before it has read them all.
-   */
-  | {
-      readonly method: "map_stream";
-      readonly since: StreamPosition;
-      readonly limit: number;
-      readonly bytesMax: number;
-    }
-  /** Changes a key of a map for a client. The gateway has checked the client's permission, the key and the data. */
-  | { readonly method: "map_change"; readonly change: MapChange; readonly info: ClientInfo }
   /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
   | { readonly method: "check" }
   /**
@@ -74,6 +42,8 @@ export type RelayRequest =
 
 /** The reply to one request. */
 export type RelayReply =
+  /** To what a client asks; to any other request only the failure. */
+  | OperationReply
   | {
       readonly outcome: "following";
       /** The top; absent on a channel without history. */
@@ -90,33 +60,6 @@ export type RelayReply =
     }
   /** The publications can't be read. `position` is the top. */
   | { readonly outcome: "unrecoverable"; readonly position: StreamPosition }
-  /** The publication is entry `sequence` of `instance`, which the gateway gets if it is registered. */
-  | { readonly outcome: "published"; readonly instance: number; readonly sequence: number }
-  | {
-      readonly outcome: "history";
-      readonly publications: readonly Publication[];
-      readonly position: StreamPosition;
-    }
-  /**
-   * A page of a map's state, in the order of the keys. `cursor` is that of the next page; "" if this was the last one.
-   * `position` is the top, also on later pages.
-   */
-  | {
-      readonly outcome: "map_state";
-      readonly publications: readonly Publication[];
-      readonly cursor: string;
-      readonly position: StreamPosition;
-    }
-  /**
-   * The change is entry `sequence` of `instance`, as in `published`. suppressed: it did nothing, for this reason, and
-   * no entry after `sequence` comes of it.
-   */
-  | {
-      readonly outcome: "map_changed";
-      readonly instance: number;
-      readonly sequence: number;
-      readonly suppressed?: MapSuppression;
-    }
   | { readonly outcome: "announced" }
   | { readonly outcome: "checking" }
   /** `newer`: those of the keys of which the client has an older version, as far as the channel's object has them. */
@@ -127,8 +70,7 @@ export type RelayReply =
       readonly instance: number;
       readonly newer: readonly KeyChange[];
     }
-  | { readonly outcome: "untracked" }
-  | { readonly outcome: "error"; readonly error: ErrorCode };
+  | { readonly outcome: "untracked" };
 
 /** The reply to one call: a reply for each request, in order. overloaded: no request was carried out. */
 export type RelayReplies =
@@ -159,14 +101,9 @@ export type ChannelPresenceReply =
 export function relayRequestBytes(request: RelayRequest): number {
   switch (request.method) {
     case "publish":
-      return entryBytes({
-        type: "publication",
-        publication: { data: request.data, offset: 0, info: request.info },
-      });
-    case "publish_request":
-      return commandBytes({ method: "publish", request: request.request });
-    case "map_change":
-      return plainBytes + mapChangeBytes(request.change);
+    case "map_publish":
+    case "map_remove":
+      return commandBytes(request) + entryBytes({ type: "join", info: request.info });
     case "announce":
       return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
     case "track":

@@ -54,7 +54,12 @@ export class ChannelClient {
       const { request } = pending;
       if (request.method === "map_state" && this.#queue.share(request, pending.done)) continue;
       const bytes = relayRequestBytes(request);
-      const queued = { ...pending, bytes, attempts: attemptsOf(request), tries: triesOf(request) };
+      const queued = {
+        ...pending,
+        bytes,
+        attempts: repeatsOf[request.method].attempts,
+        tries: repeatsOf[request.method].tries,
+      };
       if (!this.#queue.add(queued)) refused.push(pending);
     }
     for (const { done } of refused) done(failure(errorCodes.tooManyRequests));
@@ -174,58 +179,40 @@ function giveReplies(sent: readonly QueuedRequest[], replies: readonly RelayRepl
 }
 
 function failure(error: ErrorCode): RelayReply {
-  return { outcome: "error", error };
+  return { outcome: "failed", error };
 }
 
-/**
- * How often a request may be sent. A publish that is carried out twice would be two publications. A leave that is lost
- * is never announced, so joins and leaves are sent once more than other requests.
- */
-function attemptsOf({ method }: RelayRequest): number {
-  switch (method) {
-    case "publish":
-    case "publish_request":
-    case "map_change":
-      return 1;
-    case "follow":
-    case "recover":
-    case "newest":
-    case "history":
-    case "map_state":
-    case "map_stream":
-    case "check":
-    case "track":
-    case "untrack":
-      return 2;
-    case "announce":
-      return 3;
-  }
+/** How often a request may be repeated. */
+interface Repeats {
+  /** How often it may be sent. */
+  readonly attempts: number;
+  /** How often an overloaded channel object may be tried. */
+  readonly tries: number;
 }
 
-/**
- * How often an overloaded channel object may be tried. Clients repeat publishes and history requests themselves, but no
- * client repeats the other requests.
- */
-function triesOf({ method }: RelayRequest): number {
-  switch (method) {
-    case "publish":
-    case "publish_request":
-    case "map_change":
-    case "history":
-      return 1;
-    case "follow":
-    case "recover":
-    case "newest":
-    case "map_state":
-    case "map_stream":
-    case "check":
-    case "track":
-    case "untrack":
-      return limits.overloadTriesMax;
-    case "announce":
-      return limits.announceTriesMax;
-  }
-}
+/** What isn't lost: the gateway repeats it, as no client does. */
+const repeated: Repeats = { attempts: 2, tries: limits.overloadTriesMax };
+
+/** A publish that is carried out twice would be two publications, and clients repeat it themselves. */
+const once: Repeats = { attempts: 1, tries: 1 };
+
+const repeatsOf: Readonly<Record<RelayRequest["method"], Repeats>> = {
+  publish: once,
+  map_publish: once,
+  map_remove: once,
+  // Clients repeat it themselves.
+  history: { attempts: 2, tries: 1 },
+  map_state: repeated,
+  map_stream: repeated,
+  follow: repeated,
+  recover: repeated,
+  newest: repeated,
+  check: repeated,
+  track: repeated,
+  untrack: repeated,
+  // A leave that is lost is never announced.
+  announce: { attempts: 3, tries: limits.announceTriesMax },
+};
 
 /** A request that waits or is in flight, and may be repeated. */
 interface QueuedRequest {

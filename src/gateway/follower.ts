@@ -1,7 +1,7 @@
+import { errorOf } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
-import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { SubscribeReply } from "../session/channels.ts";
 import type { ClientTrail } from "../session/client-trail.ts";
@@ -335,7 +335,7 @@ export class Follower {
   #followed(reply: RelayReply): void {
     this.#following = false;
     if (reply.outcome !== "following") {
-      this.#pending?.fail(reply.outcome === "error" ? reply.error : errorCodes.internal);
+      this.#pending?.fail(errorOf(reply));
       return;
     }
     const { instance, sequence, position } = reply;

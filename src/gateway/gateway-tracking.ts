@@ -1,7 +1,8 @@
+import { errorOf } from "../contract/channel-call.ts";
 import type { PollBatch, PollBatchReply } from "../contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { limits } from "../limits.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { ErrorCode } from "../protocol/codes.ts";
 import { LocalTracks, type StoredTracks } from "../session/local-tracks.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { EpochReply, Tracking, TrackReply } from "../session/tracking.ts";
@@ -170,7 +171,7 @@ export interface TrackRows {
 function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
   return {
     outcome: "failed",
-    error: reply.outcome === "error" ? reply.error : errorCodes.internal,
+    error: errorOf(reply),
   };
 }
 

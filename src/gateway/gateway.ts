@@ -1,10 +1,8 @@
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { partsOf } from "../config/name-parts.ts";
-import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
-import type { MapChange, MapPageQuery } from "../contract/map-call.ts";
+import { type ChannelOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { recoveryLimitOf } from "../channel/channel-map.ts";
-import { isPlain } from "../channel/publication-request.ts";
 import { type GatheredPresence, presentClients, shownClients } from "../channel/presence.ts";
 import {
   type PresenceQuestion,
@@ -17,7 +15,7 @@ import { isTold } from "../events/event.ts";
 import { limits } from "../limits.ts";
 import type { Counts } from "../metrics/counts.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { awaitsEnd, entriesOfBegin, entriesOfEnd } from "./announcements.ts";
@@ -28,14 +26,7 @@ import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import { namespaceLabel } from "../channel/channel-name.ts";
-import type {
-  Channels,
-  HistoryReply,
-  MapPageReply,
-  MapStreamPage,
-  PublishReply,
-  SubscribeReply,
-} from "../session/channels.ts";
+import type { Channels, SubscribeReply } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { PageReads } from "./page-reads.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
@@ -249,73 +240,22 @@ export class Gateway implements Channels {
     this.#announce(channel, entriesOfEnd(subscription, wasAnnounced, this.find(channel)));
   }
 
-  publish(
+  request(
     channel: string,
-    request: PublicationRequest,
-    info: ClientInfo,
-    subscription: Subscription | undefined,
+    operation: ChannelOperation,
+    by: Subscription | undefined,
     nowMs: number,
-    done: (outcome: PublishReply) => void,
+    done: (reply: OperationReply) => void,
   ): void {
-    const relayed: RelayRequest = isPlain(request)
-      ? { method: "publish", data: request.data, info }
-      : { method: "publish_request", request, info };
-    this.#request(channel, relayed, (reply) => {
-      if (reply.outcome === "published") this.#published(channel, reply, subscription, nowMs, done);
-      else done(failed(reply));
-    });
-  }
-
-  readMap(
-    channel: string,
-    query: MapPageQuery,
-    bytesMax: number,
-    nowMs: number,
-    done: (outcome: MapPageReply) => void,
-  ): void {
-    this.#pageReads ??= new PageReads(this.#request.bind(this));
-    this.#pageReads.read(channel, query, bytesMax, nowMs, done);
-  }
-
-  readMapStream(
-    channel: string,
-    query: MapStreamPage,
-    bytesMax: number,
-    _nowMs: number,
-    done: (outcome: HistoryReply) => void,
-  ): void {
-    this.#request(channel, { method: "map_stream", ...query, bytesMax }, (reply) => {
-      if (reply.outcome === "recovered") done({ ...reply, outcome: "history" });
-      else if (reply.outcome === "unrecoverable") done(unrecoverable);
-      else done(failed(reply));
-    });
-  }
-
-  changeMap(
-    channel: string,
-    change: MapChange,
-    info: ClientInfo,
-    subscription: Subscription | undefined,
-    nowMs: number,
-    done: (outcome: PublishReply) => void,
-  ): void {
-    this.#request(channel, { method: "map_change", change, info }, (reply) => {
-      if (reply.outcome === "map_changed")
-        this.#published(channel, reply, subscription, nowMs, done);
-      else done(failed(reply));
-    });
-  }
-
-  history(
-    channel: string,
-    query: HistoryQuery,
-    bytesMax: number,
-    _nowMs: number,
-    done: (outcome: HistoryReply) => void,
-  ): void {
-    this.#request(channel, { method: "history", query, bytesMax }, (reply) => {
-      if (reply.outcome === "history") done(reply);
-      else done(failed(reply));
+    if (operation.method === "map_state") {
+      this.#pageReads ??= new PageReads(this.#request.bind(this));
+      this.#pageReads.read(channel, operation, nowMs, done);
+      return;
+    }
+    this.#request(channel, operation, (reply) => {
+      if (reply.outcome === "published") this.#published(channel, reply, by, nowMs, done);
+      else if (reply.outcome === "history") done(reply);
+      else done({ outcome: "failed", error: errorOf(reply) });
     });
   }
 
@@ -335,22 +275,23 @@ export class Gateway implements Channels {
   /** Answers a publisher, if it is a subscriber here after the publication has reached it (rule O4). */
   #published(
     channel: string,
-    { instance, sequence }: { readonly instance: number; readonly sequence: number },
+    reply: Published,
     subscription: Subscription | undefined,
     nowMs: number,
-    done: (outcome: PublishReply) => void,
+    done: (reply: OperationReply) => void,
   ): void {
     const follower = this.#followers.get(channel);
     if (subscription === undefined || follower === undefined) {
-      done({ outcome: "published" });
+      done(reply);
       return;
     }
+    const { instance, sequence } = reply;
     follower.awaitPublication({
       subscription,
       instance,
       sequence,
       dueAtMs: nowMs + limits.objectAnswerMs,
-      done: () => done({ outcome: "published" }),
+      done: () => done(reply),
     });
   }
 
@@ -481,16 +422,11 @@ export type FollowedChannel = Pick<
   "subscriptions" | "cursor" | "position" | "pendingCount" | "sending" | "collecting"
 >;
 
-function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
-  const error = reply.outcome === "error" ? reply.error : errorCodes.internal;
-  return { outcome: "failed", error };
-}
+type Published = Extract<OperationReply, { readonly outcome: "published" }>;
 
 function ignoreReply(): void {
   // The announcement comes back as an entry, for the client that it is about, too. No reply waits for it.
 }
-
-const unrecoverable = { outcome: "failed", error: errorCodes.unrecoverablePosition } as const;
 
 const tooMuchHeld = { outcome: "failed", error: errorCodes.tooManyRequests } as const;
 

@@ -1,8 +1,11 @@
-import type { MapPageQuery } from "../contract/map-call.ts";
+import {
+  type ChannelOperation,
+  errorOf,
+  type FailedReply,
+  type MapPageReply,
+} from "../contract/channel-call.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { SharedPages } from "../map/shared-pages.ts";
-import { errorCodes } from "../protocol/codes.ts";
-import type { MapPageReply } from "../session/channels.ts";
 
 /**
  * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Of those
@@ -13,7 +16,7 @@ import type { MapPageReply } from "../session/channels.ts";
  */
 export class PageReads {
   readonly #ask: AskChannel;
-  readonly #pages = new SharedPages<ReadPage>();
+  readonly #pages = new SharedPages<MapPageReply>();
   readonly #underWay = new Map<string, PageDone[]>();
 
   /** @param ask sends a request to a channel's object */
@@ -21,20 +24,14 @@ export class PageReads {
     this.#ask = ask;
   }
 
-  /** Reads a page, as {@link Channels.readMap} says. */
-  read(
-    channel: string,
-    query: MapPageQuery,
-    bytesMax: number,
-    nowMs: number,
-    done: PageDone,
-  ): void {
-    const request = { method: "map_state", query, bytesMax } as const;
-    if (query.since === undefined) {
-      this.#ask(channel, request, (reply) => done(pageOf(reply)));
+  /** Reads a page. */
+  read(channel: string, read: PageRead, nowMs: number, done: PageDone): void {
+    const { request, bytesMax } = read;
+    if (request.since === undefined) {
+      this.#ask(channel, read, (reply) => done(pageOf(reply)));
       return;
     }
-    const key = JSON.stringify([channel, query, bytesMax]);
+    const key = JSON.stringify([channel, request, bytesMax]);
     const known = this.#pages.find(key, nowMs);
     if (known !== undefined) {
       done(known);
@@ -47,7 +44,7 @@ export class PageReads {
     }
     const all = [done];
     this.#underWay.set(key, all);
-    this.#ask(channel, request, (reply) => {
+    this.#ask(channel, read, (reply) => {
       this.#underWay.delete(key);
       const page = pageOf(reply);
       if (page.outcome === "page") this.#pages.keep(key, page, nowMs);
@@ -61,20 +58,14 @@ export class PageReads {
   }
 }
 
-type PageDone = (reply: MapPageReply) => void;
-type ReadPage = Extract<MapPageReply, { readonly outcome: "page" }>;
+type PageRead = Extract<ChannelOperation, { readonly method: "map_state" }>;
+type PageDone = (reply: MapPageReply | FailedReply) => void;
 type AskChannel = (
   channel: string,
   request: RelayRequest,
   done: (reply: RelayReply) => void,
 ) => void;
 
-function pageOf(reply: RelayReply): MapPageReply {
-  if (reply.outcome === "map_state") return { ...reply, outcome: "page" };
-  if (reply.outcome === "unrecoverable")
-    return { outcome: "failed", error: errorCodes.unrecoverablePosition };
-  return {
-    outcome: "failed",
-    error: reply.outcome === "error" ? reply.error : errorCodes.internal,
-  };
+function pageOf(reply: RelayReply): MapPageReply | FailedReply {
+  return reply.outcome === "page" ? reply : { outcome: "failed", error: errorOf(reply) };
 }

@@ -1,3 +1,4 @@
+import { errorOf } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { recover, recoverNewest, type Recovery } from "../channel/recovery.ts";
 import type { ClientConfig } from "../config/config.ts";
@@ -188,7 +189,7 @@ export class PendingSubscribes {
     } else if (reply.outcome === "unrecoverable") {
       if (key === topKey) this.#cannotCatchUp(read, position);
       else this.#finishRead(key, subscribes, undefined);
-    } else this.#failAll(subscribes, reply.outcome === "error" ? reply.error : errorCodes.internal);
+    } else this.#failAll(subscribes, errorOf(reply));
   }
 
   /**

@@ -2,6 +2,7 @@
  * The commands that change nothing in the session: publish, presence, presence_stats and history (docs/protocol.md
  * 1.6). A client may send them for channels to which it isn't subscribed.
  */
+import { errorOf, type PublicationRequest } from "../contract/channel-call.ts";
 import {
   callerOf,
   findChannel,
@@ -12,7 +13,6 @@ import {
 } from "./grant.ts";
 import { acceptsData, clientPublication } from "../channel/publication-request.ts";
 import type { HookTarget } from "../config/config.ts";
-import type { PublicationRequest } from "../contract/channel-call.ts";
 import { parsePublishResult } from "../hooks/response.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -79,9 +79,10 @@ function publishTo(
   const info = subscription?.info ?? clientInfo(session.identity);
   const { traceparent } = session.identity;
   const traced = traceparent === undefined ? request : { ...request, traceparent };
-  session.context.channels.publish(channel, traced, info, subscription, nowMs, (reply) => {
-    if (reply.outcome === "failed") done(failWith(reply.error));
-    else done({ outcome: "reply", reply: { id, method: "publish" } });
+  const operation = { method: "publish", request: traced, info } as const;
+  session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
+    if (reply.outcome === "published") done({ outcome: "reply", reply: { id, method: "publish" } });
+    else done(failWith(errorOf(reply)));
   });
 }
 
@@ -169,16 +170,18 @@ export function readHistory(
     const { since, reverse } = request;
     const query = { limit, reverse, ...(since === undefined ? {} : { since }) };
     const bytesMax = config.client.queueMaxSizeBytes;
-    channels.history(request.channel, query, bytesMax, nowMs, (reply) => {
-      if (reply.outcome === "failed") {
-        // It was read until it was too large.
-        if (reply.error.code === errorCodes.limitExceeded.code) readInVain(session, nowMs);
-        done(failWith(reply.error));
-      } else {
+    const operation = { method: "history", request: query, bytesMax } as const;
+    channels.request(request.channel, operation, undefined, nowMs, (reply) => {
+      if (reply.outcome === "history") {
         const { publications, position } = reply;
         const result = { publications, position };
         done({ outcome: "reply", reply: { id, method: "history", result } });
+        return;
       }
+      const error = errorOf(reply);
+      // It was read until it was too large.
+      if (error.code === errorCodes.limitExceeded.code) readInVain(session, nowMs);
+      done(failWith(error));
     });
   }
 }

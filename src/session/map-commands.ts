@@ -1,4 +1,5 @@
 /** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
+import { errorOf } from "../contract/channel-call.ts";
 import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../config/config.ts";
@@ -87,9 +88,10 @@ function change(
   const info = subscription?.info ?? clientInfo(session.identity);
   const { traceparent } = session.identity;
   const named = traceparent === undefined ? own : traced(own, traceparent);
-  session.context.channels.changeMap(channel, named, info, subscription, nowMs, (reply) => {
-    if (reply.outcome === "failed") done(failWith(reply.error));
-    else done({ outcome: "reply", reply: { id, method: "publish" } });
+  const operation = { ...named, info };
+  session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
+    if (reply.outcome === "published") done({ outcome: "reply", reply: { id, method: "publish" } });
+    else done(failWith(errorOf(reply)));
   });
 }
 

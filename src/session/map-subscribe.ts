@@ -1,3 +1,4 @@
+import { errorOf } from "../contract/channel-call.ts";
 import type { MapOptions } from "../config/config.ts";
 import { fullForDelta } from "../delta/delta-chain.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
@@ -137,16 +138,17 @@ class FlowStep {
     const { cursor, limit } = this.#request;
     const { channel, position: since } = this.#flow;
     const isFirst = since === undefined;
-    const query = {
+    const request = {
       cursor,
       limit: this.#flow.pageSize(limit),
       ...(isFirst ? {} : { since }),
     };
+    const operation = { method: "map_state", request, bytesMax: this.#pageBytesMax } as const;
     const { channels } = this.#session.context;
-    channels.readMap(channel, query, this.#pageBytesMax, this.#nowMs, (reply) => {
+    channels.request(channel, operation, undefined, this.#nowMs, (reply) => {
       if (!this.#goesOn()) return;
-      if (reply.outcome === "failed") {
-        this.#fail(reply.error);
+      if (reply.outcome !== "page") {
+        this.#fail(errorOf(reply));
         return;
       }
       const { position } = reply;
@@ -246,11 +248,12 @@ class FlowStep {
     const { channel } = this.#flow;
     const limit = this.#flow.pageSize(this.#request.limit);
     const { channels } = this.#session.context;
-    const query = { since, limit };
-    channels.readMapStream(channel, query, this.#pageBytesMax, this.#nowMs, (reply) => {
+    const bytesMax = this.#pageBytesMax;
+    const operation = { method: "map_stream", request: { since, limit }, bytesMax } as const;
+    channels.request(channel, operation, undefined, this.#nowMs, (reply) => {
       if (!this.#goesOn()) return;
-      if (reply.outcome === "failed") this.#fail(reply.error);
-      else this.#sendStream(reply.publications, reply.position.epoch);
+      if (reply.outcome === "history") this.#sendStream(reply.publications, reply.position.epoch);
+      else this.#fail(errorOf(reply));
     });
   }
 

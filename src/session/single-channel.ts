@@ -1,23 +1,17 @@
-import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
-import { type MapChange, type MapPageQuery, removalOf } from "../contract/map-call.ts";
+import { publishes } from "../access/operations.ts";
+import { carryOut } from "../channel/carry-out.ts";
+import type { ChannelOperation, OperationReply } from "../contract/channel-call.ts";
+import { removalOf } from "../contract/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
-import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
-import type {
-  Channels,
-  HistoryReply,
-  MapPageReply,
-  MapStreamPage,
-  PublishReply,
-  SubscribeReply,
-} from "./channels.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { Channels, SubscribeReply } from "./channels.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import { leavesKey } from "./map-commands.ts";
 import type { OwnTracking } from "./own-tracking.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
-import { changeError, historyError } from "../channel/outcome-error.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 
@@ -70,7 +64,7 @@ export class SingleChannel implements Channels {
   ): void {
     const subscribed = this.#channel.subscribe(subscription, options, nowMs);
     if (subscribed.outcome !== "subscribed") {
-      done(failed(errorCodes.unrecoverablePosition));
+      done(unrecoverable);
       return;
     }
     this.#unannounced.add(subscription);
@@ -104,98 +98,26 @@ export class SingleChannel implements Channels {
       this.#channel.map?.change(removalOf(subscription.info), subscription.info, this.#clock());
   }
 
-  publish(
+  request(
     _channel: string,
-    request: PublicationRequest,
-    info: ClientInfo,
-    _subscription: Subscription | undefined,
+    operation: ChannelOperation,
+    _by: Subscription | undefined,
     nowMs: number,
-    done: (outcome: PublishReply) => void,
+    done: (reply: OperationReply) => void,
   ): void {
-    if (this.#refuses(nowMs, done)) return;
-    const { outcome } = this.#channel.publish(request, info, nowMs);
-    done(outcome === "too-many-keys" ? failed(changeError(outcome)) : { outcome: "published" });
-  }
-
-  history(
-    _channel: string,
-    query: HistoryQuery,
-    bytesMax: number,
-    nowMs: number,
-    done: (outcome: HistoryReply) => void,
-  ): void {
-    const outcome = this.#channel.history(query, nowMs, bytesMax);
-    done(outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome)));
-  }
-
-  readMap(
-    _channel: string,
-    query: MapPageQuery,
-    bytesMax: number,
-    nowMs: number,
-    done: (outcome: MapPageReply) => void,
-  ): void {
-    const { presenceMap } = this.#channel;
-    if (presenceMap === undefined || query.since !== undefined)
-      this.#readMap(query, bytesMax, nowMs, done);
-    else {
-      presenceMap.ready(nowMs, (outcome) => {
-        if (outcome === "ready") this.#readMap(query, bytesMax, this.#clock(), done);
-        else done(failed(errorCodes.tooManyRequests));
-      });
-    }
-  }
-
-  #readMap(
-    query: MapPageQuery,
-    bytesMax: number,
-    nowMs: number,
-    done: (outcome: MapPageReply) => void,
-  ): void {
-    const page = this.#channel.map?.page(query, nowMs, bytesMax);
-    if (page === undefined) done(failed(errorCodes.notAvailable));
-    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
-    else done({ ...page, outcome: "page" });
-  }
-
-  readMapStream(
-    _channel: string,
-    { since, limit }: MapStreamPage,
-    bytesMax: number,
-    nowMs: number,
-    done: (outcome: HistoryReply) => void,
-  ): void {
-    const page = this.#channel.recoverPage(since, nowMs, bytesMax);
-    if (page === undefined) done(failed(errorCodes.notAvailable));
-    else if (page.outcome === "unrecoverable") done(failed(errorCodes.unrecoverablePosition));
-    else {
-      const { position, publications } = page;
-      done({ outcome: "history", publications: publications.slice(0, limit), position });
-    }
-  }
-
-  changeMap(
-    _channel: string,
-    change: MapChange,
-    info: ClientInfo,
-    _subscription: Subscription | undefined,
-    nowMs: number,
-    done: (outcome: PublishReply) => void,
-  ): void {
-    if (this.#refuses(nowMs, done)) return;
-    const outcome = this.#channel.map?.change(change, info, nowMs).outcome;
-    switch (outcome) {
-      case "changed":
-      case "suppressed":
-        done({ outcome: "published" });
-        return;
-      case "full":
-      case "too-many-keys":
-        done(failed(changeError(outcome)));
-        return;
-      case undefined:
-        done(failed(errorCodes.notAvailable));
-    }
+    const channel = this.#channel;
+    const { presenceMap } = channel;
+    // A publication while the backlog of the sockets is too large (rule B3).
+    if (publishes(operation) && channel.hub.overloaded(nowMs)) done(overloaded);
+    else if (
+      operation.method === "map_state" &&
+      operation.request.since === undefined &&
+      presenceMap !== undefined
+    ) {
+      presenceMap.ready(nowMs, (outcome) =>
+        done(outcome === "ready" ? carryOut(channel, operation, this.#clock()) : overloaded),
+      );
+    } else done(carryOut(channel, operation, nowMs));
   }
 
   presence(_channel: string, question: PresenceQuestion): void {
@@ -209,15 +131,8 @@ export class SingleChannel implements Channels {
   catchUp(subscription: Subscription): void {
     this.#channel.hub.catchUp(subscription);
   }
-
-  /** Refuses a publication while the backlog of the sockets is too large (rule B3). */
-  #refuses(nowMs: number, done: (outcome: PublishReply) => void): boolean {
-    if (!this.#channel.hub.overloaded(nowMs)) return false;
-    done(failed(errorCodes.tooManyRequests));
-    return true;
-  }
 }
 
-function failed(error: ErrorCode): { readonly outcome: "failed"; readonly error: ErrorCode } {
-  return { outcome: "failed", error };
-}
+const overloaded = { outcome: "failed", error: errorCodes.tooManyRequests } as const;
+
+const unrecoverable = { outcome: "failed", error: errorCodes.unrecoverablePosition } as const;

@@ -22,7 +22,7 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     { name: "names of types defined twice", max: 0, places: definedTwice(files) },
     {
       name: "imports of the kernel into features",
-      max: 205,
+      max: 201,
       places: intoFeatures.map(([path, imported]) => `${path} ${imported}`),
     },
     {
@@ -32,7 +32,7 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     },
     {
       name: `files of ${longFileLines} lines or more`,
-      max: 12,
+      max: 11,
       places: files
         .filter(({ lines }) => lines >= longFileLines)
         .map(({ path, lines }) => `${path} ${lines}`),

@@ -1,3 +1,4 @@
+import { publishes } from "../../src/access/operations.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
 import type {
@@ -23,7 +24,7 @@ import type {
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
 import { Alarm } from "./alarm.ts";
-import { presenceReply, publishes } from "./channel-jobs.ts";
+import { presenceReply } from "./channel-jobs.ts";
 import type { ChannelMemory as Memory } from "./channel-memory.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { deliver } from "./deliver-batch.ts";
@@ -391,7 +392,7 @@ export class ChannelHost implements ChannelCalls {
 
   /** Carries calls out; those that read a presence map wait for its census (rule Z22). */
   #whenReady<Answers extends ChannelAnswers | RelayReplies>(
-    calls: readonly { readonly method: string; readonly query?: unknown }[],
+    calls: readonly { readonly method: string; readonly request?: unknown }[],
     answer: Done<Answers | Busy>,
     carryOut: (memory: Memory) => Answers,
   ): void {

@@ -170,16 +170,16 @@ export class PresenceHost {
 /** A command or a request, as far as it says whether it reads a map from its beginning. */
 type PresenceCall = {
   readonly method: string;
-  readonly query?: unknown;
+  readonly request?: unknown;
 };
 
-function readsKeys({ method, query }: PresenceCall): boolean {
+function readsKeys({ method, request }: PresenceCall): boolean {
   if (method !== "map_state") return method === "map_read_state" || method === "map_stats";
   return !(
-    typeof query === "object" &&
-    query !== null &&
-    "since" in query &&
-    query.since !== undefined
+    typeof request === "object" &&
+    request !== null &&
+    "since" in request &&
+    request.since !== undefined
   );
 }
 

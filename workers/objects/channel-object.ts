@@ -197,7 +197,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const carriedOut = await this.#queue.add(kind, bytes, (): RelayReplies => {
       const nowMs = Date.now();
       if (!this.#known) {
-        const unknown = { outcome: "error", error: errorCodes.unknownChannel } as const;
+        const unknown = { outcome: "failed", error: errorCodes.unknownChannel } as const;
         return { outcome: "answers", answers: requests.map(() => unknown) };
       }
       // Only publications are refused: a leave must be announced, and missed publications can be read.

@@ -1,3 +1,4 @@
+import { publishes } from "../../src/access/operations.ts";
 import type { CommitSharing } from "../../src/channel/commit-sharing.ts";
 import { limits } from "../../src/limits.ts";
 
@@ -179,16 +180,3 @@ export interface Commits {
 export function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
   return commands.some(publishes) ? "publish" : "other";
 }
-
-/** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
-function publishes({ method }: { readonly method: string }): boolean {
-  return publishing.has(method);
-}
-
-const publishing: ReadonlySet<string> = new Set([
-  "publish",
-  "publish_request",
-  "map_publish",
-  "map_remove",
-  "map_change",
-]);

@@ -126,7 +126,7 @@ interface PresenceDriverSetup {
 
 /** Whether a backend reads a map, or a gateway asks for its first page, which has to be as new as the question. */
 function readsKeys(call: ChannelCommand | RelayRequest): boolean {
-  if (call.method === "map_state") return call.query.since === undefined;
+  if (call.method === "map_state") return call.request.since === undefined;
   return call.method === "map_read_state" || call.method === "map_stats";
 }
 

@@ -22,9 +22,9 @@ describe("the requests of a gateway about a map", () => {
   it("[Z3] read pages, whose position is the top of the same moment", () => {
     const { channel, map } = openMap(new NodeSql(), {}, opening);
     for (const key of ["a", "b", "c"]) set(map, key, 1);
-    const query = { cursor: "", limit: 2 };
-    expect(ask(channel, { method: "map_state", query, bytesMax })).toMatchObject({
-      outcome: "map_state",
+    const request = { cursor: "", limit: 2 };
+    expect(ask(channel, { method: "map_state", request, bytesMax })).toMatchObject({
+      outcome: "page",
       publications: [
         { key: "a", offset: 1 },
         { key: "b", offset: 2 },
@@ -34,24 +34,27 @@ describe("the requests of a gateway about a map", () => {
     });
     set(map, "c", 2);
     const next = { cursor: "b", limit: 2, since: at(3) };
-    expect(ask(channel, { method: "map_state", query: next, bytesMax })).toMatchObject({
+    expect(ask(channel, { method: "map_state", request: next, bytesMax })).toMatchObject({
       publications: [],
       cursor: "",
       position: at(4),
     });
     const other = { ...next, since: { offset: 3, epoch: "other" } };
-    expect(ask(channel, { method: "map_state", query: other, bytesMax })).toEqual({
-      outcome: "unrecoverable",
-      position: at(4),
-    });
+    expect(ask(channel, { method: "map_state", request: other, bytesMax })).toEqual(
+      error(errorCodes.unrecoverablePosition),
+    );
   });
 
   it("[Z4] read the changes after a position", () => {
     const { channel, map } = openMap(new NodeSql(), {}, opening);
     for (const key of ["a", "b", "c"]) set(map, key, 1);
-    const request = { method: "map_stream", since: at(1), limit: 1, bytesMax } as const;
+    const request = {
+      method: "map_stream",
+      request: { since: at(1), limit: 1 },
+      bytesMax,
+    } as const;
     expect(ask(channel, request)).toMatchObject({
-      outcome: "recovered",
+      outcome: "history",
       publications: [{ key: "b", offset: 2 }],
       position: at(3),
     });
@@ -63,11 +66,11 @@ describe("the requests of a gateway about a map", () => {
       method: "map_publish",
       request: { ...plainMapPublish("a", publishing("1").data), keyMode: "if_new" },
     };
-    const changing = { method: "map_change", change, info } as const;
+    const changing = { ...change, info };
     const replies = replyToRequests(channel, "eu/1", [changing, changing], 0);
     expect(replies).toEqual([
-      { outcome: "map_changed", instance: 7, sequence: 1 },
-      { outcome: "map_changed", instance: 7, sequence: 1, suppressed: "key_exists" },
+      { outcome: "published", instance: 7, sequence: 1 },
+      { outcome: "published", instance: 7, sequence: 1 },
     ]);
     expect(channel.map?.page({ cursor: "", limit: 1 }, 0, bytesMax)).toMatchObject({
       publications: [{ key: "a", info }],
@@ -79,12 +82,12 @@ describe("the requests of a gateway about a map", () => {
 
   it("[Z1] are refused on another channel, and publications without a key on a map", () => {
     const plain = openChannel(new NodeSql(), { options: withHistory });
-    const query = { cursor: "", limit: 2 };
-    expect(ask(plain, { method: "map_state", query, bytesMax })).toEqual(
+    const request = { cursor: "", limit: 2 };
+    expect(ask(plain, { method: "map_state", request, bytesMax })).toEqual(
       error(errorCodes.notAvailable),
     );
     const { channel } = openMap(new NodeSql(), {}, opening);
-    expect(ask(channel, { method: "publish", data: publishing("1").data, info })).toEqual(
+    expect(ask(channel, { method: "publish", request: publishing("1"), info })).toEqual(
       error(errorCodes.badRequest),
     );
     expect(channel.top).toBeUndefined();
@@ -96,17 +99,17 @@ describe("the requests of a gateway about a map", () => {
     for (let number = 0; number < 4; number++) set(map, `key${number}`, 0, { data: large });
     const read: RelayRequest = {
       method: "map_state",
-      query: { cursor: "", limit: 10 },
+      request: { cursor: "", limit: 10 },
       bytesMax: 4_500_000,
     };
     const replies = replyToRequests(channel, "eu/1", [read, read, read], 0);
     const counts = replies.map((reply) =>
-      reply.outcome === "map_state" ? reply.publications.length : 0,
+      reply.outcome === "page" ? reply.publications.length : 0,
     );
     expect(counts).toEqual([4, 4, 1]);
     expect(8_000_000).toBeLessThan(limits.answerBytesMax);
     const change: MapChange = { method: "map_publish", request: plainMapPublish("a", large) };
-    expect(relayRequestBytes({ method: "map_change", change, info })).toBeGreaterThan(1_000_000);
+    expect(relayRequestBytes({ ...change, info })).toBeGreaterThan(1_000_000);
   });
 });
 
@@ -115,5 +118,5 @@ function ask(channel: Channel, request: RelayRequest): RelayReply | undefined {
 }
 
 function error(code: (typeof errorCodes)[keyof typeof errorCodes]): RelayReply {
-  return { outcome: "error", error: code };
+  return { outcome: "failed", error: code };
 }

@@ -1,3 +1,4 @@
+import { clientPublication } from "../../../src/channel/publication-request.ts";
 import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
@@ -165,7 +166,11 @@ describe("publishing", () => {
     const channel = opened();
     const reader = new RecordingSubscriber("reader");
     channel.hub.add(reader);
-    const publish = (data: string): RelayRequest => ({ method: "publish", data: json(data), info });
+    const publish = (data: string): RelayRequest => ({
+      method: "publish",
+      request: clientPublication(json(data)),
+      info,
+    });
     expect(answer(channel, [{ method: "follow" }, publish("1"), publish("2")])).toMatchObject([
       { outcome: "following", sequence: 0 },
       { outcome: "published", instance: 7, sequence: 1 },
@@ -189,9 +194,9 @@ describe("a channel whose sockets have too large a backlog", () => {
     publishNumbers(channel, 1, 1);
     const requests: RelayRequest[] = [
       { method: "follow" },
-      { method: "publish", data: json("2"), info },
+      { method: "publish", request: clientPublication(json("2")), info },
       { method: "announce", entries: [{ type: "leave", info }] },
-      { method: "publish", data: json("3"), info },
+      { method: "publish", request: clientPublication(json("3")), info },
       recover(0),
     ];
     const answers = replyToRequests(channel, "eu/1", requests, 0, true);
@@ -215,11 +220,11 @@ describe("reading the history", () => {
     publishNumbers(channel, 1, 2);
     const history = { outcome: "history", position: at(2) };
     const publications = [publication(1), publication(2)];
-    expect(ask(channel, { method: "history", query, bytesMax })).toEqual([
+    expect(ask(channel, { method: "history", request: query, bytesMax })).toEqual([
       { ...history, publications },
     ]);
     const position = { ...query, limit: 0 };
-    expect(ask(channel, { method: "history", query: position, bytesMax: 0 })).toEqual([
+    expect(ask(channel, { method: "history", request: position, bytesMax: 0 })).toEqual([
       { ...history, publications: [] },
     ]);
   });
@@ -230,11 +235,11 @@ describe("reading the history", () => {
     const other = { ...query, since: { offset: 0, epoch: "other" } };
     expect(
       answer(channel, [
-        { method: "history", query: other, bytesMax },
-        { method: "history", query, bytesMax: 1_000 },
+        { method: "history", request: other, bytesMax },
+        { method: "history", request: query, bytesMax: 1_000 },
       ]),
     ).toEqual([error(errorCodes.unrecoverablePosition), error(errorCodes.limitExceeded)]);
-    expect(ask(opened({ options: {} }), { method: "history", query, bytesMax })).toEqual([
+    expect(ask(opened({ options: {} }), { method: "history", request: query, bytesMax })).toEqual([
       error(errorCodes.notAvailable),
     ]);
   });
@@ -242,17 +247,17 @@ describe("reading the history", () => {
   it("[B1] stays within the limit of one reply, all reads together", () => {
     const channel = opened();
     publishText(channel, 1_000_000);
-    const read: RelayRequest = { method: "history", query, bytesMax };
+    const read: RelayRequest = { method: "history", request: query, bytesMax };
     const newest: RelayRequest = { method: "newest" };
     const answers = answer(channel, [
       ...Array.from({ length: 9 }, (_, index) => (index % 2 === 0 ? read : recover(0))),
       newest,
       recover(1),
       { method: "follow" },
-      { ...read, query: { ...query, limit: 0 } },
+      { method: "history", request: { ...query, limit: 0 }, bytesMax },
     ]);
     const fitting = ["history", "recovered", "history", "recovered"];
-    const beyond = ["error", "unrecoverable"];
+    const beyond = ["failed", "unrecoverable"];
     const small = ["recovered", "following", "history"];
     expect(outcomes(answers)).toEqual([...fitting, ...fitting, ...beyond, ...small]);
     expect(answers[8]).toEqual(error(errorCodes.limitExceeded));
@@ -308,7 +313,7 @@ it("[I4] answers 111 when the channel can take no more keys", () => {
     const request = publishing(0, { idempotencyKey: `filler ${index}`, skipHistory: true });
     channel.publish(request, undefined, 0);
   }
-  const publish: RelayRequest = { method: "publish", data: json("1"), info };
+  const publish: RelayRequest = { method: "publish", request: clientPublication(json("1")), info };
   expect(ask(channel, publish)).toEqual([error(errorCodes.tooManyRequests)]);
 });
 
@@ -361,5 +366,5 @@ function at(offset: number) {
 }
 
 function error(code: object) {
-  return { outcome: "error", error: code };
+  return { outcome: "failed", error: code };
 }

@@ -1,3 +1,4 @@
+import { clientPublication } from "../../../src/channel/publication-request.ts";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
@@ -235,7 +236,7 @@ class ClientFixture {
         request: request(label),
         done: (answer) => {
           const { outcome } = answer;
-          this.outcomes.push(`${label} ${outcome === "error" ? answer.error.code : outcome}`);
+          this.outcomes.push(`${label} ${outcome === "failed" ? answer.error.code : outcome}`);
           this.onAnswer?.(label);
         },
       })),
@@ -249,9 +250,9 @@ function request(label: string): RelayRequest {
     case "recover":
       return { method, since: { offset: 1, epoch: "e" } };
     case "publish":
-      return { method, data: json(data), info: { user: "42", client: "c" } };
+      return { method, request: clientPublication(json(data)), info: { user: "42", client: "c" } };
     case "history":
-      return { method, query: { limit: 1, reverse: false }, bytesMax: 1_000 };
+      return { method, request: { limit: 1, reverse: false }, bytesMax: 1_000 };
     case "announce":
       return { method, entries: [{ type: "leave", info: { user: `42${data}`, client: "c" } }] };
     case "newest":

@@ -129,7 +129,7 @@ describe("a channel with history", () => {
     ["is gone", { outcome: "unrecoverable", position: at(9) } as const],
     [
       "can't be read",
-      { outcome: "error", error: { code: 111, message: "", temporary: true } } as const,
+      { outcome: "failed", error: { code: 111, message: "", temporary: true } } as const,
     ],
     ["has a hole at the beginning", read([8, 9], at(9))],
     ["has a hole in the middle", read([6, 7, 9], at(9))],

@@ -64,13 +64,9 @@ export class GatewayFixture {
   ): void {
     const info = { user: "42", client: "c" };
     const { subscription } = by ?? {};
-    this.gateway.publish(
-      channel,
-      clientPublication(json("1")),
-      info,
-      subscription,
-      this.nowMs,
-      ({ outcome }) => answered(outcome),
+    const operation = { method: "publish", request: clientPublication(json("1")), info } as const;
+    this.gateway.request(channel, operation, subscription, this.nowMs, ({ outcome }) =>
+      answered(outcome),
     );
   }
 

@@ -256,14 +256,15 @@ describe("a gateway", () => {
   it("[H2] reads the history for a client, or gives the error", () => {
     const fixture = new GatewayFixture();
     const answers: unknown[] = [];
-    const query = { limit: 10, reverse: false };
+    const request = { limit: 10, reverse: false };
+    const operation = { method: "history", request, bytesMax: 1_000 } as const;
     const ask = (): void => {
-      fixture.gateway.history("news", query, 1_000, fixture.nowMs, (answer) =>
+      fixture.gateway.request("news", operation, undefined, fixture.nowMs, (answer) =>
         answers.push(answer),
       );
     };
     ask();
-    expect(fixture.port.requests).toEqual([{ method: "history", query, bytesMax: 1_000 }]);
+    expect(fixture.port.requests).toEqual([operation]);
     const history = {
       outcome: "history",
       publications: [publication(1)],
@@ -271,7 +272,7 @@ describe("a gateway", () => {
     } as const;
     fixture.port.answer(history);
     ask();
-    fixture.port.answer({ outcome: "error", error: errorCodes.notAvailable });
+    fixture.port.answer({ outcome: "failed", error: errorCodes.notAvailable });
     expect(answers).toEqual([history, { outcome: "failed", error: errorCodes.notAvailable }]);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { OperationReply } from "../../../src/contract/channel-call.ts";
 import { plainMapPublish } from "../../../src/contract/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { MapPageReply } from "../../../src/session/channels.ts";
 import { json } from "../api/channel-config.ts";
 import { at, following, publication, said } from "./followed-channel.ts";
 import { GatewayFixture } from "./gateway-fixture.ts";
@@ -12,35 +12,39 @@ const channel = {
   namespaces: [{ name: "own", subscription_type: "map", map }],
 };
 const query = { cursor: "", limit: 10 };
-const page: RelayReply & { outcome: "map_state" } = {
-  outcome: "map_state",
+const page: RelayReply & { outcome: "page" } = {
+  outcome: "page",
   publications: [{ key: "k", data: json("1"), offset: 3 }],
   cursor: "k",
   position: at(3),
 };
-const failure: RelayReply = { outcome: "error", error: errorCodes.unrecoverablePosition };
+const failure: RelayReply = { outcome: "failed", error: errorCodes.unrecoverablePosition };
 const lost = { outcome: "failed", error: errorCodes.unrecoverablePosition };
 
-function read(fixture: GatewayFixture, answers: MapPageReply[], cursor = ""): void {
-  const done = (answer: MapPageReply): void => void answers.push(answer);
-  fixture.gateway.readMap("news", { ...query, cursor }, 1_000, fixture.nowMs, done);
+function read(fixture: GatewayFixture, answers: OperationReply[], cursor = ""): void {
+  const done = (answer: OperationReply): void => void answers.push(answer);
+  const request = { ...query, cursor };
+  const operation = { method: "map_state", request, bytesMax: 1_000 } as const;
+  fixture.gateway.request("news", operation, undefined, fixture.nowMs, done);
 }
 
 describe("a page of a map's state", () => {
   it("[Z3] is read by the channel's object, which may refuse it", () => {
     const fixture = new GatewayFixture();
-    const answers: MapPageReply[] = [];
+    const answers: OperationReply[] = [];
     read(fixture, answers);
-    expect(fixture.port.requests).toStrictEqual([{ method: "map_state", query, bytesMax: 1_000 }]);
+    expect(fixture.port.requests).toStrictEqual([
+      { method: "map_state", request: query, bytesMax: 1_000 },
+    ]);
     fixture.port.answer(page);
     read(fixture, answers);
     fixture.port.answer(failure);
-    expect(answers).toStrictEqual([{ ...page, outcome: "page" }, lost]);
+    expect(answers).toStrictEqual([page, lost]);
   });
 
   it("[L6] is read once for all clients who ask for it while it waits, and again for later ones", () => {
     const fixture = new GatewayFixture();
-    const answers: MapPageReply[] = [];
+    const answers: OperationReply[] = [];
     read(fixture, answers);
     read(fixture, answers);
     read(fixture, answers, "k");
@@ -59,7 +63,7 @@ describe("a page of a map's state", () => {
 
   it("[L6] is read once more for all of them if the object was overloaded", () => {
     const fixture = new GatewayFixture();
-    const answers: MapPageReply[] = [];
+    const answers: OperationReply[] = [];
     read(fixture, answers);
     read(fixture, answers);
     read(fixture, answers);
@@ -78,25 +82,19 @@ describe("a page of a map's stream", () => {
   it("[Z4] is what the channel's object recovers, or 112", () => {
     const fixture = new GatewayFixture();
     const answers: object[] = [];
+    const request = { since: at(1), limit: 5 };
+    const operation = { method: "map_stream", request, bytesMax: 1_000 } as const;
     const stream = (): void =>
-      fixture.gateway.readMapStream(
-        "news",
-        { since: at(1), limit: 5 },
-        1_000,
-        fixture.nowMs,
-        (answer) => answers.push(answer),
+      fixture.gateway.request("news", operation, undefined, fixture.nowMs, (answer) =>
+        answers.push(answer),
       );
     stream();
-    expect(fixture.port.requests).toStrictEqual([
-      { method: "map_stream", since: at(1), limit: 5, bytesMax: 1_000 },
-    ]);
-    fixture.port.answer({ outcome: "recovered", publications: [], position: at(1) });
+    expect(fixture.port.requests).toStrictEqual([operation]);
+    const changes = { outcome: "history", publications: [], position: at(1) } as const;
+    fixture.port.answer(changes);
     stream();
-    fixture.port.answer({ outcome: "unrecoverable", position: at(9) });
-    expect(answers).toStrictEqual([
-      { outcome: "history", publications: [], position: at(1) },
-      lost,
-    ]);
+    fixture.port.answer(failure);
+    expect(answers).toStrictEqual([changes, lost]);
   });
 });
 
@@ -123,11 +121,12 @@ describe("a change of a map", () => {
     const change = { method: "map_publish", request: plainMapPublish("k", json("1")) } as const;
     const { subscription } = subscriber;
     const { info } = subscription;
-    fixture.gateway.changeMap("news", change, info, subscription, fixture.nowMs, ({ outcome }) =>
+    const operation = { ...change, info };
+    fixture.gateway.request("news", operation, subscription, fixture.nowMs, ({ outcome }) =>
       answers.push(outcome),
     );
-    expect(fixture.port.requests).toStrictEqual([{ method: "map_change", change, info }]);
-    fixture.port.answer({ outcome: "map_changed", instance: 1, sequence: 1 });
+    expect(fixture.port.requests).toStrictEqual([operation]);
+    fixture.port.answer({ outcome: "published", instance: 1, sequence: 1 });
     expect(answers).toStrictEqual([]);
     fixture.take("news", [said("1")]);
     expect(answers).toStrictEqual(["published"]);

@@ -58,7 +58,7 @@ describe("the memory of a gateway", () => {
     // Subscriptions that were refused or lost their state aren't held any more either.
     fixture.subscribe("more", { info: { chanInfo } });
     expect(fixture.gateway.nearlyFull).toBe(true);
-    fixture.port.answer({ outcome: "error", error: errorCodes.internal });
+    fixture.port.answer({ outcome: "failed", error: errorCodes.internal });
     expect(fixture.gateway.nearlyFull).toBe(false);
     fixture.subscribe("more", { info: { chanInfo } });
     expect(fixture.gateway.nearlyFull).toBe(true);

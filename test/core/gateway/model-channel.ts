@@ -232,10 +232,10 @@ export class ModelChannel implements ChannelClientPort {
       case "check":
       case "history":
       case "publish":
-      case "publish_request":
       case "map_state":
       case "map_stream":
-      case "map_change":
+      case "map_publish":
+      case "map_remove":
       case "track":
       case "untrack":
         throw new Error(`nobody asks for ${request.method} here`);

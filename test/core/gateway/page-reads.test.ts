@@ -1,21 +1,22 @@
 import { describe, expect, it } from "vitest";
+import type { OperationReply } from "../../../src/contract/channel-call.ts";
 import type { MapPageQuery } from "../../../src/contract/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { MapPageReply } from "../../../src/session/channels.ts";
 import { GatewayFixture } from "./gateway-fixture.ts";
 
 const position = { epoch: "e", offset: 5 };
 const first: MapPageQuery = { cursor: "", limit: 10 };
 const second: MapPageQuery = { cursor: "k", limit: 10, since: position };
-const page = (): RelayReply => ({ outcome: "map_state", publications: [], cursor: "k", position });
+const page = (): RelayReply => ({ outcome: "page", publications: [], cursor: "k", position });
 
 /** Reads a page of the map "m", and gives the list into which the reply comes. */
-function read(fixture: GatewayFixture, query: MapPageQuery, bytesMax = 1_000): MapPageReply[] {
-  const replies: MapPageReply[] = [];
-  const done = (reply: MapPageReply): number => replies.push(reply);
-  fixture.gateway.readMap("m", query, bytesMax, fixture.nowMs, done);
+function read(fixture: GatewayFixture, query: MapPageQuery, bytesMax = 1_000): OperationReply[] {
+  const replies: OperationReply[] = [];
+  const done = (reply: OperationReply): number => replies.push(reply);
+  const operation = { method: "map_state", request: query, bytesMax } as const;
+  fixture.gateway.request("m", operation, undefined, fixture.nowMs, done);
   return replies;
 }
 
@@ -62,11 +63,11 @@ describe("[Z3] pages of a map for the clients of a gateway", () => {
   it("fail for all who wait, and are asked for again by the next one", () => {
     const fixture = new GatewayFixture();
     const all = [read(fixture, second), read(fixture, second)];
-    fixture.port.answer({ outcome: "unrecoverable", position });
-    const lost = { outcome: "failed", error: errorCodes.unrecoverablePosition };
+    const lost = { outcome: "failed", error: errorCodes.unrecoverablePosition } as const;
+    fixture.port.answer(lost);
     expect(all).toEqual([[lost], [lost]]);
     const next = read(fixture, second);
-    fixture.port.answer({ outcome: "error", error: errorCodes.notAvailable });
+    fixture.port.answer({ outcome: "failed", error: errorCodes.notAvailable });
     expect(next).toEqual([{ outcome: "failed", error: errorCodes.notAvailable }]);
   });
 });

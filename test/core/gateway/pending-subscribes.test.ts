@@ -99,7 +99,7 @@ describe("the first subscribe", () => {
   it("[W1] keeps no position on a channel without history, whatever it asks for", () => {
     const { channel, subscriber } = subscribing({ since: at(3), orFail: true });
     const error = { code: 108, message: "not available", temporary: false };
-    channel.port.answer(following(), { outcome: "error", error });
+    channel.port.answer(following(), { outcome: "failed", error });
     expect(subscriber.answers).toEqual([
       { outcome: "subscribed", recovered: false, publications: [] },
     ]);
@@ -310,10 +310,10 @@ describe("a subscribe to a followed channel", () => {
     channel.subscribe(another, { since: at(2) });
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     const { tooManyRequests: error } = errorCodes;
-    channel.port.answer({ outcome: "error", error });
+    channel.port.answer({ outcome: "failed", error });
     expect(channel.port.calls.at(-1)).toBe("recover follow recover");
     const follows = following(at(1, "f"), 1, 2);
-    channel.port.answer({ outcome: "error", error }, follows, read([], at(1, "f")));
+    channel.port.answer({ outcome: "failed", error }, follows, read([], at(1, "f")));
     const joined = { ...freshAt(1), position: at(1, "f") };
     expect([subscriber.answers, another.answers]).toEqual([[joined], [joined]]);
   });

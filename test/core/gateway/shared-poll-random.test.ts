@@ -131,7 +131,7 @@ class Client {
   request(fails = false): void {
     const [request, done] = this.#requests.shift() ?? [];
     if (request === undefined || done === undefined) return;
-    const failed = { outcome: "error", error: errorCodes.internal } as const;
+    const failed = { outcome: "failed", error: errorCodes.internal } as const;
     done(fails && request.method === "track" ? failed : this.#reply(request));
     while (this.#tracking.sending) this.#tracking.sendSlice();
     this.#tracking.save();

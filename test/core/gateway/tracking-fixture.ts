@@ -53,7 +53,7 @@ export class Fixture {
   }
 
   fail(): void {
-    this.#take({ outcome: "error", error: errorCodes.tooManyRequests });
+    this.#take({ outcome: "failed", error: errorCodes.tooManyRequests });
   }
 
   /** Takes changes of the channel's object, and sends them. */

@@ -1,4 +1,8 @@
-import type { HistoryQuery, PublicationRequest } from "../../../src/contract/channel-call.ts";
+import type {
+  ChannelOperation,
+  OperationReply,
+  PublicationRequest,
+} from "../../../src/contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { SubscribeOptions } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
@@ -7,15 +11,7 @@ import type { Message } from "../../../src/protocol/codec.ts";
 import type { MapChange, MapPageQuery } from "../../../src/contract/map-call.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import type { ClientInfo } from "../../../src/protocol/publication.ts";
-import type {
-  Channels,
-  HistoryReply,
-  MapPageReply,
-  MapStreamPage,
-  SubscribeReply,
-  PublishReply,
-} from "../../../src/session/channels.ts";
+import type { Channels, SubscribeReply } from "../../../src/session/channels.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
@@ -33,26 +29,8 @@ interface PendingCall<Answer> {
   readonly done: (outcome: Answer) => void;
 }
 
-interface PendingPublish extends PendingCall<PublishReply> {
-  readonly info: ClientInfo;
-  readonly request: PublicationRequest;
-}
-
-interface PendingHistory extends PendingCall<HistoryReply> {
-  readonly query: HistoryQuery;
-}
-
-interface PendingPage extends PendingCall<MapPageReply> {
-  readonly query: MapPageQuery;
-}
-
-interface PendingStream extends PendingCall<HistoryReply> {
-  readonly query: MapStreamPage;
-}
-
-interface PendingChange extends PendingCall<PublishReply> {
-  readonly change: MapChange;
-  readonly info: ClientInfo;
+interface PendingOperation extends PendingCall<OperationReply> {
+  readonly operation: ChannelOperation;
 }
 
 /**
@@ -64,12 +42,8 @@ export class ScriptedChannels implements Channels {
   #calls: string[] = [];
   readonly #config: ChannelConfig;
   readonly #pendingSubscribes: PendingSubscribe[] = [];
-  readonly #publishes: PendingPublish[] = [];
-  readonly #histories: PendingHistory[] = [];
+  readonly #operations: PendingOperation[] = [];
   readonly #presences: PendingCall<PresenceAnswer>[] = [];
-  readonly #pages: PendingPage[] = [];
-  readonly #streams: PendingStream[] = [];
-  readonly #changes: PendingChange[] = [];
   readonly #subscribers = new Set<Subscription>();
   readonly #collecting = new Map<string, Message[]>();
   /** How many of the collected publications a subscription was sent alone. */
@@ -139,54 +113,49 @@ export class ScriptedChannels implements Channels {
 
   /** The oldest publish to a channel that isn't answered. */
   published(channel: string): PublicationRequest {
-    const pending = this.#publishes.find((publish) => publish.channel === channel);
-    if (pending === undefined) throw new Error(`nobody publishes to ${channel}`);
-    return pending.request;
+    return this.#first(channel, "publish").operation.request;
   }
 
   /** Answers the oldest publish to a channel. */
   answerPublish(channel: string, error?: ErrorCode): void {
-    take(this.#publishes, channel).done(
-      error === undefined ? { outcome: "published" } : { outcome: "failed", error },
-    );
+    this.#take(channel, "publish").done(publishReply(error));
   }
 
   /** Answers the oldest question for a channel's history: there is none. */
   answerHistory(channel: string): void {
     const position = { epoch: "e", offset: 0 };
-    take(this.#histories, channel).done({ outcome: "history", publications: [], position });
+    this.#take(channel, "history").done({ outcome: "history", publications: [], position });
   }
 
   /** The oldest page of a map that isn't answered. */
   pageOf(channel: string): MapPageQuery {
-    return first(this.#pages, channel).query;
+    return this.#first(channel, "map_state").operation.request;
   }
 
   /** Answers the oldest page of a map. */
-  answerPage(channel: string, reply: MapPageReply): void {
-    take(this.#pages, channel).done(reply);
+  answerPage(channel: string, reply: OperationReply): void {
+    this.#take(channel, "map_state").done(reply);
   }
 
   /** The oldest page of a map's stream that isn't answered. */
-  streamOf(channel: string): MapStreamPage {
-    return first(this.#streams, channel).query;
+  streamOf(channel: string): Operation<"map_stream">["request"] {
+    return this.#first(channel, "map_stream").operation.request;
   }
 
   /** Answers the oldest page of a map's stream. */
-  answerStream(channel: string, reply: HistoryReply): void {
-    take(this.#streams, channel).done(reply);
+  answerStream(channel: string, reply: OperationReply): void {
+    this.#take(channel, "map_stream").done(reply);
   }
 
   /** The oldest change of a map that isn't answered. */
   changed(channel: string): MapChange {
-    return first(this.#changes, channel).change;
+    const { info: _, ...change } = this.#first(channel, "map_publish", "map_remove").operation;
+    return change;
   }
 
   /** Answers the oldest change of a map. */
   answerChange(channel: string, error?: ErrorCode): void {
-    take(this.#changes, channel).done(
-      error === undefined ? { outcome: "published" } : { outcome: "failed", error },
-    );
+    this.#take(channel, "map_publish", "map_remove").done(publishReply(error));
   }
 
   /** Answers the oldest presence request for a channel with no clients. */
@@ -258,61 +227,15 @@ export class ScriptedChannels implements Channels {
     else if (!this.#subscribers.delete(subscription)) throw new Error("left without having joined");
   }
 
-  publish(
+  request(
     channel: string,
-    request: PublicationRequest,
-    info: ClientInfo,
-    _subscription: Subscription | undefined,
+    operation: ChannelOperation,
+    _by: Subscription | undefined,
     _nowMs: number,
-    answer: (outcome: PublishReply) => void,
+    done: (reply: OperationReply) => void,
   ): void {
-    this.#calls.push(`publish ${channel} ${textOf(request.data)}`);
-    this.#publishes.push({ channel, info, request, done: answer });
-  }
-
-  history(
-    channel: string,
-    query: HistoryQuery,
-    _bytesMax: number,
-    _nowMs: number,
-    answer: (outcome: HistoryReply) => void,
-  ): void {
-    this.#calls.push(`history ${channel}`);
-    this.#histories.push({ channel, query, done: answer });
-  }
-
-  readMap(
-    channel: string,
-    query: MapPageQuery,
-    _bytesMax: number,
-    _nowMs: number,
-    done: (outcome: MapPageReply) => void,
-  ): void {
-    this.#calls.push(`page ${channel}`);
-    this.#pages.push({ channel, query, done });
-  }
-
-  readMapStream(
-    channel: string,
-    query: MapStreamPage,
-    _bytesMax: number,
-    _nowMs: number,
-    done: (outcome: HistoryReply) => void,
-  ): void {
-    this.#calls.push(`stream ${channel}`);
-    this.#streams.push({ channel, query, done });
-  }
-
-  changeMap(
-    channel: string,
-    change: MapChange,
-    info: ClientInfo,
-    _subscription: Subscription | undefined,
-    _nowMs: number,
-    done: (outcome: PublishReply) => void,
-  ): void {
-    this.#calls.push(`${change.method} ${channel} ${change.request.key}`);
-    this.#changes.push({ channel, change, info, done });
+    this.#calls.push(noteOf(channel, operation));
+    this.#operations.push({ channel, operation, done });
   }
 
   presence(channel: string, { codec, done }: PresenceQuestion): void {
@@ -343,6 +266,25 @@ export class ScriptedChannels implements Channels {
     }
   }
 
+  #first<Method extends ChannelOperation["method"]>(
+    channel: string,
+    ...methods: readonly Method[]
+  ): PendingOperation & { readonly operation: Operation<Method> } {
+    const isAsked = (
+      pending: PendingOperation,
+    ): pending is PendingOperation & { readonly operation: Operation<Method> } =>
+      pending.channel === channel && methods.some((method) => method === pending.operation.method);
+    const pending = this.#operations.find(isAsked);
+    if (pending === undefined) throw new Error(`nobody asks ${channel} for ${methods.join()}`);
+    return pending;
+  }
+
+  #take(channel: string, ...methods: readonly ChannelOperation["method"][]): PendingOperation {
+    const pending = this.#first(channel, ...methods);
+    this.#operations.splice(this.#operations.indexOf(pending), 1);
+    return pending;
+  }
+
   #takeSubscribe(channel: string): PendingSubscribe {
     const index = this.#pendingSubscribes.findIndex(
       ({ subscription }) => subscription.channel === channel,
@@ -359,13 +301,31 @@ const nobodyIsPresent: PresenceAnswer = {
   stats: { clientCount: 0, userCount: 0 },
 };
 
-function first<Asked extends { readonly channel: string }>(
-  requests: readonly Asked[],
-  channel: string,
-): Asked {
-  const request = requests.find((one) => one.channel === channel);
-  if (request === undefined) throw new Error(`nobody asks ${channel}`);
-  return request;
+type Operation<Method extends ChannelOperation["method"]> = Extract<
+  ChannelOperation,
+  { readonly method: Method }
+>;
+
+function publishReply(error: ErrorCode | undefined): OperationReply {
+  return error === undefined
+    ? { outcome: "published", instance: 1, sequence: 1 }
+    : { outcome: "failed", error };
+}
+
+function noteOf(channel: string, operation: ChannelOperation): string {
+  switch (operation.method) {
+    case "publish":
+      return `publish ${channel} ${textOf(operation.request.data)}`;
+    case "map_publish":
+    case "map_remove":
+      return `${operation.method} ${channel} ${operation.request.key}`;
+    case "history":
+      return `history ${channel}`;
+    case "map_state":
+      return `page ${channel}`;
+    case "map_stream":
+      return `stream ${channel}`;
+  }
 }
 
 function take<Asked extends { readonly channel: string }>(

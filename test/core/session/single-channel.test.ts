@@ -155,15 +155,17 @@ describe("joins and leaves", () => {
 
 describe("publishing", () => {
   const info = { user: "42", client: "c1" };
+  const publish = (data: number) =>
+    ({ method: "publish", request: publishing(data), info }) as const;
 
   it("[O4] has reached the hub before it is answered", () => {
     const { own, channel } = opened();
     const { subscription, frames } = newSubscription();
     own.subscribe(subscription, unpositioned, 0, nothing);
     const answers = answersOf((answer) => {
-      own.publish("room", publishing(1), info, subscription, 0, answer);
+      own.request("room", publish(1), subscription, 0, answer);
     });
-    expect(answers).toEqual([{ outcome: "published" }]);
+    expect(answers).toMatchObject([{ outcome: "published" }]);
     expect(frames).toEqual([]);
     own.catchUp(subscription);
     sendAll(channel.hub);
@@ -180,7 +182,7 @@ describe("publishing", () => {
     publishNumbers(channel, 1, 1);
     sendAll(channel.hub);
     const answers = answersOf((answer) => {
-      own.publish("room", publishing(2), info, undefined, 0, answer);
+      own.request("room", publish(2), undefined, 0, answer);
     });
     expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
     expect(channel.top?.offset).toBe(1);
@@ -194,20 +196,21 @@ describe("publishing", () => {
       channel.publish(request, undefined, 0);
     }
     const answers = answersOf((answer) => {
-      own.publish("room", publishing(1), info, undefined, 0, answer);
+      own.request("room", publish(1), undefined, 0, answer);
     });
     expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
   });
 });
 
-describe("reading the history", () => {
-  const query = { limit: -1, reverse: false };
+const history = (bytesMax: number, more = {}) =>
+  ({ method: "history", request: { limit: -1, reverse: false, ...more }, bytesMax }) as const;
 
+describe("reading the history", () => {
   it("[H2] is answered as the channel does, or with 106, 108 or 112", () => {
     const { own, channel } = opened();
     publishNumbers(channel, 1, 1);
     const asked = (bytesMax: number, more = {}) =>
-      answersOf((answer) => own.history("room", { ...query, ...more }, bytesMax, 0, answer));
+      answersOf((answer) => own.request("room", history(bytesMax, more), undefined, 0, answer));
     const position = positionOf(channel);
     expect(asked(1_000)).toEqual([
       { outcome: "history", publications: [{ data: "1", offset: 1 }], position },
@@ -216,9 +219,9 @@ describe("reading the history", () => {
     const since = { offset: 0, epoch: "other" };
     expect(asked(1_000, { since })).toEqual([failed(errorCodes.unrecoverablePosition)]);
     const without = opened({ options: {} }).own;
-    expect(answersOf((answer) => without.history("room", query, 1_000, 0, answer))).toEqual([
-      failed(errorCodes.notAvailable),
-    ]);
+    expect(
+      answersOf((answer) => without.request("room", history(1_000), undefined, 0, answer)),
+    ).toEqual([failed(errorCodes.notAvailable)]);
   });
 });
 
