@@ -37,6 +37,11 @@ export const sessionLimits = {
   newChannelsPerSecond: 5,
   newChannelsBurst: 100,
   /**
+   * Commands of one frame that are carried out before others get a turn of the event loop: a millisecond or two (rule
+   * B17). A frame of the subscriptions with which a client comes back has about as many.
+   */
+  frameTurnCommands: 64,
+  /**
    * Answers to one connection that were read, and refused because of their size, in a second and at once. Each takes 2
    * ms; further commands that read are answered 111 (rule B16).
    */

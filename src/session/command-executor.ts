@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   errorCodes,
 } from "../protocol/codes.ts";
+import { limits } from "../limits.ts";
 import { explain, whyExceeded } from "./explain.ts";
 import { type Command, subscriptionTypes } from "../protocol/command.ts";
 import { asksBeforePublish, publish, readHistory, seePresence } from "./channel-commands.ts";
@@ -180,10 +181,10 @@ export class CommandExecutor {
    */
   #waitsForConnect(command: Command): boolean {
     const { connecting, held } = this.#session;
-    if (connecting || !held) return connecting;
+    if (connecting || this.#queue?.isOpen(connectKey) === true) return true;
+    if (!held) return false;
     if (command.method !== "subscribe" || command.request.token !== "") return true;
-    if (asksBeforeSubscribe(this.#session, command.request.channel)) return true;
-    return this.#queue?.isOpen(connectKey) === true;
+    return asksBeforeSubscribe(this.#session, command.request.channel);
   }
 
   #open(key: string): void {
@@ -192,12 +193,14 @@ export class CommandExecutor {
   }
 
   /**
-   * Carries out the commands that waited, in order; one may make the rest wait again. After a refused connect it drops
-   * them.
+   * Carries out the commands that waited, in order and in turns (rule B17); one may make the rest wait again. After a
+   * refused connect it drops them.
    */
   #resume(key: string): void {
-    const waited = this.#queue?.close(key) ?? [];
+    const { later } = this.#session.context;
+    const all = this.#queue?.close(key) ?? [];
     if (this.#queue?.idle === true) this.#queue = undefined;
+    const waited = later === undefined ? all : all.slice(0, limits.frameTurnCommands);
     for (const received of waited) {
       if (this.#session.identity.phase !== "connected") continue;
       const { beforeUser, ...counted } = received;
@@ -209,6 +212,13 @@ export class CommandExecutor {
           : "granted";
       this.#heed(taken, counted);
     }
+    const rest = all.slice(waited.length);
+    if (rest.length === 0 || this.#session.ignoresCommands) return;
+    if (this.#queue?.isOpen(key) !== true) {
+      this.#open(key);
+      later?.(0, () => this.#resume(key));
+    }
+    for (const received of rest) this.#queue?.add(key, received);
   }
 
   #inOrder(channel: string, apply: DecisionDone): DecisionDone {

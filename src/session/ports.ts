@@ -85,6 +85,11 @@ export interface SessionContext {
   readonly storesRows: boolean;
   /** Remembers subscriptions and ends of connections (rule Y2); absent where nobody asks for them. */
   readonly trail?: ClientTrail;
+  /**
+   * Does the work after so many ms, and ends the event; after 0 ms others have had a turn. Absent in tests, whose objects
+   * have no turns.
+   */
+  readonly later?: (waitMs: number, work: () => void) => void;
   /** Takes each refusal of a command, for the log (rule A13); absent where nobody reads one. */
   readonly refused?: (refusal: Refusal) => void;
 }

@@ -164,6 +164,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       listed: this.isListed,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       commit: (bytes, carryOut) => this.#carryOutFrame(bytes, carryOut),
+      later: this.later,
       endEvent: this.endEvent,
     });
   }

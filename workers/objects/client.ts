@@ -63,7 +63,7 @@ export class Client {
 
   async #receive(
     message: string | ArrayBuffer | Uint8Array,
-    { verifier, commit }: FrameHost,
+    { verifier, commit, later }: FrameHost,
   ): Promise<void> {
     const { session } = this;
     if (session.ignoresCommands) return;
@@ -77,13 +77,12 @@ export class Client {
     }
     const { commands, malformed } = session.codec.decodeFrame(frame.frame);
     const tokens = await this.#verify(commands, verifier);
-    // Synchronous, so that nothing comes between the commands of a frame.
-    const carryOut = (busy: boolean): void => {
+    const carryOut = (from: number, part: readonly Command[], busy: boolean): void => {
       const nowMs = Date.now();
-      for (const [index, command] of commands.entries()) {
-        session.receive(command, tokens[index] ?? {}, nowMs, busy);
+      for (const [index, command] of part.entries()) {
+        session.receive(command, tokens[from + index] ?? {}, nowMs, busy);
       }
-      if (malformed === undefined) return;
+      if (malformed === undefined || from + part.length < commands.length) return;
       const { code } = disconnectCodes.badRequest;
       session.context.refused?.({
         refused: "frame",
@@ -94,9 +93,16 @@ export class Client {
       });
       session.disconnect(disconnectCodes.badRequest);
     };
-    const publishes = commands.some(({ method }) => method === "publish");
-    if (commit === undefined || !publishes) carryOut(false);
-    else await commit(frame.frame.length, carryOut);
+    // Others get their turns between the parts of a frame (rule B17).
+    for (let from = 0; !session.ignoresCommands;) {
+      const part = commands.slice(from, from + limits.frameTurnCommands);
+      const publishes = part.some(({ method }) => method === "publish");
+      if (commit === undefined || !publishes) carryOut(from, part, false);
+      else await commit(frame.frame.length, (busy) => carryOut(from, part, busy));
+      from += part.length;
+      if (from >= commands.length) return;
+      await new Promise<void>((resolve) => later(0, resolve));
+    }
   }
 
   /**
@@ -152,9 +158,11 @@ export class Client {
 export interface FrameHost {
   /** Checks the signatures and claims of tokens. */
   readonly verifier: Pick<TokenVerifier, "connection" | "subscription" | "tracks">;
+  /** Does the work after so many ms, and ends the event. Meanwhile the object can't hibernate. */
+  readonly later: (waitMs: number, work: () => void) => void;
   /**
-   * Carries out a frame that publishes, in the commit queue. Absent on a gateway, which publishes nothing itself: there
-   * all frames are carried out at once.
+   * Carries out the part of a frame that publishes, in the commit queue. Absent on a gateway, which publishes nothing
+   * itself.
    *
    * @param bytes    the size of the frame
    * @param carryOut called once; `busy` says that too much waits already, so that publications are refused

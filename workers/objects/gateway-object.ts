@@ -100,6 +100,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       listed: this.isListed,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
+      later: this.later,
       endEvent: this.endEvent,
     });
   }

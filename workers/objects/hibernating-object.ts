@@ -174,6 +174,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     version,
     node: this.node,
     trail: this.remembered.clients,
+    later: this.later,
     refused: this.refused,
     ...this.#users.ofSessions,
     ...this.hooks,

@@ -33,6 +33,8 @@ export interface ManyChannelsSetup {
   readonly users?: Users;
   /** Takes what a backend is told of the sessions; absent where it is told nothing. */
   readonly events?: ConnectionEvents;
+  /** Does work in another turn; absent where all that waited is carried out at once. */
+  readonly later?: (waitMs: number, work: () => void) => void;
 }
 
 /**
@@ -52,6 +54,7 @@ export class ManyChannelsFixture {
   readonly #serverSubscriptions: boolean;
   readonly #users: Users | undefined;
   readonly #events: ConnectionEvents | undefined;
+  readonly #later: ManyChannelsSetup["later"];
   readonly #userRates: UserRates;
   #clients = 0;
 
@@ -70,6 +73,7 @@ export class ManyChannelsFixture {
     this.#serverSubscriptions = serverSubscriptions;
     this.#users = setup.users;
     this.#events = setup.events;
+    this.#later = setup.later;
     this.#userRates = new UserRates(this.config);
   }
 
@@ -131,6 +135,7 @@ export class ManyChannelsFixture {
       channels: this.channels,
       ...(this.#users === undefined ? {} : { users: this.#users }),
       ...(this.#events === undefined ? {} : { events: this.#events }),
+      ...(this.#later === undefined ? {} : { later: this.#later }),
       userRates: this.#userRates,
       ...(this.config.hooks.targets.size === 0 ? {} : { hooks: this.backend.hooks }),
       refused: (refusal) => this.refusals.push(refusal),
