@@ -15,6 +15,8 @@ export interface ApiCaller {
   /** The key that it sent. */
   readonly key: ApiKey;
   readonly channels: ChannelConfig;
+  /** When it asks, ms since 1970. */
+  readonly nowMs: number;
 }
 
 /** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */

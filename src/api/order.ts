@@ -82,6 +82,7 @@ export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
     server_tags_filter: jsonValue(memberText(params, "server_tags_filter") ?? "null"),
   });
   if (filter.outcome === "invalid") return refusedRequest(filter.reason);
+  if (expireAtSeconds !== 0 && expireAtSeconds * 1_000 <= caller.nowMs) return endedSubscribe;
   const since = parsed.value.recover_since;
   return orderEntry(user, {
     method: "subscribe",
@@ -175,6 +176,13 @@ function namedEntry(user: string, order: UserOrder, { key }: ApiCaller): Entry {
   if (refused !== undefined) return refused;
   return user === "" ? refusedRequest("user is required") : orderEntry(user, order);
 }
+
+/** Centrifugo's code (rule U28). A queue needn't deliver the order again, as it does after another error 100. */
+const endedSubscribe: Refused = {
+  outcome: "refused",
+  error: { ...errorCodes.internal, temporary: false },
+  detail: "expire_at has passed",
+};
 
 /**
  * Reads a field that clients get as it was written, or its form in base64 of JSON, which wins.

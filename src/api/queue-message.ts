@@ -39,19 +39,21 @@ export type ParsedMessage = { readonly outcome: "command"; readonly command: Api
  * @param body     as {@link parseMessageBody} gives it; undefined if it has no text
  * @param id       of the message; each delivery has the same one
  * @param channels the configuration of channels
+ * @param nowMs    the time of this delivery, ms since 1970
  */
 export function parseQueueMessage(
   body: MessageBody | undefined,
   id: string,
   consumer: ConsumerConfig,
   channels: ApiCaller["channels"],
+  nowMs: number,
 ): ParsedMessage {
   if (body === undefined) return refusedRequest("the message is neither JSON nor UTF-8 text");
   if (body.text.length > limits.queueMessageCharactersMax)
     return refusedRequest(`the message exceeds ${limits.queueMessageCharactersMax} characters`);
   const json = parseJsonText(body.text);
   if (json === undefined) return refusedRequest("the message is not valid JSON");
-  const caller = { key: consumerKey(consumer), channels };
+  const caller = { key: consumerKey(consumer), channels, nowMs };
   const parsed = consumer.publicationDataMode
     ? parseCommand("broadcast", json, caller)
     : parseMethod(json, caller);

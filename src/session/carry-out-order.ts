@@ -74,7 +74,9 @@ function subscribe(
   }
   const known = session.context.channels.find(channel);
   const grant =
-    known.outcome === "resolved" ? grantOrdered(session, wanted, order, known) : undefined;
+    known.outcome === "resolved" && !hasEnded(order.expireAtSeconds, nowMs)
+      ? grantOrdered(session, wanted, order, known)
+      : undefined;
   if (known.outcome !== "resolved" || grant === undefined) {
     done("done");
     return;

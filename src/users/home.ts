@@ -11,7 +11,7 @@ import { limits } from "../limits.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 import { Holders, holderTable, type TellOfUser } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
-import { invalidationTable, Standing, standingTables } from "./standing.ts";
+import { hasPassed, invalidationTable, Standing, standingTables } from "./standing.ts";
 
 /**
  * The home of a share of all users: it knows which objects hold connections of a user, and keeps the orders that not
@@ -197,10 +197,11 @@ export class Home {
     return Math.min(this.ordersDueAtMs(nowMs), this.sweep.dueAtMs);
   }
 
-  /** Stores what an order changes here. @returns what the holders have to carry out */
+  /** Stores what an order changes here, unless it has ended (rule U28). @returns what the holders have to carry out */
   #stand(user: string, order: UserOrder, nowMs: number): readonly HolderOrder[] {
     switch (order.method) {
       case "block_user":
+        if (hasPassed(order.expireAtSeconds, nowMs)) return [];
         this.#createTables();
         this.#standing.bar(user, order.expireAtSeconds);
         return [{ method: "disconnect", code: disconnectCodes.permissionDenied }];
@@ -208,10 +209,12 @@ export class Home {
         if (this.#hasTables) this.#standing.free(user);
         return [];
       case "revoke_token":
+        if (hasPassed(order.expireAtSeconds, nowMs)) return [];
         this.#createTables();
         this.#standing.bar(user, order.expireAtSeconds);
         return [order];
       case "invalidate_user_tokens": {
+        if (hasPassed(order.expireAtSeconds, nowMs)) return [];
         this.#createTables();
         const issuedBeforeSeconds = order.issuedBeforeSeconds || Math.floor(nowMs / 1_000);
         this.#standing.invalidate(user, { ...order, issuedBeforeSeconds });

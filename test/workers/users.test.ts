@@ -174,6 +174,17 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
   });
 
+  it("[U28] a subscribe that has ended is answered 100 and does nothing", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const socket = await variant.connect(channel, user);
+    await pause(channel, user);
+    const answer = await call("subscribe", { user, channel, expire_at: secondsFromNow(-60) });
+    expect(answer.body).toBe('{"error":{"code":100,"message":"internal server error"}}');
+    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
+    expect(await socket.unread()).toStrictEqual([]);
+  });
+
   it("[U7] [A17] subscribe may set a tags filter, for what it recovers and for what comes", async () => {
     const channel = newChannel("room");
     const user = newUser();

@@ -124,8 +124,10 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
   return respondAnswers(encodeLines(ids, answers), called.collected.retry());
 }
 
-function callerOf(context: Context<AppEnv>): ApiCaller {
-  return { key: context.get("apiKey"), channels: context.get("configured").config.channel };
+/** The backend that sends a request. */
+export function callerOf(context: Context<AppEnv>): ApiCaller {
+  const { channel: channels } = context.get("configured").config;
+  return { key: context.get("apiKey"), channels, nowMs: Date.now() };
 }
 
 /**

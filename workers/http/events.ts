@@ -3,7 +3,7 @@ import { parseEventsRequest } from "../../src/api/events.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime, overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
-import { noteError } from "./api.ts";
+import { callerOf, noteError } from "./api.ts";
 import { objectOf } from "./emulation.ts";
 import type { AppEnv } from "./app-env.ts";
 import { errorModeOf, respondAnswer, respondMalformed } from "./respond.ts";
@@ -11,10 +11,10 @@ import { overloadedAnswer } from "../../src/api/answers.ts";
 
 /** `POST /api/events`: the events that an object keeps, after a number (rule E5). */
 export async function events(context: Context<AppEnv>): Promise<Response> {
-  const { apiKey, configured, request } = context.var;
+  const { configured, request } = context.var;
   const { channel, events: config } = configured.config;
   const mode = errorModeOf(context);
-  const parsed = parseEventsRequest(request, { key: apiKey, channels: channel }, config);
+  const parsed = parseEventsRequest(request, callerOf(context), config);
   switch (parsed.outcome) {
     case "malformed":
       return respondMalformed(parsed.detail);

@@ -30,9 +30,10 @@ export async function takeMessages(batch: MessageBatch, env: Env): Promise<void>
   const consumer = config.consumers.find(({ queue }) => queue === batch.queue);
   if (consumer === undefined)
     return leave(batch, "none of the enabled consumers of the configuration names it");
+  const nowMs = Date.now();
   const taken = batch.messages.map((message): Taken => {
     const body = parseMessageBody(message.body);
-    const parsed = parseQueueMessage(body, message.id, consumer, config.channel);
+    const parsed = parseQueueMessage(body, message.id, consumer, config.channel, nowMs);
     return { message, body, parsed };
   });
   const outcomes = await carryOut(taken, env, configuration);

@@ -35,7 +35,7 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
       ],
     },
   });
-  return { key, channels };
+  return { key, channels, nowMs: 0 };
 }
 
 /** JSON text in a test's own words. */

@@ -97,6 +97,11 @@ function subscribe(server_tags_filter: unknown) {
   return parseEntry("subscribe", request, caller());
 }
 
+function subscribeUntil(expire_at: number) {
+  const request = JSON.stringify({ user: "ada", channel: "a", expire_at });
+  return parseEntry("subscribe", request, { ...caller(), nowMs: 5_000 });
+}
+
 function unsubscribe(user: string, channel: string) {
   const entry = parseEntry("unsubscribe", JSON.stringify({ user, channel }), caller());
   if (entry.outcome === "malformed") throw new Error(entry.detail);
@@ -192,6 +197,15 @@ describe("a subscribe or refresh request", () => {
         recoverSince: { offset: 3, epoch: "e" },
       },
     });
+  });
+
+  it("[U28] is answered 100 if it is a subscribe that has ended", () => {
+    expect(subscribeUntil(5)).toMatchObject({
+      error: { code: 100, temporary: false },
+      detail: "expire_at has passed",
+    });
+    for (const seconds of [0, 6])
+      expect(subscribeUntil(seconds)).toMatchObject({ outcome: "order" });
   });
 
   it("[U8] [B2] has an info of at most what a session can keep", () => {

@@ -27,7 +27,7 @@ const publications: ConsumerConfig = {
 };
 
 function parse(body: unknown, consumer = everything) {
-  return parseQueueMessage(parseMessageBody(body), "0123abcd", consumer, channels);
+  return parseQueueMessage(parseMessageBody(body), "0123abcd", consumer, channels, 5_000);
 }
 
 /** The command of a message. */
@@ -155,7 +155,12 @@ describe("a message with a command", () => {
       102,
       "the channel's namespace is not configured",
     ],
-  ])("[M5] is refused as by the HTTP API: %j", (body, code, detail) => {
+    [
+      { method: "subscribe", payload: { user: "ada", channel: "a", expire_at: 5 } },
+      100,
+      "expire_at has passed",
+    ],
+  ])("[M5] [U28] is refused as by the HTTP API: %j", (body, code, detail) => {
     const command = commandOf(body);
     const [entry] = entriesOf(command);
     if (entry?.outcome !== "refused") throw new Error("not refused");

@@ -96,6 +96,15 @@ describe("an order to subscribe", () => {
     expect(connection.takeSent()).toStrictEqual([made("news")]);
   });
 
+  it("[U28] does nothing once it has ended, as when it had to be repeated", () => {
+    const fixture = new HeldFixture();
+    const connection = fixture.admitted();
+    const order = subscribeOrder(1, "news", { expireAtSeconds: startSeconds });
+    expect(fixture.carryOut("42", [order], connection)).toStrictEqual([{ left: true }]);
+    expect(fixture.channels.takeCalls()).toStrictEqual([]);
+    expect(connection.takeSent()).toStrictEqual([]);
+  });
+
   it("[U7] changes nothing for a client that is subscribed, or has no room", () => {
     const fixture = new HeldFixture({ client: { channel_limit: 1 } });
     const connection = fixture.admitted();

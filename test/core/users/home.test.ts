@@ -172,6 +172,25 @@ describe("a user's home", () => {
     expect(order(new Home(new NodeSql()), "eve", { method: "unblock_user" })).toStrictEqual([]);
   });
 
+  it("[U28] does nothing for an order that has ended, and keeps what stands", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    const key = tokenKey("t1");
+    home.register(eu, ["ada", key], 1_000, [0, 0]);
+    const [ended, later] = [{ expireAtSeconds: 1 }, { expireAtSeconds: 9 }];
+    const issued = { channel: "", issuedBeforeSeconds: 0 };
+    order(home, "eve", { method: "block_user", ...later });
+    for (const [user, one] of [
+      ["ada", { method: "block_user", ...ended }],
+      ["eve", { method: "block_user", ...ended }],
+      ["ada", { method: "invalidate_user_tokens", ...issued, ...ended }],
+      [key, { method: "revoke_token", ...ended }],
+    ] as const)
+      expect(order(home, user, one).flatMap(ordersOf)).toStrictEqual([]);
+    const stands = { lastOrder: 0, blocked: ["eve"] };
+    expect(new Home(sql).register(us, ["ada", "eve", key], 1_000)).toStrictEqual(stands);
+  });
+
   it("[U10] refuses a revoked token until the revocation ends, and sends it to those that hold it", () => {
     const sql = new NodeSql();
     const home = new Home(sql);
