@@ -2,7 +2,7 @@
  * The keys of the HTTP API and what each of them admits (rule A14). Their values are secrets of the Worker; nothing here
  * knows them.
  */
-import { matchesGlob } from "./glob.ts";
+import { matchesAny } from "./name-glob.ts";
 import type { OperationName } from "./operations.ts";
 
 /** The key with which a backend calls the API, or the consumer whose queue brings a backend's messages. */
@@ -41,7 +41,7 @@ export function keyRefusal(
   if (channel === undefined) return undefined;
   if (channel === allChannels)
     return channels.includes("*") ? undefined : `${subject} all channels, as ${method} requires`;
-  return channels.some((glob) => matchesGlob(channel, glob)) ? undefined : `${subject} the channel`;
+  return matchesAny(channel, channels) ? undefined : `${subject} the channel`;
 }
 
 /** Stands for the channels of a method that acts on all of them. */

@@ -1,7 +1,7 @@
 import { matchesGlob } from "./glob.ts";
 import { Pattern } from "./pattern.ts";
 
-/** A glob for names of channels, as a backend writes it. */
+/** A glob for names of channels or origins, as a backend or the configuration writes it. */
 export interface NameGlob {
   /** The text with which every name that matches begins. */
   readonly prefix: string;
@@ -9,7 +9,7 @@ export interface NameGlob {
 }
 
 /**
- * Compiles a glob as Centrifugo's `channels` takes it: `*` and `**` match any run of characters, `?` any character,
+ * Compiles a glob as Centrifugo takes it: `*` and `**` match any run of characters, `?` any character,
  * `[a-z]` and `[!a-z]` one of a class, `{a,b}` one of several globs, and a backslash takes the next character
  * literally. "" matches everything. A name is compared in time proportional to its length.
  *
@@ -25,6 +25,18 @@ export function compileGlob(glob: string): NameGlob | undefined {
   if (typeof pattern === "string") return undefined;
   return { prefix, matches: (name) => pattern.test(name) };
 }
+
+/** Whether a text matches one of the globs in a list, which is compiled once. An empty glob matches nothing. */
+export function matchesAny(text: string, list: readonly string[]): boolean {
+  let globs = compiled.get(list);
+  if (globs === undefined) {
+    globs = list.flatMap((glob) => (glob === "" ? [] : (compileGlob(glob) ?? [])));
+    compiled.set(list, globs);
+  }
+  return globs.some(({ matches }) => matches(text));
+}
+
+const compiled = new WeakMap<readonly string[], readonly NameGlob[]>();
 
 /** The same as a regular expression; undefined if a brace or a bracket isn't closed. */
 function patternSource(glob: string): string | undefined {
@@ -56,5 +68,5 @@ function literal(character: string): string {
   return character.replaceAll(/[\^$\\.*+?()[\]{}|/]/g, String.raw`\$&`);
 }
 
-/** A glob is used for one question. */
+/** A glob is used for one question, or for one list of the configuration. */
 const keptMax = 8_192;

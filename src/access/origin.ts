@@ -1,4 +1,4 @@
-import { matchesGlob } from "./glob.ts";
+import { compileGlob, matchesAny } from "./name-glob.ts";
 
 /** What a browser says of a request in its headers: null for each that is missing. */
 export interface PageHeaders {
@@ -17,7 +17,7 @@ export interface PageHeaders {
  * a browser. Any page can lead its visitor to an address, or show it as an image: then the visitor's cookies come along,
  * and `Origin` doesn't.
  *
- * @param patterns globs, in which case doesn't matter
+ * @param patterns globs in lower case
  */
 export function pageRefusal(
   { origin, site, mode, accept }: PageHeaders,
@@ -29,8 +29,30 @@ export function pageRefusal(
     return site === null || site === "same-origin"
       ? undefined
       : "a page of another site sends no Origin";
-  const text = origin.toLowerCase();
-  return patterns.some((pattern) => matchesGlob(text, pattern.toLowerCase()))
+  return matchesAny(origin.toLowerCase(), patterns)
     ? undefined
     : `origin ${origin} isn't in client.allowed_origins`;
+}
+
+/**
+ * What is wrong with a pattern of origins, as a sentence whose subject is the pattern. A pattern that no browser's Origin
+ * header can match is a mistake that would show only when a page is refused.
+ */
+export function originFault(text: string): string | undefined {
+  const pattern = text.toLowerCase();
+  if (compileGlob(pattern) === undefined) return "is not a glob, or too large";
+  // A class stands for one character, and an escaped character for itself.
+  const plain = pattern.replaceAll(/\[[^\]]+\]/g, "x").replaceAll(/\\(.)/gsu, "$1");
+  if (!/^[*?{]|^null$|:\/\//.test(plain))
+    return 'can never match: write "*" or an origin such as "https://example.com"';
+  if (/[^\u0021-\u007E]|[#@]/.test(plain))
+    return "can never match: an Origin has ASCII characters only, no blank, # or @; browsers send Punycode";
+  const afterScheme = plain.includes("{")
+    ? plain.replaceAll("://", "")
+    : plain.replace(/:\/\/|^\*\/\//, "");
+  if (afterScheme.includes("/"))
+    return 'can never match: an Origin has no path and no "/" at its end';
+  if (/^(?:https:\/\/(?:.*:443)?|http:\/\/(?:.*:80)?)$/.test(plain))
+    return "can never match: a browser sends a host, and leaves the default port out";
+  return undefined;
 }

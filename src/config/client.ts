@@ -1,3 +1,4 @@
+import { originFault } from "../access/origin.ts";
 import { limits } from "../limits.ts";
 import type { ClientConfig, Config, PersonalChannelConfig, UsersConfig } from "./config.ts";
 import type { Section } from "./section.ts";
@@ -22,7 +23,9 @@ import { unsupportedClientKeys } from "./unsupported.ts";
 export function readClientSection(section: Section): ClientConfig {
   const subscriptionToken = readSubscriptionTokenSection(section.section("subscription_token"));
   const config: ClientConfig = {
-    allowedOrigins: readTexts(section, "allowed_origins", originPattern),
+    allowedOrigins: readTexts(section, "allowed_origins", originFault).map((pattern) =>
+      pattern.toLowerCase(),
+    ),
     allowAnonymousConnectWithoutToken: readBoolean(
       section,
       "allow_anonymous_connect_without_token",
@@ -101,11 +104,6 @@ const channelLimit = {
   default: limits.channelLimitDefault,
   min: 1,
   max: limits.channelLimitMax,
-};
-
-const originPattern = {
-  shape: /^\*$|:\/\//,
-  meaning: '"*" or an origin such as "https://example.com"',
 };
 
 /** The name of a cookie is a token of HTTP (RFC 6265 section 4.1.1). With an empty name, no cookie is read. */

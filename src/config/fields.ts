@@ -132,14 +132,15 @@ export function readChoice<Choice extends string>(
   return fallback;
 }
 
+/** A shape in words, or a function that says what is wrong with a text, as a sentence whose subject is the text. */
+export type ListRule =
+  | Required<Pick<TextRule, "shape" | "meaning">>
+  | ((text: string) => string | undefined);
+
 /**
- * Reads a list of strings of one shape; the default is the empty list. Each invalid element is a problem of its own.
+ * Reads a list of strings by one rule; the default is the empty list. Each invalid element is a problem of its own.
  */
-export function readTexts(
-  section: Section,
-  name: string,
-  rule: Required<Pick<TextRule, "shape" | "meaning">>,
-): readonly string[] {
+export function readTexts(section: Section, name: string, rule: ListRule): readonly string[] {
   const value = section.take(name);
   if (value === undefined) return [];
   if (!isJsonArray(value)) {
@@ -150,11 +151,18 @@ export function readTexts(
   for (const [index, element] of value.entries()) {
     const elementName = `${name}[${index}]`;
     if (typeof element !== "string") section.wrongType(elementName, element, "a string");
-    else if (!rule.shape.test(element)) {
-      section.wrongValue(elementName, element, `is not ${rule.meaning}`);
-    } else texts.push(element);
+    else {
+      const fault = faultOf(element, rule);
+      if (fault === undefined) texts.push(element);
+      else section.wrongValue(elementName, element, fault);
+    }
   }
   return texts;
+}
+
+function faultOf(text: string, rule: ListRule): string | undefined {
+  if (typeof rule === "function") return rule(text);
+  return rule.shape.test(text) ? undefined : `is not ${rule.meaning}`;
 }
 
 /** A parsed duration in whole milliseconds, so that 0 means exactly zero and never less than one. */

@@ -1,8 +1,9 @@
+import { compileGlob } from "../access/name-glob.ts";
 import { operationNames } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
 import { isJsonArray } from "../protocol/wire-value.ts";
-import { readChoice, readSecretName, readText, readTexts } from "./fields.ts";
+import { type ListRule, readChoice, readSecretName, readText, readTexts } from "./fields.ts";
 import { readInsecure } from "./insecure.ts";
 import type { Section } from "./section.ts";
 import { unsupportedApiKeyKeys, unsupportedHttpApiKeys } from "./unsupported.ts";
@@ -62,8 +63,6 @@ export function readAdmitted(section: Section, name: string, rule: ListRule): re
   return readTexts(section, name, rule);
 }
 
-type ListRule = Parameters<typeof readTexts>[2];
-
 const keyName = {
   default: "",
   shape: /^[-a-zA-Z0-9_.]{0,64}$/,
@@ -82,4 +81,7 @@ export function methodName(methods: readonly string[]): ListRule {
 }
 
 /** The rule for a list of channels. */
-export const channelGlob = { shape: /./su, meaning: `a channel's name or a pattern of names` };
+export function channelGlob(text: string): string | undefined {
+  const isGlob = text !== "" && compileGlob(text) !== undefined;
+  return isGlob ? undefined : "is not a channel's name or a pattern of names";
+}

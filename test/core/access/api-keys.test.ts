@@ -30,6 +30,15 @@ describe("[A14] a key of the API", () => {
     );
   });
 
+  it("admits the channels of Centrifugo's globs", () => {
+    const channels = ["{news,chat}:*", "room?"];
+    const key: ApiKey = { name: "some", rights: { methods: ["*"], channels } };
+    for (const channel of ["news:1", "chat:", "room1"])
+      expect(keyRefusal(key, "publish", channel)).toBeUndefined();
+    for (const channel of ["{news,chat}:1", "shop:1", "room", "room12"])
+      expect(keyRefusal(key, "publish", channel)).toContain("the channel");
+  });
+
   it("admits everything if it has no rights, or stars", () => {
     const all: ApiKey = { name: "all", rights: { methods: ["*"], channels: ["*"] } };
     for (const key of [{ name: "API_KEY" }, all]) {

@@ -54,7 +54,17 @@ describe("[A6] an origin", () => {
   it.each([
     ["https://example.com", "https://example.com"],
     ["HTTPS://Example.COM", "https://example.com"],
-    ["https://example.com", "HTTPS://EXAMPLE.com"],
+    ["https://www.example.com", "https://{www,app}.example.com"],
+    ["https://a.app.example.com", "https://{www,*.app}.example.com"],
+    ["https://example.com", "http{s,}://example.com"],
+    ["https://example.com", "https://{,www.}example.com"],
+    ["https://app7.example.com", "https://app?.example.com"],
+    ["https://a.example.com", "https://[ab].example.com"],
+    ["https://c.example.com", "https://[!ab].example.com"],
+    ["https://app7.example.com", "https://app[0-9].example.com"],
+    ["https://A.example.com", "https://[a-c].example.com"],
+    ["https://a.example.com", "*.example.com"],
+    ["https://a.b.example.com", "https://**.example.com"],
     ["https://a.example.com", "https://*.example.com"],
     ["https://a.b.example.com", "https://*.example.com"],
     ["http://localhost:5173", "http://localhost:*"],
@@ -76,6 +86,13 @@ describe("[A6] an origin", () => {
     ["https://evilexample.com", "https://*.example.com"],
     ["https://exampleXcom", "https://example.com"],
     ["https://example.co", "https://example.com?"],
+    ["https://evil.example.com", "https://{www,app}.example.com"],
+    ["https://www.example.com.evil.test", "https://{www,app}.example.com"],
+    ["https://evil.test", "https://{www.example.com,app.example.com}"],
+    ["https://app77.example.com", "https://app?.example.com"],
+    ["https://ab.example.com", "https://[ab].example.com"],
+    ["https://a.example.com", "https://[!ab].example.com"],
+    ["https://{www,app}.example.com", "https://{www,app}.example.com"],
     ["https://a.example.com.evil.test", "https://*.example.com"],
     ["http://a.example.com", "https://*.example.com"],
     ["https://aba", "https://ab*ba"],
@@ -92,5 +109,6 @@ describe("[A6] an origin", () => {
   it("[B1] that is made to backtrack is still decided at once", () => {
     const origin = `https://${"a".repeat(100_000)}`;
     expect(originAllowed(origin, [`https://${"*a".repeat(50)}*b`])).toBe(false);
+    expect(originAllowed(origin, [`https://${"{a,a}*".repeat(20)}?b`])).toBe(false);
   });
 });

@@ -9,6 +9,7 @@ describe("[A8] the client section", () => {
   const taken: readonly [string, unknown, keyof ClientConfig, unknown][] = [
     ["allowed_origins", ["*"], "allowedOrigins", ["*"]],
     ["allowed_origins", ["https://*.a.b", "x://"], "allowedOrigins", ["https://*.a.b", "x://"]],
+    ["allowed_origins", ["HTTPS://{A,b}.C"], "allowedOrigins", ["https://{a,b}.c"]],
     ["allow_anonymous_connect_without_token", true, "allowAnonymousConnectWithoutToken", true],
     ["disallow_anonymous_connection_tokens", true, "disallowAnonymousConnectionTokens", true],
     ["ping_interval", "1s", "pingIntervalMs", 1_000],
@@ -95,11 +96,42 @@ describe("[A8] the client section", () => {
   });
 
   it("names each bad origin by its index", () => {
-    expect(clientProblems({ allowed_origins: ["example.com", "https://a.b", 1, "**"] })).toEqual([
-      'client.allowed_origins[0]: "example.com" is not "*" or an origin such as "https://example.com"',
+    expect(clientProblems({ allowed_origins: ["example.com", "https://a.b", 1, "/app"] })).toEqual([
+      'client.allowed_origins[0]: "example.com" can never match: write "*" or an origin such as "https://example.com"',
       "client.allowed_origins[2] must be a string, found a number",
-      'client.allowed_origins[3]: "**" is not "*" or an origin such as "https://example.com"',
+      'client.allowed_origins[3]: "/app" can never match: write "*" or an origin such as "https://example.com"',
     ]);
+  });
+
+  it.each([
+    ["https://example.com/", "no path"],
+    ["https://*.example.com/app", "no path"],
+    ["https://{a.example.com,b.example.com/}", "no path"],
+    ["*/app", "no path"],
+    ["", "write"],
+    ["example.*", "write"],
+    ["https://a b", "ASCII"],
+    ["https://bücher.example", "Punycode"],
+    ["https://user@example.com", "ASCII"],
+    ["https://example.com:443", "default port"],
+    ["http://*:80", "default port"],
+    ["https://", "a host"],
+    ["https://[a", "not a glob"],
+    ["https://{a,b", "not a glob"],
+    ["https://[z-a]", "not a glob"],
+    ["https://a\\", "not a glob"],
+  ])("[A6] refuses the origin %j, which no browser sends", (pattern, why) => {
+    const [problem, ...more] = clientProblems({ allowed_origins: [pattern] });
+    expect(problem).toContain(`client.allowed_origins[0]: ${JSON.stringify(pattern)} `);
+    expect(problem).toContain(why);
+    expect(more).toEqual([]);
+  });
+
+  it("[A6] takes the origins that browsers and apps send, and Centrifugo's globs of them", () => {
+    const patterns = ["*", "**", "null", "file://", "capacitor://localhost", "https://[!/]*.a.b"];
+    patterns.push("*.example.com", "*//example.com", "http{s,}://a.b", "{https://a.b,http://c.d}");
+    patterns.push("https://a.b:8443", "https://a.b:44?", "http://a.b:443", "https://[[]::1]:*");
+    expect(clientProblems({ allowed_origins: patterns })).toEqual([]);
   });
 
   it.each(["a b", "a;b", "a=b", "a,b", 'a"b', "a\n", "ä", "a(b)"])(

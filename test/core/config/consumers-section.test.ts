@@ -85,6 +85,7 @@ describe("[A8] the section consumers", () => {
     ["methods", ["history"], `"history" is not "*" or one of publish, broadcast, history_remove`],
     ["channels", undefined, " is missing"],
     ["channels", [""], " is not a channel's name or a pattern of names"],
+    ["channels", ["[a"], " is not a channel's name or a pattern of names"],
     ["dead_letter", "REFUSED", ` is not "queue:" and the name of a binding`],
     ["dead_leter", "queue:REFUSED", " is unknown; did you mean dead_letter?"],
     ["publication_data_mode", { on: true }, ".on is unknown"],

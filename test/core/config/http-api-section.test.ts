@@ -59,6 +59,7 @@ describe("[A8] the http_api section", () => {
     ["methods", []],
     ["methods", "publish"],
     ["channels", [""]],
+    ["channels", ["{news,chat"]],
     ["channels", []],
     ["channels", [5]],
     ["key", "hunter2-hunter2-hunter2"],
