@@ -35,8 +35,8 @@ export function pageRefusal(
 }
 
 /**
- * What is wrong with a pattern of origins, as a sentence whose subject is the pattern. A pattern that no browser's Origin
- * header can match is a mistake that would show only when a page is refused.
+ * What is wrong with a pattern of origins, as a sentence whose subject is the pattern (rule A29). A pattern that no
+ * browser's Origin header can match is a mistake that would show only when a page is refused.
  */
 export function originFault(text: string): string | undefined {
   const pattern = text.toLowerCase();

@@ -30,7 +30,7 @@ describe("[A14] a key of the API", () => {
     );
   });
 
-  it("admits the channels of Centrifugo's globs", () => {
+  it("[A29] admits the channels of Centrifugo's globs", () => {
     const channels = ["{news,chat}:*", "room?"];
     const key: ApiKey = { name: "some", rights: { methods: ["*"], channels } };
     for (const channel of ["news:1", "chat:", "room1"])

@@ -120,14 +120,14 @@ describe("[A8] the client section", () => {
     ["https://{a,b", "not a glob"],
     ["https://[z-a]", "not a glob"],
     ["https://a\\", "not a glob"],
-  ])("[A6] refuses the origin %j, which no browser sends", (pattern, why) => {
+  ])("[A29] refuses the origin %j, which no browser sends", (pattern, why) => {
     const [problem, ...more] = clientProblems({ allowed_origins: [pattern] });
     expect(problem).toContain(`client.allowed_origins[0]: ${JSON.stringify(pattern)} `);
     expect(problem).toContain(why);
     expect(more).toEqual([]);
   });
 
-  it("[A6] takes the origins that browsers and apps send, and Centrifugo's globs of them", () => {
+  it("[A29] takes the origins that browsers and apps send, and Centrifugo's globs of them", () => {
     const patterns = ["*", "**", "null", "file://", "capacitor://localhost", "https://[!/]*.a.b"];
     patterns.push("*.example.com", "*//example.com", "http{s,}://a.b", "{https://a.b,http://c.d}");
     patterns.push("https://a.b:8443", "https://a.b:44?", "http://a.b:443", "https://[[]::1]:*");
