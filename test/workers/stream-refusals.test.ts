@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { fullHeader } from "../../src/contract/handover.ts";
+import { configurationOf } from "../../workers/platform/configuration.ts";
 import { address, answerOf, fetchWith } from "./api-request.ts";
 import { openConfig } from "./open-transports.ts";
 import { testConfig } from "./test-config.ts";
@@ -260,16 +261,27 @@ describe("a post to /emulation", () => {
     expect((await post(JSON.stringify({ session: rest, node, data: "" }))).status).toBe(413);
   });
 
+  it("[A23] [T4] whose session its object didn't make is taken, and calls no object", async () => {
+    const [one, other] = ["channel:news", "gateway:na/0"];
+    const logged = vi.spyOn(console, "warn").mockReturnValue();
+    const forged = ["", "s", "0".repeat(64), `${"0".repeat(64)}@${one}`];
+    const calls = { CHANNELS: failing(env.CHANNELS), GATEWAYS: failing(env.GATEWAYS) };
+    for (const node of [one, other, "gateway:channel/news/7"]) {
+      for (const session of [...forged, await secretOf(node === one ? other : one)]) {
+        const body = JSON.stringify({ session, node, data: "{}" });
+        const request = new Request(address("/emulation"), { method: "POST", body });
+        const response = await fetchWith({ ...calls, config: openConfig }, request);
+        expect(response.status).toBe(204);
+      }
+    }
+    expect(logged.mock.calls.join()).toContain('"refused":"emulation","rule":"A23"');
+  });
+
   it("[A7][T4] that fails doesn't put the session into the log", async () => {
     const logged = vi.spyOn(console, "error").mockReturnValue();
-    const CHANNELS = new Proxy(env.CHANNELS, {
-      get: () => () => ({
-        post: async (session: string) => {
-          throw new Error(`no ${session}`);
-        },
-      }),
-    });
-    const body = JSON.stringify({ session: "the-secret", node: "channel:news", data: "{}" });
+    const CHANNELS = failing(env.CHANNELS);
+    const node = "channel:news";
+    const body = JSON.stringify({ session: await secretOf(node), node, data: "{}" });
     const request = new Request(address("/emulation"), { method: "POST", body });
     const response = await fetchWith({ CHANNELS, config: openConfig }, request);
     expect(response.status).toBe(500);
@@ -306,6 +318,22 @@ const twoCommands = '{"id":1,"connect":{}}\n{"id":2,"publish":{"channel":"news",
 
 function postNothing(config: object): Promise<Response> {
   return ask("/emulation", { method: "POST", headers: { Origin: origin } }, config);
+}
+
+/** Objects that fail whenever a frame is posted to them, with the session in the error. */
+function failing<Objects extends object>(objects: Objects): Objects {
+  return new Proxy(objects, { get: () => () => ({ post: failWith }) });
+}
+
+async function failWith(session: string): Promise<void> {
+  throw new Error(`no ${session}`);
+}
+
+/** The secret of a session, as the object of that node makes it. */
+async function secretOf(node: string): Promise<string> {
+  const configuration = configurationOf({ ...env, config: openConfig });
+  if (configuration.outcome !== "configured") throw new Error("It isn't configured");
+  return configuration.sessions.make(node);
 }
 
 function tooLong(): string {

@@ -26,8 +26,8 @@ import {
 
 /**
  * `POST /emulation`: a client on an HTTP stream sends a frame to its session (docs/protocol.md 4.3). The frame goes to
- * the object that the connect reply named. Only that object knows the session, and the response doesn't reveal whether
- * the session exists (rule T4).
+ * the object that the connect reply named, if the session proves that it did (rule A23). Only that object knows the
+ * session, and the response doesn't reveal whether the session exists (rule T4).
  */
 export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const request = context.req.raw;
@@ -37,8 +37,13 @@ export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const posted = isBinary ? decodeEmulation(body) : parseEmulationRequest(utf8Text(body) ?? "");
   if (posted === undefined) return respondMalformed("malformed emulation request");
   if (frameLength(posted) > limits.frameBytesMax) return respondTooLarge();
-  const object = objectOf(posted.node, context.env, context.var.configured.config.channel);
+  const { config, sessions } = context.var.configured;
+  const object = objectOf(posted.node, context.env, config.channel);
   if (object === undefined) return respondNotFound();
+  if (!(await sessions.made(posted.session, posted.node))) {
+    context.set("refusal", { rule: "A23", reason: "no object has given this session to a client" });
+    return respondNoContent();
+  }
   try {
     const call = object.post(posted.session, posted.data).then(() => true);
     const accepted = await inTime(call, limits.objectAnswerMs, false);
@@ -56,8 +61,8 @@ function frameLength({ data }: EmulationRequest): number {
 }
 
 /**
- * The object of a node; undefined for a node that the edge would never give to a client, because an attacker may name
- * any node.
+ * The object of a node; undefined for a node that the edge would never give to a client. Naming an object makes it, so
+ * whoever names it has proved something before: a session, or a key of the API.
  */
 export function objectOf(node: string, { CHANNELS, GATEWAYS }: Env, channels: ChannelConfig) {
   const parsed = parseNodeName(node);

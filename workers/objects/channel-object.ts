@@ -154,18 +154,16 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       storesRows: false,
     };
     this.sockets = new ClientSockets({
+      ...this.ofSockets(),
       context,
       config,
       verifier,
-      backlog: this.backlog,
       serverSubscriptions: false,
       channel: name,
       nearlyFull: () => false,
-      listed: this.isListed,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       commit: (bytes, carryOut) => this.#carryOutFrame(bytes, carryOut),
       later: this.later,
-      endEvent: this.endEvent,
     });
   }
 

@@ -18,6 +18,7 @@ import {
   parseHandover,
 } from "../../src/contract/handover.ts";
 import type { SessionRows } from "../platform/session-rows.ts";
+import { secretPattern } from "../platform/session-secrets.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
@@ -120,11 +121,13 @@ export class ClientSockets {
    *          {@link refuse}
    */
   async accept(request: Request): Promise<Response> {
-    const { context, endEvent, serverSubscriptions, channel, rows } = this.#setup;
+    const { context, endEvent, serverSubscriptions, channel, rows, newSecret } = this.#setup;
     const handover = parseHandover(request.headers.get(handoverHeader) ?? "");
     // The edge may be of the next release, and know a codec that this object doesn't (rule V1). The client comes again,
     // and is served once the object is of that release, too.
     if (!isCodecName(handover.codec ?? "json")) return refuse("too-fast");
+    // Made before there is known to be room, because other sockets may come meanwhile.
+    const secret = handover.emulated === true ? await newSecret() : undefined;
     const nowMs = Date.now();
     this.sweep(nowMs, false);
     const room = this.#room(handover, nowMs);
@@ -140,8 +143,7 @@ export class ClientSockets {
       return new Response("The token says more than a session can keep", { status: 413 });
     }
     const listed = this.#setup.listed();
-    const snapshot = newSession(handover, claims, nowMs, listed);
-    const { secret } = snapshot;
+    const snapshot = newSession(handover, claims, nowMs, listed, secret);
     const { 0: clientEnd, 1: objectEnd } = new WebSocketPair();
     context.acceptWebSocket(objectEnd, tagsOf(snapshot, handover));
     this.#add(objectEnd, snapshot).connection.save(snapshot);
@@ -331,6 +333,8 @@ export interface ClientSocketsSetup extends FrameHost {
   readonly serverSubscriptions: boolean;
   /** The one channel that sockets here are opened for; absent on a gateway for all channels. */
   readonly channel?: string;
+  /** Makes the secret of a session (rule A23). */
+  readonly newSecret: () => Promise<string>;
   /** Whether the object holds so much that it refuses further sockets (rule G7). */
   readonly nearlyFull: () => boolean;
   /** Whether the directory lists the object (rule U22). */
@@ -348,12 +352,14 @@ export interface ClientSocketsSetup extends FrameHost {
  *
  * @param claims the useful claims of the handover, see {@link usefulClaims}
  * @param listed whether the directory lists the object (rule U22)
+ * @param secret of a session whose client posts its frames
  */
 function newSession(
-  { keepalive, codec, emulated, events, passing, headers, traceparent, asked }: Handover,
+  { keepalive, codec, events, passing, headers, traceparent, asked }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
+  secret: string | undefined,
 ): SessionSnapshot {
   return {
     phase: "new",
@@ -361,7 +367,7 @@ function newSession(
     openedAtMs: nowMs,
     keepalive,
     ...(codec === undefined ? {} : { codec }),
-    ...(emulated === true ? { secret: newSecret() } : {}),
+    ...(secret === undefined ? {} : { secret }),
     ...(events === true ? { events } : {}),
     ...(passing === true ? { passing } : {}),
     ...(listed ? { listed } : {}),
@@ -401,16 +407,6 @@ function usefulClaims(
     ? { ...claims, subscriptions: own }
     : withoutSubscriptions(claims);
 }
-
-/** 256 random bits, in hexadecimal. Any holder of them can post frames as the client. */
-function newSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(secretLength / 2));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Hexadecimal digits in a session's secret. */
-const secretLength = 64;
-const secretPattern = /^[\da-f]{64}$/;
 
 /**
  * The tags of a socket, which survive hibernation. A frame that the client posts finds the socket by the session's secret.

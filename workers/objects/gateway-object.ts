@@ -90,18 +90,16 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       storesRows: true,
     };
     this.sockets = new ClientSockets({
+      ...this.ofSockets(),
       context,
       config,
       verifier,
-      backlog: this.backlog,
       serverSubscriptions: sessions.serverSubscriptions,
       ...(only === undefined ? {} : { channel: only }),
       nearlyFull: () => gateway.nearlyFull,
-      listed: this.isListed,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       later: this.later,
-      endEvent: this.endEvent,
     });
   }
 

@@ -7,6 +7,7 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
+import type { SessionSecrets } from "../platform/session-secrets.ts";
 import type { WebhookSigner } from "../platform/webhook-signature.ts";
 import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
 import type { HeldConnections } from "../../src/contract/connection-state.ts";
@@ -57,6 +58,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly verifier: TokenVerifier;
   /** Signs requests to backends. */
   readonly #signer: WebhookSigner;
+  readonly #secrets: SessionSecrets;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
@@ -136,6 +138,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       endEvent: this.endEvent,
     });
     this.#signer = configuration.hookSigner;
+    this.#secrets = configuration.sessions;
     const asksBackends = configuration.config.hooks.targets.size > 0;
     this.hooks = asksBackends
       ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) }
@@ -165,6 +168,14 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       later: this.later,
     };
   }
+
+  /** The setup that the sockets of an object of either kind share. */
+  protected readonly ofSockets = () => ({
+    backlog: this.backlog,
+    listed: this.isListed,
+    newSecret: () => this.#secrets.make(this.node),
+    endEvent: this.endEvent,
+  });
 
   /** The setup that the sessions of an object of either kind share. */
   protected readonly ofSessions = () => ({

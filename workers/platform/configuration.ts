@@ -12,6 +12,7 @@ import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { targetsOf } from "../../src/config/targets.ts";
 import { type ConsoleAccess, PasswordAccess, TeamAccess } from "./console-access.ts";
 import { missingTargets } from "./services.ts";
+import { SessionSecrets } from "./session-secrets.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 import { WebhookSigner } from "./webhook-signature.ts";
@@ -35,6 +36,8 @@ export interface Configured {
   readonly verifier: TokenVerifier;
   /** Signs questions to backends. */
   readonly hookSigner: WebhookSigner;
+  /** Makes the secrets of sessions on HTTP streams. */
+  readonly sessions: SessionSecrets;
   /** The login of the console; absent where it is off. */
   readonly console?: ConsoleAccess;
 }
@@ -128,6 +131,7 @@ function readConfiguration(env: Settings): Configuration {
     secrets: { apiKeys: apiKeys(parsed.config, given), metricsKeys: metricsKeys(given) },
     verifier: new TokenVerifier(parsed.config.client, secrets, parsed.config.hooks.keepsMeta),
     hookSigner: new WebhookSigner(hookSecrets(env)),
+    sessions: new SessionSecrets(sessionKeys(env)),
   };
 }
 
@@ -147,6 +151,17 @@ function consoleAccess(
 function hookSecrets(env: Settings): readonly string[] {
   const { HOOK_SIGNING_SECRET: current, HOOK_SIGNING_PREVIOUS_SECRET: previous } = env;
   return [current ?? "", previous ?? ""].filter((secret) => secret !== "");
+}
+
+/**
+ * The keys of sessions' secrets (rule A23), from secrets that every edge and object has. A session shows whether a guess
+ * of its key is right, as a token does, so where tokens have a secret, the API key can't be guessed without it.
+ */
+function sessionKeys(env: Settings): readonly string[] {
+  const { API_KEY: api = "", TOKEN_HMAC_SECRET_KEY: token = "" } = env;
+  const apis = [api, env.API_KEY_PREVIOUS || api];
+  const tokens = [token, env.TOKEN_HMAC_PREVIOUS_SECRET_KEY || token];
+  return [...new Set(apis.flatMap((one) => tokens.map((other) => `${one}\n${other}`)))];
 }
 
 /** Logs the problems of the configuration, with the values that the responses don't quote (rule A8). */

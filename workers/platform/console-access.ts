@@ -2,7 +2,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } fr
 import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts";
 import type { ConsoleAccessConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import { digest } from "./digest.ts";
+import { areEqual, digest } from "./digest.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 
 /** Lets operators into the console who know its password, or whom Cloudflare Access lets through (rule N2). */
@@ -136,11 +136,4 @@ async function endOfToken(
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
-}
-
-/** Compares all bytes of two digests, which have a fixed length: the time tells nothing about the password. */
-function areEqual(one: Uint8Array, other: Uint8Array): boolean {
-  let difference = 0;
-  for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);
-  return difference === 0;
 }
