@@ -11,7 +11,7 @@ import {
   malformedAt,
 } from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { missingMethods, parseCommand, unknownMethodDetail } from "./methods.ts";
+import { missingMethods, parseNamed } from "./methods.ts";
 import { flagField, parseShape, shape } from "./shape.ts";
 
 /** The commands of a batch, in order; or why none of them is carried out. */
@@ -40,7 +40,8 @@ export function parseBatch(request: string, caller: ApiCaller): ParsedBatch {
 }
 
 /**
- * Parses one element. Its method is the only field whose name is a method's; other fields are ignored, as everywhere.
+ * Parses one element. Its method is the only field whose name is a method's; other fields are ignored, as everywhere. An
+ * element without a method is answered for itself (rule W9).
  */
 function parseElement(text: string, caller: ApiCaller): ParsedCommand {
   const parsed = parseShape(elementShape, text);
@@ -52,14 +53,9 @@ function parseElement(text: string, caller: ApiCaller): ParsedCommand {
   );
   if (present.size > 1)
     return { outcome: "malformed", detail: "the command names more than one method" };
-  const method = [...present].find(isCommandName);
-  const params = method && memberText(text, method);
-  if (method === undefined || params === undefined) {
-    const [name] = present;
-    return { outcome: "malformed", detail: unknownMethodDetail(name) };
-  }
-  const command = parseCommand(method, params, caller);
-  return command.outcome === "malformed" ? malformedAt(method, command) : command;
+  const [name = "unknown"] = present;
+  const command = parseNamed(name, memberText(text, name) ?? "{}", caller);
+  return command.outcome === "malformed" ? malformedAt(name, command) : command;
 }
 
 /**

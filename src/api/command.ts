@@ -21,8 +21,11 @@ export interface ApiCaller {
 
 /** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */
 export type ApiCommand =
-  | { readonly form: "single"; readonly method: CommandName; readonly entry: Entry }
+  | { readonly form: "single"; readonly method: GivenName; readonly entry: Entry }
   | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
+
+/** What a command is named in a request: "unknown" stands for a name that no command has, and for none (rule W9). */
+type GivenName = CommandName | "rpc" | "unknown";
 
 /** The commands that have one entry. */
 export type SingleName = OperationAt<"channel" | "user" | "question">;
@@ -136,7 +139,7 @@ export function malformedAt(place: string, { detail }: Malformed): Malformed {
 }
 
 /** Makes a command of a single entry. */
-export function singleCommand(method: CommandName, entry: ParsedEntry): ParsedCommand {
+export function singleCommand(method: GivenName, entry: ParsedEntry): ParsedCommand {
   return entry.outcome === "malformed"
     ? entry
     : { outcome: "command", command: { form: "single", method, entry } };
@@ -148,6 +151,6 @@ export function entriesOf(command: ApiCommand): readonly Entry[] {
 }
 
 /** The method of a command, as it is named in a request. */
-export function methodOf(command: ApiCommand): CommandName {
+export function methodOf(command: ApiCommand): GivenName {
   return command.form === "single" ? command.method : "broadcast";
 }

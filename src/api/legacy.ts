@@ -9,7 +9,7 @@ import {
   malformedAt,
 } from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { parseCommand, unknownMethodDetail } from "./methods.ts";
+import { parseNamed, unknownMethodDetail } from "./methods.ts";
 import { objectField, parseShape, shape, textField, uint32Field } from "./shape.ts";
 
 /** One line of the legacy form. The answer carries the same id. */
@@ -56,9 +56,10 @@ function parseLine(text: string, caller: ApiCaller): ParsedLine {
   const parsed = parseShape(lineShape, json);
   if (parsed.outcome === "malformed") return parsed;
   const { id, method: name } = parsed.value;
-  if (!isCommandName(name)) return { outcome: "malformed", detail: unknownMethodDetail(name) };
+  if (!isCommandName(name) && name !== "rpc")
+    return { outcome: "malformed", detail: unknownMethodDetail(name) };
   const params = memberText(json, "params") ?? "null";
-  const command = parseCommand(name, params === "null" ? "{}" : params, caller);
+  const command = parseNamed(name, params === "null" ? "{}" : params, caller);
   if (command.outcome === "malformed") return malformedAt("params", command);
   return { outcome: "line", value: { id, command: command.command } };
 }

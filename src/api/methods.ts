@@ -1,8 +1,11 @@
-import type { CommandName } from "../access/operations.ts";
+import { type CommandName, isCommandName } from "../access/operations.ts";
+import { errorCodes } from "../protocol/codes.ts";
 import {
   type ApiCaller,
   type ParsedCommand,
   type ParsedEntry,
+  type Refused,
+  refusedRequest,
   type SingleName,
   singleCommand,
 } from "./command.ts";
@@ -29,9 +32,10 @@ import { parsePollPublish } from "./poll-publish.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 import { parseInspect, parseWhy } from "./why.ts";
+import { objectOf, parseShape, textField } from "./shape.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
-const missingProMethods = [
+export const missingProMethods = [
   "device_register",
   "device_update",
   "device_remove",
@@ -56,8 +60,8 @@ export function missingDetail(method: string): string {
   return `${method} is a method of Centrifugo that Dormouse doesn't have yet`;
 }
 
-/** The answer's detail for a backend that names a method that no command may have, or none. */
-export function unknownMethodDetail(name: string | undefined): string {
+/** The answer's detail for a backend that names a method that no command may have. */
+export function unknownMethodDetail(name: string): string {
   const missing = missingMethods.find((known) => known === name);
   return missing === undefined ? "unknown method" : missingDetail(missing);
 }
@@ -75,6 +79,34 @@ export function parseCommand(
   return method === "broadcast"
     ? parseBroadcast(params, caller)
     : singleCommand(method, parseEntry(method, params, caller));
+}
+
+/** Parses a command whose method may be one that no command has (rule W9), like {@link parseCommand}. */
+export function parseNamed(name: string, params: string, caller: ApiCaller): ParsedCommand {
+  if (name === "rpc") return singleCommand("rpc", parseRpc(params));
+  if (isCommandName(name)) return parseCommand(name, params, caller);
+  return singleCommand("unknown", notFound(unknownMethodDetail(name)));
+}
+
+/** Parses an `rpc` request: there is no extension that could have its method (rule W9). */
+export function parseRpc(params: string): ParsedEntry {
+  const parsed = parseShape(rpcShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  return parsed.value.method === ""
+    ? refusedRequest("method is required")
+    : notFound(missingDetail("rpc"));
+}
+
+/** Built for each request, as none is expected. */
+const rpcShape = () => objectOf({ method: textField() });
+
+function notFound(detail: string): Refused {
+  // The words of Centrifugo's HTTP API, which are others than those of its client protocol.
+  return {
+    outcome: "refused",
+    error: { ...errorCodes.methodNotFound, message: "not found" },
+    detail,
+  };
 }
 
 /** Parses the parameters of a method with one entry, like {@link parseCommand}. */

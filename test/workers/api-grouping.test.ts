@@ -128,9 +128,6 @@ describe("a batch", () => {
 
   it.each<[string, (channel: string) => string]>([
     ["a wrong type", () => '{"publish":{"channel":1,"data":2}}'],
-    ["an unknown method", () => '{"nosuch":{"channel":"a"}}'],
-    ["no method", () => "{}"],
-    ["a batch inside", () => '{"batch":{"commands":[]}}'],
     ["two methods", (channel) => `{"history":{},"publish":{"channel":"${channel}","data":2}}`],
     ["no object", () => "1"],
   ])("[W4] with one command that can't be understood does nothing: %s", async (_, make) => {
@@ -140,6 +137,33 @@ describe("a batch", () => {
     expect(await answerOf(response)).toStrictEqual({ status: 400, body: "Bad Request" });
     expect(response.headers.get("X-Dormouse-Error-Detail")).toMatch(/^commands\[1\]: /);
     expect(await keptData(channel)).toStrictEqual([]);
+  });
+
+  it("[W9] answers for itself each command that has no method, and each rpc", async () => {
+    const channel = newChannel("ring");
+    const odd = [
+      "{}",
+      '{"nosuch":{}}',
+      '{"batch":{}}',
+      '{"device_list":{}}',
+      '{"rpc":{"method":"a"}}',
+    ];
+    const good = `{"publish":{"channel":"${channel}","data":1}}`;
+    const { body } = await call("batch", `{"commands":[${[...odd, '{"rpc":{}}', good].join()}]}`);
+    const notFound = '{"error":{"code":104,"message":"not found"}}';
+    expect(body).toContain(`[${[...odd.map(() => notFound), badRequest].join()},{"publish":`);
+    expect(await keptData(channel)).toStrictEqual(["1"]);
+  });
+
+  it("[W9] answers an rpc in the other forms, too", async () => {
+    const body = '{"error":{"code":104,"message":"not found"}}';
+    expect(await call("rpc", { method: "a", params: 1 })).toStrictEqual({ status: 200, body });
+    expect(await call("rpc", {})).toStrictEqual({ status: 200, body: badRequest });
+    expect((await call("rpc", { method: 1 })).status).toBe(400);
+    const line = await answerOf(
+      await post("/api", '{"id":7,"method":"rpc","params":{"method":"a"}}'),
+    );
+    expect(line).toStrictEqual({ status: 200, body: `{"id":7,${body.slice(1)}\n` });
   });
 
   it("[B1] takes as many commands as the limit says, and not one more", async () => {

@@ -14,7 +14,7 @@ import {
   type Question,
   type Refused,
 } from "../../src/api/command.ts";
-import { parseEntry } from "../../src/api/methods.ts";
+import { missingDetail, parseEntry, parseRpc } from "../../src/api/methods.ts";
 import {
   commandAnswer,
   encodeAnswer,
@@ -52,7 +52,6 @@ import {
 } from "../../src/contract/channel-call.ts";
 import { parseTraceparent, traced } from "../../src/contract/traceparent.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
-import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
@@ -65,6 +64,10 @@ export function carryOut(name: CommandName): Handler<AppEnv> {
   return (context) =>
     answerEntry(context, parseEntry(name, context.get("request"), callerOf(context)), name);
 }
+
+/** `POST /api/rpc`, which is refused (rule W9). */
+export const rpc: Handler<AppEnv> = (context) =>
+  answerEntry(context, parseRpc(context.get("request")), "rpc");
 
 /** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
 export function missing(method: string): Handler<AppEnv> {

@@ -17,7 +17,7 @@ import {
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
-import { batch, carryOut, legacy, missing } from "./api.ts";
+import { batch, carryOut, legacy, missing, rpc } from "./api.ts";
 import {
   consoleCall,
   consoleFile,
@@ -35,7 +35,7 @@ import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
 import { measure, showMetrics } from "./metrics.ts";
 import { poll } from "./poll.ts";
-import { missingMethods } from "../../src/api/methods.ts";
+import { missingProMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
 import { webSocket } from "./websocket.ts";
@@ -56,7 +56,8 @@ export function createApp(): HonoBase<AppEnv> {
   for (const name of operationNames()) {
     app.all(`/api/${name}`, onlyPost, jsonBody, isCommandName(name) ? carryOut(name) : events);
   }
-  for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
+  app.all("/api/rpc", onlyPost, jsonBody, rpc);
+  for (const method of missingProMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
   const withoutToken = new AddressRate(upgradeRate);

@@ -55,14 +55,8 @@ describe("a batch request", () => {
     [`{"commands":{}}`, "the field commands must be an array"],
     [`{"parallel":1}`, "the field parallel must be a boolean"],
     [`{"commands":[1]}`, "commands[0]: the request must be an object"],
-    [`{"commands":[{}]}`, "commands[0]: unknown method"],
-    [`{"commands":[{"publish":null}]}`, "commands[0]: unknown method"],
-    [`{"commands":[{"invent":{}}]}`, "commands[0]: unknown method"],
-    [`{"commands":[{"batch":{}}]}`, "commands[0]: unknown method"],
-    [
-      `{"commands":[{"device_list":{}}]}`,
-      "commands[0]: device_list is a method of Centrifugo that Dormouse doesn't have yet",
-    ],
+    [`{"commands":[{"rpc":{"method":1}}]}`, "commands[0]: rpc: the field method must be a string"],
+    [`{"commands":[null]}`, "commands[0]: the request must be an object"],
     [
       `{"commands":[{"presence":{"channel":"a"}},{"publish":{},"presence":{}}]}`,
       "commands[1]: the command names more than one method",
@@ -78,6 +72,38 @@ describe("a batch request", () => {
     [`{"commands":[{"publish":[]}]}`, "commands[0]: publish: the request must be an object"],
   ])("[W4] is malformed as a whole: %s", (request, detail) => {
     expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
+  });
+
+  it.each([
+    ["{}", "unknown", 104, "unknown method"],
+    [`{"publish":null}`, "unknown", 104, "unknown method"],
+    [`{"invent":[]}`, "unknown", 104, "unknown method"],
+    [`{"unknown":1}`, "unknown", 104, "unknown method"],
+    [`{"batch":{}}`, "unknown", 104, "unknown method"],
+    [`{"events":{"object":"home/1"}}`, "unknown", 104, "unknown method"],
+    [
+      `{"device_list":{}}`,
+      "unknown",
+      104,
+      "device_list is a method of Centrifugo that Dormouse doesn't have yet",
+    ],
+    [
+      `{"rpc":{"method":"m","params":[1]}}`,
+      "rpc",
+      104,
+      "rpc is a method of Centrifugo that Dormouse doesn't have yet",
+    ],
+    [`{"rpc":{}}`, "rpc", 107, "method is required"],
+  ])("[W9] answers a command without a method for itself: %s", (element, method, code, detail) => {
+    const request = `{"commands":[{"presence":{"channel":"a"}},${element},{"presence":{"channel":"b"}}]}`;
+    expect(parse(request)).toMatchObject({
+      outcome: "batch",
+      commands: [
+        { entry: { outcome: "call", channel: "a" } },
+        { method, entry: { outcome: "refused", error: { code }, detail } },
+        { entry: { outcome: "call", channel: "b" } },
+      ],
+    });
   });
 
   it("[B1] takes as many commands as the limit says and no more", () => {

@@ -76,6 +76,16 @@ describe("a legacy body", () => {
     expect(parse(body)).toStrictEqual({ outcome: "malformed", detail });
   });
 
+  it("[W9] answers an rpc for itself", () => {
+    const body = `{"id":1,"method":"rpc","params":{"method":"m"}}\n{"id":2,"method":"rpc"}`;
+    expect(parse(body)).toMatchObject({
+      lines: [
+        { id: 1, command: { entry: { outcome: "refused", error: { code: 104 } } } },
+        { id: 2, command: { entry: { outcome: "refused", error: { code: 107 } } } },
+      ],
+    });
+  });
+
   it("[B1] takes as many lines as the limit says and no more", () => {
     const line = `{"method":"presence"}\n`;
     expect(parse(line.repeat(limits.requestCommandsMax)).outcome).toBe("lines");
