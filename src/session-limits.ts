@@ -30,12 +30,18 @@ export const sessionLimits = {
   commandsOverRatePerSecond: 10,
   commandsOverRateBurst: 100,
   /**
-   * Channels that one connection names anew in a second, and at once besides `client.channel_limit`. Each may make an
-   * object that stays for hours, whereas a person changes channels now and then. The names that the connection is
-   * subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
+   * Channels that one user, token or address names anew in a second through one object, and at once besides
+   * `client.channel_limit`. Each may make an object that stays for hours, whereas a person changes channels now and then.
+   * The names that the connection is subscribed to, or that were named lately, are free. The limit is enforced as above
+   * (rule B8).
    */
   newChannelsPerSecond: 5,
   newChannelsBurst: 100,
+  /**
+   * Names that an object remembers for that, of some 100 bytes. Beyond it, clients are forgotten who may name as many as
+   * new ones, or else those that came first.
+   */
+  newChannelNamesMax: 100_000,
   /**
    * Commands of one frame that are carried out before others get a turn of the event loop: a millisecond or two (rule
    * B17). A frame of the subscriptions with which a client comes back has about as many.

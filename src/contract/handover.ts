@@ -37,8 +37,8 @@ export interface Handover {
   /** A backend was asked at the upgrade (rule Q10), so the object doesn't ask about the connect. Absent: none was. */
   readonly asked?: AskedAtUpgrade;
   /**
-   * The address of a client without a token at the upgrade, or its network (rule B13); absent if it isn't known, and
-   * from the release before.
+   * The address of a client without a token at the upgrade, or its network (rules B8 and B13); absent if it isn't known,
+   * and from the release before, which told it of WebSockets alone.
    */
   readonly address?: string;
 }

@@ -64,6 +64,11 @@ export interface SessionIdentity {
    * `data` for the connect reply. Absent: the edge hasn't, or another release made the session.
    */
   readonly atUpgrade?: { readonly data?: JsonText };
+  /**
+   * The address of the client or its network, for which the channels count that it names (rule B8). Absent: the edge saw a
+   * token or doesn't know it, a user was named, or a release made the session that knew no such field.
+   */
+  readonly address?: string;
   /** The headers that hooks get; absent: none. */
   readonly headers?: KeptHeaders;
   /** The trace that the handshake belongs to (rule X1); absent: none. */

@@ -26,6 +26,7 @@ import {
 import { pong } from "./liveness.ts";
 import { isParallelPage } from "./map-subscribe.ts";
 import { callMethod, passMessage } from "./methods.ts";
+import { namerOf } from "./named-channels.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
@@ -66,10 +67,19 @@ export class CommandExecutor {
     }
     const channel = channelOf(command) ?? "";
     const { user, connecting } = this.#session;
-    const unfamiliar = this.#unfamiliar(command);
-    const taken = this.#rateLimit.take(command.method, user, channel, unfamiliar, nowMs);
+    const taken = this.#rateLimit.take(command.method, user, channel, nowMs);
     const received = { command, tokens, nowMs, busy };
-    this.#heed(taken, user === "" && connecting ? { ...received, beforeUser: true } : received);
+    if (user === "" && connecting) this.#heed(taken, { ...received, beforeUser: true });
+    else this.#heed(taken === "granted" ? this.#takeChannel(command, nowMs) : taken, received);
+  }
+
+  /** Takes the channel that a command makes the server turn to, unless the connection is subscribed to it. */
+  #takeChannel(command: Command, nowMs: number): ReturnType<CommandRateLimit["take"]> {
+    const channel = this.#unfamiliar(command);
+    const { context, identity } = this.#session;
+    return channel === undefined
+      ? "granted"
+      : this.#rateLimit.takeChannel(channel, context.namedChannels, namerOf(identity), nowMs);
   }
 
   /** Carries a command out, or queues it, unless it is over a rate. */
@@ -96,7 +106,7 @@ export class CommandExecutor {
 
   /** Whether a keep-alive text that reached the object is to be answered. It counts like a command (rule B7). */
   allowsKeepalive(nowMs: number): boolean {
-    const taken = this.#rateLimit.take("ping", this.#session.user, "", undefined, nowMs);
+    const taken = this.#rateLimit.take("ping", this.#session.user, "", nowMs);
     if (taken === "far-over") this.#session.disconnect(disconnectCodes.tooManyRequests);
     return taken === "granted";
   }
@@ -210,7 +220,8 @@ export class CommandExecutor {
         beforeUser === true && user !== ""
           ? this.#rateLimit.takeForUser(command.method, user, channelOf(command) ?? "", nowMs)
           : "granted";
-      this.#heed(taken, counted);
+      const isNew = beforeUser === true && taken === "granted";
+      this.#heed(isNew ? this.#takeChannel(command, nowMs) : taken, counted);
     }
     const rest = all.slice(waited.length);
     if (rest.length === 0 || this.#session.ignoresCommands) return;

@@ -134,7 +134,7 @@ export interface ReceivedCommand {
   readonly nowMs: number;
   /** Too much waits in the object already: a publish is refused (rule B6). */
   readonly busy: boolean;
-  /** It came before a backend had named the user, whose rates it doesn't count in yet (rule B7). Absent: it did not. */
+  /** It came before the user was known, in whose rates it doesn't count yet (rules B7 and B8). Absent: it did not. */
   readonly beforeUser?: true;
 }
 

@@ -87,12 +87,13 @@ function carryOutAccepted(
   }
   // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
-  const { byHook: _, atUpgrade: __, ...identity } = session.identity;
+  const { byHook: _, atUpgrade: __, address, ...identity } = session.identity;
   const { headers } = identity;
   session.identity = {
     ...identity,
     ...appOf(request),
     ...(byHook === undefined ? {} : { byHook }),
+    ...(address === undefined || kept.user !== "" ? {} : { address }),
     claims: kept,
   };
   if (headers !== undefined)

@@ -10,6 +10,7 @@ import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { SessionCounts } from "./session-counts.ts";
+import type { NamedChannels } from "./named-channels.ts";
 import type { UserRates } from "./user-rates.ts";
 import type { VainReads } from "./vain-reads.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
@@ -59,6 +60,8 @@ export interface SessionContext {
   readonly channels: Channels;
   /** Absent where users have no homes (`client.users.enabled`). */
   readonly users?: Users;
+  /** The channels that the object's clients name anew (rule B8). */
+  readonly namedChannels: NamedChannels;
   /** How fast users may send commands; absent without `client.rate_limit.user_command`. */
   readonly userRates?: UserRates;
   /** Takes each connection of a user that ends; absent where nobody asks who is online (rules U26, E11). */

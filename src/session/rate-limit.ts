@@ -1,6 +1,7 @@
 import type { Config, Rate } from "../config/config.ts";
 import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
+import { NewChannelBucket, type NamedChannels } from "./named-channels.ts";
 import { RateBuckets } from "./rate-buckets.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import type { UserRates } from "./user-rates.ts";
@@ -31,15 +32,13 @@ export class CommandRateLimit {
   /**
    * Takes one command.
    *
-   * @param user       who sends it; "" for an anonymous user
-   * @param channel    the channel that the command names; "" if it names none
-   * @param unfamiliar the channel if the command makes the server turn to it, and the connection isn't subscribed to it
+   * @param user    who sends it; "" for an anonymous user
+   * @param channel the channel that the command names; "" if it names none
    */
   take(
     method: CommandMethod,
     user: string,
     channel: string,
-    unfamiliar: string | undefined,
     nowMs: number,
   ): ReturnType<TokenBucket["take"]> {
     // Pongs don't count: a pong without a ping closes the connection anyway (rule K2).
@@ -49,10 +48,27 @@ export class CommandRateLimit {
       const taken = this.#take(kind, user, channel, nowMs);
       if (taken !== "granted") return taken;
     }
-    if (unfamiliar === undefined) return "granted";
-    const rate = newChannelRate(this.#config.client.channelLimit);
-    this.#newChannels ??= new NewChannelBucket(rate);
-    return this.#newChannels.takeChannel(unfamiliar, nowMs);
+    return "granted";
+  }
+
+  /**
+   * Takes one channel that a granted command makes the server turn to, and to which the connection isn't subscribed (rule
+   * B8).
+   *
+   * @param shared those of the object's clients
+   * @param namer  whom the channel counts for; undefined for the connection
+   */
+  takeChannel(
+    channel: string,
+    shared: NamedChannels,
+    namer: string | undefined,
+    nowMs: number,
+  ): ReturnType<TokenBucket["take"]> {
+    if (namer !== undefined && shared.take(namer, channel, nowMs)) return "granted";
+    const own = (this.#newChannels ??= new NewChannelBucket(shared.rate));
+    if (namer === undefined) return own.takeChannel(channel, nowMs);
+    // What is refused to all of a client's connections together is counted by each of them.
+    return own.take(nowMs) === "granted" ? "over" : "far-over";
   }
 
   /** Takes one command that the connection's own rates granted before the user was known. */
@@ -136,35 +152,6 @@ export class CommandRateLimit {
   }
 }
 
-/** How many different channels one connection may name: a channel that it named lately is none more. */
-class NewChannelBucket extends TokenBucket {
-  /**
-   * The names that were granted, the one first that was named first. Of thousands of connections most name one channel,
-   * so a single name has no set of its own, which takes 200 bytes.
-   */
-  #names: string | Set<string> | undefined;
-
-  takeChannel(channel: string, nowMs: number): ReturnType<TokenBucket["take"]> {
-    const names = this.#names;
-    if (names === channel || (typeof names === "object" && names.has(channel))) return "granted";
-    const taken = this.take(nowMs);
-    if (taken === "granted") this.#add(channel);
-    return taken;
-  }
-
-  #add(channel: string): void {
-    if (this.#names === undefined) {
-      this.#names = channel;
-      return;
-    }
-    const names = typeof this.#names === "string" ? new Set([this.#names]) : this.#names;
-    const [oldest] = names;
-    if (oldest !== undefined && names.size >= this.rate.burst) names.delete(oldest);
-    names.add(channel);
-    this.#names = names;
-  }
-}
-
 /** For the commands of one connection (rule B7). */
 const commandRate: Rate = {
   burst: limits.commandsBurst,
@@ -185,13 +172,3 @@ export const subscribeRate: Rate = {
   burst: limits.subscribesBurst,
   perSecond: limits.subscribesPerSecond,
 };
-
-/** For the channels that one connection names anew (rule B7). Made once, as all connections have the same limit. */
-function newChannelRate(channelLimit: number): Rate {
-  const burst = channelLimit + limits.newChannelsBurst;
-  if (lastNewChannelRate?.burst !== burst)
-    lastNewChannelRate = { burst, perSecond: limits.newChannelsPerSecond };
-  return lastNewChannelRate;
-}
-
-let lastNewChannelRate: Rate | undefined;

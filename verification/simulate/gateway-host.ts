@@ -1,4 +1,5 @@
 import { Backlog } from "../../src/hub/backlog.ts";
+import { NamedChannels } from "../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { gatewayNode } from "../../src/contract/object-names.ts";
@@ -193,6 +194,7 @@ export class GatewayHost implements GatewayCalls {
         channels: gateway,
         backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
         knownDeltas: new KnownDeltas(),
+        namedChannels: new NamedChannels(1_000),
         version: "test",
         node,
         serverSubscriptions: true,

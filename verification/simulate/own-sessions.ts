@@ -1,4 +1,5 @@
 import { Backlog } from "../../src/hub/backlog.ts";
+import { NamedChannels } from "../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 
@@ -7,6 +8,7 @@ export function ownSessions(channel: string): Omit<SessionContext, "config" | "c
   return {
     backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
     knownDeltas: new KnownDeltas(),
+    namedChannels: new NamedChannels(1_000),
     version: "test",
     node: `channel:${channel}`,
     channel,

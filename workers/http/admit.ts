@@ -8,6 +8,7 @@ import { refusesPage } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
 import { askAboutClient, type ConnectHookOutcome, asksAtUpgrade } from "./connect-hook.ts";
+import { addressOf } from "./endpoints.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
 import { fitHeaders, handshakeHeaders } from "../../src/hooks/headers.ts";
 import { getCookie } from "hono/cookie";
@@ -43,11 +44,13 @@ function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined
     targets.size === 0 ? undefined : handshakeHeaders(targets, (name) => request.get(name));
   if (headers !== undefined && !fitHeaders({ http: headers })) return refused(respondTooLarge());
   const traceparent = parseTraceparent(request.get("traceparent"));
+  const address = claims === undefined ? addressOf(context) : undefined;
   return {
     outcome: "admitted",
     ...(claims !== undefined && { claims }),
     ...(headers !== undefined && { headers }),
     ...(traceparent !== undefined && { traceparent }),
+    ...(address !== undefined && { address }),
   };
 }
 

@@ -156,7 +156,7 @@ const edges = new WeakMap<Configured, Edge>();
 /** What the object is told: the headers of further hooks only, and what the backend gave. */
 function handedOver(
   { hooks }: Config,
-  { headers: http, traceparent }: Admitted,
+  { headers: http, traceparent, address }: Admitted,
   client: string,
   answer: Exclude<ConnectAnswer, HookRefused>,
 ): Admitted {
@@ -164,6 +164,7 @@ function handedOver(
   const rest = {
     ...(headers === undefined ? {} : { headers }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(address === undefined ? {} : { address }),
   };
   if (answer.outcome === "no-credentials") return { ...rest, asked: { client } };
   const { claims, data } = answer;

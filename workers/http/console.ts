@@ -93,7 +93,7 @@ export function consoleLive(): Handler<AppEnv> {
       subscriptions: [{ channel, override }],
     };
     const handover = handoverRequest(context.req.raw, { v: 1, keepalive: "server", claims });
-    return placeSocket(destination.pool, handover);
+    return placeSocket(destination.pool, handover, claims);
   };
 }
 

@@ -9,6 +9,8 @@ import { NewChannels } from "./new-channels.ts";
 import type { Pool } from "./placement.ts";
 import { respondMalformed } from "./respond.ts";
 import { parseRegion } from "../platform/region.ts";
+import type { ConnectionClaims } from "../../src/access/claims.ts";
+import { namerOf } from "../../src/session/named-channels.ts";
 import type { Context } from "hono";
 import type { AppEnv } from "./app-env.ts";
 
@@ -37,8 +39,9 @@ export function channelEndpoint(): Endpoint {
     const address = addressOf(context);
     const pool = {
       ...poolOf(channel, pools, context.env),
-      admits: (nowMs: number) => {
-        const admitted = newChannels.admits(channel, address, nowMs);
+      admits: (claims: ConnectionClaims | undefined, nowMs: number) => {
+        const namer = claims === undefined ? undefined : namerOf({ claims });
+        const admitted = newChannels.admits(channel, [address, namer], nowMs);
         if (!admitted) context.set("refusal", { rule: "B8", reason: tooManyChannels });
         return admitted;
       },
@@ -94,7 +97,7 @@ export function addressOf(context: Context<AppEnv>): string | undefined {
   return clientAddress(context.req.raw.headers, header);
 }
 
-const tooManyChannels = "the client's address opens new channels too fast";
+const tooManyChannels = "the client or its address opens new channels too fast";
 
 function malformed(detail: string) {
   return { outcome: "refused", response: respondMalformed(detail) } as const;

@@ -2,20 +2,21 @@ import { limits } from "../../src/limits.ts";
 import { AddressRate, RecentlyUsed } from "./client-address.ts";
 
 /**
- * Bounds how fast one client address may turn to channels that this isolate of the edge doesn't know, because each may
- * make an object (rule B8).
+ * Bounds how fast one client address, and one user or token, may turn to channels that this isolate of the edge doesn't
+ * know, because each may make an object (rule B8).
  */
 export class NewChannels {
-  readonly #addresses = new AddressRate(rate);
+  readonly #clients = new AddressRate(rate);
   readonly #known = new RecentlyUsed<true>(limits.channelsRememberedMax);
 
   /**
    * Whether a client may turn to a channel now.
    *
-   * @param address of the client; undefined if it isn't known: then there is no bound
+   * @param clients the client's address, and its user or token; undefined for what isn't known: then there is no bound
    */
-  admits(channel: string, address: string | undefined, nowMs: number): boolean {
-    return this.#known.use(channel) !== undefined || this.#addresses.admits(address, nowMs);
+  admits(channel: string, clients: readonly (string | undefined)[], nowMs: number): boolean {
+    if (this.#known.use(channel) !== undefined) return true;
+    return clients.every((client) => this.#clients.admits(client, nowMs));
   }
 
   /** Notes that a channel has an object: a client that comes back to it takes nothing. */

@@ -31,7 +31,7 @@ export interface Pool {
   /** An object of the pool, by its index. */
   readonly objectAt: (index: number) => PoolObject;
   /** Whether the client may turn to the pool now (rule B8); absent if there is no bound. */
-  readonly admits?: (nowMs: number) => boolean;
+  readonly admits?: (claims: ConnectionClaims | undefined, nowMs: number) => boolean;
   /** Called when an object has accepted a socket. */
   readonly placed?: () => void;
 }
@@ -46,13 +46,18 @@ interface PoolObject {
  * Asks the objects of a pool in turn until one accepts the socket (rule G3). An object that fails or doesn't answer
  * ends the search: the client will try again. The whole search may take as long as one object may (rule B4).
  *
+ * @param claims that are known of the client
  * @returns the object's response, or a refusal for the client
  */
-export async function placeSocket(pool: Pool, handover: Request): Promise<Response> {
+export async function placeSocket(
+  pool: Pool,
+  handover: Request,
+  claims: ConnectionClaims | undefined,
+): Promise<Response> {
   const { pools, name } = pool;
   const startedAtMs = Date.now();
   let nowMs = startedAtMs;
-  if (pool.admits?.(nowMs) === false) return respondBusy(busyRetrySeconds());
+  if (pool.admits?.(claims, nowMs) === false) return respondBusy(busyRetrySeconds());
   for (const index of pools.candidates(name, startedAtMs)) {
     const waitMs = startedAtMs + limits.objectAnswerMs - nowMs;
     if (waitMs <= 0) break;
@@ -103,7 +108,7 @@ type OpenedSocket =
 export async function openSocket(
   pool: Pool,
   codec: CodecName,
-  { claims, headers, traceparent, asked }: Admitted,
+  { claims, headers, traceparent, asked, address }: Admitted,
   client: "stream" | "events" | "poll",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
@@ -116,9 +121,10 @@ export async function openSocket(
       ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),
       ...(asked !== undefined && { asked }),
+      ...(address !== undefined && { address }),
     },
   );
-  const response = await placeSocket(pool, handover);
+  const response = await placeSocket(pool, handover, claims);
   const { webSocket } = response;
   if (webSocket === null) return { outcome: "refused", response };
   webSocket.binaryType = "arraybuffer";
@@ -161,6 +167,8 @@ export interface Admitted {
   readonly traceparent?: string;
   /** A backend was asked at the upgrade (rule Q10); absent if none was. */
   readonly asked?: AskedAtUpgrade;
+  /** The address of a client that came without a token; absent if it isn't known. */
+  readonly address?: string;
 }
 
 /** The stub of an object that can hold sockets. */

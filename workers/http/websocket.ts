@@ -2,7 +2,7 @@ import type { Handler, Context } from "hono";
 import { admit } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
-import { addressOf, type Endpoint } from "./endpoints.ts";
+import type { Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import type { HookRefusal } from "../../src/config/config.ts";
@@ -30,7 +30,7 @@ export function webSocket(
     const codec = direction === "unidirectional" ? "one_way" : chosen.codec;
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
-    const address = admission.claims === undefined ? addressOf(context) : undefined;
+    const { address } = admission;
     if (!withoutToken.admits(address, Date.now())) {
       context.set("refusal", { rule: "B13", reason: tooManyUpgrades });
       return respondBusy(busyRetrySeconds());
@@ -50,7 +50,7 @@ export function webSocket(
       ...(atUpgrade !== undefined && { asked: atUpgrade }),
       ...(address !== undefined && { address }),
     });
-    return placeSocket(destination.pool, handover);
+    return placeSocket(destination.pool, handover, claims);
   };
 }
 

@@ -355,7 +355,7 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param secret of a session whose client posts its frames
  */
 function newSession(
-  { keepalive, codec, events, passing, headers, traceparent, asked }: Handover,
+  { keepalive, codec, events, passing, headers, traceparent, asked, address }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
@@ -373,6 +373,7 @@ function newSession(
     ...(listed ? { listed } : {}),
     ...(headers === undefined ? {} : { headers: { http: headers } }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(address === undefined ? {} : { address }),
     ...(claims === undefined ? {} : { claims }),
     ...(asked === undefined ? {} : atUpgrade(asked, claims)),
     subscriptions: [],

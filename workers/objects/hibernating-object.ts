@@ -15,6 +15,7 @@ import { eventObject } from "../../src/contract/object-names.ts";
 import { isTold } from "../../src/events/event.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
 import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
+import { NamedChannels } from "../../src/session/named-channels.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
 import type { TrailAnswer, TrailQuery } from "../../src/contract/trail.ts";
@@ -182,6 +183,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     config: this.config,
     backlog: this.backlog,
     knownDeltas: new KnownDeltas(),
+    namedChannels: new NamedChannels(this.config.client.channelLimit),
     version,
     node: this.node,
     trail: this.remembered.clients,

@@ -10,7 +10,7 @@ const { addressChannelsBurst: burst, addressChannelsPerSecond: perSecond } = lim
 function admitted(channels: NewChannels, address: string | undefined, count: number, atMs = nowMs) {
   let number = 0;
   for (let index = 0; index < count; index++)
-    if (channels.admits(`${String(address)}-${atMs}-${index}`, address, atMs)) number++;
+    if (channels.admits(`${String(address)}-${atMs}-${index}`, [address], atMs)) number++;
   return number;
 }
 
@@ -22,12 +22,21 @@ describe("new channels of one address", () => {
     expect(admitted(channels, "192.0.2.2", burst)).toBe(burst);
   });
 
+  it("[B8] are bounded of one user or token, too, whatever its addresses", () => {
+    const channels = new NewChannels();
+    const admits = (index: number, user: string) =>
+      channels.admits(`c${index}`, [`address ${index}`, user], nowMs);
+    for (let index = 0; index < burst; index++) expect(admits(index, "user 1")).toBe(true);
+    expect(admits(burst, "user 1")).toBe(false);
+    expect(admits(burst, "user 2")).toBe(true);
+  });
+
   it("[B8] don't include a channel that is known to exist", () => {
     const channels = new NewChannels();
     channels.exists("news");
     admitted(channels, "192.0.2.1", burst);
-    expect(channels.admits("other", "192.0.2.1", nowMs)).toBe(false);
-    expect(channels.admits("news", "192.0.2.1", nowMs)).toBe(true);
+    expect(channels.admits("other", ["192.0.2.1"], nowMs)).toBe(false);
+    expect(channels.admits("news", ["192.0.2.1"], nowMs)).toBe(true);
   });
 
   it("[B8] aren't bounded where the address isn't known", () => {
@@ -52,10 +61,10 @@ describe("new channels of one address", () => {
     admitted(channels, "192.0.2.1", burst);
     channels.exists("news");
     for (let index = 0; index < limits.channelsRememberedMax; index++) channels.exists(`c${index}`);
-    expect(channels.admits("news", "192.0.2.1", nowMs)).toBe(false);
+    expect(channels.admits("news", ["192.0.2.1"], nowMs)).toBe(false);
     for (let index = 0; index < limits.addressesRememberedMax; index++)
-      channels.admits("x", `a${index}`, nowMs);
-    expect(channels.admits("news", "192.0.2.1", nowMs)).toBe(true);
+      channels.admits("x", [`a${index}`], nowMs);
+    expect(channels.admits("news", ["192.0.2.1"], nowMs)).toBe(true);
   });
 });
 

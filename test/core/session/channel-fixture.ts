@@ -1,4 +1,5 @@
 import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
+import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
@@ -184,6 +185,7 @@ export class ChannelFixture {
       ),
       backlog: this.#backlog,
       knownDeltas: new KnownDeltas(),
+      namedChannels: new NamedChannels(1_000),
       version: "test",
       node: `channel:${channel.name}`,
       channel: channel.name,

@@ -5,6 +5,7 @@ import type { ConnectionEvents } from "../../../src/events/connection-events.ts"
 import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
+import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { UserRates } from "../../../src/session/user-rates.ts";
 import { TestConnection } from "./test-connection.ts";
 import type { Refusal } from "../../../src/access/refusal.ts";
@@ -56,6 +57,7 @@ export class ManyChannelsFixture {
   readonly #events: ConnectionEvents | undefined;
   readonly #later: ManyChannelsSetup["later"];
   readonly #userRates: UserRates;
+  readonly #namedChannels: NamedChannels;
   #clients = 0;
 
   constructor(setup: ManyChannelsSetup = {}) {
@@ -75,6 +77,7 @@ export class ManyChannelsFixture {
     this.#events = setup.events;
     this.#later = setup.later;
     this.#userRates = new UserRates(this.config);
+    this.#namedChannels = new NamedChannels(this.config.client.channelLimit);
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
@@ -137,6 +140,7 @@ export class ManyChannelsFixture {
       ...(this.#events === undefined ? {} : { events: this.#events }),
       ...(this.#later === undefined ? {} : { later: this.#later }),
       userRates: this.#userRates,
+      namedChannels: this.#namedChannels,
       ...(this.config.hooks.targets.size === 0 ? {} : { hooks: this.backend.hooks }),
       refused: (refusal) => this.refusals.push(refusal),
       backlog: new Backlog({

@@ -1,4 +1,5 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
+import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../src/access/claims.ts";
@@ -316,6 +317,7 @@ describe("a unidirectional client, where channels are named", () => {
       channels,
       backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
       knownDeltas: new KnownDeltas(),
+      namedChannels: new NamedChannels(1_000),
       version: "test",
       node: "gateway:x",
       channel: "a",
