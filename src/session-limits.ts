@@ -5,6 +5,11 @@ export const sessionLimits = {
    * O6). A connection that sends more is closed with 3013.
    */
   framesWaitingBytesMax: 262_144,
+  /**
+   * The same while all connections' frames that wait are fewer than `waitingBytesMax`: a flood that is answered 111 (rule
+   * B7) waits for its turns (rule B17).
+   */
+  framesBurstBytesMax: 1_048_576,
   /** Commands of one connection that wait for its own earlier ones (rule O6). Further commands are answered 111. */
   commandsWaitingMax: 4_096,
   /**

@@ -3,8 +3,9 @@
  *
  *     frame
  *       ↓  FrameQueue    frames of the socket, one after the other (workers/objects/client.ts)
- *       ↓                why: verifying a token and a commit take time, and the next frame must not overtake (rule O6)
- *       ↓                limit: limits.framesWaitingBytesMax, then disconnect code 3013
+ *       ↓                why: verifying a token, a commit and others' turns take time, and the next frame must not
+ *       ↓                overtake (rules O6 and B17)
+ *       ↓                limit: limits.framesWaitingBytesMax and framesBurstBytesMax, then disconnect code 3013
  *     command
  *       ↓  CommandQueue  commands that name a channel, while a subscribe to it is under way, or a backend is asked about
  *       ↓                a publish; all during a connect

@@ -21,7 +21,7 @@ import type { SessionRows } from "../platform/session-rows.ts";
 import { secretPattern } from "../platform/session-secrets.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
-import { Client, type FrameHost } from "./client.ts";
+import { Client, type FrameHost, type WaitingFrames } from "./client.ts";
 import { UnconnectedSockets } from "./unconnected-sockets.ts";
 
 /**
@@ -45,6 +45,7 @@ export class ClientSockets {
     (socket) => this.#clients.get(socket)?.session.hasConnected === true,
   );
   readonly #host: SocketHost;
+  readonly #waitingFrames: WaitingFrames = { bytes: 0 };
   /** Whether a socket has gone since the last {@link takeDueAtMs}. */
   #oneLeft = false;
   #sweptAtMs = 0;
@@ -282,7 +283,11 @@ export class ClientSockets {
     // divides the frames.
     const oneByOne = snapshot.codec === "one_way" && snapshot.secret === undefined;
     const connection = new SocketConnection(socket, this.#host, oneByOne);
-    const client = new Client(this.#setup.newSession(snapshot, connection), connection);
+    const client = new Client(
+      this.#setup.newSession(snapshot, connection),
+      connection,
+      this.#waitingFrames,
+    );
     this.#clients.set(socket, client);
     if (mayBeUnconnected(snapshot))
       this.#unconnected.add(socket, addressIn(this.#setup.context.getTags(socket)));

@@ -19,6 +19,7 @@ import type { TokenVerifier } from "../platform/token-verifier.ts";
 export class Client {
   readonly session: Session;
   readonly connection: ClientConnection;
+  readonly #waiting: WaitingFrames;
   /** Undefined while no frame is being carried out. */
   #frames: FrameQueue | undefined;
   /**
@@ -26,9 +27,11 @@ export class Client {
    */
   #verifications: TokenBucket | undefined;
 
-  constructor(session: Session, connection: ClientConnection) {
+  /** @param waiting what the object's frames that wait take together */
+  constructor(session: Session, connection: ClientConnection, waiting: WaitingFrames) {
     this.session = session;
     this.connection = connection;
+    this.#waiting = waiting;
   }
 
   /** Bytes handed to the socket that the client has not taken yet. */
@@ -43,7 +46,7 @@ export class Client {
   /** Carries out a frame after those before it; disconnects a client whose waiting frames take too much memory. */
   async take(message: string | ArrayBuffer | Uint8Array, host: FrameHost): Promise<void> {
     const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
-    const frames = (this.#frames ??= new FrameQueue());
+    const frames = (this.#frames ??= new FrameQueue(this.#waiting));
     const carriedOut = frames.take(bytes, () => this.#carryOut(message, host));
     // The client sends faster than its frames can be carried out, and more than can be kept.
     if (carriedOut === undefined) this.session.disconnect(disconnectCodes.tooManyRequests);
@@ -183,8 +186,14 @@ interface ClientConnection extends Connection {
  * the runtime hands over the next ones.
  */
 export class FrameQueue {
+  readonly #all: WaitingFrames;
   #last: Promise<void> | undefined;
   #waitingBytes = 0;
+
+  /** @param all those of the object */
+  constructor(all: WaitingFrames) {
+    this.#all = all;
+  }
 
   /** Whether no frame is being carried out, and none waits. */
   get idle(): boolean {
@@ -196,18 +205,21 @@ export class FrameQueue {
    *
    * @param bytes what the frame takes in memory
    * @param carryOut must not reject
-   * @returns resolves when the frame was carried out; undefined when `limits.framesWaitingBytesMax` would be exceeded:
-   *          then the frame is not carried out
+   * @returns resolves when the frame was carried out; undefined if too much waits: then the frame is not carried out
    */
   take(bytes: number, carryOut: () => Promise<void>): Promise<void> | undefined {
     const before = this.#last;
-    if (before !== undefined && this.#waitingBytes + bytes > limits.framesWaitingBytesMax) {
-      return undefined;
-    }
+    if (before !== undefined && !this.#hasRoom(bytes)) return undefined;
     const turn = this.#carryOut(before, bytes, carryOut);
     this.#last = turn;
     void this.#forget(turn);
     return turn;
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const own = this.#waitingBytes + bytes;
+    if (own <= limits.framesWaitingBytesMax) return true;
+    return own <= limits.framesBurstBytesMax && this.#all.bytes + bytes <= limits.waitingBytesMax;
   }
 
   async #carryOut(
@@ -217,8 +229,10 @@ export class FrameQueue {
   ): Promise<void> {
     if (before !== undefined) {
       this.#waitingBytes += bytes;
+      this.#all.bytes += bytes;
       await before;
       this.#waitingBytes -= bytes;
+      this.#all.bytes -= bytes;
     }
     await carryOut();
   }
@@ -228,6 +242,11 @@ export class FrameQueue {
     await turn;
     if (this.#last === turn) this.#last = undefined;
   }
+}
+
+/** The bytes of all frames of an object that wait. */
+export interface WaitingFrames {
+  bytes: number;
 }
 
 /** A WebSocket message as codecs take it. */

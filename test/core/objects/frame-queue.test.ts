@@ -23,15 +23,21 @@ describe("the frames of one socket", () => {
     expect(scene.log).toEqual(["1 begins", "1 ends", "2 begins"]);
   });
 
-  it("[B1] wait only as far as there is room, and have room again when others were carried out", async () => {
+  it.each([
+    ["of the connection", 0, limits.framesBurstBytesMax],
+    ["where those of others take the object's memory", limits.waitingBytesMax, 262_144],
+  ])("[B1] [B17] wait as far as there is room, %s", async (_, othersBytes, most) => {
     const scene = new Scene();
-    const first = scene.frame("1", limits.framesWaitingBytesMax * 2);
-    const second = scene.frame("2", limits.framesWaitingBytesMax);
+    scene.all.bytes = othersBytes;
+    const first = scene.frame("1", most * 2);
+    const second = scene.frame("2", most);
     expect(scene.frame("3", 1).done).toBeUndefined();
+    expect(scene.all.bytes).toBe(othersBytes + most);
     first.release();
     second.release();
     await Promise.all([first.done, second.done]);
-    const fourth = scene.frame("4", limits.framesWaitingBytesMax);
+    expect(scene.all.bytes).toBe(othersBytes);
+    const fourth = scene.frame("4", most);
     fourth.release();
     await fourth.done;
     expect(scene.log.filter((line) => line.endsWith("begins"))).toEqual([
@@ -50,7 +56,8 @@ interface Frame {
 /** Frames that end when the test says so. */
 class Scene {
   readonly log: string[] = [];
-  readonly #turns = new FrameQueue();
+  readonly all = { bytes: 0 };
+  readonly #turns = new FrameQueue(this.all);
 
   frame(name: string, bytes = 1): Frame {
     const released = Promise.withResolvers<void>();
