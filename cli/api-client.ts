@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../src/protocol/wire-value.ts";
+import { isJsonObject, type JsonObject } from "../src/protocol/wire-value.ts";
+import { parseAnswer, requestBody } from "./payload-text.ts";
 import { neededSecret, serverAddress, type ServerOptions } from "./settings.ts";
 import { exitCodes, Failure, refusal, type Shell } from "./shell.ts";
 import { shown } from "./printable.ts";
@@ -40,7 +41,7 @@ export class ApiClient {
       response = await fetch(`${this.address}/api/${method}`, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-API-Key": this.#key },
-        body: JSON.stringify(params),
+        body: requestBody(params),
         signal: AbortSignal.timeout(waitMs),
         // A redirect could lead the key to another server.
         redirect: "manual",
@@ -95,7 +96,7 @@ function answerOf({ status, headers }: Response, text: string): ApiAnswer {
 
 function parseObject(text: string): JsonObject | undefined {
   try {
-    const value: JsonValue = JSON.parse(text);
+    const value = parseAnswer(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined; // The caller explains the status.

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { ApiClient } from "./api-client.ts";
+import { shown } from "./printable.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { type Shell, usageFailure } from "./shell.ts";
 import { durationSeconds, wholeNumber } from "./values.ts";
@@ -64,16 +65,16 @@ function orderOf(
     throw usageFailure("--block and --unblock concern all connections, with a code of their own");
   if (seconds !== undefined && block !== true) throw usageFailure("--for needs --block");
   if (reason !== undefined && code === undefined) throw usageFailure("--reason needs --code");
-  if (unblock === true) return ["unblock_user", { user }, `${user} may connect again`];
+  if (unblock === true) return ["unblock_user", { user }, `${shown(user)} may connect again`];
   if (block === true) {
     const end = seconds === undefined ? {} : { expire_at: Math.floor(nowMs / 1_000) + seconds };
-    return ["block_user", { user, ...end }, `${user} is disconnected and blocked`];
+    return ["block_user", { user, ...end }, `${shown(user)} is disconnected and blocked`];
   }
   const who = { ...(user !== "" && { user }), ...(client !== undefined && { client }) };
   const close = code === undefined ? {} : { disconnect: { code, reason: reason ?? "" } };
   return [
     "disconnect",
     { ...who, ...close },
-    `${user === "" ? "the connection" : user} is disconnected`,
+    `${user === "" ? "the connection" : shown(user)} is disconnected`,
   ];
 }

@@ -103,7 +103,7 @@ class Listener {
       const lost = wasRecovering && !recovered;
       this.#print(
         { event: "subscribed", channel, recovered, wasRecovering, position: streamPosition },
-        `subscribed to ${channel}${recovered ? ", and recovered" : ""}${lost ? ", and not recovered: publications are missing" : ""}`,
+        `subscribed to ${shown(channel)}${recovered ? ", and recovered" : ""}${lost ? ", and not recovered: publications are missing" : ""}`,
       );
     });
     subscription.on("unsubscribed", ({ code, reason }) => {
@@ -124,7 +124,7 @@ class Listener {
       subscription.on(event, ({ info }) =>
         this.#print(
           { event, channel, user: info.user, client: info.client },
-          `${channel} ${event} ${info.user === "" ? "(anonymous)" : shown(info.user)} ${info.client}`,
+          `${shown(channel)} ${event} ${info.user === "" ? "(anonymous)" : shown(info.user)} ${shown(info.client)}`,
         ),
       );
   }
@@ -142,7 +142,7 @@ class Listener {
     const size = paintOf(this.#shell).faint(
       `(delta: ${arrival?.bytes} of ${Buffer.byteLength(text)} bytes)`,
     );
-    const words = [channel, ...(offset === undefined ? [] : [String(offset)]), text];
+    const words = [shown(channel), ...(offset === undefined ? [] : [String(offset)]), text];
     if (tags !== undefined) words.push(shown(tags));
     if (arrival?.isDelta === true) words.push(size);
     this.#print({ event: "publication", channel, offset, data, tags, ...delta }, words.join(" "));

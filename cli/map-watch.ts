@@ -62,7 +62,7 @@ export class MapWatch {
       const how = recovered ? ", and recovered" : "";
       this.#print(
         { event: "subscribed", channel, recovered, position: streamPosition },
-        `subscribed to ${channel}${how}`,
+        `subscribed to ${shown(channel)}${how}`,
       );
     });
     subscription.on("sync", ({ entries }) => this.#synchronised(entries));

@@ -1,10 +1,11 @@
 import { Command } from "commander";
 import { parseJsonText } from "../src/protocol/json/text.ts";
-import { type JsonObject, jsonValue, type JsonValue } from "../src/protocol/wire-value.ts";
+import type { JsonObject, JsonValue } from "../src/protocol/wire-value.ts";
 import { objectsOf } from "./answer.ts";
 import { ApiClient } from "./api-client.ts";
 import { type ClientOptions, withClient } from "./client-connection.ts";
 import { MapWatch } from "./map-watch.ts";
+import { PayloadText } from "./payload-text.ts";
 import { printable, shown } from "./printable.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { exitCodes, paintOf, refusal, type Shell, usageFailure } from "./shell.ts";
@@ -141,11 +142,12 @@ Examples:
       if (ifNew === true && ifExists === true)
         throw usageFailure("--if-new and --if-exists exclude each other");
       const given = value === "-" ? await shell.input() : value;
-      if (parseJsonText(given) === undefined)
+      const json = parseJsonText(given);
+      if (json === undefined)
         throw usageFailure("the value isn't JSON: texts need double quotes within single ones");
       const mode = ifNew === true ? "if_new" : ifExists === true ? "if_exists" : "";
       const fields = {
-        data: jsonValue(given),
+        data: new PayloadText(json),
         ...(mode !== "" && { key_mode: mode }),
         ...(tag !== undefined && { tags: tag }),
       };
@@ -201,7 +203,7 @@ async function change(
   }
   if (result["suppressed"] === true) throw refusal(`nothing was changed: ${reasonOf(result)}`);
   const { offset, epoch } = result;
-  shell.print(`${channel} ${shown(offset)}:${shown(epoch)}`);
+  shell.print(`${shown(channel)} ${shown(offset)}:${shown(epoch)}`);
 }
 
 /** Why a change did nothing (rule Z7), as a sentence. */
@@ -239,7 +241,8 @@ Examples:
       const client = ApiClient.of(options, shell);
       if (options.yes !== true) await confirm(client, channel, shell);
       await client.result("map_clear", { channel });
-      const done = options.json === true ? JSON.stringify({ channel }) : `${channel} is empty`;
+      const done =
+        options.json === true ? JSON.stringify({ channel }) : `${shown(channel)} is empty`;
       shell.print(done);
     });
 }

@@ -11,6 +11,20 @@ export function printable(text: string): string {
   });
 }
 
+/**
+ * The same for a whole output, whose line breaks and colours stay: for texts that a command prints without looking, such
+ * as its own arguments.
+ */
+export function printableOutput(text: string): string {
+  return text
+    .split(kept)
+    .map((part, index) => (index % 2 === 1 ? part : printable(part)))
+    .join("");
+}
+
+/** Line breaks and colours, which begin with the character Escape. */
+const kept = new RegExp(String.raw`(${String.fromCharCode(27)}\[[\d;]*m|[\n\t])`);
+
 /** A value of JSON as a person reads it: a text as it is, nothing for an absent value, and anything else as JSON. */
 export function shown(value: JsonValue | undefined): string {
   if (value === undefined) return "";

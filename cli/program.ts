@@ -12,7 +12,7 @@ import { listenCommand } from "./listen.ts";
 import { mapCommand } from "./map.ts";
 import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
-import { printable } from "./printable.ts";
+import { printable, printableOutput } from "./printable.ts";
 import { proveCommand } from "./prove.ts";
 import { publishCommand } from "./publish.ts";
 import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
@@ -83,7 +83,13 @@ function configure(command: Command, shell: Shell): void {
  * @param args without the names of node and of the script
  * @returns the exit code
  */
-export async function run(args: readonly string[], shell: Shell): Promise<number> {
+export async function run(args: readonly string[], outer: Shell): Promise<number> {
+  const shell: Shell = {
+    ...outer,
+    print: (text) => outer.print(printableOutput(text)),
+    note: (text) => outer.note(printableOutput(text)),
+    ask: (question) => outer.ask(printableOutput(question)),
+  };
   try {
     const program = programOf(shell);
     if (args.length === 0) {

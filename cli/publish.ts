@@ -2,13 +2,9 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { parseJsonText } from "../src/protocol/json/text.ts";
-import {
-  isJsonArray,
-  isJsonObject,
-  jsonValue,
-  type JsonValue,
-} from "../src/protocol/wire-value.ts";
+import { isJsonArray, isJsonObject, type JsonValue } from "../src/protocol/wire-value.ts";
 import { ApiClient } from "./api-client.ts";
+import { PayloadText } from "./payload-text.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { exitCodes, refusal, type Shell, usageFailure } from "./shell.ts";
 import { shown } from "./printable.ts";
@@ -66,7 +62,7 @@ Examples:
 }
 
 /** `data` or `b64data` of a request. */
-type Payload = { readonly data: JsonValue } | { readonly b64data: string };
+type Payload = { readonly data: string | PayloadText } | { readonly b64data: string };
 
 async function payload(
   data: string | undefined,
@@ -85,10 +81,11 @@ async function payload(
   return { data: text === true ? given : jsonOf(given) };
 }
 
-function jsonOf(text: string): JsonValue {
-  if (parseJsonText(text) === undefined)
+function jsonOf(text: string): PayloadText {
+  const json = parseJsonText(text);
+  if (json === undefined)
     throw usageFailure("the payload isn't JSON: use --text for a text, or --file for bytes");
-  return jsonValue(text);
+  return new PayloadText(json);
 }
 
 /** The fields of a publish beside its channel and its payload. */
@@ -116,7 +113,9 @@ async function publishOne(
   if (alsoTo.length === 0) {
     const result = await client.result("publish", { channel, ...fields });
     shell.print(
-      options.json === true ? JSON.stringify({ channel, ...result }) : `${channel} ${sent(result)}`,
+      options.json === true
+        ? JSON.stringify({ channel, ...result })
+        : `${shown(channel)} ${sent(result)}`,
     );
     return;
   }
@@ -129,7 +128,7 @@ async function publishOne(
     shell.print(
       options.json === true
         ? JSON.stringify({ channel: name, response })
-        : `${name} ${answered(response)}`,
+        : `${shown(name)} ${answered(response)}`,
     );
   }
 }
@@ -189,7 +188,7 @@ async function publishLines(
   shell.print(
     options.json === true
       ? JSON.stringify({ channel, published: payloads.length, last: position })
-      : `${channel} ${sent(position)}`,
+      : `${shown(channel)} ${sent(position)}`,
   );
 }
 

@@ -76,7 +76,7 @@ async function printConnections(
   const { title, faint } = paintOf(shell);
   const { connections = {} } = result;
   const all = Object.entries(isJsonObject(connections) ? connections : {});
-  shell.print(title(`${user}: ${all.length} connection${all.length === 1 ? "" : "s"}`));
+  shell.print(title(`${shown(user)}: ${all.length} connection${all.length === 1 ? "" : "s"}`));
   for (const [id, connection] of all) {
     if (!isJsonObject(connection)) continue;
     shell.print(`  ${shown(id)}  ${faint(about(connection, shell.nowMs()))}`);

@@ -1,5 +1,7 @@
 /** The calls of the console to its server. */
 
+import type { JsonValue } from "./answers.ts";
+
 /** The answer to a call. */
 export type Answer<Result> =
   | { readonly outcome: "result"; readonly result: Result }
@@ -8,8 +10,15 @@ export type Answer<Result> =
   /** The login has ended. */
   | { readonly outcome: "logged-out" };
 
-/** Calls a method of the HTTP API. */
-export async function call<Result>(method: string, params: object = {}): Promise<Answer<Result>> {
+/**
+ * Calls a method of the HTTP API.
+ *
+ * @param params the parameters, or their JSON
+ */
+export async function call<Result>(
+  method: string,
+  params: object | string = {},
+): Promise<Answer<Result>> {
   const response = await post(`/console/api/${method}`, params);
   if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
   if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
@@ -17,7 +26,7 @@ export async function call<Result>(method: string, params: object = {}): Promise
   if (response.status !== 200 && response.status !== 503)
     return { outcome: "failed", message: detail ?? `the server answered with ${response.status}` };
   try {
-    const body: Body<Result> = await response.json();
+    const body: Body<Result> = JSON.parse(await response.text(), asItCame);
     if (body.error === undefined && body.result !== undefined)
       return { outcome: "result", result: body.result };
     const { code, message } = body.error ?? { code: response.status, message: "no answer" };
@@ -62,10 +71,11 @@ export async function logOut(): Promise<void> {
   await post("/console/logout", {});
 }
 
-async function post(path: string, body: object): Promise<Response | undefined> {
+async function post(path: string, params: object | string): Promise<Response | undefined> {
   try {
     const headers = { "Content-Type": "application/json" };
-    return await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+    const body = typeof params === "string" ? params : JSON.stringify(params);
+    return await fetch(path, { method: "POST", headers, body });
   } catch {
     return undefined; // Its only error says that there is no connection.
   }
@@ -74,4 +84,26 @@ async function post(path: string, body: object): Promise<Response | undefined> {
 interface Body<Result> {
   readonly result?: Result;
   readonly error?: { readonly code: number; readonly message: string };
+}
+
+/**
+ * Keeps numbers of a payload as they came that JavaScript would show otherwise, such as 1.50 and 9007199254740993 (rule
+ * N12). Browsers from before 2025 show them rounded.
+ */
+function asItCame(_name: string, value: JsonValue, context?: Source): JsonValue {
+  const source = context?.source;
+  if (typeof value !== "number" || source === undefined || String(value) === source) return value;
+  return JSON.rawJSON?.(source) ?? value;
+}
+
+interface Source {
+  /** The text of a number, a string or a word. */
+  readonly source?: string;
+}
+
+declare global {
+  interface JSON {
+    /** Gives what JSON.stringify writes as this text. */
+    readonly rawJSON?: (text: string) => { readonly rawJSON: string };
+  }
 }

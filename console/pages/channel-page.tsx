@@ -124,7 +124,10 @@ function PublishForm({
       return;
     }
     setProblem("");
-    const position = await take(call("publish", { channel, data: JSON.parse(text) }));
+    // The payload is published as it was typed (rule N12): parsing it would change its numbers.
+    const position = await take(
+      call("publish", `{"channel":${JSON.stringify(channel)},"data":${text}}`),
+    );
     if (position !== undefined) published();
   };
   const { offset } = called.result ?? {};

@@ -131,7 +131,8 @@ function parseBase(
   nowMs: number,
 ): TokenOutcome<BaseClaims> {
   const user = parseUser(fields, rules.userIdClaim);
-  if (user === undefined) return invalid(`"${rules.userIdClaim}" claim must be a string`);
+  if (user === undefined)
+    return invalid(`"${rules.userIdClaim}" claim must be a well-formed string`);
   const expiresAt = parseTime(fields["exp"]);
   if (expiresAt === undefined) return invalid('"exp" claim must be a number');
   const notBefore = parseTime(fields["nbf"]);
@@ -180,10 +181,13 @@ function readPayload(text: string): ClaimsPayload | undefined {
   return isJsonObject(fields) ? { text: json, fields } : undefined;
 }
 
-/** The operator chooses the claim's name, which may be one that every object inherits. */
+/**
+ * The operator chooses the claim's name, which may be one that every object inherits. A lone surrogate would be replaced
+ * where the ID is stored or hashed, which would make one user of two.
+ */
 function parseUser(fields: JsonObject, claim: string): string | undefined {
   const user = Object.hasOwn(fields, claim) ? (fields[claim] ?? "") : "";
-  return typeof user === "string" ? user : undefined;
+  return typeof user === "string" && user.isWellFormed() ? user : undefined;
 }
 
 /** Parses a time in seconds since 1970. A negative time is valid, and long past. */

@@ -26,6 +26,7 @@ import {
   offsetField,
   parseShape,
   type Shaped,
+  refusedUser,
   shape,
   textField,
   textListField,
@@ -218,8 +219,8 @@ function overrideOf(given: Shaped<typeof overrideShape>): SubscriptionOverride {
 
 /** An order for the connections of a user, if it can be addressed to anybody. */
 function orderEntry(user: string, order: UserOrder): Entry {
-  if (user.length > limits.userCharactersMax)
-    return refusedRequest(`user has more than ${limits.userCharactersMax} characters`);
+  const refused = refusedUser(user);
+  if (refused !== undefined) return refused;
   if (user === "" && !namesOne(order)) return notAddressed;
   if (JSON.stringify(order).length > limits.orderCharactersMax)
     return refusedRequest(`the order has more than ${limits.orderCharactersMax} characters`);

@@ -9,7 +9,14 @@ import {
   refusedRequest,
 } from "./command.ts";
 import { compileGlob } from "../access/name-glob.ts";
-import { checkAllChannels, parseShape, shape, textField, uint32Field } from "./shape.ts";
+import {
+  checkAllChannels,
+  parseShape,
+  refusedUser,
+  shape,
+  textField,
+  uint32Field,
+} from "./shape.ts";
 
 /**
  * The parsers of the methods that ask who is connected, and where (docs/protocol.md 6.2). A key has to admit all
@@ -74,8 +81,8 @@ function questionEntry(question: Question, { key }: ApiCaller, users: readonly s
   const refused = checkAllChannels(question.method, key);
   if (refused !== undefined) return refused;
   if (users.includes("")) return refusedRequest("user is required");
-  if (users.some(({ length }) => length > limits.userCharactersMax))
-    return refusedRequest(`user has more than ${limits.userCharactersMax} characters`);
+  const bad = users.map(refusedUser).find((one) => one !== undefined);
+  if (bad !== undefined) return bad;
   return { outcome: "question", question };
 }
 

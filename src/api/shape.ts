@@ -2,6 +2,7 @@
  * The shapes of requests to the HTTP API: the kinds of fields, and the parsing of a request by its shape. Every parser
  * of `src/api` uses them, and refuses a field of the wrong type for the whole request (rule W4).
  */
+import { limits } from "../limits.ts";
 import * as v from "valibot";
 import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "./command.ts";
 import { allChannels, type ApiKey, keyRefusal } from "../access/api-keys.ts";
@@ -113,6 +114,14 @@ export function checkChannel(
   }
   const detail = "the channel's namespace is not configured";
   return { outcome: "refused", error: errorCodes.unknownChannel, detail };
+}
+
+/** Refuses an ID that no user can have, with error 107; undefined if it can be one, or is empty. */
+export function refusedUser(user: string): Refused | undefined {
+  if (user.length > limits.userCharactersMax)
+    return refusedRequest(`user has more than ${limits.userCharactersMax} characters`);
+  // A lone surrogate is replaced when it is stored or hashed, which would make one user of two.
+  return user.isWellFormed() ? undefined : refusedRequest("user is not well-formed Unicode");
 }
 
 /** Refuses a method that the backend's key doesn't admit for any channel with error 103; undefined if it does. */

@@ -5,7 +5,14 @@ import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
 import { type ApiCaller, type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
-import { checkAllChannels, parseShape, shape, textField, textListField } from "./shape.ts";
+import {
+  checkAllChannels,
+  parseShape,
+  refusedUser,
+  shape,
+  textField,
+  textListField,
+} from "./shape.ts";
 
 /** The methods that say when users were active and online (docs/protocol.md 6.2). */
 type StatusMethod = "get_user_status" | "delete_user_status";
@@ -44,9 +51,7 @@ function refusal(
   if (users.length > limits.statusUsersMax)
     return refusedRequest(`users has more than ${limits.statusUsersMax} entries`);
   if (users.includes("")) return refusedRequest("users must not have an empty ID");
-  return users.some(({ length }) => length > limits.userCharactersMax)
-    ? refusedRequest(`a user has more than ${limits.userCharactersMax} characters`)
-    : undefined;
+  return users.map(refusedUser).find((one) => one !== undefined);
 }
 
 /** A request of a method for users' status; only an update has a state. */

@@ -12,6 +12,7 @@ import {
   checkChannel,
   offsetField,
   parseShape,
+  refusedUser,
   shape,
   textField,
   uint32Field,
@@ -31,8 +32,8 @@ export function parseWhy(params: string, caller: ApiCaller): ParsedEntry {
   if (checked.outcome === "refused") return checked;
   if (offset === 0) return refusedRequest("offset is required: the publication's, from 1 on");
   if (user === "" && client === "") return refusedRequest("user or client is required");
-  if (user.length > limits.userCharactersMax)
-    return refusedRequest(`user has more than ${limits.userCharactersMax} characters`);
+  const refused = refusedUser(user);
+  if (refused !== undefined) return refused;
   if (client.length > limits.trailClientCharactersMax)
     return refusedRequest(`client has more than ${limits.trailClientCharactersMax} characters`);
   return asked({ method: "why", channel, offset, user, client });

@@ -94,7 +94,8 @@ export type ConnectResultRead =
 export function parseConnectResult(text: JsonText): ConnectResultRead {
   const fields = objectOf(text);
   const { user = "" } = fields;
-  if (typeof user !== "string") return invalid('"user" is not a string');
+  if (typeof user !== "string" || !user.isWellFormed())
+    return invalid('"user" is not a well-formed string');
   const base = readLife(text, fields);
   if (base.outcome === "invalid") return base;
   const data = readRawClaim(text, fields, dataClaim);

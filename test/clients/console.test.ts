@@ -44,7 +44,7 @@ function inBrowser(browser: string): void {
   });
   afterAll(() => server.close());
 
-  it("[N2] [N5] [N6] logs in, publishes, hears, answers why and throws a user out", async (test) => {
+  it("[N2] [N5] [N6] [N12] logs in, publishes, hears, answers why and throws a user out", async (test) => {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "ada" }) });
     test.onTestFinished(() => client.close());
     const { publications } = await client.subscribed("news");
@@ -79,6 +79,19 @@ function inBrowser(browser: string): void {
     expect(data).toEqual({ from: "the console" });
     // The console itself isn't among those that are present.
     expect(await server.backend.presence("news")).toMatchObject([{ user: "ada" }]);
+
+    // Payloads are texts: JavaScript's numbers would be 9007199254740992, 1.5 and null (rule N12).
+    const numbers = "[9007199254740993,1.50,1e400]";
+    await page.fill("#data", numbers);
+    await page.click("Publish");
+    await page.sees("Published at offset 2.");
+    await page.sees(numbers, "table");
+    const history = await fetch(`${server.address}/api/history`, {
+      method: "POST",
+      headers: { "X-API-Key": testSecrets.API_KEY },
+      body: '{"channel":"news","limit":10}',
+    });
+    expect(await history.text()).toContain(`"data":${numbers}`);
 
     await page.click("Why?");
     await page.sees("Why?", "h1");

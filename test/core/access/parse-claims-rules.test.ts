@@ -91,7 +91,7 @@ describe.each(kinds)("the rules for the claims of a %s token", (_, parse) => {
     expect(parse(`"sub":"a"`, rules)).toMatchObject({ claims: { user: "" } });
     expect(parse(`"https://example.com/id":4711`, rules)).toStrictEqual({
       outcome: "invalid",
-      reason: '"https://example.com/id" claim must be a string',
+      reason: '"https://example.com/id" claim must be a well-formed string',
     });
   });
 

@@ -106,12 +106,15 @@ describe("the payload of a subscription token", () => {
 });
 
 describe.each(kinds)("the payload of a %s token", (_, parse) => {
-  it.each([["1"], ["[]"], ["{}"], ["true"]])("[A2] must name its user by text: %s", (sub) => {
-    expect(parse(`"sub":${sub}`)).toStrictEqual({
-      outcome: "invalid",
-      reason: '"sub" claim must be a string',
-    });
-  });
+  it.each([["1"], ["[]"], ["{}"], ["true"], [String.raw`"a\ud800"`]])(
+    "[A2] must name its user by text: %s",
+    (sub) => {
+      expect(parse(`"sub":${sub}`)).toStrictEqual({
+        outcome: "invalid",
+        reason: '"sub" claim must be a well-formed string',
+      });
+    },
+  );
 
   it("[A2] takes null for no user", () => {
     expect(parse(`"sub":null`)).toMatchObject({ outcome: "verified", claims: { user: "" } });

@@ -52,6 +52,12 @@ describe("a connections request", () => {
     expect(connections({ user: `${longest}x` })).toMatchObject({ error: { code: 107 } });
   });
 
+  it("[U1] is answered 107 for a user whose ID isn't well-formed", () => {
+    const detail = "user is not well-formed Unicode";
+    expect(connections({ user: "a\uDC00" })).toMatchObject({ error: { code: 107 }, detail });
+    expect(connections({ user: "a\u{1F600}" })).toMatchObject({ outcome: "question" });
+  });
+
   it("[A14] is admitted by a key for all channels only", () => {
     const one = caller({ methods: ["connections"], channels: ["news"] });
     expect(connections({ user: "ada" }, one)).toMatchObject({ error: { code: 103 } });

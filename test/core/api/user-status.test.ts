@@ -27,7 +27,7 @@ describe("a request for users' status", () => {
 
   it("[B2] is answered 107 for no users, too many, and what is too large", () => {
     const long = "x".repeat(limits.userCharactersMax + 1);
-    for (const users of [[], [""], ["a", ""], many(limits.statusUsersMax + 1), [long]])
+    for (const users of [[], [""], ["a", ""], many(limits.statusUsersMax + 1), [long], ["\uD800"]])
       expect(get({ users })).toMatchObject({ error: { code: 107 } });
     expect(get({ users: many(limits.statusUsersMax) })).toMatchObject({ outcome: "question" });
     const state = "é".repeat(limits.statusBytesMax / 2);

@@ -31,6 +31,7 @@ describe("a why request", () => {
     const user = "x".repeat(limits.userCharactersMax);
     expect(why({ ...asked, user })).toMatchObject({ outcome: "question" });
     expect(why({ ...asked, user: `${user}x` })).toMatchObject({ error: { code: 107 } });
+    expect(why({ ...asked, user: "a\uD800" })).toMatchObject({ error: { code: 107 } });
     const client = "x".repeat(limits.trailClientCharactersMax);
     expect(why({ ...asked, client })).toMatchObject({ outcome: "question" });
     expect(why({ ...asked, client: `${client}x` })).toMatchObject({ error: { code: 107 } });

@@ -109,7 +109,8 @@ describe("[Q2] the result of connect", () => {
   });
 
   it.each([
-    ['{"user":1}', '"user" is not a string'],
+    ['{"user":1}', '"user" is not a well-formed string'],
+    [String.raw`{"user":"a\udfff"}`, '"user" is not a well-formed string'],
     ['{"expire_at":"soon"}', '"expire_at" is not a number'],
     ['{"b64info":"*"}', '"b64info" must be base64 of JSON'],
     ['{"b64data":"*"}', '"b64data" must be base64 of JSON'],
