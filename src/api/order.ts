@@ -24,7 +24,7 @@ import {
   flagField,
   objectOf,
   offsetField,
-  parseShape,
+  parseSelection,
   type Shaped,
   refusedUser,
   shape,
@@ -42,8 +42,8 @@ import {
 
 /** Parses a `disconnect` request. */
 export function parseDisconnect(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(disconnectShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(disconnectShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { user, client, session, whitelist, disconnect } = parsed.value;
   const refused = checkAllChannels("disconnect", caller.key);
   if (refused !== undefined) return refused;
@@ -61,8 +61,8 @@ export function parseDisconnect(params: string, caller: ApiCaller): ParsedEntry 
 
 /** Parses an `unsubscribe` request. */
 export function parseUnsubscribe(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(unsubscribeShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(unsubscribeShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { channel, user, client, session } = parsed.value;
   const checked = checkChannel(channel, "unsubscribe", caller);
   if (checked.outcome === "refused") return checked;
@@ -71,8 +71,8 @@ export function parseUnsubscribe(params: string, caller: ApiCaller): ParsedEntry
 
 /** Parses a `subscribe` request. */
 export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(subscribeShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(subscribeShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { channel, user, client, session, expire_at: expireAtSeconds, override } = parsed.value;
   const checked = checkChannel(channel, "subscribe", caller);
   if (checked.outcome === "refused") return checked;
@@ -102,8 +102,8 @@ export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
 
 /** Parses a `refresh` request. */
 export function parseRefresh(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(refreshShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(refreshShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { user, client, session, expired, expire_at: expireAtSeconds, b64info } = parsed.value;
   const refused = checkAllChannels("refresh", caller.key);
   if (refused !== undefined) return refused;
@@ -120,23 +120,23 @@ export function parseRefresh(params: string, caller: ApiCaller): ParsedEntry {
 
 /** Parses a `block_user` request. */
 export function parseBlock(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(blockShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(blockShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { user, expire_at: expireAtSeconds } = parsed.value;
   return namedEntry(user, { method: "block_user", expireAtSeconds }, caller);
 }
 
 /** Parses an `unblock_user` request. */
 export function parseUnblock(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(blockShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(blockShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   return namedEntry(parsed.value.user, { method: "unblock_user" }, caller);
 }
 
 /** Parses a `revoke_token` request. */
 export function parseRevoke(params: string, { key }: ApiCaller): ParsedEntry {
-  const parsed = parseShape(revokeShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(revokeShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { uid, expire_at: expireAtSeconds } = parsed.value;
   const refused = checkAllChannels("revoke_token", key);
   if (refused !== undefined) return refused;
@@ -154,8 +154,8 @@ export function parseRevoke(params: string, { key }: ApiCaller): ParsedEntry {
 
 /** Parses an `invalidate_user_tokens` request. */
 export function parseInvalidate(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(invalidateShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(invalidateShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { user, channel, issued_before, expire_at: expireAtSeconds } = parsed.value;
   if (channel !== "") {
     const checked = checkChannel(channel, "invalidate_user_tokens", caller);

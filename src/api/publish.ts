@@ -88,7 +88,7 @@ export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand
   const version = parseVersion(params);
   if (typeof version === "object") return version;
   const { channels } = parsed.value;
-  const refused = checkMethod("broadcast", caller.key) ?? refusedList(channels);
+  const refused = checkMethod("broadcast", caller.key) ?? refusedList(channels, params);
   if (refused !== undefined) return singleCommand("broadcast", refused);
   const publication = parsePublication(params, parsed.value, version);
   if (publication.outcome === "refused") return singleCommand("broadcast", publication);
@@ -97,7 +97,10 @@ export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand
   return { outcome: "command", command: { form: "broadcast", entries } };
 }
 
-function refusedList(channels: readonly string[]) {
+function refusedList(channels: readonly string[], params: string) {
+  // Ignored, it would make a publication that its sender wants under a condition only (rule W10).
+  if ((memberText(params, "if_offset") ?? "null") !== "null")
+    return refusedRequest("if_offset is not a field of this method");
   if (channels.length === 0) return refusedRequest("channels is required");
   if (channels.length > limits.requestChannelsMax) {
     return refusedRequest(`channels has more than ${limits.requestChannelsMax} entries`);

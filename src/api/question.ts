@@ -11,6 +11,7 @@ import {
 import { compileGlob } from "../access/name-glob.ts";
 import {
   checkAllChannels,
+  parseSelection,
   parseShape,
   refusedUser,
   shape,
@@ -25,8 +26,8 @@ import {
 
 /** Parses a `connections` request. */
 export function parseConnections(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(connectionsShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+  const parsed = parseSelection(connectionsShape, params);
+  if (parsed.outcome !== "shape") return parsed;
   const { user, expression } = parsed.value;
   if (expression !== "")
     return refusedRequest("expression is not supported: connections are found by user alone");

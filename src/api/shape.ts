@@ -10,6 +10,7 @@ import type { OperationName } from "../access/operations.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
+import { memberText } from "../protocol/json/text.ts";
 
 /**
  * The kinds of fields in requests. As in Go, null means absent, an absent field has the zero value, and unknown fields
@@ -68,6 +69,27 @@ export function parseShape<Schema extends v.GenericSchema>(
   const subject = path === null ? "the request" : `the field ${path}`;
   return { outcome: "malformed", detail: `${subject} must be ${issue.message}` };
 }
+
+/**
+ * Parses an order or a question about connections. A field that would choose others in another method, or in Centrifugo
+ * PRO, and that this one doesn't read, is refused: ignored, it would make the order act on more (rule W10).
+ */
+export function parseSelection<Schema extends v.GenericSchema<unknown, object>>(
+  shapeOf: () => Schema,
+  request: string,
+): ParsedShape<v.InferOutput<Schema>> | Refused {
+  const parsed = parseShape(shapeOf, request);
+  if (parsed.outcome === "malformed") return parsed;
+  const stray = selecting.find((name) => !(name in parsed.value) && asks(request, name));
+  return stray === undefined ? parsed : refusedRequest(`${stray} is not a field of this method`);
+}
+
+/** Whether a field is there and has another value than the zero value of its kind. */
+function asks(request: string, name: string): boolean {
+  return !["null", "false", "0", '""', "[]"].includes(memberText(request, name) ?? "null");
+}
+
+const selecting = ["all_users", "label_filter", "whitelist", "client", "session"];
 
 function integerField(min: number, max: number, message: string) {
   return v.nullish(integerOf(min, max, message), 0);

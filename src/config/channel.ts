@@ -14,7 +14,11 @@ import {
   readChoice,
   readTexts,
 } from "./fields.ts";
-import { unsupportedChannelOptions, unsupportedChannelProxyKeys } from "./unsupported.ts";
+import {
+  unsupportedChannelKeys,
+  unsupportedChannelOptions,
+  unsupportedChannelProxyKeys,
+} from "./unsupported.ts";
 import { limits } from "../limits.ts";
 import { checkPresencePrefixes } from "./presence-map.ts";
 import { readPattern } from "./regex.ts";
@@ -34,6 +38,7 @@ export function readChannelSection(section: Section, proxies: NamedTargets): Cha
   const inherited = {
     section,
     historyMetaTtlMs,
+    publicationDataFormat: readDataFormat(section),
     targets: readChannelTargets(proxySection, proxies),
   };
   proxySection.refuseOthers(unsupportedChannelProxyKeys);
@@ -49,7 +54,7 @@ export function readChannelSection(section: Section, proxies: NamedTargets): Cha
     namespaces: readNamespaces(section.sections("namespaces", "name"), inherited, sections),
   };
   checkPresencePrefixes(sections, config);
-  section.refuseOthers({});
+  section.refuseOthers(unsupportedChannelKeys);
   return config;
 }
 
@@ -90,6 +95,7 @@ const historyMetaTtlDefaultMs = 2_592_000_000;
 interface InheritedOptions {
   readonly section: Section;
   readonly historyMetaTtlMs: number;
+  readonly publicationDataFormat: ChannelOptions["publicationDataFormat"];
   readonly targets: ChannelTargets;
 }
 
@@ -109,9 +115,7 @@ function readChannelOptions(section: Section, inherited: InheritedOptions): Chan
     ...readChannelHooks(section, inherited.targets),
     historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
     ...(channelRegex === undefined ? {} : { channelRegex }),
-    publicationDataFormat: readChoice(section, "publication_data_format", {
-      choices: ["", "json", "json_object", "binary"],
-    }),
+    publicationDataFormat: readDataFormat(section) || inherited.publicationDataFormat,
     ...type,
   };
   checkChannelOptions(options, section);
@@ -120,6 +124,13 @@ function readChannelOptions(section: Section, inherited: InheritedOptions): Chan
   else refuseStreamOptions(features, ownMetaTtlMs, section, type.subscriptionType);
   section.refuseOthers(unsupportedChannelOptions);
   return options;
+}
+
+/** "" in a namespace stands for the format of the whole section. */
+function readDataFormat(section: Section): ChannelOptions["publicationDataFormat"] {
+  return readChoice(section, "publication_data_format", {
+    choices: ["", "json", "json_object", "binary"],
+  });
 }
 
 function readFeatures(section: Section) {

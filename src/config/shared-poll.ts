@@ -3,7 +3,7 @@ import type { SharedPollConfig, SharedPollOptions } from "./config.ts";
 import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "./fields.ts";
 import { type ChannelTargets, readNamedHook } from "./hooks.ts";
 import type { Section } from "./section.ts";
-import { unsupportedSharedPollKeys } from "./unsupported.ts";
+import { unsupportedSharedPollKeys, unsupportedSharedPollOptions } from "./unsupported.ts";
 
 /**
  * Reads the section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5).
@@ -52,7 +52,7 @@ export function readSharedPoll(
   } as const;
   if (options.refreshIntervalMs < limits.pollIntervalMsMin)
     section.problem("refresh_interval", `is shorter than ${limits.pollIntervalMsMin / 1_000}s`);
-  section.refuseOthers({});
+  section.refuseOthers(unsupportedSharedPollOptions);
   return refreshHook && { ...options, refreshHook };
 }
 

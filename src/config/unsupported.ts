@@ -85,6 +85,16 @@ const pro: UnsupportedKey = {
   refusal: "is an option of Centrifugo PRO, not supported by Dormouse",
 };
 
+/** A section of Centrifugo PRO that has an effect only if it is enabled. */
+const proSection: UnsupportedKey = { ...pro, switched: true };
+
+/** Where Centrifugo PRO stores what the homes of users store here. */
+const proStorage: UnsupportedKey = {
+  ...pro,
+  accepted: "object",
+  because: "users' homes store this",
+};
+
 const derivedPresence: UnsupportedKey = {
   refusal: "is not supported by Dormouse: presence is derived from the open connections",
 };
@@ -152,6 +162,25 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   shutdown: platform,
   pid_file: { ...not, accepted: "string", because: "the platform runs the processes" },
   enable_unreleased_features: not,
+  brokers: pro,
+  presence_managers: pro,
+  map_brokers: pro,
+  channel_patterns: pro,
+  license: pro,
+  clickhouse_analytics: proSection,
+  database: proSection,
+  distributed_rate_limit: proSection,
+  push_notifications: proSection,
+  sentry: proSection,
+  shared_poll_relay: proSection,
+  singleflight: proSection,
+  user_status: {
+    refusal: "is an option of Centrifugo PRO: set client.users.status.enabled instead",
+    switched: true,
+  },
+  user_block: proStorage,
+  token_revoke: proStorage,
+  user_tokens_invalidate: proStorage,
 };
 
 /** Set by default, and without effect until the stream proxy is enabled. */
@@ -179,6 +208,14 @@ export const unsupportedClientKeys: UnsupportedKeys = {
   // There is nothing to check: the sockets of a channel are in its object, and the entries for a gateway are numbered
   // (rule L1).
   channel_position_check_delay: { ...not, accepted: ["40s"] },
+  channel_position_max_time_lag: not,
+  user_id_http_header: {
+    refusal:
+      "is not supported by Dormouse: a user is known by a token or by the backend of client.proxy.connect",
+  },
+  write_delay: pro,
+  max_messages_in_frame: pro,
+  reply_without_queue: pro,
   connect_code_to_unidirectional_disconnect: not,
   allowed_delta_types: not,
 };
@@ -206,6 +243,8 @@ export function unsupportedTokenKeys(secrets: "TOKEN" | "SUBSCRIPTION_TOKEN"): U
       refusal: `is a secret: set ${secrets}_HMAC_PREVIOUS_SECRET_KEY instead`,
     },
     insecure_skip_jwks_endpoint_safety_check: not,
+    meta_from_claim: pro,
+    labels_from_claim: pro,
     jwks: {
       refusal: "is an option of Centrifugo PRO: write its providers into issuers instead",
     },
@@ -221,6 +260,9 @@ export const unsupportedIssuerKeys: UnsupportedKeys = {
     refusal: "is a secret: put it into the secret that hmac_secret names, with _PREVIOUS",
   },
 };
+
+/** `channel.*` beside the namespaces. */
+export const unsupportedChannelKeys: UnsupportedKeys = { patterns: pro };
 
 /** `channel.proxy.*` (docs/protocol.md 7). */
 export const unsupportedChannelProxyKeys: UnsupportedKeys = {
@@ -276,10 +318,13 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   cache_empty_proxy_name: pro,
   state_proxy_enabled: pro,
   shared_position_sync: pro,
+  broker_name: pro,
+  presence_manager_name: pro,
 };
 
 /** `map.*` of a namespace (docs/protocol.md 3.4). */
 export const unsupportedMapOptions: UnsupportedKeys = {
+  broker_name: pro,
   ordered: { refusal: "is not supported by Dormouse: entries are in the order of their keys" },
 };
 
@@ -289,11 +334,19 @@ export const unsupportedSharedPollKeys: UnsupportedKeys = {
   hmac_previous_secret_key: {
     refusal: "is a secret: set SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY instead",
   },
+  notification: proSection,
   concurrency_limit: {
     ...not,
     accepted: "number",
     because: "each channel's object bounds how much it asks at a time",
   },
+};
+
+/** `shared_poll.*` of a namespace. */
+export const unsupportedSharedPollOptions: UnsupportedKeys = {
+  keep_latest_data: pro,
+  backpressure_max_interval: pro,
+  notification: pro,
 };
 
 /** `rpc.ping.*` (docs/protocol.md 1.6). */
@@ -318,6 +371,12 @@ export function unsupportedStreamKeys(path: string): UnsupportedKeys {
 export const unsupportedPrometheusKeys: UnsupportedKeys = {
   handler_prefix: { ...not, accepted: ["/metrics"] },
   instrument_http_handlers: { ...not, accepted: [true], because: "requests are always counted" },
+  recovered_publications_histogram: not,
+  native_histograms: not,
+  additional_client_names: pro,
+  channel_namespace_resolution: pro,
+  expose_transport_accept_protocol: pro,
+  client_labels: pro,
 };
 
 /** `uni_websocket.*` (docs/protocol.md 4.5). */
@@ -334,6 +393,7 @@ export const unsupportedUniWebsocketKeys: UnsupportedKeys = {
   use_write_buffer_pool: not,
   write_timeout: { ...not, accepted: ["1s", "1000ms"] },
   disable_closing_handshake: not,
+  disable_disconnect_push: not,
 };
 
 /** `http_api.*` (docs/protocol.md 6.1). */
@@ -342,6 +402,7 @@ export const unsupportedHttpApiKeys: UnsupportedKeys = {
   external: not,
   handler_prefix: { ...not, accepted: ["/api"] },
   disabled: not,
+  jwks: proSection,
 };
 
 /** `swagger.*`. */

@@ -226,6 +226,47 @@ describe("a subscribe or refresh request", () => {
   });
 });
 
+describe("a request that says on whom it acts", () => {
+  const label_filter = { key: "tier", cmp: "eq", val: "pro" };
+  it.each([
+    ["disconnect", { all_users: true }, "all_users"],
+    ["disconnect", { label_filter }, "label_filter"],
+    ["refresh", { label_filter: {} }, "label_filter"],
+    ["unsubscribe", { channel: "news", label_filter }, "label_filter"],
+    ["subscribe", { channel: "news", all_users: true }, "all_users"],
+    ["connections", { label_filter }, "label_filter"],
+    ["unsubscribe", { channel: "news", whitelist: ["c1"] }, "whitelist"],
+    ["refresh", { whitelist: ["c1"] }, "whitelist"],
+    ["block_user", { client: "c1" }, "client"],
+    ["unblock_user", { session: "s1" }, "session"],
+    ["invalidate_user_tokens", { client: "c1" }, "client"],
+    ["revoke_token", { uid: "t1", client: "c1" }, "client"],
+  ] as const)(
+    "[W10] is answered 107 for a field that %s doesn't read: %j",
+    (method, more, name) => {
+      const request = { user: "ada", ...more };
+      expect(parseEntry(method, JSON.stringify(request), caller())).toMatchObject({
+        error: { code: 107 },
+        detail: `${name} is not a field of this method`,
+      });
+    },
+  );
+
+  it("[W10] may have such a field if it says nothing, and any other one", () => {
+    const nothing = {
+      all_users: false,
+      label_filter: null,
+      whitelist: [],
+      client: "",
+      session: "",
+    };
+    for (const method of ["refresh", "block_user"] as const) {
+      const request = JSON.stringify({ user: "ada", ...nothing, nosuch: 1 });
+      expect(parseEntry(method, request, caller())).toMatchObject({ outcome: "order" });
+    }
+  });
+});
+
 describe("the orders of one request", () => {
   it("[W3] share a call for each user, in their order", () => {
     const entries = [unsubscribe("ada", "a"), unsubscribe("bob", "a"), unsubscribe("ada", "b")];

@@ -18,6 +18,18 @@ function requestFor(channelCount: number): string {
 }
 
 describe("a broadcast request", () => {
+  it("[W10] with a condition is answered 107: it has none", () => {
+    for (const condition of [0, 5]) {
+      const request = `{"channels":["a","b"],"data":1,"if_offset":${condition}}`;
+      expect(entries(request)).toMatchObject([
+        { error: { code: 107 }, detail: "if_offset is not a field of this method" },
+      ]);
+    }
+    expect(entries(`{"channels":["a"],"data":1,"if_offset":null}`)).toMatchObject([
+      { outcome: "call" },
+    ]);
+  });
+
   it("[W3] has an entry for each channel in order, also for one that is listed twice", () => {
     const request = {
       data: `{"n":1.0}`,

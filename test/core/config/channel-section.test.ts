@@ -47,6 +47,24 @@ describe("[A8] the channel section", () => {
     expect(channel.namespaces.get("a.B-9_")).toStrictEqual(off);
   });
 
+  it("takes a publication_data_format for namespaces that have none", () => {
+    const { channel } = configOf({
+      channel: {
+        publication_data_format: "json_object",
+        namespaces: [
+          { name: "own", publication_data_format: "binary" },
+          { name: "empty", publication_data_format: "" },
+        ],
+      },
+    });
+    const all = [channel.withoutNamespace, ...channel.namespaces.values()];
+    const formats = all.map(({ publicationDataFormat }) => publicationDataFormat);
+    expect(formats).toEqual(["json_object", "binary", "json_object"]);
+    expect(channelProblems({ publication_data_format: "xml" })).toEqual([
+      'channel.publication_data_format: "xml" is not one of "", "json", "json_object", "binary"',
+    ]);
+  });
+
   it("takes __proto__ and constructor for namespace names like any other", () => {
     const { channel } = configOf({
       channel: { namespaces: [{ name: "__proto__" }, { name: "constructor", presence: true }] },

@@ -62,7 +62,10 @@ describe("[A8] the options of a shared poll", () => {
       // The name of a key that has "key" in it may be that of a secret, so its value isn't quoted.
       `max_keys_per_connection is not a whole number from 0 to ${limits.pollKeysPerConnectionMax}`,
     ],
-    [{ keep_latest_data: true }, "keep_latest_data is unknown"],
+    [
+      { keep_latest_data: true },
+      "keep_latest_data is an option of Centrifugo PRO, not supported by Dormouse",
+    ],
   ])("are refused: %j", (poll, problem) => {
     expect(problemsOf({ channel: channelOf(poll) })).toEqual([`${path}.shared_poll.${problem}`]);
   });

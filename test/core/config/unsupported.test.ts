@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
+  unsupportedChannelKeys,
   unsupportedChannelOptions,
   unsupportedChannelProxyKeys,
   unsupportedClientKeys,
   unsupportedHookHttpKeys,
   unsupportedHookKeys,
   unsupportedHttpApiKeys,
+  unsupportedPrometheusKeys,
   unsupportedRpcPingKeys,
   unsupportedStreamKeys,
   unsupportedTopLevelKeys,
@@ -29,6 +31,8 @@ const everyPath = [
   ...Object.keys(unsupportedTopLevelKeys),
   ...Object.keys(unsupportedClientKeys).map((name) => `client.${name}`),
   ...Object.keys(unsupportedChannelOptions).map((name) => `channel.without_namespace.${name}`),
+  ...Object.keys(unsupportedChannelKeys).map((name) => `channel.${name}`),
+  ...Object.keys(unsupportedPrometheusKeys).map((name) => `prometheus.${name}`),
   ...Object.keys(unsupportedHttpApiKeys).map((name) => `http_api.${name}`),
   ...Object.keys(unsupportedChannelProxyKeys).map((name) => `channel.proxy.${name}`),
   ...Object.keys(unsupportedHookKeys).map((name) => `rpc.proxy.${name}`),
@@ -54,12 +58,87 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
     }
   });
 
+  const places = [
+    "brokers",
+    "presence_managers",
+    "map_brokers",
+    "channel_patterns",
+    "license",
+    "clickhouse_analytics",
+    "database",
+    "distributed_rate_limit",
+    "push_notifications",
+    "sentry",
+    "shared_poll_relay",
+    "singleflight",
+    "user_status",
+    "user_block",
+    "token_revoke",
+    "user_tokens_invalidate",
+    "client.write_delay",
+    "client.max_messages_in_frame",
+    "client.reply_without_queue",
+    "client.token.meta_from_claim",
+    "client.token.labels_from_claim",
+    "channel.patterns",
+    "channel.without_namespace.broker_name",
+    "channel.without_namespace.presence_manager_name",
+    "shared_poll.notification",
+    "http_api.jwks",
+    "prometheus.additional_client_names",
+    "prometheus.channel_namespace_resolution",
+    "prometheus.expose_transport_accept_protocol",
+    "prometheus.client_labels",
+  ];
+  it.each(places)("%s is named as PRO's, and not as a typing error", (path) => {
+    const [problem] = problemsOf(configWith(path, [{ enabled: true, name: "mine" }]));
+    expect(problem).toMatch(/ is an option of Centrifugo PRO[,:] /);
+    expect(problem).not.toContain("did you mean");
+  });
+
+  it("says the same of an option of a map or of a shared poll", () => {
+    const map = { subscription_type: "map", map: { mode: "persistent", broker_name: "mine" } };
+    const shared_poll = { keep_latest_data: true, notification: { batch_max_size: 1 } };
+    const namespaces = [
+      { name: "maps", ...map },
+      { name: "polls", subscription_type: "shared_poll", shared_poll },
+    ];
+    const problems = problemsOf({ channel: { namespaces } });
+    for (const name of [
+      "map.broker_name",
+      "shared_poll.keep_latest_data",
+      "shared_poll.notification",
+    ])
+      expect(problems.join("\n")).toContain(`${name} is an option of Centrifugo PRO, `);
+  });
+
+  it("a section of PRO's passes if it isn't enabled, or for what Dormouse always does", () => {
+    const redis = { address: "localhost:6379" };
+    const off = { enabled: false, redis, expire_interval: "24h" };
+    expect(problemsOf({ user_status: off, singleflight: { enabled: false } })).toEqual([]);
+    expect(problemsOf({ user_block: { storage_type: "redis", redis } })).toEqual([]);
+  });
+
   it.each([
     ["engine", { type: "redis" }, ownHistory],
     ["engine", "memory", ownHistory],
     ["pid_file", 5, not],
     ["client.channel_position_check_delay", "41s", not],
     ["client.concurrency", "2", not],
+    [
+      "client.user_id_http_header",
+      "X-User-Id",
+      `${not}: a user is known by a token or by the backend of client.proxy.connect`,
+    ],
+    ["client.channel_position_max_time_lag", "5s", not],
+    ["uni_websocket.disable_disconnect_push", true, not],
+    ["prometheus.recovered_publications_histogram", true, not],
+    ["prometheus.native_histograms", true, not],
+    [
+      "user_status",
+      { enabled: true },
+      "is an option of Centrifugo PRO: set client.users.status.enabled instead",
+    ],
     ["health", { enabled: true, handler_prefix: "/up" }, `${not}: the only address is /health`],
     ["log", "debug", not],
     ["uni_grpc", { enabled: true, port: 11_000 }, yet],
