@@ -10,6 +10,11 @@ export const sessionLimits = {
    * B7) waits for its turns (rule B17).
    */
   framesBurstBytesMax: 1_048_576,
+  /**
+   * The longest `ttl` that a client is told, a year, as with Centrifugo: a client may keep it in 32 bits, or set a timer of
+   * that many milliseconds. It asks for a new token then (rule C12).
+   */
+  ttlSecondsMax: 31_536_000,
   /** Commands of one connection that wait for its own earlier ones (rule O6). Further commands are answered 111. */
   commandsWaitingMax: 4_096,
   /**

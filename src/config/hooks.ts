@@ -2,7 +2,7 @@ import type { HookHeader } from "../contract/hook-call.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
-import { uint32Max } from "../protocol/fields.ts";
+import { int32Max } from "../protocol/fields.ts";
 import { parseJsonText } from "../protocol/json/text.ts";
 import { isJsonObject } from "../protocol/wire-value.ts";
 import type {
@@ -389,7 +389,7 @@ function readStatuses(section: Section): ReadonlyMap<number, HookRefusal> {
 
 function readError(section: Section): ErrorCode | undefined {
   const error = {
-    code: readWholeNumber(section, "code", { default: 0, min: 0, max: uint32Max }),
+    code: readWholeNumber(section, "code", { default: 0, min: 0, max: int32Max }),
     message: readText(section, "message", { default: "" }),
     temporary: readBoolean(section, "temporary"),
   };

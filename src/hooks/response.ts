@@ -22,7 +22,7 @@ import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../contrac
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import type { FilterNode } from "../protocol/command.ts";
-import { uint32Max } from "../protocol/fields.ts";
+import { int32Max } from "../protocol/fields.ts";
 import { parseServerFilter } from "../protocol/json/server-filter.ts";
 import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
 import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
@@ -76,8 +76,8 @@ function parseError(given: JsonValue): HookResponse {
   if (!isJsonObject(given)) return invalid('"error" is not an object');
   const { code, message = "", temporary = false } = given;
   // Smaller codes are what clients themselves call an error.
-  if (typeof code !== "number" || !Number.isInteger(code) || code < 100 || code > uint32Max)
-    return invalid('"error.code" is not a whole number from 100 on');
+  if (typeof code !== "number" || !Number.isInteger(code) || code < 100 || code > int32Max)
+    return invalid('"error.code" is not from 100 to 2147483647');
   if (typeof message !== "string" || typeof temporary !== "boolean")
     return invalid(
       '"error" has a "message" that is not a string, or a "temporary" that is not true or false',

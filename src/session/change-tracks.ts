@@ -154,7 +154,8 @@ function refused(error: ErrorCode, reason: string): Decision {
  */
 function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === Number.POSITIVE_INFINITY) return 0;
-  return Math.max(1, Math.ceil(expireAtSeconds - nowMs / 1_000));
+  const leftSeconds = Math.ceil(expireAtSeconds - nowMs / 1_000);
+  return Math.min(Math.max(1, leftSeconds), limits.ttlSecondsMax);
 }
 
 /** The values of `type` in a `sub_refresh`. */

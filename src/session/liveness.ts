@@ -8,6 +8,7 @@
  * object (rule K3), and the object looks at the time of the last answer.
  */
 import type { HookTarget } from "../config/config.ts";
+import { limits } from "../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
@@ -71,11 +72,12 @@ const graceMs = 10_000;
 
 /**
  * The `ttl` of a reply: whole seconds until a credential expires. It is 0 only for a credential that never expires, as
- * clients read 0, and at least 1 otherwise. It is at most the largest uint32, its type on the wire.
+ * clients read 0, and otherwise from 1 to `limits.ttlSecondsMax` (rule C12).
  */
 export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === 0) return 0;
-  return Math.min(Math.max(1, Math.floor(expireAtSeconds - nowMs / 1000)), 2 ** 32 - 1);
+  const leftSeconds = Math.floor(expireAtSeconds - nowMs / 1_000);
+  return Math.min(Math.max(1, leftSeconds), limits.ttlSecondsMax);
 }
 
 /** When a credential has been expired for `delayMs`, ms since 1970; Infinity if it never expires. */

@@ -15,8 +15,8 @@ import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /**
- * Carries out a refresh. From then on others are shown the new token's info, as they would be after hibernation (rule
- * S2). Subscriptions that only a capability of the earlier token allowed end (rule A16).
+ * Carries out a refresh. From then on others are shown the new token's info, if it has one, as they would be after
+ * hibernation (rules S2 and C13). Subscriptions that only a capability of the earlier token allowed end (rule A16).
  *
  * @param token the command's verified token; undefined if the command carries none
  */
@@ -109,7 +109,7 @@ function refresh(
       if (!sameChannels(channelsFor(claims), snapshot)) {
         return disconnectWith(disconnectCodes.insufficientState);
       }
-      const kept = withoutSubscriptions(claims);
+      const kept = withShown(withoutSubscriptions(claims), snapshot.claims);
       if (!fitsAttachment(kept)) return failWith(errorCodes.limitExceeded);
       const result = { ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs) };
       return {
@@ -120,6 +120,13 @@ function refresh(
       };
     }
   }
+}
+
+/** The claims with the info and the metadata of before, where the new token has none (rule C13). */
+function withShown(claims: ConnectionClaims, { info, meta }: ConnectionClaims): ConnectionClaims {
+  const isKept = claims.info === undefined && info !== undefined;
+  const withInfo = isKept ? { ...claims, info } : claims;
+  return claims.meta === undefined && meta !== undefined ? { ...withInfo, meta } : withInfo;
 }
 
 function sameChannels(channels: ServerChannels, { subscriptions }: SessionSnapshot): boolean {
@@ -169,11 +176,10 @@ function subRefresh(
       }
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
       const {
-        chanInfo: _,
-        serverFilter: __,
-        uid: ___,
+        serverFilter: _,
+        uid: __,
         // What a token prolongs ends with it, and no backend is asked about it any more (rule Q9).
-        serverRefresh: ____,
+        serverRefresh: ___,
         ...kept
       } = subscription;
       const shown = info === undefined ? {} : { chanInfo: info };

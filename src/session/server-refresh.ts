@@ -31,7 +31,9 @@ export class ServerRefresh {
   /** Asks about the connection. The caller sees to it that none is under way. */
   connection(target: HookTarget, nowMs: number): void {
     this.#ask("", target, { hook: "refresh" }, nowMs, (outcome, answeredMs) => {
-      if (outcome === "ended") this.#session.disconnect(disconnectCodes.connectionExpired);
+      // As in Centrifugo, a result that names no new end leaves the old one, which has passed.
+      if (outcome === "ended" || outcome.expireAtSeconds === 0)
+        this.#session.disconnect(disconnectCodes.connectionExpired);
       else this.#prolong(outcome, answeredMs);
     });
   }

@@ -263,17 +263,15 @@ describe("a connection that the server refreshes", () => {
       expireAtSeconds: expireAtSeconds + 60,
       info: '{"n":2}',
     });
-    fixture.pass(connection, 60_000);
-    fixture.backend.answer({ result: { expire_at: 0 } });
-    fixture.pass(connection, 1_000_000);
-    expect(connection.session.closed).toBe(false);
   });
 
   it.each([
     ["says so", { result: { expired: true } }],
     ["says nothing", {}],
     ["names a time that has passed", { result: { expire_at: 5 } }],
-  ])("[Q9] is closed with 3005 if the backend %s", (_, answer) => {
+    ["names no time", { result: {} }],
+    ["names no time and an info", { result: { expire_at: 0, info: { n: 3 } } }],
+  ])("[Q9] [Q12] is closed with 3005 if the backend %s", (_, answer) => {
     const { fixture, connection } = expiring();
     connection.takeSent();
     fixture.pass(connection, 60_000);

@@ -28,6 +28,43 @@ describe("a refresh", () => {
     ]);
   });
 
+  it("[C12] with a token of a far end gets a ttl of a year", () => {
+    const fixture = new ChannelFixture({ options });
+    for (const expireAtSeconds of [startMs, startSeconds + 2 ** 31]) {
+      const token = {
+        ...connectionToken("42", { expireAtSeconds }),
+        ...subscriptionToken({ expireAtSeconds }),
+      };
+      const connection = fixture.subscribed();
+      expect([
+        ...fixture.ask(connection, refresh, token),
+        ...fixture.ask(connection, subRefresh(`"channel":"room","token":"t"`), token),
+      ]).toStrictEqual([
+        `{"id":3,"refresh":{"expires":true,"ttl":31536000}}`,
+        `{"id":3,"sub_refresh":{"expires":true,"ttl":31536000}}`,
+      ]);
+    }
+  });
+
+  it("[C13] keeps the info and the metadata that the new token doesn't name, and nothing that allows", () => {
+    const fixture = new ChannelFixture({ options });
+    const before = { info: json(`{"n":1}`), meta: json("2"), capabilities: "[]" };
+    const connection = fixture.open();
+    fixture.ask(connection, `{"id":1,"connect":{}}`, connectionToken("42", before));
+    fixture.hibernate();
+    fixture.ask(connection, refresh, connectionToken("42", { uid: "other" }));
+    expect(connection.saved.claims).toStrictEqual({
+      user: "42",
+      expireAtSeconds: 0,
+      uid: "other",
+      info: before.info,
+      meta: before.meta,
+    });
+    const after = { info: json("3"), meta: json("4") };
+    fixture.ask(connection, refresh, connectionToken("42", after));
+    expect(connection.saved.claims).toMatchObject(after);
+  });
+
   it("[W1] with a token without an end gets no ttl", () => {
     const fixture = new ChannelFixture();
     expect(fixture.ask(fixture.connected(), refresh, connectionToken("42"))).toStrictEqual([
@@ -240,8 +277,9 @@ describe("a sub_refresh", () => {
     expect(seen).toContain('"chan_info":{"seat":7}');
     fixture.hibernate();
     expect(fixture.ask(connection, see)).toStrictEqual([seen]);
+    // A token without info leaves it (rule C13).
     fixture.ask(connection, ordinary, subscriptionToken());
-    expect(fixture.ask(connection, see)[0]).not.toContain("chan_info");
+    expect(fixture.ask(connection, see)).toStrictEqual([seen]);
   });
 
   it("[S1] with more info than fits an attachment is answered 106 and changes nothing", () => {
