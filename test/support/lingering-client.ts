@@ -41,18 +41,39 @@ export class LingeringClient {
     socket.on("error", () => socket.destroy());
   }
 
-  /** Sends a text of at most 125 bytes. */
+  /** Sends a text. */
   send(text: string): void {
-    const payload = Buffer.from(text);
-    // The last fragment of a text, with a mask of zeros: clients must set a mask, and this one changes nothing.
-    this.#socket.write(Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0, ...payload]));
+    this.sendFrame(0x81, Buffer.from(text));
   }
 
-  /** The code of the close frame, which must be the first frame that the server sends. */
+  /**
+   * Sends a frame of at most 65,535 bytes, also one that the WebSocket protocol forbids.
+   *
+   * @param first its first byte: flags and opcode
+   */
+  sendFrame(first: number, payload: Buffer): void {
+    const { length } = payload;
+    const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 0xff];
+    // Clients must set a mask, and this one changes nothing.
+    this.#socket.write(Buffer.from([first, ...size, 0, 0, 0, 0, ...payload]));
+  }
+
+  /** Takes nothing from the network any more, so that the server's data piles up there. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
+  /** The code of the close frame, which must be the first frame that the server sends; 1005 if it has none. */
   async closeCode(): Promise<number> {
-    while (this.#received.length < 4) await once(this.#socket, "data");
+    while (this.#received.length < 2) await once(this.#socket, "data");
     if (this.#received[0] !== 0x88) throw new Error("the server said something else first");
+    if (this.#received[1] === 0) return 1005;
+    while (this.#received.length < 4) await once(this.#socket, "data");
     return this.#received.readUInt16BE(2);
+  }
+
+  get localPort(): number {
+    return this.#socket.localPort ?? 0;
   }
 
   /** Gives up the connection, without a close frame. */

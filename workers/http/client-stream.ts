@@ -3,6 +3,7 @@ import { limits } from "../../src/limits.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { isConnected, type StreamFormat } from "../../src/transport/stream.ts";
+import { closeSocket } from "../platform/close-socket.ts";
 import { ByteQueue, StreamBudget } from "./stream-buffer.ts";
 
 /**
@@ -130,7 +131,7 @@ export class ClientStream {
   #leave({ code, reason }: DisconnectCode): void {
     this.#closed = true;
     this.#end();
-    this.#setup.socket.close(code, reason);
+    closeSocket(this.#setup.socket, code, reason);
   }
 
   #end(): void {

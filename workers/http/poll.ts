@@ -14,6 +14,7 @@ import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket } from "./placement.ts";
 import { askAboutClient } from "./connect-hook.ts";
+import { closeSocket } from "../platform/close-socket.ts";
 import { refusedCode } from "./refused-socket.ts";
 import {
   busyRetrySeconds,
@@ -91,7 +92,7 @@ async function awaitEnding(
     return await ended.promise;
   } finally {
     clearTimeout(timer);
-    socket.close(1000);
+    closeSocket(socket, 1000, "");
   }
 }
 

@@ -9,6 +9,7 @@ import { utf8Fits } from "../../src/protocol/bytes.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes, type ErrorCode } from "../../src/protocol/codes.ts";
 import { unidirectionalDisconnect } from "../../src/session/unidirectional.ts";
+import { closeSocket } from "../platform/close-socket.ts";
 
 /**
  * Makes a socket for a refused client.
@@ -80,5 +81,5 @@ function isTooLarge(frame: Message): boolean {
 }
 
 function close(socket: WebSocket, { code, reason }: DisconnectCode): void {
-  socket.close(code, reason);
+  closeSocket(socket, code, reason);
 }

@@ -46,7 +46,7 @@ import { deliver, deliverPoll, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue, type JobOutcome, kindOf, type Overloaded } from "./commit-queue.ts";
-import { HibernatingObject } from "./hibernating-object.ts";
+import { HibernatingObject, type SocketClosing } from "./hibernating-object.ts";
 import { PollDriver } from "./poll-driver.ts";
 import { PresenceDriver } from "./presence-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
@@ -393,8 +393,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   };
 
   /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
-  override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
-    await super.webSocketClose(socket, code, reason);
+  override async webSocketClose(...closing: SocketClosing): Promise<void> {
+    await super.webSocketClose(...closing);
     await this.#afterLastSocket();
   }
 

@@ -20,8 +20,10 @@ import {
 import type { SessionRows } from "../platform/session-rows.ts";
 import { secretPattern } from "../platform/session-secrets.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
+import { closeSocket } from "../platform/close-socket.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost, type WaitingFrames } from "./client.ts";
+import { HeldSockets } from "./held-sockets.ts";
 import { UnconnectedSockets } from "./unconnected-sockets.ts";
 
 /**
@@ -44,6 +46,7 @@ export class ClientSockets {
   readonly #unconnected = new UnconnectedSockets<WebSocket>(
     (socket) => this.#clients.get(socket)?.session.hasConnected === true,
   );
+  readonly #held = new HeldSockets();
   readonly #host: SocketHost;
   readonly #waitingFrames: WaitingFrames = { bytes: 0 };
   /** Whether a socket has gone since the last {@link takeDueAtMs}. */
@@ -195,13 +198,19 @@ export class ClientSockets {
   }
 
   /** The client closed the socket: answers its close frame, and ends the session. */
-  async closed(socket: WebSocket, code: number, reason: string): Promise<void> {
-    answerClose(socket, code, reason);
-    await this.failed(socket, { code, reason });
+  async closed(socket: WebSocket, code: number, reason: string, wasClean: boolean): Promise<void> {
+    closeSocket(socket, code, reason);
+    if (wasClean) this.#held.closed(socket);
+    await this.#end(socket, { code, reason });
   }
 
-  /** The socket is gone: ends the session. */
-  async failed(socket: WebSocket, code?: DisconnectCode): Promise<void> {
+  /** The client broke the WebSocket protocol: ends the session. */
+  async failed(socket: WebSocket): Promise<void> {
+    this.#held.failed();
+    await this.#end(socket);
+  }
+
+  async #end(socket: WebSocket, code?: DisconnectCode): Promise<void> {
     // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment names the session
     // that ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
@@ -275,7 +284,8 @@ export class ClientSockets {
       return;
     }
     // Another release wrote an attachment that this one can't read. The client reconnects and recovers.
-    new SocketConnection(socket, this.#host).close(disconnectCodes.insufficientState);
+    const { code, reason } = disconnectCodes.insufficientState;
+    closeSocket(socket, code, reason);
   }
 
   #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
@@ -310,7 +320,8 @@ export class ClientSockets {
       connectionLimit * limits.socketsPerConnection,
       limits.connectionsMax,
     );
-    if (this.#clients.size >= socketsMax || nearlyFull() || backlog.overloaded()) return "full";
+    const leavesRoom = this.#held.leaveRoom(socketsMax - this.#clients.size);
+    if (!leavesRoom || nearlyFull() || backlog.overloaded()) return "full";
     // Open connections are counted only when there may be too many: for thousands of sockets that come at once,
     // counting would be half of the work.
     if (this.#clients.size >= connectionLimit && this.#openCount() >= connectionLimit)
@@ -462,15 +473,4 @@ function refuse(why: SocketRefusal): Response {
     "too-many-of-address": later,
   };
   return new Response("No room for another connection", { status: 503, headers: headers[why] });
-}
-
-/** Answers a close frame. The runtime doesn't for hibernatable sockets, and a client without an answer reports 1006. */
-export function answerClose(socket: WebSocket, code: number, reason: string): void {
-  try {
-    // 1005 stands for a close frame without a code, and 1006 for no close frame; neither can be sent.
-    if (code === 1005 || code === 1006) socket.close();
-    else socket.close(code, reason);
-  } catch {
-    // The object closed the socket first, or the connection is gone.
-  }
 }

@@ -255,9 +255,9 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return this.sockets.message(socket, message);
   }
 
-  override webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+  override webSocketClose(...closing: SocketClosing): Promise<void> {
     this.happened("close");
-    return this.sockets.closed(socket, code, reason);
+    return this.sockets.closed(...closing);
   }
 
   override webSocketError(socket: WebSocket): Promise<void> {
@@ -463,6 +463,9 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }
+
+/** What the runtime tells of a close; `wasClean` is false if the client sent no close frame. */
+export type SocketClosing = [socket: WebSocket, code: number, reason: string, wasClean: boolean];
 
 /** The types of events that any object with connections may have. */
 const connectionTypes = ["connected", "subscribed"] as const;

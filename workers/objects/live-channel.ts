@@ -6,6 +6,7 @@ import { LiveFigures } from "../../src/metrics/live-figures.ts";
 import { answerPage, encodeLive } from "../../src/metrics/live-session.ts";
 import type { Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
+import { closeSocket } from "../platform/close-socket.ts";
 import type { Env } from "../platform/env.ts";
 import { answerInTime } from "../platform/object-call.ts";
 
@@ -188,9 +189,5 @@ function send(socket: WebSocket, message: Message): void {
 }
 
 function close(socket: WebSocket, { code, reason }: DisconnectCode): void {
-  try {
-    socket.close(code, reason);
-  } catch {
-    // The page closed the socket first.
-  }
+  closeSocket(socket, code, reason);
 }

@@ -15,10 +15,10 @@ import { limits } from "../../src/limits.ts";
 import { LiveLease } from "../../src/metrics/live-lease.ts";
 import { RefusalList } from "../../src/metrics/refusal-list.ts";
 import { Totals } from "../../src/metrics/totals.ts";
+import { closeSocket } from "../platform/close-socket.ts";
 import type { Env } from "../platform/env.ts";
 import { answerInTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
-import { answerClose } from "./client-sockets.ts";
 import { LiveChannel } from "./live-channel.ts";
 
 /**
@@ -98,7 +98,7 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
-    answerClose(socket, code, reason);
+    closeSocket(socket, code, reason);
   }
 
   /** Whether everything is stored; tests wait for it. */

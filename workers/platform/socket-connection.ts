@@ -4,6 +4,7 @@ import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import { writeSession } from "../../src/contract/attachment.ts";
 import type { Connection } from "../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
+import { closeSocket } from "./close-socket.ts";
 import type { SessionRows } from "./session-rows.ts";
 
 /**
@@ -71,11 +72,7 @@ export class SocketConnection implements Connection {
   close({ code, reason }: DisconnectCode): void {
     this.#held = undefined;
     this.#heldBytes = 0;
-    try {
-      this.#socket.close(code, reason);
-    } catch {
-      // The client closed the socket first.
-    }
+    closeSocket(this.#socket, code, reason);
   }
 
   save(snapshot: SessionSnapshot): void {
