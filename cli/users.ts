@@ -48,7 +48,8 @@ async function printGateways(
   do {
     const result = await client.result("info", cursor === "" ? {} : { cursor });
     if (json === true) shell.print(printable(JSON.stringify(result)));
-    for (const node of objectsOf(result, "nodes"))
+    // The edge stands for no gateway (rule U23).
+    for (const node of objectsOf(result, "nodes").filter(({ uid }) => uid !== "edge"))
       rows.push(
         ["name", "region", "num_clients", "num_users", "num_channels"].map((key) =>
           shown(node[key]),

@@ -129,7 +129,9 @@ function Gateways({
     const timer = setTimeout(() => ask(cursors.at(-1) ?? ""), waitMs);
     return () => clearTimeout(timer);
   }, [connections]);
-  const { nodes = [], cursor: further = "", incomplete } = called.result ?? {};
+  const { nodes: all = [], cursor: further = "", incomplete } = called.result ?? {};
+  // It stands for no gateway (rule U23).
+  const nodes = all.filter(({ uid }) => uid !== "edge");
   return (
     <section>
       <h2>Gateways</h2>

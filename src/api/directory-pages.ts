@@ -13,6 +13,7 @@ import type {
 import { gatewayNode, parseNodeName, regionOf } from "../contract/object-names.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
 import { compareNames, firstChannels } from "../users/channel-counts.ts";
+import { version } from "../version.ts";
 import type { Page } from "./command.ts";
 
 /** How many names each shard has to tell, so that the edge knows whether another page follows. */
@@ -48,16 +49,38 @@ export function pageOfGateways(
   };
 }
 
-/** Writes the result of `info`: Centrifugo's nodes are the gateways. */
-export function encodeInfo(page: GatewaysPage, infos: ShardAnswers<GatewayInfos>): JsonText {
+/**
+ * Writes the result of `info`: Centrifugo's nodes are the gateways.
+ *
+ * @param isWhole whether no page came before. Without a gateway, there is the edge then: who monitors Centrifugo reads
+ *                the first node without asking if there is one
+ */
+export function encodeInfo(
+  page: GatewaysPage,
+  infos: ShardAnswers<GatewayInfos>,
+  isWhole = false,
+): JsonText {
   const gateways = infos.flatMap((answer) => answer?.gateways ?? []);
-  const nodes = gateways.sort((left, right) => compareNames(left.name, right.name)).map(nodeOf);
+  const nodes = gateways
+    .sort((left, right) => compareNames(left.name, right.name))
+    .map((one) => nodeOf(one));
   const incomplete = page.incomplete || infos.some(isIncomplete);
+  if (isWhole && nodes.length === 0 && page.cursor === undefined)
+    nodes.push(nodeOf({ name: "edge", version, ...nothing }, "edge"));
   return trustedJsonText(JSON.stringify({ nodes, ...endOf(page.cursor, incomplete) }));
 }
 
-function nodeOf(gateway: GatewayInfo): object {
-  const uid = gatewayNode(gateway.name);
+/** Of no gateway, without a region. */
+const nothing = {
+  clients: 0,
+  users: 0,
+  channels: 0,
+  subscriptions: 0,
+  uptimeSeconds: 0,
+  left: false,
+};
+
+function nodeOf(gateway: GatewayInfo, uid = gatewayNode(gateway.name)): object {
   return {
     uid,
     name: gateway.name,

@@ -70,6 +70,24 @@ async function listed(node: string): Promise<void> {
   await vi.waitFor(async () => expect(await isListed(node)).toBe(true), patience);
 }
 
+// The first test: no object of this file's Worker is listed yet.
+it("[U23] info has the edge as its only node while nobody is connected", async () => {
+  const { nodes } = await info();
+  expect(nodes).toStrictEqual([
+    {
+      uid: "edge",
+      name: "edge",
+      version,
+      num_clients: 0,
+      num_users: 0,
+      num_channels: 0,
+      num_subs: 0,
+      uptime: 0,
+    },
+  ]);
+  expect((await info({ cursor: "a" })).nodes).toStrictEqual([]);
+});
+
 describe.each(variants)("the directory and $name", (variant) => {
   const pause = async (channel: string): Promise<void> => {
     await variant.betweenSteps(channel);

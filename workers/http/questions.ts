@@ -96,7 +96,7 @@ async function info(shards: Env["USERS"], page: Page): Promise<JsonText> {
   const infos = await askAgain(gateways.asked, (shard, asked) =>
     shards.getByName(shard).gatewayInfos(asked),
   );
-  return encodeInfo(gateways, infos);
+  return encodeInfo(gateways, infos, page.after === "");
 }
 
 async function channels(shards: Env["USERS"], pattern: string, page: Page): Promise<JsonText> {

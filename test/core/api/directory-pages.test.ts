@@ -7,6 +7,7 @@ import {
   pageOfGateways,
 } from "../../../src/api/directory-pages.ts";
 import type { GatewayInfo } from "../../../src/contract/listing.ts";
+import { version } from "../../../src/version.ts";
 
 const page = { after: "", limit: 2 };
 
@@ -33,6 +34,17 @@ describe("a page of info", () => {
     expect(encodeInfo(first, infos)).toBe(
       '{"nodes":[{"uid":"gateway:eu/0","name":"eu/0","version":"1","num_clients":3,"num_users":2,"num_channels":5,"num_subs":7,"uptime":11,"region":"eu"},{"uid":"gateway:eu/1","name":"eu/1","version":"1","num_clients":3,"num_users":2,"num_channels":5,"num_subs":7,"uptime":11,"region":"eu"}],"cursor":"eu/1"}',
     );
+  });
+
+  it("[U23] has the edge if there is no gateway at all, and no further page", () => {
+    const none = pageOfGateways([[], []], page);
+    const edge = `{"uid":"edge","name":"edge","version":"${version}","num_clients":0,"num_users":0,"num_channels":0,"num_subs":0,"uptime":0}`;
+    expect(encodeInfo(none, [], true)).toBe(`{"nodes":[${edge}]}`);
+    expect(encodeInfo(none, [undefined], true)).toBe(`{"nodes":[${edge}],"incomplete":true}`);
+    expect(encodeInfo(none, [])).toBe('{"nodes":[]}');
+    const gone = pageOfGateways([["eu/0"], ["us/0", "us/1"]], page);
+    expect(encodeInfo(gone, [{ gateways: [] }], true)).toBe('{"nodes":[],"cursor":"us/0"}');
+    expect(encodeInfo(none, [{ gateways: [gateway("eu/0")] }], true)).not.toContain("edge");
   });
 
   it("[U23] has no cursor if no page follows, and says if a shard or a gateway didn't answer", () => {
