@@ -43,6 +43,13 @@ export const hookLimits = {
   hooksWaitingMax: 5_000,
   /** The bytes of the questions that wait. A further question is answered 111 (rule Q6). */
   hooksWaitingBytesMax: 8_388_608,
+  /**
+   * Those of one user among them, or of one connection without a user: in flight, those that wait, and their bytes. Four
+   * users whose questions take long leave no turns to others. A further question waits, or is answered 111 (rule Q11).
+   */
+  hooksInFlightShareMax: 16,
+  hooksWaitingShareMax: 1_000,
+  hooksWaitingBytesShareMax: 1_048_576,
   /** How long a question may wait before it is asked. SDKs give up after 5 s. An older one is answered 111 (rule Q6). */
   hookWaitMs: 4_000,
   /** Failed calls in a row after which a backend counts as down (rule Q7). */

@@ -2,10 +2,12 @@ import { limits } from "../limits.ts";
 
 /**
  * One backend as one object sees it: how many questions are in flight, which wait, and whether the backend is down
- * (rules Q6 and Q7). It lives in memory only. Time comes in as an argument; the caller carries questions out.
+ * (rules Q6, Q7 and Q11). It lives in memory only. Time comes in as an argument; the caller carries questions out.
  */
 export class Backend {
-  readonly #waiting: WaitingQuestion[] = [];
+  /** Those who have questions in flight or waiting. Among those that wait, the first is the next one whose turn it is. */
+  readonly #askers = new Map<string, Asker>();
+  #waitingCount = 0;
   #waitingBytes = 0;
   #inFlight = 0;
   /** Failures in a row. */
@@ -25,10 +27,11 @@ export class Backend {
   /**
    * Asks, or makes the question wait.
    *
+   * @param name  of the one who asks, who has a share (rule Q11)
    * @param bytes what the question takes in memory
    * @param turn  called once, at once or later: "go" to ask now, after which {@link answered} has to be called
    */
-  ask(bytes: number, nowMs: number, turn: (turn: Turn) => void): void {
+  ask(name: string, bytes: number, nowMs: number, turn: (turn: Turn) => void): void {
     if (this.#downUntilMs !== undefined) {
       if (nowMs < this.#downUntilMs || this.#isTrying) {
         turn("down");
@@ -36,27 +39,26 @@ export class Backend {
       }
       this.#isTrying = true;
     }
-    if (this.#inFlight < limits.hooksInFlightMax) {
-      this.#inFlight++;
-      turn("go");
-    } else if (
-      this.#waiting.length >= limits.hooksWaitingMax ||
-      this.#waitingBytes + bytes > limits.hooksWaitingBytesMax
-    ) {
-      turn("busy");
-    } else {
-      this.#waitingBytes += bytes;
-      this.#waiting.push({ bytes, sinceMs: nowMs, turn });
+    const asker = this.#askers.get(name) ?? { inFlight: 0, waiting: [], bytes: 0 };
+    if (this.#hasTurn(asker)) {
+      this.#askers.set(name, asker);
+      this.#go(asker, turn);
+    } else if (!this.#hasRoom(asker, bytes)) turn("busy");
+    else {
+      this.#askers.set(name, asker);
+      asker.waiting.push({ bytes, sinceMs: nowMs, turn });
+      this.#count(asker, 1, bytes);
     }
   }
 
   /**
    * A question that was asked has ended.
    *
+   * @param name    of the one who asked
    * @param pauseMs for a failure: how long the backend wants not to be asked; 0 if it didn't say so
    */
-  answered(outcome: "answered" | "failed", pauseMs: number, nowMs: number): void {
-    this.#inFlight--;
+  answered(name: string, outcome: "answered" | "failed", pauseMs: number, nowMs: number): void {
+    this.#ended(name);
     if (outcome === "answered") this.#isUp();
     else this.#failed(pauseMs, nowMs);
     this.#isTrying = false;
@@ -64,10 +66,47 @@ export class Backend {
   }
 
   /** A question whose turn had come isn't asked after all. */
-  skipped(nowMs: number): void {
-    this.#inFlight--;
+  skipped(name: string, nowMs: number): void {
+    this.#ended(name);
     this.#isTrying = false;
     this.#askNext(nowMs);
+  }
+
+  #ended(name: string): void {
+    this.#inFlight--;
+    const asker = this.#askers.get(name);
+    if (asker === undefined) return;
+    asker.inFlight--;
+    this.#forgetIdle(name, asker);
+  }
+
+  #forgetIdle(name: string, { inFlight, waiting }: Asker): void {
+    if (inFlight === 0 && waiting.length === 0) this.#askers.delete(name);
+  }
+
+  #go(asker: Asker, turn: (turn: Turn) => void): void {
+    this.#inFlight++;
+    asker.inFlight++;
+    turn("go");
+  }
+
+  #hasTurn({ inFlight }: Asker): boolean {
+    return this.#inFlight < limits.hooksInFlightMax && inFlight < limits.hooksInFlightShareMax;
+  }
+
+  #hasRoom({ waiting, bytes: own }: Asker, bytes: number): boolean {
+    return (
+      this.#waitingCount < limits.hooksWaitingMax &&
+      waiting.length < limits.hooksWaitingShareMax &&
+      this.#waitingBytes + bytes <= limits.hooksWaitingBytesMax &&
+      own + bytes <= limits.hooksWaitingBytesShareMax
+    );
+  }
+
+  #count(asker: Asker, questions: number, bytes: number): void {
+    asker.bytes += bytes;
+    this.#waitingCount += questions;
+    this.#waitingBytes += bytes;
   }
 
   #isUp(): void {
@@ -94,24 +133,33 @@ export class Backend {
     this.#isAskingNext = true;
     try {
       for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+        const { name, asker, question } = next;
         // All that wait for a backend that is down learn it now: none of them could be asked in time.
-        if (this.#downUntilMs !== undefined) next.turn("down");
-        else if (nowMs - next.sinceMs > limits.hookWaitMs) next.turn("busy");
-        else {
-          this.#inFlight++;
-          next.turn("go");
-        }
+        if (this.#downUntilMs !== undefined) question.turn("down");
+        else if (nowMs - question.sinceMs > limits.hookWaitMs) question.turn("busy");
+        else this.#go(asker, question.turn);
+        this.#forgetIdle(name, asker);
       }
     } finally {
       this.#isAskingNext = false;
     }
   }
 
-  #takeNext(): WaitingQuestion | undefined {
-    const hasRoom = this.#inFlight < limits.hooksInFlightMax || this.#downUntilMs !== undefined;
-    const next = hasRoom ? this.#waiting.shift() : undefined;
-    this.#waitingBytes -= next?.bytes ?? 0;
-    return next;
+  /** Takes a question of the one who has waited longest for a turn, and then has the last one. */
+  #takeNext():
+    | { readonly name: string; readonly asker: Asker; readonly question: WaitingQuestion }
+    | undefined {
+    if (this.#waitingCount === 0) return undefined;
+    for (const [name, asker] of this.#askers) {
+      const mayAsk = this.#downUntilMs !== undefined || this.#hasTurn(asker);
+      const question = mayAsk ? asker.waiting.shift() : undefined;
+      if (question === undefined) continue;
+      this.#count(asker, -1, -question.bytes);
+      this.#askers.delete(name);
+      this.#askers.set(name, asker);
+      return { name, asker, question };
+    }
+    return undefined;
   }
 }
 
@@ -120,6 +168,13 @@ export class Backend {
  * the backend isn't asked at the moment.
  */
 export type Turn = "go" | "busy" | "down";
+
+/** One who has questions in flight, or waiting, which take so many bytes. */
+interface Asker {
+  inFlight: number;
+  readonly waiting: WaitingQuestion[];
+  bytes: number;
+}
 
 interface WaitingQuestion {
   readonly bytes: number;

@@ -30,7 +30,7 @@ export class Hooks {
    */
   ask(
     target: HookTarget,
-    { hook, body, headers, isWanted }: SessionQuestion,
+    { hook, body, headers, isWanted, asker }: SessionQuestion,
     nowMs: number,
     done: (answer: HookAnswer, nowMs: number) => void,
   ): void {
@@ -43,20 +43,21 @@ export class Hooks {
       body,
       ...(headers.length === 0 ? {} : { headers }),
     };
-    backend.ask(body.length, nowMs, (turn) => {
+    backend.ask(asker, body.length, nowMs, (turn) => {
       if (turn !== "go") {
         done(turn === "busy" ? tooMany : isDown, nowMs);
         return;
       }
       // Clients that wait for long go away, and come back with another question.
       if (!isWanted()) {
-        backend.skipped(nowMs);
+        backend.skipped(asker, nowMs);
         return;
       }
       this.#call(question, target.timeoutMs, (reply, replyMs) => {
         const answer = reply.outcome === "busy" ? tooMany : answerOf(reply, target);
         const pauseMs = reply.outcome === "answered" ? (reply.retryAfterSeconds ?? 0) * 1_000 : 0;
-        backend.answered(isOutage(reply, target) ? "failed" : "answered", pauseMs, replyMs);
+        const outcome = isOutage(reply, target) ? "failed" : "answered";
+        backend.answered(asker, outcome, pauseMs, replyMs);
         if (backend.idle) this.#backends.delete(name);
         done(answer, replyMs);
       });
@@ -73,6 +74,8 @@ export interface SessionQuestion {
   readonly body: JsonText;
   /** The headers of the connection that the target names. */
   readonly headers: readonly HookHeader[];
+  /** The one who asks: a user, or a connection without one. Each has a share (rule Q11). */
+  readonly asker: string;
   /** Whether the connection is still there. */
   readonly isWanted: () => boolean;
 }

@@ -29,7 +29,9 @@ export function askHook(
   const headers = withTrace(headersFor(target, kept), traceparent);
   const isMarked = awaitsReply(subject.hook);
   if (isMarked) session.hookAsked();
-  const question = { hook: subject.hook, body, headers, isWanted: () => !session.closed };
+  const { user, identity } = session;
+  const asker = user === "" ? `client ${identity.client}` : `user ${user}`;
+  const question = { hook: subject.hook, body, headers, asker, isWanted: () => !session.closed };
   hooks.ask(target, question, nowMs, (answer, answeredMs) => {
     if (session.closed) return;
     if (isMarked) session.hookAnswered();

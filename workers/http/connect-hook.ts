@@ -129,6 +129,7 @@ async function ask(
     hook: "connect",
     body: hookRequest(about, connectSubject(request), target.binaryEncoding),
     headers: withTrace(headersFor(target, headers), traceparent),
+    asker: id,
   } as const;
   const answer = await edgeOf(configured).hooks.ask(target, question, (one) =>
     sendQuestion(one, target, configured, context.env),

@@ -43,6 +43,7 @@ export class PollDriver {
       hook: "shared_poll_refresh",
       body,
       headers: [],
+      asker: "object",
       // A question that isn't asked would have no outcome.
       isWanted: () => true,
     } as const;

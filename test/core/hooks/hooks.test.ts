@@ -9,13 +9,16 @@ import { target } from "./targets.ts";
 /** Asks hooks whose calls a test answers. */
 class HooksFixture {
   nowMs = 0;
+  #asked = 0;
   readonly calls: Parameters<HookCall>[] = [];
   readonly #hooks = new Hooks((...call) => this.calls.push(call));
 
   ask(to: HookTarget = target(), isWanted = () => true): { answer: HookAnswer | undefined } {
     const asked: { answer: HookAnswer | undefined } = { answer: undefined };
     const headers = [["cookie", "a=b"]] as const;
-    const question = { hook: "rpc", body: valid('{"client":"c1"}'), headers, isWanted } as const;
+    const body = valid('{"client":"c1"}');
+    const asker = `${this.#asked++}`;
+    const question = { hook: "rpc", body, headers, asker, isWanted } as const;
     this.#hooks.ask(to, question, this.nowMs, (one) => {
       if (asked.answer !== undefined) throw new Error("answered twice");
       asked.answer = one;

@@ -9,15 +9,17 @@ import { valid } from "../protocol/valid-json-text.ts";
 const good: HookReply = { outcome: "answered", status: 200, body: '{"result":{"user":"ada"}}' };
 const failed: HookReply = { outcome: "failed", reason: "the backend can't be reached" };
 const busy = { outcome: "failed", error: { code: 111 } };
-const question = { hook: "connect", body: valid('{"client":"c1"}'), headers: [] } as const;
+const body = valid('{"client":"c1"}');
 
 /** Requests that ask by the hooks of one isolate. A test says when each of them has its reply. */
 class Requests {
   readonly #hooks = new SharedHooks();
+  #asked = 0;
   /** The replies to the questions that were sent, in the order in which they were. */
   readonly sent: PromiseWithResolvers<HookReply>[] = [];
 
   ask(timeoutMs = 1_000): Promise<HookAnswer> {
+    const question = { hook: "connect", body, headers: [], asker: `${this.#asked++}` } as const;
     return this.#hooks.ask(target({ timeoutMs }), question, () => {
       const reply = Promise.withResolvers<HookReply>();
       this.sent.push(reply);

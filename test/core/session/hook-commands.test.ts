@@ -411,16 +411,16 @@ describe("an rpc", () => {
 
   it("[Q6] is answered 111 beyond the bound, and others go on", () => {
     const fixture = newFixture({ rpc, proxies });
-    const connections = Array.from({ length: 3 }, () => fixture.connected());
+    const connections = Array.from({ length: 6 }, (_, index) => fixture.connected(`u${index}`));
     const most = limits.hooksInFlightMax + limits.hooksWaitingMax;
     let sent = 0;
     for (const connection of connections)
-      for (let count = 0; count < 2_000 && sent < most; count++) {
+      for (let count = 0; count < limits.hooksWaitingShareMax && sent < most; count++) {
         fixture.send(connection, call(2, "a"));
         sent++;
       }
     expect(sent).toBe(most);
-    const last = fixture.connected();
+    const last = fixture.connected("last");
     expect(fixture.ask(last, call(9, "a"))).toStrictEqual([
       '{"id":9,"error":{"code":111,"message":"too many requests","temporary":true}}',
     ]);
