@@ -251,7 +251,7 @@ const statuses: ReadonlyMap<number, ErrorStatus> = new Map([
   [104, 404],
   [106, 400],
   [107, 400],
-  [108, 404],
+  [108, 400],
   [111, 429],
   [112, 416],
   [113, 409],

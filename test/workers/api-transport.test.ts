@@ -171,8 +171,9 @@ describe("an error", () => {
     ["publish", unknown, 404, '{"code":102,"message":"unknown channel"}'],
     ["publish", { channel: "" }, 400, '{"code":107,"message":"bad request"}'],
     ["broadcast", { channels: [] }, 400, '{"code":107,"message":"bad request"}'],
-    ["history", { channel: "plain:a" }, 404, '{"code":108,"message":"not available"}'],
-    ["presence", { channel: "ring:a" }, 404, '{"code":108,"message":"not available"}'],
+    ["history", { channel: "plain:a" }, 400, '{"code":108,"message":"not available"}'],
+    ["rpc", { method: "a" }, 404, '{"code":104,"message":"not found"}'],
+    ["presence", { channel: "ring:a" }, 400, '{"code":108,"message":"not available"}'],
     [
       "history",
       { channel: "ring:a", since: { offset: 1, epoch: "other" } },

@@ -54,13 +54,13 @@ function inMode(errors: string): Response {
 export const responseComponents: Readonly<Record<string, Response>> = {
   "400": {
     description:
-      "The request can't be read, and nothing was done: the text `Bad Request`. In transport mode also error 106 or 107.",
+      "The request can't be read, and nothing was done: the text `Bad Request`. In transport mode also error 106, 107 or 108.",
     headers: detail,
     content: { ...plainText, ...json(reference("Error")) },
   },
   "401": { description: "There is no API key, or a wrong one. The body is empty." },
   "403": inMode("error 103"),
-  "404": inMode("error 102 or 108"),
+  "404": inMode("error 102"),
   "413": { description: "The body is too large.", content: plainText },
   "416": inMode("error 112"),
   "429": inMode("error 111"),
