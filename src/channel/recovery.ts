@@ -66,7 +66,13 @@ export function recoverNewest(
   top: StreamPosition,
   newest: Publication | undefined,
 ): Recovery {
+  // Nothing was missed, whether the newest publication can still be read or not (rule R6).
+  if (isAtTop(since, top)) return { outcome: "recovered", publications: [] };
   if (newest?.offset !== top.offset) return { outcome: "unrecoverable" };
-  const has = since.offset === top.offset && since.epoch === top.epoch;
-  return { outcome: "recovered", publications: has ? [] : [newest] };
+  return { outcome: "recovered", publications: [newest] };
+}
+
+/** Whether a position is the top of a stream in which something was published. */
+export function isAtTop({ offset, epoch }: StreamPosition, top: StreamPosition): boolean {
+  return offset > 0 && offset === top.offset && epoch === top.epoch;
 }

@@ -1,6 +1,6 @@
 import { errorOf } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
-import { recover, recoverNewest, type Recovery } from "../channel/recovery.ts";
+import { isAtTop, recover, recoverNewest, type Recovery } from "../channel/recovery.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
@@ -408,8 +408,8 @@ function decideSubscribe(
     return { outcome: "catch-up", position };
   }
   if (options.mode === "cache") {
-    // Before the first publication there is nothing to read.
-    if (buffer.last === undefined && position.offset > 0) {
+    // Before the first publication there is nothing to read, and nothing is sent to who has the newest one.
+    if (buffer.last === undefined && position.offset > 0 && !isAtTop(since, position)) {
       return { outcome: "read-newest", position };
     }
     return replyStep(newestReply(options, since, position, buffer.last, client));

@@ -352,7 +352,7 @@ export function subscribeResult(
     ttlSeconds: toldTtlSeconds(grant, nowMs),
     recoverable: grant.recoverable,
     positioned: grant.positioned,
-    wasRecovering: grant.recoverable && request.recover,
+    wasRecovering: request.recover,
     recovered,
     publications,
     // A recovered client counts up to the top from the offset that it requested (rule R2).

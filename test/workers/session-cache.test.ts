@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { publish } from "./api-request.ts";
+import { call, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { pushLine } from "./presence-pushes.ts";
 import { type Variant, variants } from "./variant.ts";
@@ -37,6 +37,21 @@ describe.each(variants)("cache recovery on $name", (variant) => {
     );
     expect(await subscribe(variant, channel, "new")).toBe(
       `{"id":2,"subscribe":{"recoverable":true,"epoch":"${epoch}","offset":5,"positioned":true}}`,
+    );
+    await variant.betweenSteps(channel);
+  });
+
+  it("[R6] recovers who has the newest publication after it was removed, and nobody else", async () => {
+    const channel = newChannel("cache");
+    await publish(channel, 1);
+    const { epoch } = await publish(channel, 2);
+    await call("history_remove", { channel });
+    const options = { recover: true, epoch };
+    expect(await subscribe(variant, channel, "current", { ...options, offset: 2 })).toContain(
+      `"recovered":true,"offset":2`,
+    );
+    expect(await subscribe(variant, channel, "behind", { ...options, offset: 1 })).toBe(
+      `{"id":2,"subscribe":{"recoverable":true,"epoch":"${epoch}","offset":2,"positioned":true,"was_recovering":true}}`,
     );
     await variant.betweenSteps(channel);
   });

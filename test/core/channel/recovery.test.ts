@@ -69,9 +69,10 @@ describe("the recovery decision where only the newest publication matters", () =
     ["another epoch", "x", 2, 5, 5, [5]],
     ["beyond the top", "e", 9, 5, 5, [5]],
     ["nothing ever published", "e", 0, 0, undefined, undefined],
-    ["nothing can be read any more", "e", 5, 5, undefined, undefined],
+    ["nothing missed, and nothing can be read any more", "e", 5, 5, undefined, []],
+    ["another stream, and nothing can be read any more", "x", 5, 5, undefined, undefined],
     ["the newest can't be read any more", "e", 2, 5, 4, undefined],
-  ])("[R2] decides on %s", (_case, epoch, offset, top, newest, recovered) => {
+  ])("[R2] [R6] decides on %s", (_case, epoch, offset, top, newest, recovered) => {
     const read = newest === undefined ? [] : publications(newest);
     expect(recoverNewest({ epoch, offset }, { epoch: "e", offset: top }, read[0])).toEqual(
       recovered === undefined
@@ -201,8 +202,8 @@ describe("joining where only the newest publication matters", () => {
     publishNumbers(channel, 4, 4, 1_000);
     channel.removeHistory(1_000);
     const { epoch } = positionOf(channel, 1_000);
-    expect(subscribe(channel, wanting(epoch, 4), 1_000)).toMatchObject(missing);
-    expect(subscribe(channel, wanting(epoch, 4, true), 1_000)).toEqual({
+    expect(subscribe(channel, wanting(epoch, 3), 1_000)).toMatchObject(missing);
+    expect(subscribe(channel, wanting(epoch, 3, true), 1_000)).toEqual({
       outcome: "unrecoverable-position",
     });
   });

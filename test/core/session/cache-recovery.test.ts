@@ -73,6 +73,20 @@ describe("a recovery of the newest publication only", () => {
     ]);
   });
 
+  it("[R6] gives nothing to somebody who has it, also when it has ended or was removed", () => {
+    const fixture = published(5);
+    const connection = fixture.connected();
+    const ask = subscribe(`,"recover":true,"epoch":"epoch1","offset":5,"flag":2`);
+    const unsubscribe = `{"id":3,"unsubscribe":{"channel":"room"}}`;
+    for (const end of [() => (fixture.nowMs += 61_000), () => fixture.hibernate()]) {
+      end();
+      expect(fixture.ask(connection, ask)).toStrictEqual([
+        `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","recovered":true,"offset":5,"positioned":true,"was_recovering":true}}`,
+      ]);
+      fixture.ask(connection, unsubscribe);
+    }
+  });
+
   it("[R5] is answered 112 with flag 2 when it can't be, and isn't a subscription", () => {
     const fixture = published(0);
     const connection = fixture.connected();

@@ -50,7 +50,9 @@ describe("a requested position", () => {
       options: { allow_subscribe_for_client: true, allow_history_for_client: true },
     });
     const requested = `"positioned":true,"recoverable":true,"recover":true,"epoch":"x"`;
-    expect(fixture.ask(fixture.connected(), subscribe(requested))).toStrictEqual([plain]);
+    expect(fixture.ask(fixture.connected(), subscribe(requested))).toStrictEqual([
+      `{"id":2,"subscribe":{"was_recovering":true}}`,
+    ]);
   });
 
   it("[W1] at offset 0 is answered with the epoch alone", () => {
@@ -166,11 +168,13 @@ describe("a recovering subscribe", () => {
     ]);
   });
 
-  it("[W1] that may not recover isn't said to have tried", () => {
+  it("[W1] that may not recover is said to have tried", () => {
     const fixture = published(2, { ...stream, force_positioning: true });
     expect(
       fixture.ask(fixture.connected(), subscribe(`"recover":true,"offset":1,"flag":2`)),
-    ).toStrictEqual([`{"id":2,"subscribe":{"epoch":"epoch1","offset":2,"positioned":true}}`]);
+    ).toStrictEqual([
+      `{"id":2,"subscribe":{"epoch":"epoch1","offset":2,"positioned":true,"was_recovering":true}}`,
+    ]);
   });
 
   it("[R2] takes the data of its token along", () => {

@@ -111,7 +111,7 @@ describe("a unidirectional client, on a channel's own address", () => {
       { options: { ...recoverable, allow_recovery: false } },
       subs,
     );
-    expect(forbidden.received).toStrictEqual([connected(`"room":{}`)]);
+    expect(forbidden.received).toStrictEqual([connected(`"room":{"was_recovering":true}`)]);
     // Nor anything that it doesn't ask for.
     const asksNothing = connectUnidirectional({ options: recoverable }, `{"subs":{"room":{}}}`);
     expect(asksNothing.received).toStrictEqual([connected(`"room":{}`)]);
@@ -242,7 +242,9 @@ describe("a unidirectional client, where channels are named", () => {
     expect(connection.takeSent()).toStrictEqual([]);
     fixture.channels.acceptSubscribe("b", { position: { epoch: "e", offset: 1 }, recovered: true });
     const [first, ...others] = connection.takeSent();
-    expect(first).toMatch(/^\{"connect":\{"client":"c1","version":"test","subs":\{"a":\{\},"b":\{/);
+    expect(first).toMatch(
+      /^\{"connect":\{"client":"c1","version":"test","subs":\{"a":\{"was_recovering":true\},"b":\{/,
+    );
     expect(others).toHaveLength(1);
     expect(connection.saved.subscriptions.map(({ serverSide }) => serverSide)).toStrictEqual([
       true,
