@@ -35,7 +35,7 @@ export type CallOutcome =
   | { readonly outcome: "not-begun"; readonly retryAfterSeconds: number }
   /** It is unknown which of the call's commands were carried out. */
   | { readonly outcome: "timeout"; readonly retryAfterSeconds: number }
-  | { readonly outcome: "failed" };
+  | { readonly outcome: "failed"; readonly detail?: string };
 
 /**
  * Every call of a request met an overloaded channel, timed out, or was never made. The backend should retry the request
@@ -122,10 +122,11 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
       return notBegunAnswer;
     case "timeout":
       return { error: errorCodes.internal, detail: timeoutDetail };
-    case "failed":
-      break;
+    case "failed": {
+      const { detail } = outcome;
+      return { error: errorCodes.internal, ...(detail !== undefined && { detail }) };
+    }
   }
-  return { error: errorCodes.internal };
 }
 
 /**

@@ -124,7 +124,9 @@ describe("an object that fails", () => {
     const response = await postWith({ CHANNELS }, "/api/publish", body);
     expect(await answerOf(response)).toStrictEqual({ status: 200, body: internal });
     expect(log.mock.calls).toStrictEqual([
-      ["call to a channel failed: method=publish error=TypeError"],
+      [
+        `call to a channel failed: method=publish error=TypeError object=${env.CHANNELS.idFromName(channel).toString()}`,
+      ],
     ]);
   });
 });

@@ -286,7 +286,8 @@ describe("a connection for many channels", () => {
       status: 500,
       body: "Internal Server Error",
     });
-    expect(log.mock.calls).toStrictEqual([["upgrade failed: error=TypeError"]]);
+    const object = env.GATEWAYS.idFromName("any/0").toString();
+    expect(log.mock.calls).toStrictEqual([[`upgrade failed: error=TypeError object=${object}`]]);
     expect((await upgrade(path)).status).toBe(101);
     expect(askedNow()).toStrictEqual(["any/0", "any/1"]);
   });

@@ -53,7 +53,12 @@ import {
 import { parseTraceparent, traced } from "../../src/contract/traceparent.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { limits } from "../../src/limits.ts";
-import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
+import {
+  type CalledObject,
+  overloadedRetrySeconds,
+  parseCallFailure,
+  inTime,
+} from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
 import type { Config } from "../../src/config/config.ts";
 import { inSpan } from "../platform/spans.ts";
@@ -293,11 +298,7 @@ async function callFor(
   try {
     return await inTime<CallOutcome>(askQuestion(env, config, question), waitMs, timeout);
   } catch (error) {
-    const failure = parseCallFailure(error);
-    if (failure.overloaded)
-      return { outcome: "overloaded", retryAfterSeconds: overloadedRetrySeconds };
-    console.error(`question failed: method=${question.method} ${failure.summary}`);
-    return { outcome: "failed" };
+    return failed(`question failed: method=${question.method}`, error);
   }
 }
 
@@ -308,11 +309,10 @@ async function callUser(
   method: string,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
+  const home = user === "" ? undefined : env.USERS.getByName(homeName(user));
   try {
-    if (user !== "") {
-      const answer = env.USERS.getByName(homeName(user)).order(user, orders);
-      return await inTime<CallOutcome>(answer, waitMs, timeout);
-    }
+    if (home !== undefined)
+      return await inTime<CallOutcome>(home.order(user, orders), waitMs, timeout);
     // Only these name anonymous connections.
     const ordered = orders.filter(isHolderOrder);
     const [first] = ordered;
@@ -324,11 +324,7 @@ async function callUser(
     const done = holder.carryOut(user, numbered).then(() => ({ outcome: "done" }) as const);
     return await inTime<CallOutcome>(done, waitMs, timeout);
   } catch (error) {
-    const failure = parseCallFailure(error);
-    if (failure.overloaded)
-      return { outcome: "overloaded", retryAfterSeconds: overloadedRetrySeconds };
-    console.error(`call for a user's connections failed: method=${method} ${failure.summary}`);
-    return { outcome: "failed" };
+    return failed(`call for a user's connections failed: method=${method}`, error, home);
   }
 }
 
@@ -350,8 +346,8 @@ async function callChannel(
   const traceparent = header === undefined ? undefined : parseTraceparent(header);
   // A queue's messages aren't counted as requests, so nothing would report the counts that come with their answers.
   const carries = req !== undefined && config.prometheus.counts && carriesCounts();
+  const object = CHANNELS.getByName(channel);
   const call = async (): Promise<ChannelAnswers> => {
-    const object = CHANNELS.getByName(channel);
     const answers = await object.execute(withTrace(commands, traceparent), carries);
     if (answers.outcome === "answers" && answers.counted !== undefined)
       carryCounts(answers.counted);
@@ -362,13 +358,16 @@ async function callChannel(
       traceparent === undefined ? call() : inSpan(method, { traceparent, channel }, call);
     return await inTime<CallOutcome>(answers, waitMs, timeout);
   } catch (error) {
-    const failure = parseCallFailure(error);
-    if (failure.overloaded) {
-      return { outcome: "overloaded", retryAfterSeconds: overloadedRetrySeconds };
-    }
-    console.error(`call to a channel failed: method=${method} ${failure.summary}`);
-    return { outcome: "failed" };
+    return failed(`call to a channel failed: method=${method}`, error, object);
   }
+}
+
+/** The outcome of a call that threw. Unless the object is overloaded, a line in the log names the object (rule N13). */
+function failed(what: string, error: unknown, object?: CalledObject): CallOutcome {
+  const { overloaded, summary, detail } = parseCallFailure(error, object);
+  if (overloaded) return { outcome: "overloaded", retryAfterSeconds: overloadedRetrySeconds };
+  console.error(`${what} ${summary}`);
+  return { outcome: "failed", ...(detail !== undefined && { detail }) };
 }
 
 /** The commands with the trace of the request in each publish (rule X1). */

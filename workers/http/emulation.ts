@@ -49,7 +49,7 @@ export async function emulation(context: Context<AppEnv>): Promise<Response> {
     const accepted = await inTime(call, limits.objectAnswerMs, false);
     return accepted ? respondNoContent() : respondBusy(overloadedRetrySeconds);
   } catch (error) {
-    const failure = parseCallFailure(error);
+    const failure = parseCallFailure(error, object);
     if (failure.overloaded) return respondBusy(overloadedRetrySeconds);
     console.error(`emulation request failed: ${failure.summary}`);
     return respondInternalError();

@@ -38,7 +38,7 @@ export async function events(context: Context<AppEnv>): Promise<Response> {
     if (found === undefined) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
     return respondAnswer({ result: `{"events":[${found.join(",")}]}` }, mode);
   } catch (error) {
-    const failure = parseCallFailure(error);
+    const failure = parseCallFailure(error, object);
     if (failure.overloaded) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
     console.error(`call for events failed: ${failure.summary}`);
     return respondAnswer({ error: errorCodes.internal }, mode);

@@ -13,7 +13,12 @@ import {
   type KeepaliveTexts,
 } from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
-import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
+import {
+  type CalledObject,
+  overloadedRetrySeconds,
+  parseCallFailure,
+  inTime,
+} from "../platform/object-call.ts";
 import { busyRetrySeconds, respondBusy, respondInternalError } from "./respond.ts";
 import {
   type AskedAtUpgrade,
@@ -172,7 +177,7 @@ export interface Admitted {
 }
 
 /** The stub of an object that can hold sockets. */
-interface ObjectStub {
+interface ObjectStub extends CalledObject {
   fetch(request: Request): Promise<Response>;
 }
 
@@ -199,7 +204,7 @@ async function handOver(
     await response.body?.cancel();
     return { outcome: "full" };
   } catch (error) {
-    const failure = parseCallFailure(error);
+    const failure = parseCallFailure(error, object);
     if (failure.overloaded) return { outcome: "full" };
     console.error(`upgrade failed: ${failure.summary}`);
     return { outcome: "failed" };

@@ -30,7 +30,12 @@ import type { HeldConnections } from "../../src/contract/connection-state.ts";
 import type { LeftUsers, OnlineUsers } from "../../src/contract/user-status.ts";
 import { parseNodeName, shardOf } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
-import { answerInTime, inTime, parseCallFailure } from "../platform/object-call.ts";
+import {
+  answerInTime,
+  type CalledObject,
+  inTime,
+  parseCallFailure,
+} from "../platform/object-call.ts";
 
 /**
  * Calls a gateway with a batch, once. After a call that failed or took longer than `limits.objectAnswerMs` it is
@@ -41,7 +46,8 @@ export async function deliver(
   gateways: Env["GATEWAYS"],
   { gateway, batch }: Delivery,
 ): Promise<RelayBatchReply | "failed"> {
-  return callGateway<RelayBatchReply>(() => gateways.getByName(gateway).deliver(batch));
+  const object = gateways.getByName(gateway);
+  return callGateway<RelayBatchReply>(object, () => object.deliver(batch));
 }
 
 /**
@@ -52,17 +58,19 @@ export async function deliverPoll(
   gateways: Env["GATEWAYS"],
   { gateway, batch }: PollDelivery,
 ): Promise<PollBatchReply | "failed"> {
-  return callGateway<PollBatchReply>(() => gateways.getByName(gateway).polled(batch));
+  const object = gateways.getByName(gateway);
+  return callGateway<PollBatchReply>(object, () => object.polled(batch));
 }
 
 /** Makes a call to a gateway that hands on a batch, once. A gateway that is overloaded is busy. */
 async function callGateway<Reply>(
+  object: CalledObject,
   call: () => Promise<Reply>,
 ): Promise<Reply | { readonly outcome: "busy" } | "failed"> {
   try {
     return await inTime<Reply | "failed">(call(), limits.objectAnswerMs, "failed");
   } catch (error) {
-    const failure = parseCallFailure(error);
+    const failure = parseCallFailure(error, object);
     if (failure.overloaded) return { outcome: "busy" };
     console.warn(`call to a gateway failed: ${failure.summary}`);
     return "failed";
@@ -83,11 +91,11 @@ export async function gatherPresence(
   shown = false,
 ): Promise<GatheredPresence> {
   const answers = await Promise.all(
-    names.map((name) =>
-      answerInTime("call to a gateway for presence", limits.presenceGatherMs, () =>
-        gateways.getByName(name).present(channel, shown),
-      ),
-    ),
+    names.map((name) => {
+      const object = gateways.getByName(name);
+      const list = () => object.present(channel, shown);
+      return answerInTime("call to a gateway for presence", limits.presenceGatherMs, list, object);
+    }),
   );
   return {
     clients: answers.flatMap((answer) => answer?.clients ?? []),
@@ -110,11 +118,12 @@ export async function ask(
   requests: readonly RelayRequest[],
   carries: boolean,
 ): Promise<RelayReplies | undefined> {
+  const object = channels.getByName(channel);
   try {
-    const replies = channels.getByName(channel).ask(gateway, requests, carries);
+    const replies = object.ask(gateway, requests, carries);
     return await inTime<RelayReplies | undefined>(replies, limits.objectAnswerMs, undefined);
   } catch (error) {
-    const failure = parseCallFailure(error);
+    const failure = parseCallFailure(error, object);
     if (failure.overloaded) return { outcome: "overloaded", retryAfterSeconds: 1 };
     console.warn(`call to a channel failed: ${failure.summary}`);
     return undefined;
@@ -126,12 +135,12 @@ export async function askPresence(
   channels: Env["CHANNELS"],
   channel: string,
 ): Promise<GatheredPresence | { readonly error: ErrorCode }> {
+  const object = channels.getByName(channel);
   try {
-    const answer = channels.getByName(channel).present();
     const late = { outcome: "error", error: errorCodes.internal } as const;
-    return await inTime<ChannelPresenceReply>(answer, limits.objectAnswerMs, late);
+    return await inTime<ChannelPresenceReply>(object.present(), limits.objectAnswerMs, late);
   } catch (error) {
-    const failure = parseCallFailure(error);
+    const failure = parseCallFailure(error, object);
     console.warn(`call to a channel failed: ${failure.summary}`);
     const { tooManyRequests, internal } = errorCodes;
     return { error: failure.overloaded ? tooManyRequests : internal };
@@ -147,8 +156,9 @@ export function askShown(
   channels: Env["CHANNELS"],
   { channel, kind }: PresenceChannel,
 ): Promise<ChannelPresenceReply | undefined> {
-  const list = (): Promise<ChannelPresenceReply> => channels.getByName(channel).present(kind);
-  return answerInTime("call for a presence map", limits.presenceCountMs, list);
+  const object = channels.getByName(channel);
+  const list = (): Promise<ChannelPresenceReply> => object.present(kind);
+  return answerInTime("call for a presence map", limits.presenceCountMs, list, object);
 }
 
 /** Tells the object of a presence map who has come and gone, once. Repeating it is harmless (rule Z22). */
@@ -156,8 +166,10 @@ export async function tellPresence(
   channels: Env["CHANNELS"],
   { map, told }: PresenceTelling,
 ): Promise<PresenceToldReply | "failed"> {
-  const tell = (): Promise<PresenceToldReply> => channels.getByName(map.channel).presenceTold(told);
-  return (await answerInTime("call to a presence map", limits.objectAnswerMs, tell)) ?? "failed";
+  const object = channels.getByName(map.channel);
+  const tell = (): Promise<PresenceToldReply> => object.presenceTold(told);
+  const { objectAnswerMs } = limits;
+  return (await answerInTime("call to a presence map", objectAnswerMs, tell, object)) ?? "failed";
 }
 
 /**
@@ -176,7 +188,8 @@ export async function register(
   users: readonly string[],
   ends: readonly number[],
 ): Promise<Registered | undefined> {
-  return callHome(() => homes.getByName(home).register(holder, users, ends));
+  const object = homes.getByName(home);
+  return callHome(object, () => object.register(holder, users, ends));
 }
 
 /**
@@ -191,11 +204,15 @@ export async function admit(
   connections: readonly UserConnection[],
   { limit, single }: { readonly limit: number; readonly single: boolean },
 ): Promise<SlotAnswer | undefined> {
-  return callHome(() => homes.getByName(home).admit(holder, connections, limit, single));
+  const object = homes.getByName(home);
+  return callHome(object, () => object.admit(holder, connections, limit, single));
 }
 
 /** Makes a call to a home, and once more if it fails. */
-async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | undefined> {
+async function callHome<Answer>(
+  object: CalledObject,
+  call: () => Promise<Answer>,
+): Promise<Answer | undefined> {
   const twice = async (): Promise<Answer | undefined> => {
     try {
       return await call();
@@ -204,7 +221,7 @@ async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | u
       return await call();
     }
   };
-  return answerInTime("call to a user's home", limits.registerAnswerMs, twice);
+  return answerInTime("call to a user's home", limits.registerAnswerMs, twice, object);
 }
 
 /**
@@ -316,10 +333,11 @@ export async function tellEnded(
   users: readonly string[],
   left?: LeftUsers,
 ): Promise<void> {
+  const object = homes.getByName(home);
   try {
-    await homes.getByName(home).ended(users, left);
+    await object.ended(users, left);
   } catch (error) {
-    console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
+    console.warn(`call to a user's home failed: ${parseCallFailure(error, object).summary}`);
   }
 }
 

@@ -143,5 +143,8 @@ describe("the answer to a command of a call", () => {
 
   it("[A7] says nothing about why a call failed", () => {
     expect(outcomeAnswer({ outcome: "failed" }, 0)).toStrictEqual({ error: errorCodes.internal });
+    const detail = "the disk is full";
+    const full = outcomeAnswer({ outcome: "failed", detail }, 0);
+    expect(full).toStrictEqual({ error: errorCodes.internal, detail });
   });
 });
