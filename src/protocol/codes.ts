@@ -60,6 +60,9 @@ export const disconnectCodes = {
   notAvailable: { code: 3508, reason: "not available" },
 } as const satisfies Record<string, DisconnectCode>;
 
+/** The disconnect code of backends for a connection that ends as if it were lost (docs/protocol.md 1.8). */
+export const lostCode = 3000;
+
 /** The codes with which Dormouse ends subscriptions (docs/protocol.md 1.9). */
 export const unsubscribeCodes = {
   server: { code: 2000, reason: "server unsubscribe" },

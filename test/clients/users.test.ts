@@ -86,6 +86,24 @@ describe.each([
       expect(other.disconnected.all).toHaveLength(0);
     });
 
+    it("[T2] a disconnect with code 3000 looks like a lost connection", async () => {
+      const channel = `lost-${state}`;
+      const user = `cy-${state}`;
+      const clients = [
+        await connect(server.gatewayAddress(), user),
+        await connect(server.socketAddress(channel), user),
+      ];
+      const stream = await openStream(channel, user);
+      await evict(channel);
+      await server.backend.disconnect({ user, disconnect: { code: 3000, reason: "lost" } });
+      expect(await stream.ended).toBe("end");
+      expect(stream.text).not.toContain("disconnect");
+      for (const { connecting, connected } of clients) {
+        await connected.count(2);
+        expect(connecting.all.at(-1)).toEqual({ code: 1, reason: "transport closed" });
+      }
+    });
+
     it("[U2] a user's subscription ends on all of them, and the connections stay", async () => {
       const channel = `silent-${state}`;
       const user = `eve-${state}`;

@@ -111,7 +111,11 @@ export class TestBackend {
   }
 
   /** Disconnects connections of a user, or one anonymous connection. */
-  disconnect(order: { readonly user?: string; readonly client?: string }): Promise<object> {
+  disconnect(order: {
+    readonly user?: string;
+    readonly client?: string;
+    readonly disconnect?: { readonly code: number; readonly reason: string };
+  }): Promise<object> {
     return this.#call("disconnect", order);
   }
 

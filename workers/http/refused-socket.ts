@@ -9,7 +9,7 @@ import { utf8Fits } from "../../src/protocol/bytes.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes, type ErrorCode } from "../../src/protocol/codes.ts";
 import { unidirectionalDisconnect } from "../../src/session/unidirectional.ts";
-import { closeSocket } from "../platform/close-socket.ts";
+import { disconnectSocket } from "../platform/close-socket.ts";
 
 /**
  * Makes a socket for a refused client.
@@ -27,7 +27,7 @@ export function refusedSocket(
   edgeEnd.accept();
   const isFull = held >= limits.refusedSocketsMax;
   if (refusal.outcome === "disconnect" || isFull || codec.name === "one_way")
-    close(edgeEnd, refusedCode(refusal));
+    disconnectSocket(edgeEnd, refusedCode(refusal));
   else answerConnect(edgeEnd, codec, refusal.error, staleCloseDelayMs);
   return clientEnd;
 }
@@ -50,7 +50,10 @@ function answerConnect(
   let isHeld = true;
   let awaitsConnect = true;
   held++;
-  const timer = setTimeout(() => close(socket, disconnectCodes.stale), staleCloseDelayMs);
+  const timer = setTimeout(
+    () => disconnectSocket(socket, disconnectCodes.stale),
+    staleCloseDelayMs,
+  );
   const ended = (): void => {
     clearTimeout(timer);
     if (isHeld) held--;
@@ -68,8 +71,8 @@ function answerConnect(
     awaitsConnect = false;
     const frame = typeof data === "string" ? data : new Uint8Array(data);
     const [first] = isTooLarge(frame) ? [] : codec.decodeFrame(frame).commands;
-    if (isTooLarge(frame)) close(socket, disconnectCodes.messageSizeLimit);
-    else if (first?.method !== "connect") close(socket, disconnectCodes.badRequest);
+    if (isTooLarge(frame)) disconnectSocket(socket, disconnectCodes.messageSizeLimit);
+    else if (first?.method !== "connect") disconnectSocket(socket, disconnectCodes.badRequest);
     else socket.send(codec.encodeReply({ id: first.id, error }));
   });
 }
@@ -78,8 +81,4 @@ function isTooLarge(frame: Message): boolean {
   return typeof frame === "string"
     ? !utf8Fits(frame, limits.frameBytesMax)
     : frame.byteLength > limits.frameBytesMax;
-}
-
-function close(socket: WebSocket, { code, reason }: DisconnectCode): void {
-  closeSocket(socket, code, reason);
 }

@@ -20,7 +20,7 @@ import {
 import type { SessionRows } from "../platform/session-rows.ts";
 import { secretPattern } from "../platform/session-secrets.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
-import { closeSocket } from "../platform/close-socket.ts";
+import { closeSocket, disconnectSocket } from "../platform/close-socket.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost, type WaitingFrames } from "./client.ts";
 import { HeldSockets } from "./held-sockets.ts";
@@ -284,8 +284,7 @@ export class ClientSockets {
       return;
     }
     // Another release wrote an attachment that this one can't read. The client reconnects and recovers.
-    const { code, reason } = disconnectCodes.insufficientState;
-    closeSocket(socket, code, reason);
+    disconnectSocket(socket, disconnectCodes.insufficientState);
   }
 
   #add(socket: WebSocket, snapshot: SessionSnapshot): Client {

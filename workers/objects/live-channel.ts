@@ -5,8 +5,8 @@ import { limits } from "../../src/limits.ts";
 import { LiveFigures } from "../../src/metrics/live-figures.ts";
 import { answerPage, encodeLive } from "../../src/metrics/live-session.ts";
 import type { Message } from "../../src/protocol/codec.ts";
-import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
-import { closeSocket } from "../platform/close-socket.ts";
+import { disconnectCodes } from "../../src/protocol/codes.ts";
+import { disconnectSocket } from "../platform/close-socket.ts";
 import type { Env } from "../platform/env.ts";
 import { answerInTime } from "../platform/object-call.ts";
 
@@ -55,7 +55,7 @@ export class LiveChannel {
     this.#heardAtMs.set(socket, Date.now());
     const message = typeof frame === "string" ? frame : new Uint8Array(frame);
     const answer = answerPage(message, attachment.client, attachment.hasConnected);
-    if (answer.outcome === "closed") return close(socket, answer.code);
+    if (answer.outcome === "closed") return disconnectSocket(socket, answer.code);
     for (const reply of answer.replies) send(socket, reply);
     if (!answer.connects) return;
     socket.serializeAttachment({ ...attachment, hasConnected: true });
@@ -108,9 +108,10 @@ export class LiveChannel {
     if (page.readyState !== WebSocket.OPEN) return true;
     const heardAtMs = this.#heardAtMs.get(page);
     if (heardAtMs === undefined) this.#heardAtMs.set(page, nowMs);
-    if (attachmentOf(page).endsAtMs <= nowMs) close(page, disconnectCodes.connectionExpired);
+    if (attachmentOf(page).endsAtMs <= nowMs)
+      disconnectSocket(page, disconnectCodes.connectionExpired);
     else if (nowMs - (heardAtMs ?? nowMs) > limits.liveSilentMs)
-      close(page, disconnectCodes.noPong);
+      disconnectSocket(page, disconnectCodes.noPong);
     else return false;
     return true;
   }
@@ -186,8 +187,4 @@ function send(socket: WebSocket, message: Message): void {
   } catch {
     // `send` throws only when the socket is closing.
   }
-}
-
-function close(socket: WebSocket, { code, reason }: DisconnectCode): void {
-  closeSocket(socket, code, reason);
 }

@@ -1,3 +1,5 @@
+import { type DisconnectCode, lostCode } from "../../src/protocol/codes.ts";
+
 /**
  * Closes a socket from this side, or answers the client's close; the server closes no socket otherwise (rule B15). The
  * runtime answers no close frame of a hibernatable socket, and a client without an answer reports 1006.
@@ -8,6 +10,15 @@
  */
 export function closeSocket(socket: WebSocket, code: number, reason: string): void {
   if (!tryToClose(() => socket.close(code, reason))) tryToClose(() => socket.close());
+}
+
+/**
+ * Closes a socket with a disconnect code. The code 3000 stands for a connection that was lost: the client is told no code,
+ * reports "transport closed", and connects again (rule T2).
+ */
+export function disconnectSocket(socket: WebSocket, { code, reason }: DisconnectCode): void {
+  if (code === lostCode) tryToClose(() => socket.close());
+  else closeSocket(socket, code, reason);
 }
 
 /** @returns false if the close threw: the runtime takes no such code or reason, or the socket has failed already */

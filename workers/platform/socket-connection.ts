@@ -4,7 +4,7 @@ import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import { writeSession } from "../../src/contract/attachment.ts";
 import type { Connection } from "../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
-import { closeSocket } from "./close-socket.ts";
+import { disconnectSocket } from "./close-socket.ts";
 import type { SessionRows } from "./session-rows.ts";
 
 /**
@@ -69,10 +69,10 @@ export class SocketConnection implements Connection {
     for (const frame of held) this.send(frame);
   }
 
-  close({ code, reason }: DisconnectCode): void {
+  close(code: DisconnectCode): void {
     this.#held = undefined;
     this.#heldBytes = 0;
-    closeSocket(this.#socket, code, reason);
+    disconnectSocket(this.#socket, code);
   }
 
   save(snapshot: SessionSnapshot): void {
