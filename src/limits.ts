@@ -214,6 +214,18 @@ export const limits = {
    */
   emulationBytesMax: 135_168,
   /**
+   * How long a request's body may take. Bodies come with their requests or at once afterwards; in 20 s a backend sends 8
+   * MiB at 3.4 Mbit/s. Then the request is refused with status 408 (rule B20).
+   */
+  bodyMs: 20_000,
+  /**
+   * Bodies that may come from anybody and that one isolate reads at a time: with `emulationBytesMax` each, half of its
+   * memory. Beyond it those that have taken longest are refused with status 408, if they have taken at least so many ms:
+   * thousands of clients that come back together need less (rule B20).
+   */
+  openBodiesMax: 500,
+  openBodyMs: 1_000,
+  /**
    * The earliest time after its request at which an HTTP stream ends whose client was never connected; the actual time
    * is random, up to twice as long (rule T5). SDKs reconnect at once after such an end, and would do so hundreds of
    * times a second (docs/protocol.md 4.6).

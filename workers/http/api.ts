@@ -37,7 +37,7 @@ import {
 } from "./respond.ts";
 import { parseBatch } from "../../src/api/batch.ts";
 import { parseLegacy } from "../../src/api/legacy.ts";
-import { readBody, respondUnreadable } from "./body.ts";
+import { readBody } from "./body.ts";
 import { type ObjectCall, planCalls, CallQueue, type UserCall } from "../../src/api/calls.ts";
 import { availableEntry } from "../../src/api/order.ts";
 import { isHolderOrder } from "../../src/contract/user-order.ts";
@@ -118,8 +118,8 @@ export async function batch(context: Context<AppEnv>): Promise<Response> {
 /** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
 export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context.req.raw);
-  if (body.outcome !== "text") return respondUnreadable(body);
-  const parsed = parseLegacy(body.text, callerOf(context));
+  if (body instanceof Response) return body;
+  const parsed = parseLegacy(body, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   if (parsed.outcome === "refused") return answered(context, parsed, "");
   const commands = parsed.lines.map((line) => line.command);

@@ -1,57 +1,40 @@
-/** The reading of request bodies, within their limits (rule B2): bytes, UTF-8 text, and JSON or MessagePack. */
+/** The reading of request bodies, within their limits (rules B2 and B20): bytes, UTF-8 text, and JSON or MessagePack. */
 import type { MiddlewareHandler } from "hono";
 import { messagePackToJson } from "../../src/api/messagepack.ts";
 import { limits } from "../../src/limits.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import type { AppEnv } from "./app-env.ts";
-import { respondMalformed, respondTooLarge } from "./respond.ts";
+import { respondMalformed, respondTooLarge, respondTooSlow } from "./respond.ts";
 import { boundedBytes } from "../platform/bounded-bytes.ts";
-
-type RequestBody =
-  | { readonly outcome: "text"; readonly text: string }
-  | { readonly outcome: "too-large" }
-  | { readonly outcome: "malformed"; readonly detail: string };
 
 /**
  * Reads a body that is JSON, or the same in MessagePack (rule W6), and leaves the JSON text to the handler as
- * `request`. Responds 400 if the body is malformed, and 413 if it is too large.
+ * `request`. Responds 400 if the body is malformed, and otherwise as {@link requestBytes}.
  */
 export const jsonBody: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (isMessagePack(context.req.raw)) {
     const bytes = await requestBytes(context.req.raw, limits.requestBytesMax);
-    if (bytes === undefined) return respondTooLarge();
+    if (bytes instanceof Response) return bytes;
     const request = messagePackToJson(bytes);
     if (request === undefined) return respondMalformed("the body is not valid MessagePack");
     context.set("request", request);
     return next();
   }
-  const body = await readBody(context.req.raw);
-  if (body.outcome !== "text") return respondUnreadable(body);
-  const request = parseJsonText(body.text);
+  const text = await readBody(context.req.raw);
+  if (text instanceof Response) return text;
+  const request = parseJsonText(text);
   if (request === undefined) return respondMalformed("the body is not valid JSON");
   context.set("request", request);
   return next();
 };
 
-/** Reads a body of UTF-8 text of at most `limits.requestBytesMax` bytes. */
-export async function readBody(request: Request): Promise<RequestBody> {
+/** Reads a body of UTF-8 text of at most `limits.requestBytesMax` bytes, or refuses it. */
+export async function readBody(request: Request): Promise<string | Response> {
   const bytes = await requestBytes(request, limits.requestBytesMax);
-  if (bytes === undefined) return tooLarge;
-  const text = utf8Text(bytes);
-  return text === undefined
-    ? { outcome: "malformed", detail: "the body is not valid UTF-8" }
-    : { outcome: "text", text };
+  if (bytes instanceof Response) return bytes;
+  return utf8Text(bytes) ?? respondMalformed("the body is not valid UTF-8");
 }
-
-/** The response to a body that is too large or malformed. */
-export function respondUnreadable(
-  body: Exclude<RequestBody, { readonly outcome: "text" }>,
-): Response {
-  return body.outcome === "too-large" ? respondTooLarge() : respondMalformed(body.detail);
-}
-
-const tooLarge: RequestBody = { outcome: "too-large" };
 
 /** Both media types are in use. */
 function isMessagePack(request: Request): boolean {
@@ -59,15 +42,60 @@ function isMessagePack(request: Request): boolean {
 }
 
 /**
- * Reads a request body of at most so many bytes; undefined if it is longer. A body of a stated length is read in one
- * piece, which takes a fraction of the time. The stated length is checked, not trusted.
+ * Reads the body of a request that may come from anybody: as {@link requestBytes}, but while this isolate reads more than
+ * `limits.openBodiesMax` of them, those that have taken longest are cut (rule B20). So bodies that don't end hold back no
+ * others, which end at once.
  */
-export async function requestBytes(
+export function anybodysBytes(request: Request, bytesMax: number): Promise<Uint8Array | Response> {
+  return requestBytes(request, bytesMax, (cut) => {
+    const nowMs = Date.now();
+    openBodies.set(cut, nowMs);
+    for (const [oldest, openedAtMs] of openBodies) {
+      const isEarly = nowMs - openedAtMs < limits.openBodyMs;
+      if (isEarly || openBodies.size <= limits.openBodiesMax) break;
+      openBodies.delete(oldest); // Its own request goes on later.
+      oldest();
+    }
+    return () => void openBodies.delete(cut);
+  });
+}
+
+/** The bodies that may come from anybody and are being read, oldest first: what cuts each, and since when, ms since 1970. */
+const openBodies = new Map<() => void, number>();
+
+/**
+ * Reads a request body of at most so many bytes. It is refused with 413 if it is longer, and with 408 if it hasn't ended
+ * after `limits.bodyMs` (rule B20).
+ *
+ * @param opened is told what cuts the body, and gives what to call at its end
+ */
+async function requestBytes(
   { body, headers }: Request,
   bytesMax: number,
-): Promise<Uint8Array | undefined> {
+  opened?: (cut: () => void) => () => void,
+): Promise<Uint8Array | Response> {
   const statedBytes = Number(headers.get("Content-Length"));
-  if (statedBytes > bytesMax) return undefined;
+  if (statedBytes > bytesMax) return respondTooLarge();
+  if (body === null) return new Uint8Array();
+  const { promise: isLate, resolve: cut } = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => cut("late"), limits.bodyMs);
+  const ended = opened?.(() => cut("late"));
+  try {
+    const read = await Promise.race([readBytes(body, statedBytes, bytesMax), isLate]);
+    return read === "late" ? respondTooSlow() : (read ?? respondTooLarge());
+  } finally {
+    clearTimeout(timer);
+    ended?.();
+  }
+}
+
+/** Reads a body; undefined if it is too long. A body of a stated length is read in one piece, in a fraction of the time. */
+function readBytes(
+  body: NonNullable<Request["body"]>,
+  statedBytes: number,
+  bytesMax: number,
+): Promise<Uint8Array | undefined> {
+  // The stated length is checked, not trusted.
   const reader = statedBytes > 0 ? byteReader(body) : undefined;
   return reader === undefined ? boundedBytes(body, bytesMax) : readStated(reader, statedBytes);
 }
@@ -85,9 +113,9 @@ async function readStated(
 }
 
 /** A body from the network has a byte reader; a body that another Worker creates may not have one. */
-function byteReader(body: Request["body"]): ReadableStreamBYOBReader | undefined {
+function byteReader(body: NonNullable<Request["body"]>): ReadableStreamBYOBReader | undefined {
   try {
-    return body?.getReader({ mode: "byob" });
+    return body.getReader({ mode: "byob" });
   } catch {
     return undefined;
   }

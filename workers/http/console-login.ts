@@ -5,11 +5,11 @@ import * as v from "valibot";
 import { limits } from "../../src/limits.ts";
 import { GuessBound } from "../../src/access/guess-bound.ts";
 import type { ConsoleAccess, PasswordAccess } from "../platform/console-access.ts";
-import { boundedBytes } from "../platform/bounded-bytes.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { AddressRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
 import type { AppEnv } from "./app-env.ts";
+import { anybodysBytes } from "./body.ts";
 import { busyRetrySeconds, respondBusy, respondNotFound, respondText } from "./respond.ts";
 
 /** The console of a Worker; where it is off, its paths don't exist. */
@@ -84,6 +84,7 @@ export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
       return respondBusy(busyRetrySeconds());
     }
     const password = await passwordIn(context.req.raw);
+    if (password instanceof Response) return password;
     if (password === undefined) return wrongPassword(context);
     return compare(context, access, isKnown ? ofKnown : ofOthers, { password, nowMs });
   };
@@ -141,9 +142,10 @@ const cookieName = "dormouse-console";
 const knownCookieName = "dormouse-console-known";
 const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-async function passwordIn(request: Request): Promise<string | undefined> {
-  const bytes = await boundedBytes(request.body, limits.consolePasswordCharactersMax * 8);
-  const text = bytes === undefined ? undefined : utf8Text(bytes);
+async function passwordIn(request: Request): Promise<string | undefined | Response> {
+  const bytes = await anybodysBytes(request, limits.consolePasswordCharactersMax * 8);
+  if (bytes instanceof Response) return bytes;
+  const text = utf8Text(bytes);
   const parsed = text === undefined ? undefined : v.safeParse(loginShape(), text);
   return parsed?.success === true ? parsed.output.password : undefined;
 }

@@ -14,7 +14,7 @@ import {
 } from "../../src/contract/object-names.ts";
 import { isRegion } from "../platform/region.ts";
 import type { AppEnv } from "./app-env.ts";
-import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
+import { anybodysBytes, binaryType, mediaTypeOf } from "./body.ts";
 import {
   respondBusy,
   respondInternalError,
@@ -31,8 +31,8 @@ import {
  */
 export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const request = context.req.raw;
-  const body = await requestBytes(request, limits.emulationBytesMax);
-  if (body === undefined) return respondTooLarge();
+  const body = await anybodysBytes(request, limits.emulationBytesMax);
+  if (body instanceof Response) return body;
   const isBinary = mediaTypeOf(request) === binaryType;
   const posted = isBinary ? decodeEmulation(body) : parseEmulationRequest(utf8Text(body) ?? "");
   if (posted === undefined) return respondMalformed("malformed emulation request");

@@ -57,6 +57,11 @@ function ofResponse(response: Response): RefusedRequest | undefined {
   const detail = response.headers.get("X-Dormouse-Error-Detail");
   if (detail !== null) return { rule: "W4", reason: detail };
   switch (response.status) {
+    case 408:
+      return {
+        rule: "B20",
+        reason: "the body hadn't ended in time, or was the oldest of too many",
+      };
     case 413:
       return { rule: "B2", reason: "the request, or what its token says, is too large" };
     case 503:

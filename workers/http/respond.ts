@@ -66,6 +66,11 @@ export function respondTooLarge(): Response {
   return respondText(413, "Request Entity Too Large");
 }
 
+/** 408, for a body that doesn't end (rule B20). */
+export function respondTooSlow(): Response {
+  return respondText(408, "Request Timeout");
+}
+
 /** 401 without a body, as Centrifugo responds to a wrong API key. */
 export function respondUnauthorized(): Response {
   return new Response(null, { status: 401 });

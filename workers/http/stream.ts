@@ -11,7 +11,7 @@ import { respondStream, respondMalformed, respondTooLarge } from "./respond.ts";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
-import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
+import { anybodysBytes, binaryType, mediaTypeOf } from "./body.ts";
 
 /**
  * `…/sse`, `…/http_stream` and their `uni_` variants: the client reads the response, and a bidirectional client posts
@@ -82,8 +82,8 @@ async function readFirstFrame(
     if (frame === "") return refused(respondMalformed("cf_connect is missing"));
     return { outcome: "frame", frame, codec };
   }
-  const posted = await requestBytes(request, limits.frameBytesMax);
-  if (posted === undefined) return refused(respondTooLarge());
+  const posted = await anybodysBytes(request, limits.frameBytesMax);
+  if (posted instanceof Response) return refused(posted);
   if (posted.byteLength === 0) {
     if (unidirectional) return { outcome: "frame", frame: "{}", codec };
     return refused(

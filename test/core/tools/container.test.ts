@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import { parse } from "yaml";
 import { parseServeOptions } from "../../../tools/serve-options.ts";
 import { wranglerConfigOf } from "../../../tools/wrangler-config.ts";
@@ -170,6 +171,10 @@ describe("[B12] compose.yaml", () => {
     expect(compose.services.dormouse.ports).toBeUndefined();
     expect(compose.services.caddy.ports).toEqual(["80:80", "443:443"]);
     expect(caddyfile).toContain(`reverse_proxy dormouse:${port} {`);
+  });
+
+  it("[B20] has requests whose bodies don't end cut by Caddy when the server would", () => {
+    expect(caddyfile).toContain(`read_body ${limits.bodyMs / 1_000}s\n`);
   });
 
   it("has the address of the client set by Caddy, as docs/self-hosting.md says", () => {
