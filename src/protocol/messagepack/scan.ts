@@ -104,7 +104,8 @@ function within({ bytes }: Source, end: number): number {
   return end <= bytes.length ? end : refused;
 }
 
-function readLength(view: DataView, at: number, widthBytes: number): number {
+/** A number of so many bytes. */
+export function readLength(view: DataView, at: number, widthBytes: number): number {
   if (widthBytes === 1) return view.getUint8(at);
   return widthBytes === 2 ? view.getUint16(at) : view.getUint32(at);
 }
