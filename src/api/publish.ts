@@ -23,11 +23,18 @@ import {
 } from "./shape.ts";
 import { limits } from "../limits.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
+import { resolveChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { uint64Max } from "../protocol/fields.ts";
 import { memberText } from "../protocol/json/text.ts";
-import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
+import {
+  emptyPayload,
+  parseBase64,
+  type Payload,
+  payloadLength,
+  payloadOf,
+} from "../protocol/payload.ts";
 import type { Tags } from "../protocol/publication.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
@@ -48,7 +55,8 @@ function publishEntry(
 ): Entry {
   const checked = checkChannel(fields.channel, "publish", caller);
   if (checked.outcome === "refused") return checked;
-  const publication = parsePublication(params, fields, version);
+  const takesEmpty = acceptsData(checked.options, emptyPayload);
+  const publication = parsePublication(params, fields, version, takesEmpty);
   if (publication.outcome === "refused") return publication;
   const { if_offset: ifOffset } = fields;
   if (typeof ifOffset !== "number")
@@ -90,7 +98,11 @@ export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand
   const { channels } = parsed.value;
   const refused = checkMethod("broadcast", caller.key) ?? refusedList(channels, params);
   if (refused !== undefined) return singleCommand("broadcast", refused);
-  const publication = parsePublication(params, parsed.value, version);
+  const takesEmpty = channels.some((channel) => {
+    const resolved = resolveChannel(channel, caller.channels);
+    return resolved.outcome === "resolved" && acceptsData(resolved.options, emptyPayload);
+  });
+  const publication = parsePublication(params, parsed.value, version, takesEmpty);
   if (publication.outcome === "refused") return singleCommand("broadcast", publication);
   const { request } = publication;
   const entries = channels.map((channel) => broadcastEntry(channel, request, caller));
@@ -144,16 +156,21 @@ type ParsedPublication =
  * Makes the publication of a publish or broadcast request; error 107 if a field is over its limit or invalid.
  *
  * @param params the request, valid JSON, from which `data` is cut byte for byte (rule W2)
- * @param version from {@link parseVersion}
+ * @param version    from {@link parseVersion}
+ * @param takesEmpty whether absent data is a payload of no bytes (rule W11)
  */
 export function parsePublication(
   params: string,
   fields: PublicationShape,
   version: bigint,
+  takesEmpty: boolean,
 ): ParsedPublication {
+  const absent = takesEmpty ? emptyPayload : undefined;
   // Centrifugo prefers `b64data` too.
   const data =
-    fields.b64data === "" ? memberText(params, "data") : parseBase64Payload(fields.b64data);
+    fields.b64data === ""
+      ? (memberText(params, "data") ?? absent)
+      : parseBase64Payload(fields.b64data);
   if (data === undefined) {
     return refusedRequest(
       fields.b64data === "" ? "data is required" : "b64data is not valid base64",

@@ -18,6 +18,9 @@ export function payloadOf(bytes: Uint8Array): Payload {
   return json === text ? json : bytes;
 }
 
+/** The payload of no bytes, which stands for absent data where the format allows it (rule W11). */
+export const emptyPayload: Payload = new Uint8Array();
+
 /** The payload of a key that has none (rule Z21): a text that isn't JSON, so that no publisher can send it. */
 export function noPayload(): Payload {
   return trustedJsonText("");

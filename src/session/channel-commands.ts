@@ -15,7 +15,7 @@ import { acceptsData, clientPublication } from "../channel/publication-request.t
 import type { HookTarget } from "../config/config.ts";
 import { parsePublishResult } from "../hooks/response.ts";
 import { errorCodes } from "../protocol/codes.ts";
-import type { Payload } from "../protocol/payload.ts";
+import { emptyPayload, type Payload } from "../protocol/payload.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
 import type { CommandSession } from "./ports.ts";
 import { type DecisionDone, failWith } from "./decision.ts";
@@ -38,7 +38,7 @@ export function publish(
     done(found);
     return;
   }
-  const { data } = request;
+  const { data = emptyPayload } = request;
   const { publishHook, map, sharedPoll } = found.options;
   if (map !== undefined) {
     changeMap(session, id, request, found, map, nowMs, done);
@@ -50,7 +50,7 @@ export function publish(
   if (!isAllowed) done(failWith(errorCodes.permissionDenied));
   // Only backends publish to shared polls (rule SP11).
   else if (sharedPoll !== undefined) done(failWith(errorCodes.badRequest));
-  else if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
+  else if (request.type !== 0 || !acceptsData(found.options, data)) {
     done(failWith(errorCodes.badRequest));
   } else if (publishHook === undefined) {
     publishTo(session, id, request.channel, clientPublication(data), nowMs, done);

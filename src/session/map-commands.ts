@@ -8,7 +8,7 @@ import { traced } from "../contract/traceparent.ts";
 import { parseMapPublishResult, parseMapRemoveResult } from "../hooks/response.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../protocol/command.ts";
-import type { Payload } from "../protocol/payload.ts";
+import { emptyPayload, type Payload } from "../protocol/payload.ts";
 import { type DecisionDone, failWith } from "./decision.ts";
 import { callerOf, mayAsk, mayChange } from "./grant.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
@@ -28,7 +28,7 @@ export function changeMap(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  const { channel, data, removed } = request;
+  const { channel, data = emptyPayload, removed } = request;
   const hook = removed ? map.removeHook : map.publishHook;
   const caller = callerOf(session, channel, known);
   const isAllowed =
@@ -43,9 +43,8 @@ export function changeMap(
   else if (removed) {
     if (hook === undefined) change(session, id, channel, plainRemove(key), nowMs, done);
     else removeByHook(session, id, { channel, key }, hook, nowMs, done);
-  } else if (data === undefined || !acceptsData(known.options, data)) {
-    done(failWith(errorCodes.badRequest));
-  } else if (hook === undefined) {
+  } else if (!acceptsData(known.options, data)) done(failWith(errorCodes.badRequest));
+  else if (hook === undefined) {
     const own = { method: "map_publish", request: plainMapPublish(key, data) } as const;
     change(session, id, channel, own, nowMs, done);
   } else publishByHook(session, id, { channel, key, data }, hook, nowMs, done);

@@ -1,3 +1,4 @@
+import { env, evictDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { call, keptData, post, publish } from "./api-request.ts";
@@ -79,6 +80,27 @@ describe("the data of a publication", () => {
     expect(await detailOf({ channel })).toBe("data is required");
     await publish(channel, null);
     expect(await keptData(channel)).toStrictEqual(["null"]);
+  });
+
+  it("[W11] may be absent where the namespace takes bytes, also of a map, and is kept", async () => {
+    const channel = newChannel("bytes");
+    const socket = await TestSocket.subscribe(channel, "ada");
+    await call("publish", { channel });
+    expect(await socket.line()).toContain(`"pub":{"data":"","offset":1`);
+    socket.send({ id: 3, publish: { channel } });
+    expect(await socket.line()).toContain(`"pub":{"data":"","info":`);
+    expect(await socket.line()).toBe('{"id":3,"publish":{}}');
+    const others = { channels: [channel, newChannel("room")] };
+    expect((await call("broadcast", others)).body).toContain('"error":{"code":107');
+    await evictDurableObject(env.CHANNELS.getByName(channel), { webSockets: "hibernate" });
+    const kept = (await keptData(channel)).map((data) => data.slice(0, 2));
+    expect(kept).toStrictEqual(['""', '""', '""']);
+    const map = newChannel("bytemap");
+    await call("map_publish", { channel: map, key: "k" });
+    await evictDurableObject(env.CHANNELS.getByName(map), { webSockets: "hibernate" });
+    expect((await call("map_read_state", { channel: map, limit: -1 })).body).toContain(
+      '{"key":"k","data":"","offset":1',
+    );
   });
 
   it("[W1] must be an object where the namespace says so", async () => {

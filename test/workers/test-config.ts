@@ -72,6 +72,20 @@ export const testConfig = {
         auto_cache_recover: true,
       },
       { name: "objects", publication_data_format: "json_object" },
+      {
+        name: "bytes",
+        publication_data_format: "binary",
+        allow_subscribe_for_client: true,
+        allow_publish_for_client: true,
+        history_size: 5,
+        history_ttl: "5m",
+      },
+      {
+        name: "bytemap",
+        publication_data_format: "binary",
+        subscription_type: "map",
+        map: { mode: "persistent" },
+      },
       { name: "digits", channel_regex: "^[0-9]+$" },
       // Only for clients with a subscription token.
       { name: "closed", presence: true },

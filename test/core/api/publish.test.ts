@@ -145,6 +145,8 @@ describe("the data of a publish request", () => {
     });
     const bytes = publicationOf(`{"channel":"bytes:a","b64data":"${encoded}"}`).data;
     expect(bytes).toStrictEqual(new Uint8Array(Buffer.from("hello")));
+    // Absent data are no bytes (rule W11).
+    expect(publicationOf(`{"channel":"bytes:a"}`).data).toStrictEqual(new Uint8Array());
   });
 
   it.each([
