@@ -285,7 +285,9 @@ describe("a post to /emulation", () => {
     const request = new Request(address("/emulation"), { method: "POST", body });
     const response = await fetchWith({ CHANNELS, config: openConfig }, request);
     expect(response.status).toBe(500);
-    expect(logged.mock.calls).toStrictEqual([["emulation request failed: error=Error"]]);
+    expect(logged.mock.calls).toStrictEqual([
+      ["emulation request failed: error=Error object=its-id"],
+    ]);
   });
 });
 
@@ -322,7 +324,7 @@ function postNothing(config: object): Promise<Response> {
 
 /** Objects that fail whenever a frame is posted to them, with the session in the error. */
 function failing<Objects extends object>(objects: Objects): Objects {
-  return new Proxy(objects, { get: () => () => ({ post: failWith }) });
+  return new Proxy(objects, { get: () => () => ({ id: "its-id", post: failWith }) });
 }
 
 async function failWith(session: string): Promise<void> {
