@@ -144,11 +144,11 @@ export class BatchFrames {
 
   #restFrom(index: number): RunFrames | undefined {
     if (index >= this.#pushes.length) return undefined;
+    const known = this.#rests?.get(index);
+    if (known !== undefined) return known;
     // Each rest may take as much memory as the whole batch, so only a few are kept.
     if (this.#rests?.size === limits.batchRestsMax) this.#rests = undefined;
     this.#rests ??= new Map();
-    const known = this.#rests.get(index);
-    if (known !== undefined) return known;
     const rest = this.#run(index, limits.selectedBytesMax / limits.batchRestsMax);
     this.#rests.set(index, rest);
     return rest;

@@ -60,6 +60,22 @@ describe.each(variants)(
       ]);
     });
 
+    it("[B1] [L4] makes no alarm tell the gateways of a publication that is old", async () => {
+      const channel = newChannel("room");
+      const socket = await subscribePastJoin(variant, channel, "ada");
+      await publish(channel, 1);
+      await socket.unread();
+      watchedRelay.deliveryFault = lostCall;
+      await publish(channel, 2);
+      await crashObject(env.CHANNELS.getByName(channel));
+      watchedRelay.deliveryFault = undefined;
+      const before = watchedRelay.deliveries.length;
+      vi.setSystemTime(Date.now() + limits.crashCheckMs);
+      await runAlarm(channel);
+      await watchedRelay.settled();
+      expect(watchedRelay.deliveries).toHaveLength(before);
+    });
+
     it("[L3] is noticed with the next publication, too: the gateway reads the missing ones before it", async () => {
       const channel = newChannel("room");
       const socket = await subscribePastJoin(variant, channel, "ada");

@@ -16,7 +16,7 @@ type Purpose = "request" | "call";
  * A connection takes two and an awake channel three. New requests are refused while some are left, and the calls of
  * gateways while half of those are left, so that the clients that are connected have more than those that come.
  */
-class Descriptors {
+export class Descriptors {
   readonly #folder: Fetcher;
   readonly #max: number;
   /** Undefined before the first reading. */
