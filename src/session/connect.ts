@@ -210,8 +210,11 @@ function credentialsOf(
     return disconnectWith(disconnectCodes.invalidToken);
   if (token === undefined && identity.byHook === true) return byBackend(identity, claims, nowMs);
   if (hasEnded(claims.expireAtSeconds, nowMs)) {
-    // 109: a token verified at the edge has expired since. 110: a token's own expire_at has passed (rule C3).
-    return failWith(token === undefined ? errorCodes.tokenExpired : errorCodes.expired);
+    // A valid token that had ended when it was offered, at the upgrade or here, has an expire_at that had passed: 110. One
+    // that has ended since its upgrade is answered like any token that has expired: 109 (rule C3).
+    const offeredAtMs = token === undefined ? identity.openedAtMs : nowMs;
+    const wasOver = hasEnded(claims.expireAtSeconds, offeredAtMs);
+    return failWith(wasOver ? errorCodes.expired : errorCodes.tokenExpired);
   }
   if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
     return disconnectWith(disconnectCodes.permissionDenied);

@@ -60,7 +60,7 @@ function whyToken({ connection, subscription }: VerifiedTokens, code: number): W
       return { rule: "A9", reason: tokenReason(verdict) };
     case "verified":
       if (code === errorCodes.expired.code || code === disconnectCodes.connectionExpired.code)
-        return { rule: "C3", reason: "the token's expire_at has passed" };
+        return { rule: "C3", reason: expireAtPassed };
       if (code !== disconnectCodes.invalidToken.code) return undefined;
       return subscription === undefined
         ? { rule: "C3", reason: "the token is of another user than the connection's earlier token" }
@@ -69,6 +69,8 @@ function whyToken({ connection, subscription }: VerifiedTokens, code: number): W
       return undefined;
   }
 }
+
+const expireAtPassed = "the token's expire_at has passed";
 
 /** Why a command over a rate of the configuration is refused; undefined for any other rate. */
 export function whyExceeded(rate: string | undefined): Why | undefined {
@@ -84,6 +86,8 @@ function whyConnect({ identity, context }: CommandSession, code: number): Why {
         : { rule: "C1", reason: "connect came twice, or names a channel that can't exist" };
     case errorCodes.tokenExpired.code:
       return { rule: "C3", reason: "the upgrade's token has expired since" };
+    case errorCodes.expired.code:
+      return { rule: "C3", reason: expireAtPassed };
     case disconnectCodes.permissionDenied.code:
       return context.config.client.disallowAnonymousConnectionTokens
         ? {

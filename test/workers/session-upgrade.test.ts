@@ -126,6 +126,20 @@ describe.each(places)("an object full of $name", (place) => {
 });
 
 describe.each(variants)("a token at the upgrade to $name", (variant) => {
+  it("[C3] whose expire_at has passed has its connect answered 110, as in a command", async () => {
+    const over = { sub: "ada", exp: secondsFromNow(100), expire_at: secondsFromNow(-1) };
+    const signed = await token(over);
+    for (const [query, connect] of [
+      [`?token=${signed}`, {}],
+      ["", { token: signed }],
+    ] as const) {
+      const channel = newChannel("plain");
+      const socket = await variant.open(channel, query);
+      await variant.betweenSteps(channel);
+      expect(await socket.ask({ id: 1, connect })).toMatchObject({ error: { code: 110 } });
+    }
+  });
+
   it.each<[string, (token: string) => [string, object]]>([
     ["query", (value) => [`?token=${value}`, {}]],
     ["header", (value) => ["", { Authorization: `Bearer ${value}` }]],
