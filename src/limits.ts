@@ -385,7 +385,7 @@ export const limits = {
   /**
    * The same as `newChannelsPerSecond` for the upgrades and polls of one client address at the channels' own addresses,
    * in one isolate of the edge, which knows nothing of the other isolates: a best effort against a flood of random
-   * names. The burst is for offices behind one address. Further ones are answered with status 503 (rule B7).
+   * names. The burst is for offices behind one address. Further ones are answered with status 503 (rule B18).
    */
   addressChannelsPerSecond: 10,
   addressChannelsBurst: 300,

@@ -49,7 +49,7 @@ export class TestServer {
           vars: {
             // The runtime has no proxy before it that would report a client's disconnect.
             STREAM_PROBE_MS: String(streamProbeMs),
-            // All clients of a test have one address, which would bound them together (rules B8 and B13).
+            // All clients of a test have one address, which would bound them together (rules B13 and B18).
             CLIENT_ADDRESS_HEADER: "",
             ...(config === undefined ? {} : { config: JSON.stringify(config) }),
           },

@@ -42,7 +42,7 @@ describe("a client that comes back to name further channels", () => {
     ["/connection/websocket", { headers: { Upgrade: "websocket" } }],
     ["/connection/http_stream", { method: "POST", body: '{"id":1,"connect":{}}' }],
     ["/connection/sse", { method: "POST", body: '{"id":1,"connect":{}}' }],
-  ])("[B8] without a token is known by its address at %s", async (path, init) => {
+  ])("[B8] [B18] without a token is known by its address at %s", async (path, init) => {
     const told: unknown[] = [];
     const GATEWAYS = watchedUpgrades(env.GATEWAYS, async ({ request }) => {
       told.push(parseHandover(request.headers.get(handoverHeader) ?? "").address);

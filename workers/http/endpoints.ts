@@ -42,7 +42,7 @@ export function channelEndpoint(): Endpoint {
       admits: (claims: ConnectionClaims | undefined, nowMs: number) => {
         const namer = claims === undefined ? undefined : namerOf({ claims });
         const admitted = newChannels.admits(channel, [address, namer], nowMs);
-        if (!admitted) context.set("refusal", { rule: "B8", reason: tooManyChannels });
+        if (!admitted) context.set("refusal", { rule: "B18", reason: tooManyChannels });
         return admitted;
       },
       placed: () => newChannels.exists(channel),

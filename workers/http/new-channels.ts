@@ -3,7 +3,7 @@ import { AddressRate, RecentlyUsed } from "./client-address.ts";
 
 /**
  * Bounds how fast one client address, and one user or token, may turn to channels that this isolate of the edge doesn't
- * know, because each may make an object (rule B8).
+ * know, because each may make an object (rule B18).
  */
 export class NewChannels {
   readonly #clients = new AddressRate(rate);

@@ -35,7 +35,7 @@ export interface Pool {
   readonly name: string;
   /** An object of the pool, by its index. */
   readonly objectAt: (index: number) => PoolObject;
-  /** Whether the client may turn to the pool now (rule B8); absent if there is no bound. */
+  /** Whether the client may turn to the pool now (rule B18); absent if there is no bound. */
   readonly admits?: (claims: ConnectionClaims | undefined, nowMs: number) => boolean;
   /** Called when an object has accepted a socket. */
   readonly placed?: () => void;

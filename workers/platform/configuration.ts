@@ -68,7 +68,7 @@ export interface Settings extends Partial<Readonly<Record<SecretName, string>>> 
   readonly STREAM_PROBE_MS?: string;
   /**
    * The header with the client's address, which the runtime or the proxy in front has to set; "" if clients could set it
-   * themselves. If absent, Cloudflare's `CF-Connecting-IP` (rule B8).
+   * themselves. If absent, Cloudflare's `CF-Connecting-IP` (rule B18).
    */
   readonly CLIENT_ADDRESS_HEADER?: string;
 }

@@ -15,14 +15,14 @@ function admitted(channels: NewChannels, address: string | undefined, count: num
 }
 
 describe("new channels of one address", () => {
-  it("[B8] are bounded at once, and by the second from then on", () => {
+  it("[B18] are bounded at once, and by the second from then on", () => {
     const channels = new NewChannels();
     expect(admitted(channels, "192.0.2.1", 2 * burst)).toBe(burst);
     expect(admitted(channels, "192.0.2.1", burst, nowMs + 2_000)).toBe(2 * perSecond);
     expect(admitted(channels, "192.0.2.2", burst)).toBe(burst);
   });
 
-  it("[B8] are bounded of one user or token, too, whatever its addresses", () => {
+  it("[B18] are bounded of one user or token, too, whatever its addresses", () => {
     const channels = new NewChannels();
     const admits = (index: number, user: string) =>
       channels.admits(`c${index}`, [`address ${index}`, user], nowMs);
@@ -31,7 +31,7 @@ describe("new channels of one address", () => {
     expect(admits(burst, "user 2")).toBe(true);
   });
 
-  it("[B8] don't include a channel that is known to exist", () => {
+  it("[B18] don't include a channel that is known to exist", () => {
     const channels = new NewChannels();
     channels.exists("news");
     admitted(channels, "192.0.2.1", burst);
@@ -39,7 +39,7 @@ describe("new channels of one address", () => {
     expect(channels.admits("news", ["192.0.2.1"], nowMs)).toBe(true);
   });
 
-  it("[B8] aren't bounded where the address isn't known", () => {
+  it("[B18] aren't bounded where the address isn't known", () => {
     expect(admitted(new NewChannels(), undefined, 3 * burst)).toBe(3 * burst);
   });
 
@@ -49,14 +49,14 @@ describe("new channels of one address", () => {
     ["2001:db8:1:2::1", "2001:db8:1:3::1", false],
     ["::1", "::2", true],
     ["::ffff:192.0.2.1", "::ffff:192.0.2.2", false],
-  ])("[B8] %s and %s count as one address: %s", (one, other, same) => {
+  ])("[B18] %s and %s count as one address: %s", (one, other, same) => {
     const [first, second] = [one, other].map((address) =>
       clientAddress(new Headers({ "X-Real-IP": address }), "X-Real-IP"),
     );
     expect(first === second).toBe(same);
   });
 
-  it("[B1] [B8] forget the channel and the address that weren't used for longest", () => {
+  it("[B1] [B18] forget the channel and the address that weren't used for longest", () => {
     const channels = new NewChannels();
     admitted(channels, "192.0.2.1", burst);
     channels.exists("news");
@@ -68,7 +68,7 @@ describe("new channels of one address", () => {
   });
 });
 
-it("[B8] the client's address comes from the header that is set, if one is", () => {
+it("[B18] the client's address comes from the header that is set, if one is", () => {
   const headers = new Headers({ "X-Real-IP": "192.0.2.1", "X-Long": "1".repeat(65) });
   expect(clientAddress(headers, "x-real-ip")).toBe("192.0.2.1");
   for (const name of ["", "CF-Connecting-IP", "X-Long"])
