@@ -14,6 +14,7 @@ import { findConfig } from "./worker-config.ts";
 interface CheckOptions extends SecretOptions {
   readonly env?: string;
   readonly development?: boolean;
+  readonly serve?: boolean;
   readonly json?: boolean;
 }
 
@@ -33,7 +34,8 @@ export function checkCommand(shell: Shell): Command {
     .description("check a configuration: wrangler's file, or one in JSON, YAML or TOML")
     .argument("[file]", `the file (default: ${wranglerFiles.join(", ")})`)
     .option("-e, --env <name>", "the environment in wrangler's file")
-    .option("--development", "allow what npm start allows: insecure modes and weak secrets");
+    .option("--development", "allow what npm start allows: insecure modes and weak secrets")
+    .option("--serve", "allow what npm run serve allows: insecure_endpoints");
   return withSecrets(command)
     .option("--json", "print the report as JSON")
     .addHelpText(
@@ -56,11 +58,11 @@ Examples:
 }
 
 function reportOn(file: string | undefined, options: CheckOptions, shell: Shell): Report {
-  const { development = false } = options;
+  const { development = false, serve = development } = options;
   const found = findConfig({ ...options, ...(file !== undefined && { config: file }) }, shell);
   if (found === undefined)
     throw usageFailure(`there is none of ${wranglerFiles.join(", ")} here: name a file`);
-  const parsed = parseConfig(found.input, { development });
+  const parsed = parseConfig(found.input, { development, selfHosted: serve });
   const config = parsed.outcome === "config" ? parsed.config : undefined;
   const problems = [
     ...found.problems(config?.prometheus.counts === true),

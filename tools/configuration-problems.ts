@@ -10,22 +10,23 @@ import { wranglerConfigOf } from "./wrangler-config.ts";
  * Checks the configuration of a Worker before the Worker gets it, and prints its problems.
  *
  * @param options wrangler's command line
- * @param use what the Worker is for; a deployed one may have no variable of `npm start`
+ * @param use what the Worker is for; one that isn't for development may have no variable of `npm start`
  * @returns the parsed configuration; undefined if it is invalid
  */
 export function checkConfiguration(
   options: readonly string[],
-  use: "development" | "deployment",
+  use: "development" | "deployment" | "hosting",
 ): Config | undefined {
   const target = targetOf(options);
   const wranglerConfig = wranglerConfigOf(target);
   const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"], {
     development: use === "development",
+    selfHosted: use !== "deployment",
   });
   const collectsMetrics = parsed.outcome === "config" && parsed.config.prometheus.counts;
   const problems = [
     ...unboundObjects(wranglerConfig, collectsMetrics),
-    ...(use === "deployment"
+    ...(use !== "development"
       ? developmentVariables({ ...wranglerConfig.vars, ...variablesOf(options) })
       : []),
     ...(parsed.outcome === "bad"
@@ -44,11 +45,15 @@ export function checkConfiguration(
   return undefined;
 }
 
-/** Problems of the variables by which `npm start` tells the Worker that it serves this machine alone (rule A10). */
+/** Problems of the variables by which `npm start` and `npm run serve` tell the Worker where it runs (rules A10, A20). */
 function developmentVariables(variables: object): readonly string[] {
-  return ["DEVELOPMENT", "DEVELOPMENT_ORIGINS"]
-    .filter((name) => name in variables)
-    .map((name) => `variable ${name} is for npm start only`);
+  return [
+    ["DEVELOPMENT", "npm start"],
+    ["DEVELOPMENT_ORIGINS", "npm start"],
+    ["SELF_HOSTED", "npm run serve"],
+  ].flatMap(([name = "", command]) =>
+    name in variables ? [`variable ${name} is for ${command} only`] : [],
+  );
 }
 
 /** Problems of the bindings by which the Worker reaches other Workers and queues. */

@@ -38,7 +38,7 @@ async function serve(args: readonly string[]): Promise<number> {
   }
   if (parsed.outcome === "bad") return refuse(parsed.problem);
   const { options } = parsed;
-  const config = checkConfiguration(args, "deployment");
+  const config = checkConfiguration(args, "hosting");
   if (config === undefined) return 1;
   const unplaced = unplacedTargets(config, options.services);
   if (unplaced !== undefined) return refuse(unplaced);
@@ -104,6 +104,7 @@ function setupOf(
       // Without a proxy that sets a header, every client could.
       CLIENT_ADDRESS_HEADER: "",
       ...textsOf(variables, secrets),
+      SELF_HOSTED: "true",
     },
     secrets,
     ...(directory !== undefined && { assets: { binding, folder: folderOf(target, directory) } }),

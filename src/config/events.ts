@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import type { Config, EventsConfig, EventTarget, EventType } from "./config.ts";
 import { readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
 import type { Section } from "./section.ts";
-import { parseEventTarget } from "./targets.ts";
+import { parseEventTarget, urlMeaning } from "./targets.ts";
 
 /**
  * Reads `events`, Dormouse's own: where a backend is told what happens, and of what.
@@ -86,11 +86,11 @@ function readNamespaces(section: Section): readonly string[] {
 function readTarget(section: Section): EventTarget | undefined {
   const text = readText(section, "target", { default: "" });
   if (text === "") return undefined;
-  const target = parseEventTarget(text);
+  const target = parseEventTarget(text, section.plainHttp);
   if (target !== undefined) return target;
   section.problem(
     "target",
-    'is neither "queue:BINDING" nor "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
+    `is neither "queue:BINDING" nor "service:BINDING" nor ${urlMeaning(section.plainHttp)}`,
   );
   // After a problem the result is discarded.
   return { kind: "url", url: text };

@@ -22,7 +22,7 @@ import {
   readWholeNumber,
 } from "./fields.ts";
 import type { Section } from "./section.ts";
-import { parseEndpoint } from "./targets.ts";
+import { parseEndpoint, urlMeaning } from "./targets.ts";
 import {
   unsupportedHookHttpKeys,
   unsupportedHookKeys,
@@ -290,13 +290,13 @@ const timeoutRule = {
 function readEndpoint(section: Section): HookEndpoint | undefined {
   const text = readText(section, "endpoint", { default: "" });
   if (text === "") return undefined;
-  const endpoint = parseEndpoint(text);
+  const endpoint = parseEndpoint(text, section.plainHttp);
   if (endpoint !== undefined) return endpoint;
   section.problem(
     "endpoint",
     /^grpcs?:/i.test(text)
       ? "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint"
-      : 'is neither "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
+      : `is neither "service:BINDING" nor ${urlMeaning(section.plainHttp)}`,
   );
   // After a problem the result is discarded.
   return { kind: "url", url: text };

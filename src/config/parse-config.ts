@@ -43,14 +43,26 @@ export type ParsedConfig =
  */
 export function parseConfig(
   input: unknown,
-  { showsValues = true, development = false }: ParseOptions = {},
+  { showsValues = true, development = false, selfHosted = development }: ParseOptions = {},
 ): ParsedConfig {
   const parsed = parseConfigDocument(input);
   if (parsed.outcome === "bad") return { outcome: "bad", problems: [parsed.problem] };
   const problems: string[] = [];
   const notes: string[] = [];
-  const report = { problems, notes, showsValues, development };
+  const isPlain = parsed.document[insecureEndpoints] === true;
+  const plainHttp = isPlain ? "allowed" : "offered";
+  const report = {
+    problems,
+    notes,
+    showsValues,
+    development,
+    ...(selfHosted && ({ plainHttp } as const)),
+  };
   const root = new Section("", parsed.document, report);
+  if (readBoolean(root, insecureEndpoints)) {
+    const effect = "lets the URLs of hooks and events be http, which encrypts nothing";
+    root.only(insecureEndpoints, effect, selfHosted, "npm run serve and npm start");
+  }
   const events = readEventsSection(root.section("events"));
   const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
   const proxies = readProxies(root);
@@ -86,11 +98,16 @@ export function parseConfig(
   return { outcome: "config", config: config.client.insecure ? opened(config) : config, notes };
 }
 
+/** Dormouse's own, at the top level because it concerns several sections (rule A20). */
+const insecureEndpoints = "insecure_endpoints";
+
 interface ParseOptions {
   /** Whether problems quote values, which only the operator may see; by default they do. */
   readonly showsValues?: boolean;
   /** Whether the configuration is one of `npm start`, where insecure modes exist; by default it isn't. */
   readonly development?: boolean;
+  /** Whether the configuration is one of `npm run serve`; by default if it is one of `npm start`. */
+  readonly selfHosted?: boolean;
 }
 
 /** The configuration as a JSON object, or the problem of an input that isn't one. */

@@ -14,6 +14,8 @@ export interface ProblemReport {
   readonly notes: string[];
   /** Whether the configuration is one of `npm start`, where insecure modes exist. */
   readonly development: boolean;
+  /** Whether endpoints of any host may be http (rule A20), or could be; absent: only those of localhost. */
+  readonly plainHttp?: "allowed" | "offered";
   /** Whether the problems quote values, such as an origin or a pattern, and the names of namespaces. */
   readonly showsValues: boolean;
 }
@@ -36,6 +38,11 @@ export class Section {
     // A map, because `__proto__` and `constructor` are ordinary keys of a map.
     this.#values = new Map(Object.entries(values));
     this.#report = report;
+  }
+
+  /** As of {@link ProblemReport}. */
+  get plainHttp(): ProblemReport["plainHttp"] {
+    return this.#report.plainHttp;
   }
 
   /** The value of a key, undefined if absent. Afterwards the key counts as known. */
@@ -159,8 +166,13 @@ export class Section {
 
   /** Notes that a key is on that exists for development only, or else refuses it. */
   developmentOnly(name: string, effect: string): void {
-    if (this.#report.development) this.#note(name, effect);
-    else this.problem(name, "is for npm start only");
+    this.only(name, effect, this.#report.development, "npm start");
+  }
+
+  /** Notes that a key is on that exists in some place only, or else refuses it. */
+  only(name: string, effect: string, isThere: boolean, where: string): void {
+    if (isThere) this.#note(name, effect);
+    else this.problem(name, `is for ${where} only`);
   }
 
   #note(name: string, predicate: string): void {

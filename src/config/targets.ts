@@ -1,15 +1,27 @@
 import type { Config, EventTarget, HookEndpoint, QueueTarget } from "./config.ts";
+import type { ProblemReport } from "./section.ts";
 
 /**
  * Parses where a backend is: an HTTPS URL, or another Worker of the account.
  *
+ * @param plainHttp "allowed" for an HTTP URL of any host, too (rule A20)
  * @returns undefined if the text is neither
  */
-export function parseEndpoint(text: string): HookEndpoint | undefined {
+export function parseEndpoint(
+  text: string,
+  plainHttp?: ProblemReport["plainHttp"],
+): HookEndpoint | undefined {
   const [, binding, entrypoint] = serviceShape.exec(text) ?? [];
   if (binding !== undefined)
     return { kind: "service", binding, ...(entrypoint === undefined ? {} : { entrypoint }) };
-  return urlShape.test(text) ? { kind: "url", url: text } : undefined;
+  const shown = plainHttp === "allowed" ? text.replace(/^http:/i, "https:") : text;
+  return urlShape.test(shown) ? { kind: "url", url: text } : undefined;
+}
+
+/** What is taken for a URL, for the problem of one that isn't. */
+export function urlMeaning(plainHttp: ProblemReport["plainHttp"]): string {
+  const also = plainHttp === "offered" ? ", or with insecure_endpoints" : "";
+  return `an https URL without user, password or fragment (http is allowed for localhost only${also})`;
 }
 
 /** A binding of wrangler.toml, and the name of a class that the other Worker exports. */
@@ -19,8 +31,11 @@ const urlShape =
   /^(?:https:\/\/(?:[-\w.]+|\[[\da-f:]+\])|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;
 
 /** {@link parseEndpoint} for events, which may go to a queue, too. */
-export function parseEventTarget(text: string): EventTarget | undefined {
-  return parseQueueTarget(text) ?? parseEndpoint(text);
+export function parseEventTarget(
+  text: string,
+  plainHttp?: ProblemReport["plainHttp"],
+): EventTarget | undefined {
+  return parseQueueTarget(text) ?? parseEndpoint(text, plainHttp);
 }
 
 /** Parses the name of a queue's binding, as `queue:BINDING`; undefined if the text isn't one. */

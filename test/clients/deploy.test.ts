@@ -187,6 +187,15 @@ describe("npm run deploy", () => {
     expect(tried).toMatchObject({ code: 1, deployed: false });
   });
 
+  it("[A20] refuses insecure_endpoints, and the variable by which npm run serve allows it", async () => {
+    const config = JSON.stringify({ insecure_endpoints: true });
+    const options = ["--var", `config:${config}`, "--var", "SELF_HOSTED:true"];
+    const tried = await tryDeploy(["-c", worker.configFile, ...options]);
+    expect(tried.printed).toContain("insecure_endpoints is for npm run serve and npm start only");
+    expect(tried.printed).toContain("variable SELF_HOSTED is for npm run serve only");
+    expect(tried).toMatchObject({ code: 1, deployed: false });
+  });
+
   it("[A8] refuses an environment without its objects, and names the bindings", async () => {
     const tried = await tryDeploy(["-c", worker.configFile, "--env", "staging"]);
     expect(tried.printed).toContain("binding CHANNELS to the class ChannelObject is missing");

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
+import { HookServer } from "../support/hook-server.ts";
 import { freePort } from "../support/listen.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { refusedServe, ServedServer } from "../support/served-server.ts";
@@ -67,7 +68,38 @@ describe("npm run serve", () => {
   });
 });
 
+describe("npm run serve beside a backend without TLS", () => {
+  it("[A20] asks it if the configuration has insecure_endpoints", async () => {
+    const secret = "a-secret-for-signing-questions";
+    // An address of another host, as far as the configuration knows.
+    const hooks = await HookServer.start(secret, () => ({ result: { user: "ada" } }), "127.0.0.2");
+    const config = {
+      insecure_endpoints: true,
+      client: { proxy: { connect: { enabled: true, endpoint: hooks.url("connect") } } },
+    };
+    const own = await freePort();
+    const place = ["--port", String(own), "--state", join(folder, "beside")];
+    const secrets = { ...testSecrets, HOOK_SIGNING_SECRET: secret };
+    const options = [...place, "--var", `config:${JSON.stringify(config)}`];
+    const beside = await ServedServer.start(options, undefined, secrets);
+    const client = new SdkClient(`ws://127.0.0.1:${own}/connection/websocket`, {});
+    await client.connected.count(1);
+    expect((await hooks.requests.next()).hook).toBe("connect");
+    expect(hooks.unsigned).toBe(0);
+    client.close();
+    await beside.kill();
+    await hooks.close();
+  });
+});
+
 describe.concurrent("what npm run serve refuses", () => {
+  it("[A20] an endpoint without TLS, and says how to allow it", async () => {
+    const events = { target: "http://backend:3000/events", types: ["publication"] };
+    const { code, printed } = await refusedFresh(["--var", `config:${JSON.stringify({ events })}`]);
+    expect(code).toBe(1);
+    expect(printed).toContain("(http is allowed for localhost only, or with insecure_endpoints)");
+  });
+
   it("[A8] no secrets: it names them", async () => {
     const worker = new WorkerFolder("", {});
     const missing = { API_KEY: "", TOKEN_HMAC_SECRET_KEY: "" };

@@ -23,16 +23,27 @@ export class HookServer {
   unsigned = 0;
   readonly #server: Server;
   readonly #secret: string;
-  readonly #port: number;
+  readonly #address: string;
 
-  static async start(secret: string, answer: HookServer["answer"]): Promise<HookServer> {
+  /** @param host the address of this machine at which it listens */
+  static async start(
+    secret: string,
+    answer: HookServer["answer"],
+    host = "127.0.0.1",
+  ): Promise<HookServer> {
     const server = createServer();
-    return new HookServer(server, await listen(server), secret, answer);
+    const port = await listen(server, host);
+    return new HookServer(server, `http://${host}:${port}`, secret, answer);
   }
 
-  private constructor(server: Server, port: number, secret: string, answer: HookServer["answer"]) {
+  private constructor(
+    server: Server,
+    address: string,
+    secret: string,
+    answer: HookServer["answer"],
+  ) {
     this.#server = server;
-    this.#port = port;
+    this.#address = address;
     this.#secret = secret;
     this.answer = answer;
     server.on("request", (request, response) => void this.#respond(request, response));
@@ -40,7 +51,7 @@ export class HookServer {
 
   /** The endpoint of a hook. */
   url(hook: string): string {
-    return `http://127.0.0.1:${this.#port}/${hook}`;
+    return `${this.#address}/${hook}`;
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
 /** Listens on this machine, on a port that the system chooses, and gives the port. */
-export async function listen(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
+export async function listen(server: Server, host = "127.0.0.1"): Promise<number> {
+  server.listen(0, host);
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("not a TCP server");

@@ -25,8 +25,12 @@ export class ServedServer {
    * @param options     the command line
    * @param descriptors how many file descriptors each of its processes may have; absent for as many as this one
    */
-  static async start(options: readonly string[], descriptors?: number): Promise<ServedServer> {
-    const run = new Run(options, testSecrets, descriptors);
+  static async start(
+    options: readonly string[],
+    descriptors?: number,
+    secrets: Secrets = testSecrets,
+  ): Promise<ServedServer> {
+    const run = new Run(options, secrets, descriptors);
     return new ServedServer(await run.address, run);
   }
 

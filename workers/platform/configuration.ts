@@ -59,6 +59,8 @@ export interface Settings extends Partial<Readonly<Record<SecretName, string>>> 
   readonly config?: string | { readonly [section: string]: ConfigVariable };
   /** "true" under `npm start`, which alone sets it: the server is for development, on this machine. */
   readonly DEVELOPMENT?: string;
+  /** "true" under `npm run serve`, which alone sets it: the server isn't on Cloudflare (rule A20). */
+  readonly SELF_HOSTED?: string;
   /** Allowed origins in addition to the configured ones, separated by commas; for development only. */
   readonly DEVELOPMENT_ORIGINS?: string;
   /**
@@ -94,7 +96,7 @@ const configurations = new WeakMap<Settings, Configuration>();
 function readConfiguration(env: Settings): Configuration {
   // The problems are sent to whoever asks.
   const development = isDevelopment(env);
-  const parsed = parseConfig(env.config, { showsValues: false, development });
+  const parsed = parseConfig(env.config, { showsValues: false, ...placeOf(env) });
   const config = parsed.outcome === "config" ? parsed.config : undefined;
   const uses = secretUses(config);
   const given = secretsIn(env, uses);
@@ -166,9 +168,15 @@ function sessionKeys(env: Settings): readonly string[] {
 
 /** Logs the problems of the configuration, with the values that the responses don't quote (rule A8). */
 function logProblems(env: Settings): void {
-  const parsed = parseConfig(env.config, { development: isDevelopment(env) });
+  const parsed = parseConfig(env.config, placeOf(env));
   if (parsed.outcome === "bad")
     console.warn(`the configuration is invalid:\n${parsed.problems.join("\n")}`);
+}
+
+/** Where the server runs, which decides what a configuration may have (rules A11 and A20). */
+function placeOf(env: Settings): { readonly development: boolean; readonly selfHosted: boolean } {
+  const development = isDevelopment(env);
+  return { development, selfHosted: development || env.SELF_HOSTED === "true" };
 }
 
 function isDevelopment({ DEVELOPMENT }: Settings): boolean {

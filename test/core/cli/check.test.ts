@@ -56,6 +56,15 @@ describe("[A8] dormouse check", () => {
     expect(printed).not.toContain("hunter2");
   });
 
+  it("[A20] allows insecure_endpoints with --serve", async () => {
+    const rpc = { proxy: { endpoint: "http://backend:3000/rpc" } };
+    const run = recordedShell({ "a.json": JSON.stringify({ insecure_endpoints: true, rpc }) });
+    expect((await run(["check", "a.json", "--serve"])).code).toBe(0);
+    const { code, printed } = await run(["check", "a.json"]);
+    expect(code).toBe(1);
+    expect(printed).toContain("insecure_endpoints is for npm run serve and npm start only");
+  });
+
   it("[A11] allows insecure modes for development only", async () => {
     const run = recordedShell({ "a.json": '{"client":{"insecure":true}}' });
     expect((await run(["check", "a.json"])).code).toBe(1);

@@ -101,6 +101,18 @@ describe("the configuration of an environment", () => {
     });
   });
 
+  it("[A20] has insecure_endpoints where it is hosted by npm run serve, or in development", () => {
+    const env = { ...secrets, config: { insecure_endpoints: true } };
+    expect(configurationOf(env)).toMatchObject({
+      problems: ["insecure_endpoints is for npm run serve and npm start only"],
+    });
+    for (const place of ["SELF_HOSTED", "DEVELOPMENT"])
+      expect(configurationOf({ ...env, [place]: "true" }).outcome).toBe("configured");
+    expect(configurationOf({ ...env, SELF_HOSTED: "false" }).outcome).toBe("unconfigured");
+    const insecure = { ...secrets, SELF_HOSTED: "true", config: { http_api: { insecure: true } } };
+    expect(configurationOf(insecure).outcome).toBe("unconfigured");
+  });
+
   it("[A6] adds the origins of development to the configured ones", () => {
     const configuration = configurationOf({
       ...secrets,
