@@ -26,6 +26,7 @@ import {
 } from "./publish.ts";
 import { channelShape, refusedLimit, refusedQuery } from "./read.ts";
 import {
+  asks,
   checkChannel,
   flagField,
   int32Field,
@@ -36,6 +37,7 @@ import {
   parseShape,
   safeIntegerField,
   shapes,
+  strayField,
   textField,
 } from "./shape.ts";
 
@@ -166,7 +168,9 @@ export function parseMapOnly(
   if (parsed.outcome === "malformed") return parsed;
   const { channel } = parsed.value;
   const checked = checkMap(channel, method, caller);
-  return checked.outcome === "refused" ? checked : mapCall(channel, { method });
+  if (checked.outcome === "refused") return checked;
+  if (method === "map_clear" && asks(params, "key")) return strayField("key");
+  return mapCall(channel, { method });
 }
 
 /** The requests that have more than a channel. */

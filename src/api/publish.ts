@@ -16,6 +16,7 @@ import {
   parseShape,
   type Shaped,
   shape,
+  strayField,
   textField,
   textListField,
   flagField,
@@ -111,8 +112,7 @@ export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand
 
 function refusedList(channels: readonly string[], params: string) {
   // Ignored, it would make a publication that its sender wants under a condition only (rule W10).
-  if ((memberText(params, "if_offset") ?? "null") !== "null")
-    return refusedRequest("if_offset is not a field of this method");
+  if ((memberText(params, "if_offset") ?? "null") !== "null") return strayField("if_offset");
   if (channels.length === 0) return refusedRequest("channels is required");
   if (channels.length > limits.requestChannelsMax) {
     return refusedRequest(`channels has more than ${limits.requestChannelsMax} entries`);

@@ -81,11 +81,16 @@ export function parseSelection<Schema extends v.GenericSchema<unknown, object>>(
   const parsed = parseShape(shapeOf, request);
   if (parsed.outcome === "malformed") return parsed;
   const stray = selecting.find((name) => !(name in parsed.value) && asks(request, name));
-  return stray === undefined ? parsed : refusedRequest(`${stray} is not a field of this method`);
+  return stray === undefined ? parsed : strayField(stray);
+}
+
+/** Refuses a field that would change on whom or when a request acts, and that its method doesn't read (rule W10). */
+export function strayField(name: string): Refused {
+  return refusedRequest(`${name} is not a field of this method`);
 }
 
 /** Whether a field is there and has another value than the zero value of its kind. */
-function asks(request: string, name: string): boolean {
+export function asks(request: string, name: string): boolean {
   return !["null", "false", "0", '""', "[]"].includes(memberText(request, name) ?? "null");
 }
 

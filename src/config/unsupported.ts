@@ -317,6 +317,7 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   cache_empty_proxy_enabled: pro,
   cache_empty_proxy_name: pro,
   state_proxy_enabled: pro,
+  state_proxy_name: pro,
   shared_position_sync: pro,
   broker_name: pro,
   presence_manager_name: pro,

@@ -164,6 +164,14 @@ describe("a request for a map", () => {
   it.each(["map_stats", "map_clear"] as const)("[W1] comes to a command: %s", (method) => {
     expect(commandOf(method, { channel })).toStrictEqual({ method });
   });
+
+  it("[W10] clears no map for a key of it", () => {
+    expect(parse("map_clear", { channel, key: "k" })).toMatchObject({
+      error: errorCodes.badRequest,
+      detail: "key is not a field of this method",
+    });
+    expect(commandOf("map_clear", { channel, key: "" })).toStrictEqual({ method: "map_clear" });
+  });
 });
 
 /** A request of a method for another channel. */

@@ -83,6 +83,7 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
     "channel.patterns",
     "channel.without_namespace.broker_name",
     "channel.without_namespace.presence_manager_name",
+    "channel.without_namespace.state_proxy_name",
     "shared_poll.notification",
     "http_api.jwks",
     "prometheus.additional_client_names",
