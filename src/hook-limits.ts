@@ -60,8 +60,9 @@ export const hookLimits = {
   /** The longest pause that a backend may ask for with `Retry-After` (rule Q7). */
   hookRetryAfterMsMax: 60_000,
   /**
-   * The handover to an object with what a backend gave at the upgrade, encoded as a header, in characters. Half of what the
-   * platform takes of headers. A larger one is refused with 106 (rule Q10).
+   * The handover to an object with what a backend gave at the upgrade, or with the client's first frame, encoded as a
+   * header, in characters. Half of what the platform takes of headers. A larger one is refused with 106 (rule Q10), or with
+   * status 413 (rule T8).
    */
   hookHandoverLengthMax: 65_536,
   /**

@@ -37,6 +37,10 @@ export interface Handover {
   /** A backend was asked at the upgrade (rule Q10), so the object doesn't ask about the connect. Absent: none was. */
   readonly asked?: AskedAtUpgrade;
   /**
+   * The first frame of a client on its own WebSocket, which came with the upgrade (rule T8). Absent: the client sends it.
+   */
+  readonly first?: string;
+  /**
    * The address of a client without a token at the upgrade, or its network (rules B8 and B13); absent if it isn't known,
    * and from the release before, which told it of WebSockets alone.
    */

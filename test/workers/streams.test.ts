@@ -161,6 +161,30 @@ describe.each(endpoints)("at $name", ({ base, holder }) => {
     await freed(channel);
   });
 
+  it("[T8] uni_websocket connects at once by the request in its address", async () => {
+    const channel = newChannel("plain");
+    const opened = async (request: object): Promise<TestSocket> => {
+      const query = `?cf_connect=${encodeURIComponent(JSON.stringify(request))}`;
+      const to = address(`${base(channel)}/uni_websocket${query}`);
+      const headers = { Upgrade: "websocket" };
+      return TestSocket.on(await exports.default.fetch(to, { headers }));
+    };
+    const request = { token: await token({ sub: "ada" }), subs: { [channel]: {} }, name: "ä🌍" };
+    const socket = await opened(request);
+    expect(JSON.parse(await socket.line())).toHaveProperty(["connect", "subs", channel]);
+    await publish(channel, 1);
+    expect(await socket.line()).toBe(`{"channel":"${channel}","pub":{"data":1}}`);
+    socket.send({ token: "nothing" }); // What comes after the request is ignored.
+    await publish(channel, 2);
+    expect(await socket.line()).toBe(`{"channel":"${channel}","pub":{"data":2}}`);
+    socket.close();
+    await freed(channel);
+    const refused = await opened({ token: "nothing" });
+    expect(await refused.closed).toStrictEqual({ code: 3500, reason: "invalid token" });
+    const name = "x".repeat(limits.hookHandoverLengthMax);
+    await expect(opened({ ...request, name })).rejects.toThrow(/413/);
+  });
+
   it("[T8] uni_websocket carries one push in a frame, also of those that go out together", async () => {
     const channel = newChannel("plain");
     const to = address(`${base(channel)}/uni_websocket`);

@@ -1,13 +1,15 @@
 import type { Handler, Context } from "hono";
-import { admit } from "./admit.ts";
+import { admit, checkFirstFrame } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
-import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
+import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
 import type { HookRefusal } from "../../src/config/config.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { codecNamed } from "../../src/protocol/codecs.ts";
+import { encodeHandover, type Handover } from "../../src/contract/handover.ts";
+import { limits } from "../../src/limits.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { askAboutClient } from "./connect-hook.ts";
 import { refusedSocket } from "./refused-socket.ts";
@@ -36,11 +38,14 @@ export function webSocket(
       return respondBusy(busyRetrySeconds());
     }
     const client: ClientTransport = codec === "json" ? {} : { codec };
-    const asked = await askAboutClient(context, admission, client);
+    const first = codec === "one_way" ? (context.req.query("cf_connect") ?? "") : "";
+    const asked = await (first === ""
+      ? askAboutClient(context, admission, client)
+      : checkFirstFrame(context, codecNamed(codec), first, admission, client));
     if (asked.outcome === "answered") return asked.response;
     if (asked.outcome === "refused") return respondRefused(context, codec, asked.refusal);
     const { claims, headers, traceparent, asked: atUpgrade } = asked;
-    const handover = handoverRequest(context.req.raw, {
+    const handover: Handover = {
       v: 1,
       keepalive: context.req.query("keepalive") === "client" ? "client" : "server",
       ...client,
@@ -49,8 +54,11 @@ export function webSocket(
       ...(claims !== undefined && { claims }),
       ...(atUpgrade !== undefined && { asked: atUpgrade }),
       ...(address !== undefined && { address }),
-    });
-    return placeSocket(destination.pool, handover, claims);
+      ...(first !== "" && { first }),
+    };
+    if (first !== "" && encodeHandover(handover).length > limits.hookHandoverLengthMax)
+      return respondTooLarge();
+    return placeSocket(destination.pool, handoverRequest(context.req.raw, handover), claims);
   };
 }
 

@@ -152,6 +152,9 @@ export class ClientSockets {
     context.acceptWebSocket(objectEnd, tagsOf(snapshot, handover));
     this.#add(objectEnd, snapshot).connection.save(snapshot);
     await endEvent(nowMs);
+    const { first } = handover;
+    // The edge doesn't wait until the connect is carried out.
+    if (first !== undefined) context.waitUntil(this.message(objectEnd, first));
     return new Response(null, {
       status: 101,
       webSocket: clientEnd,
