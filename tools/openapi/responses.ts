@@ -56,7 +56,8 @@ export const responseComponents: Readonly<Record<string, Response>> = {
     description:
       "The request can't be read, and nothing was done: the text `Bad Request`. In transport mode also error 106, 107 or 108.",
     headers: detail,
-    content: { ...plainText, ...json(reference("Error")) },
+    // JSON first: generators take the first one, and their clients send nothing that can't be read.
+    content: { ...json(reference("Error")), ...plainText },
   },
   "401": { description: "There is no API key, or a wrong one. The body is empty." },
   "403": inMode("error 103"),
