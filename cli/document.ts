@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { parseDocument as parseYaml } from "yaml";
 import { jsonFault } from "../src/config/json-fault.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../src/protocol/wire-value.ts";
+import { encodingFault, textOf } from "../tools/text-file.ts";
 import { type Shell, usageFailure } from "./shell.ts";
 
 /** The object in a file, or why there is none: a sentence that quotes nothing of the file (rule A7). */
@@ -31,9 +32,21 @@ export function parseFile(name: string, text: string): ParsedFile {
 export function readDocument(file: string, shell: Shell): JsonObject {
   const path = resolve(shell.folder, file);
   if (!existsSync(path)) throw usageFailure(`${file} doesn't exist`);
-  const parsed = parseFile(basename(file), readFileSync(path, "utf8"));
+  const parsed = parseFile(basename(file), readText(path, file));
   if (parsed.outcome === "bad") throw usageFailure(parsed.problem);
   return parsed.document;
+}
+
+/**
+ * Reads a text that a person wrote.
+ *
+ * @param shown the file's name on the command line
+ * @throws {Failure} if it isn't UTF-8
+ */
+export function readText(path: string, shown: string): string {
+  const fault = encodingFault(path, shown);
+  if (fault !== undefined) throw usageFailure(fault);
+  return textOf(path);
 }
 
 /** The first of some files that is in a folder; undefined if none is. */

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
 import { Command } from "commander";
-import { readDocument } from "./document.ts";
+import { readDocument, readText } from "./document.ts";
 import { type Conversion, convert, type Row } from "./migrate/conversion.ts";
 import { withEnvironment } from "./migrate/environment.ts";
 import { secretsFile, workerFile } from "./migrate/worker-files.ts";
@@ -70,7 +70,7 @@ function sourceOf(
   const path = envFile === undefined ? undefined : resolve(shell.folder, envFile);
   if (path !== undefined && !existsSync(path)) throw usageFailure(`${envFile} doesn't exist`);
   return withEnvironment(document, {
-    ...(path === undefined ? {} : parseEnv(readFileSync(path, "utf8"))),
+    ...(path === undefined ? {} : parseEnv(readText(path, envFile ?? path))),
     ...(environment === true ? shell.environment : {}),
   });
 }

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { parseJsonText } from "../src/protocol/json/text.ts";
 import { isJsonArray, isJsonObject, type JsonValue } from "../src/protocol/wire-value.ts";
 import { ApiClient } from "./api-client.ts";
+import { readText } from "./document.ts";
 import { PayloadText } from "./payload-text.ts";
 import { type ServerOptions, withServer } from "./settings.ts";
 import { exitCodes, refusal, type Shell, usageFailure } from "./shell.ts";
@@ -163,7 +164,7 @@ async function publishLines(
     throw usageFailure("--lines can't be combined with --key and --also-to");
   const { file, text } = options;
   const input =
-    file === undefined ? await shell.input() : readFileSync(resolve(shell.folder, file), "utf8");
+    file === undefined ? await shell.input() : readText(resolve(shell.folder, file), file);
   const lines = input.split("\n").filter((line) => line.trim() !== "");
   const payloads = lines.map((line) => (text === true ? line : jsonOf(line)));
   let last: JsonValue = {};

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { Command } from "commander";
+import { readText } from "./document.ts";
 import { type Shell, usageFailure } from "./shell.ts";
 
 /** The options of every command that calls a server. */
@@ -67,7 +68,7 @@ export function secretsOf(
   const file = resolve(shell.folder, secrets ?? ".dev.vars");
   if (secrets !== undefined && !existsSync(file))
     throw usageFailure(`--secrets names ${secrets}, which doesn't exist`);
-  const inFile = existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {};
+  const inFile = existsSync(file) ? parseEnv(readText(file, secrets ?? ".dev.vars")) : {};
   return (name) => {
     const value = shell.environment[name] ?? "";
     return (value === "" ? inFile[name] : value) || undefined;

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { isSecretAlgorithm, parseTokenAlgorithm, type TokenAlgorithm } from "../src/access/keys.ts";
@@ -8,6 +7,7 @@ import type { Config, TokenConfig } from "../src/config/config.ts";
 import { secretUses } from "../src/config/secret-uses.ts";
 import { parseJsonText } from "../src/protocol/json/text.ts";
 import { jsonValue, type JsonValue } from "../src/protocol/wire-value.ts";
+import { readText } from "./document.ts";
 import { TokenVerifier } from "../workers/platform/token-verifier.ts";
 import { neededSecret, type SecretOptions, secretsOf, withSecrets } from "./settings.ts";
 import { exitCodes, paintOf, refusal, type Shell, usageFailure } from "./shell.ts";
@@ -180,7 +180,7 @@ function signingKey(secretName: string, options: TokenOptions, shell: Shell): Si
     );
   return {
     algorithm: options.algorithm,
-    key: readFileSync(resolve(shell.folder, options.key), "utf8"),
+    key: readText(resolve(shell.folder, options.key), options.key),
     ...id,
   };
 }

@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import type { Config } from "../src/config/config.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
 import { type Target, targetsOf } from "../src/config/targets.ts";
 import { missingBindings } from "../src/contract/bindings.ts";
-import { targetOf, variablesOf } from "./command-line.ts";
+import { type Target as WranglerTarget, targetOf, variablesOf } from "./command-line.ts";
 import { queueProblems } from "./queue-problems.ts";
-import { wranglerConfigOf } from "./wrangler-config.ts";
+import { encodingFault } from "./text-file.ts";
+import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
  * Checks the configuration of a Worker before the Worker gets it, and prints its problems.
@@ -18,7 +20,12 @@ export function checkConfiguration(
   use: "development" | "deployment" | "hosting",
 ): Config | undefined {
   const target = targetOf(options);
-  const wranglerConfig = wranglerConfigOf(target);
+  const read = readConfiguration(target);
+  if (read.outcome === "bad") {
+    console.error(`The configuration is invalid:\n  ${read.problem}`);
+    return undefined;
+  }
+  const { wranglerConfig } = read;
   const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"], {
     development: use === "development",
     selfHosted: use !== "deployment",
@@ -43,6 +50,24 @@ export function checkConfiguration(
   const lines = problems.map((problem) => `  ${problem}`).join("\n");
   console.error(`The configuration is invalid:\n${lines}`);
   return undefined;
+}
+
+type ReadConfiguration =
+  | { readonly outcome: "read"; readonly wranglerConfig: ReturnType<typeof wranglerConfigOf> }
+  | { readonly outcome: "bad"; readonly problem: string };
+
+/** Reads wrangler's file, or says why it can't be read, without a line of it (rule A7). */
+function readConfiguration(target: WranglerTarget): ReadConfiguration {
+  const file = configurationFile(target);
+  const fault = existsSync(file) ? encodingFault(file) : undefined;
+  if (fault !== undefined) return { outcome: "bad", problem: fault };
+  try {
+    return { outcome: "read", wranglerConfig: wranglerConfigOf(target) };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const [first = ""] = error.message.split("\n");
+    return { outcome: "bad", problem: `${file} can't be read: ${first}` };
+  }
 }
 
 /** Problems of the variables by which `npm start` and `npm run serve` tell the Worker where it runs (rules A10, A20). */

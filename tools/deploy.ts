@@ -4,12 +4,14 @@
  * is the one that is deployed.
  */
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { secretProblems } from "../src/access/secrets.ts";
 import { namedSecretNames, secretUses } from "../src/config/secret-uses.ts";
 import { buildConsole } from "./build-console.ts";
 import { targetOf } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
-import { deployedSecrets } from "./secrets.ts";
+import { deployedSecrets, uploadedFile } from "./secrets.ts";
+import { encodingFault } from "./text-file.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
@@ -29,6 +31,12 @@ export async function deploy(
   // Secrets that were uploaded before can't be read. The Worker itself refuses those (rule A10).
   const { vars } = wranglerConfigOf(targetOf(options));
   const uses = secretUses(config);
+  const file = uploadedFile(options);
+  const fault = file === undefined || !existsSync(file) ? undefined : encodingFault(file);
+  if (fault !== undefined) {
+    console.error(`Nothing was deployed:\n  ${fault}`);
+    return 1;
+  }
   const given = deployedSecrets(options, vars, uses);
   const problems = secretProblems(given, uses, false);
   if (problems.length > 0) {

@@ -22,18 +22,22 @@ export function listeningProblem(host: string, port: number): Promise<string | u
 }
 
 /**
- * Calls back when the process that started this one has ended. npm doesn't forward signals when it is ended itself, and
- * the server must not keep the port.
+ * Calls back when npm, which started this process, has ended. npm doesn't forward signals when it is ended itself, and
+ * the server must not keep the port. Another parent, such as a shell with nohup, may end.
  *
  * @returns a function that stops watching
  */
 export function whenParentEnds(act: () => void): () => void {
+  if (process.env["npm_lifecycle_event"] === undefined) return () => undefined;
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid !== parent) act();
-  }, 500);
+  }, parentCheckMs);
   return () => clearInterval(watch);
 }
+
+/** How often {@link whenParentEnds} looks, in ms. */
+export const parentCheckMs = 500;
 
 /**
  * The interval in ms at which idle HTTP streams are written to. Outside Cloudflare, the runtime notices that a client

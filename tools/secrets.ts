@@ -1,16 +1,19 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { secretsIn, type SecretUse } from "../src/access/secrets.ts";
 import { parseConfigDocument } from "../src/config/parse-config.ts";
 import { optionValue, type Target, variablesOf } from "./command-line.ts";
 import { configurationFile, type wranglerConfigOf } from "./wrangler-config.ts";
+import { encodingFault, textOf } from "./text-file.ts";
 import { root } from "./wrangler.ts";
 
 /** Secrets by their names, and where they were found. */
 export interface ServedSecrets {
   readonly secrets: Readonly<Record<string, string>>;
   readonly source: string;
+  /** Why the file can't be read; absent if it can. */
+  readonly fault?: string;
 }
 
 /**
@@ -24,7 +27,9 @@ export function servedSecrets(target: Target, uses: readonly SecretUse[]): Serve
   if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
   const file = secretsFileOf(target);
   if (!existsSync(file)) return { secrets: {}, source: `the environment or from ${file}` };
-  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8")), uses), source: file };
+  const fault = encodingFault(file);
+  if (fault !== undefined) return { secrets: {}, source: file, fault };
+  return { secrets: secretsIn(parseEnv(textOf(file)), uses), source: file };
 }
 
 /** The file with the secrets of an environment: the environment's own one if it exists, or else the common one. */
@@ -45,8 +50,8 @@ export function deployedSecrets(
   variables: ReturnType<typeof wranglerConfigOf>["vars"],
   uses: readonly SecretUse[],
 ): Readonly<Record<string, string>> {
-  const file = optionValue(options, "--secrets-file", "--secretsFile");
-  const uploaded = file === undefined ? {} : entriesOfFile(resolve(root, file));
+  const file = uploadedFile(options);
+  const uploaded = file === undefined ? {} : entriesOfFile(file);
   // Only texts are secrets, and the text of a later source wins.
   const texts = [variables, variablesOf(options), uploaded].flatMap((source) =>
     Object.entries(source).filter(([, value]) => typeof value === "string"),
@@ -54,11 +59,17 @@ export function deployedSecrets(
   return secretsIn(Object.fromEntries(texts), uses);
 }
 
+/** The file of `--secrets-file`; undefined if there is none. */
+export function uploadedFile(options: readonly string[]): string | undefined {
+  const file = optionValue(options, "--secrets-file", "--secretsFile");
+  return file === undefined ? undefined : resolve(root, file);
+}
+
 /** Reads a file as wrangler does: JSON if it can be read as that, or else lines such as `NAME="value"`. */
 function entriesOfFile(file: string): Entries {
   // Wrangler says what is wrong with a file that it can't find.
   if (!existsSync(file)) return {};
-  const text = readFileSync(file, "utf8");
+  const text = textOf(file);
   const parsed = parseConfigDocument(text);
   return parsed.outcome === "bad" ? parseEnv(text) : parsed.document;
 }

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { isatty } from "node:tty";
 import { secretProblems } from "../src/access/secrets.ts";
 import type { Config } from "../src/config/config.ts";
 import { targetsOf } from "../src/config/targets.ts";
@@ -44,6 +45,7 @@ async function serve(args: readonly string[]): Promise<number> {
   if (unplaced !== undefined) return refuse(unplaced);
   const uses = secretUses(config);
   const given = servedSecrets(options.target, uses);
+  if (given.fault !== undefined) return refuse(given.fault);
   const setup = setupOf(options, given.secrets);
   const weak = secretProblems({ ...setup.variables, ...given.secrets }, uses, false);
   if (weak.length > 0) return refuse(weak.join("\n"));
@@ -153,14 +155,19 @@ async function run(
   const restarts = new Restarts();
   let workerd: Workerd | undefined;
   process.once("exit", () => void workerd?.kill());
-  const end = () => {
+  const end = (why: string) => {
+    if (!stopping.signal.aborted) console.log(`The server stops: ${why}`);
     // A second signal ends the server at once.
     void (stopping.signal.aborted ? workerd?.kill() : workerd?.stop(drainMs));
     stopping.abort();
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
+  // Under nohup no stream is a terminal, and the server outlives the one that is closed; Node.js resets what nohup set.
+  process.on("SIGHUP", () => {
+    if ([0, 1, 2].some((stream) => isatty(stream))) end("SIGHUP, as its terminal was closed");
+  });
   const unwatch = whenParentEnds(() => {
-    if (!stopping.signal.aborted) end();
+    if (!stopping.signal.aborted) end("npm, which started it, has ended");
   });
   try {
     for (let starts = 1; ; starts++) {
@@ -171,7 +178,7 @@ async function run(
       if (problems === "") {
         if (starts === 1) announce(`http://${bracketed(host)}:${port}`, state, setup);
         else console.log("workerd serves again");
-      } else if (problems !== undefined) end();
+      } else if (problems !== undefined) end("its configuration has problems");
       const ending = await workerd.ended;
       if (problems !== undefined && problems !== "")
         return refuse(`${problems}\n(secrets are taken from ${source})`);

@@ -3,7 +3,7 @@
  * example `npm start -- --port 9000 --var 'config:{"client":{…}}'`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { constants, copyFileSync, existsSync, readFileSync } from "node:fs";
+import { constants, copyFileSync, existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -14,6 +14,7 @@ import { trialToken } from "../cli/token-signer.ts";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { streamProbeMs, whenParentEnds } from "./local-server.ts";
+import { encodingFault, textOf } from "./text-file.ts";
 import { secretsFileOf } from "./secrets.ts";
 import { takesToken } from "./takes-token.ts";
 import { takeWranglerState } from "./wrangler-state.ts";
@@ -31,6 +32,11 @@ async function start(options: readonly string[]): Promise<number> {
   const config = checkConfiguration(options, "development");
   if (config === undefined) return 1;
   const secrets = secretsFile(options);
+  const fault = encodingFault(secrets);
+  if (fault !== undefined) {
+    console.error(`The server did not start: ${fault}`);
+    return 1;
+  }
   const port = optionValue(options, "--port") ?? "8787";
   // Wrangler would find out too, but only after this script had taken the other server for its own.
   if (await isTaken(Number(port))) {
@@ -165,7 +171,7 @@ async function healthOf(address: string, server: ChildProcess): Promise<Health> 
 }
 
 async function welcome(address: string, file: string, config: Config): Promise<string> {
-  const secrets = parseEnv(readFileSync(file, "utf8"));
+  const secrets = parseEnv(textOf(file));
   const socketAddress = `${address.replace("http", "ws")}/connection/websocket`;
   const token = await trialToken(
     secrets["TOKEN_HMAC_SECRET_KEY"] ?? "",
