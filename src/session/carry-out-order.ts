@@ -193,7 +193,6 @@ function change(session: OrderedSession, order: RefreshOrder, nowMs: number): vo
   if (!fitsAttachment(claims) || !session.hasRoom(snapshots, claims)) return;
   session.change({ claims });
   for (const subscription of all) subscription.updateInfo(session.identity);
-  if (!session.unidirectional) return;
   const expiry = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
   session.send(session.codec.encodePush({ type: "refresh", expiry }));
 }

@@ -10,7 +10,11 @@ import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
 import type { CommandSession } from "./ports.ts";
 import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
-import { grantUnidirectionalSubscriptions, hiddenFromOthers } from "./unidirectional.ts";
+import {
+  grantUnidirectionalSubscriptions,
+  hiddenFromOthers,
+  isUnidirectionalSocket,
+} from "./unidirectional.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
 import {
   asReceived,
@@ -434,13 +438,18 @@ function nameAnonymous({ identity, context, user }: CommandSession): SessionIden
   return { ...identity, client: anonymousClient(identity.client, context.node) };
 }
 
-/** The secret and the node with which a client posts commands (docs/protocol.md 4.3). A unidirectional client posts none. */
-function emulation({ identity, context, unidirectional, user }: CommandSession): {
+/**
+ * The secret and the node with which a client posts commands (docs/protocol.md 4.3). A unidirectional client posts none. On
+ * a WebSocket its session is its ID, for a backend that names the connection (rule T10).
+ */
+function emulation(session: CommandSession): {
   readonly session?: string;
   readonly node?: string;
 } {
-  if (identity.secret === undefined) return {};
+  const { identity, context, unidirectional, user } = session;
+  if (isUnidirectionalSocket(session)) return { session: identity.client };
   const { secret } = identity;
+  if (secret === undefined) return {};
   const isNamed = user !== "" || context.users === undefined;
   const told = isNamed ? secret : anonymousClient(secret, context.node);
   return unidirectional ? { session: told } : { session: told, node: context.node };

@@ -33,7 +33,8 @@ import type { TrackVerdict } from "../access/track-signature.ts";
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
 export interface Connection {
   send(frame: Message): void;
-  close(code: DisconnectCode): void;
+  /** @param push sent before the close, whatever waits; absent for none */
+  close(code: DisconnectCode, push?: Message): void;
   /** Holds back what is sent from now on; a close drops it. */
   hold(): void;
   /** Sends what was held back. */

@@ -32,6 +32,7 @@ import { ServerRefresh } from "./server-refresh.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./vain-reads.ts";
+import { disconnectPush, secretOf } from "./unidirectional.ts";
 import { Waiting } from "./waiting.ts";
 import { endRevoked, usesToken } from "./token-standing.ts";
 
@@ -129,7 +130,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   get secret(): string | undefined {
-    return this.identity.secret;
+    return secretOf(this);
   }
 
   get lastOrder(): number | undefined {
@@ -219,7 +220,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (this.closed) return;
     this.context.counts?.disconnected(code);
     this.ended(code, "server");
-    this.#connection.close(code);
+    this.#connection.close(code, disconnectPush(this, code));
   }
 
   /**
@@ -472,7 +473,6 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   #ping(nowMs: number): void {
-    // The release before didn't store that a unidirectional client isn't asked for pongs (rule V1).
     const isAsked = this.identity.noPongs !== true && !this.unidirectional;
     this.change({ pingedAtMs: nowMs, awaitingPong: isAsked });
     this.#connection.send(this.codec.ping);

@@ -5,10 +5,13 @@ import {
   disconnectCodes,
   type ErrorCode,
   errorCodes,
+  lostCode,
 } from "../protocol/codes.ts";
+import type { Message } from "../protocol/codec.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { Channels } from "./channels.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
+import type { CommandSession } from "./ports.ts";
 import type { GrantedChannel } from "./server-subscriptions.ts";
 
 /**
@@ -61,6 +64,29 @@ export function hiddenFromOthers({ known, grant }: GrantedChannel): GrantedChann
   const unseen = { present: false, announced: false, sole: false, hidden: true } as const;
   const hidden = { ...subscription, ...unseen };
   return { known, grant: { ...grant, subscription: hidden } };
+}
+
+/** Whether the client is a unidirectional one on a WebSocket of its own, neither on a stream nor polling. */
+export function isUnidirectionalSocket({
+  unidirectional,
+  identity: { secret, passing },
+}: SocketSession): boolean {
+  return unidirectional && secret === undefined && passing !== true;
+}
+
+type SocketSession = Pick<CommandSession, "unidirectional" | "identity" | "codec">;
+
+/** The text by which an order names the session beside its ID; undefined if it can't (rule U2). */
+export function secretOf(session: SocketSession): string | undefined {
+  const { secret, client } = session.identity;
+  // The ID of an anonymous client ends with its object, which is cut off from the session that an order names, too.
+  return secret ?? (isUnidirectionalSocket(session) ? client.split("@", 1)[0] : undefined);
+}
+
+/** The push that comes before the close of such a WebSocket (rule T10); undefined for none. */
+export function disconnectPush(session: SocketSession, code: DisconnectCode): Message | undefined {
+  if (!isUnidirectionalSocket(session) || code.code === lostCode) return undefined;
+  return session.codec.encodePush({ type: "disconnect", code });
 }
 
 /** The disconnect code that stands for an error, which a unidirectional client can't be sent (docs/protocol.md 4.5). */

@@ -185,6 +185,30 @@ describe.each(endpoints)("at $name", ({ base, holder }) => {
     await expect(opened({ ...request, name })).rejects.toThrow(/413/);
   });
 
+  it.each(["ada", ""])(
+    "[T10] uni_websocket is told its session, by which a backend may name it, and the disconnect: user %j",
+    async (user) => {
+      const channel = newChannel("plain");
+      // Nobody anonymous may subscribe to the channel, which the address of one asks for.
+      const place = user === "" ? "/connection" : base(channel);
+      const to = address(`${place}/uni_websocket`);
+      const open = async () =>
+        TestSocket.on(await exports.default.fetch(to, { headers: { Upgrade: "websocket" } }));
+      const [socket, other] = [await open(), await open()];
+      socket.send({ token: await token({ sub: user }) });
+      other.send({ token: await token({ sub: user }) });
+      await other.line();
+      const { connect } = JSON.parse(await socket.line());
+      expect(connect.session).toBe(connect.client);
+      const disconnect = { code: 4123, reason: "bye" };
+      await call("disconnect", { user, session: connect.session, disconnect });
+      expect(await socket.line()).toBe('{"disconnect":{"code":4123,"reason":"bye"}}');
+      expect(await socket.closed).toMatchObject(disconnect);
+      other.close();
+      await freed(channel);
+    },
+  );
+
   it("[T8] uni_websocket carries one push in a frame, also of those that go out together", async () => {
     const channel = newChannel("plain");
     const to = address(`${base(channel)}/uni_websocket`);

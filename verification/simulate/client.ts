@@ -337,6 +337,8 @@ export class WorldClient {
     connection: Connection,
     { channel, pub, join, leave, subscribe, unsubscribe }: ReceivedPush,
   ): void {
+    // A refresh push names none.
+    if (channel === undefined) return;
     const subscription = this.subscription(channel);
     if (subscribe !== undefined) this.#takeOrdered(connection, subscription, subscribe);
     if (pub !== undefined) subscription.take(pub);

@@ -16,7 +16,8 @@ export interface ReceivedFrame {
 
 /** A push, with what it is about. */
 export interface ReceivedPush {
-  readonly channel: string;
+  /** Absent in a refresh push. */
+  readonly channel?: string;
   readonly pub?: ReceivedPublication;
   readonly join?: { readonly info: { readonly client: string } };
   readonly leave?: { readonly info: { readonly client: string } };

@@ -7,7 +7,12 @@ import type { HookRefusal } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { utf8Fits } from "../../src/protocol/bytes.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
-import { type DisconnectCode, disconnectCodes, type ErrorCode } from "../../src/protocol/codes.ts";
+import {
+  type DisconnectCode,
+  disconnectCodes,
+  type ErrorCode,
+  lostCode,
+} from "../../src/protocol/codes.ts";
 import { unidirectionalDisconnect } from "../../src/session/unidirectional.ts";
 import { disconnectSocket } from "../platform/close-socket.ts";
 
@@ -15,20 +20,25 @@ import { disconnectSocket } from "../platform/close-socket.ts";
  * Makes a socket for a refused client.
  *
  * @param staleCloseDelayMs how long the socket stays open at most
+ * @param reader            whether the client has the socket, or the edge, which makes a stream of what comes
  * @returns the client's end
  */
 export function refusedSocket(
   codec: Codec,
   refusal: HookRefusal,
   staleCloseDelayMs: number,
+  reader: "client" | "stream",
 ): WebSocket {
   const { 0: clientEnd, 1: edgeEnd } = new WebSocketPair();
   edgeEnd.binaryType = "arraybuffer";
   edgeEnd.accept();
   const isFull = held >= limits.refusedSocketsMax;
-  if (refusal.outcome === "disconnect" || isFull || codec.name === "one_way")
-    disconnectSocket(edgeEnd, refusedCode(refusal));
-  else answerConnect(edgeEnd, codec, refusal.error, staleCloseDelayMs);
+  if (refusal.outcome === "disconnect" || isFull || codec.name === "one_way") {
+    const code = refusedCode(refusal);
+    if (reader === "client" && codec.name === "one_way" && code.code !== lostCode)
+      edgeEnd.send(codec.encodePush({ type: "disconnect", code }));
+    disconnectSocket(edgeEnd, code);
+  } else answerConnect(edgeEnd, codec, refusal.error, staleCloseDelayMs);
   return clientEnd;
 }
 

@@ -38,7 +38,7 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     const opened =
       checked.outcome === "admitted"
         ? await openSocket(destination.pool, first.codec, checked, reads)
-        : refusingSocket(refusedSocket(codec, checked.refusal, client.staleCloseDelayMs));
+        : refusingSocket(refusedSocket(codec, checked.refusal, client.staleCloseDelayMs, "stream"));
     if (opened.outcome === "refused") return opened.response;
     const format = kind.events ? eventFormat : responseFormat(first.codec);
     const { readable } = new ClientStream({

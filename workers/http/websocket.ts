@@ -69,7 +69,7 @@ function respondRefused(
   refusal: HookRefusal,
 ): Response {
   const { staleCloseDelayMs } = context.var.configured.config.client;
-  const socket = refusedSocket(codecNamed(codec), refusal, staleCloseDelayMs);
+  const socket = refusedSocket(codecNamed(codec), refusal, staleCloseDelayMs, "client");
   const headers = agreedProtocol(context.req.raw, codec);
   return new Response(null, { status: 101, webSocket: socket, headers });
 }

@@ -69,9 +69,10 @@ export class SocketConnection implements Connection {
     for (const frame of held) this.send(frame);
   }
 
-  close(code: DisconnectCode): void {
+  close(code: DisconnectCode, push?: Message): void {
     this.#held = undefined;
     this.#heldBytes = 0;
+    if (push !== undefined) this.send(push);
     disconnectSocket(this.#socket, code);
   }
 

@@ -178,13 +178,13 @@ describe("an order to refresh", () => {
     expect(two.takeSent()).toStrictEqual(["close 3005 connection expired"]);
     const later = refreshOrder(3, { expireAtSeconds: startSeconds + 10 });
     fixture.carryOut("3", [later], three);
-    expect(three.takeSent()).toStrictEqual([]);
+    expect(three.takeSent()).toStrictEqual(['{"push":{"refresh":{"expires":true,"ttl":10}}}']);
     expect(three.saved.claims?.expireAtSeconds).toBe(startSeconds + 10);
     three.session.tick(false, startMs + 11_000);
     expect(three.takeSent()).toStrictEqual(["close 3005 connection expired"]);
   });
 
-  it("[U8] changes what others are shown, and tells a unidirectional client when it ends", () => {
+  it("[U8] changes what others are shown, and tells the client when it ends", () => {
     const fixture = new HeldFixture();
     const connection = fixture.admitted();
     const info = json('{"name":"Ada"}');

@@ -34,7 +34,7 @@ describe("a connection on a channel's own object", () => {
         keepalive === "server" ? ({ keepalive, codec: "one_way" } as const) : { keepalive };
       const connection = fixture.open(more);
       const sent = fixture.ask(connection, connect, connectionToken("42"));
-      expect(sent.map(asksForPongs)).toStrictEqual([false]);
+      expect(sent.map(asksForPongs)).not.toContain(true);
       expect(connection.saved).not.toHaveProperty("noPongs");
     },
   );

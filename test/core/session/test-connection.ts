@@ -84,8 +84,9 @@ export class TestConnection implements Connection {
     this.#held = undefined;
   }
 
-  close({ code, reason }: DisconnectCode): void {
+  close({ code, reason }: DisconnectCode, push?: Message): void {
     this.#held = undefined;
+    if (push !== undefined) this.send(push);
     this.#sent.push(`close ${code} ${reason}`);
   }
 

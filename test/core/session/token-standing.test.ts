@@ -200,7 +200,7 @@ describe("a connection with a token that can be revoked", () => {
     const order = { method: "refresh", expired: false, expireAtSeconds: 0 } as const;
     for (const [answer, expected, left] of [
       [{ blocked: [tokenKey("t1")] }, [closed], { left: false }],
-      [{}, [], { left: true }],
+      [{}, ['{"push":{"refresh":{}}}'], { left: true }],
       [undefined, [], { left: true, failed: true }],
     ] as const) {
       const fixture = new TokenFixture();

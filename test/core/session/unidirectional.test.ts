@@ -53,14 +53,14 @@ describe("a unidirectional client, on a channel's own address", () => {
 
   it("[C11] [A1] is closed with 3507 without permission to subscribe, and isn't subscribed", () => {
     const { fixture, received } = connectUnidirectional();
-    expect(received).toStrictEqual(["close 3507 permission denied"]);
+    expect(received).toStrictEqual(closedWith(3507, "permission denied"));
     expect(fixture.channel.hub.size).toBe(0);
   });
 
   it.each(["$room", "room#7,8"])("[C11] [A5] needs a token for %s", (name) => {
     const options = { ...open, allow_user_limited_channels: true };
     const { received } = connectUnidirectional({ name, options });
-    expect(received).toStrictEqual(["close 3507 permission denied"]);
+    expect(received).toStrictEqual(closedWith(3507, "permission denied"));
     const pushes = connectUnidirectional({ name, options }, "{}", naming("other", name));
     expect(pushes.received).toStrictEqual([connected(`"${name}":{}`)]);
   });
@@ -125,7 +125,7 @@ describe("a unidirectional client, on a channel's own address", () => {
       { options: open },
       `{"subs":{"elsewhere":{}}}`,
     );
-    expect(received).toStrictEqual(["close 3501 bad request"]);
+    expect(received).toStrictEqual(closedWith(3501, "bad request"));
     expect(fixture.channel.hub.size).toBe(0);
   });
 
@@ -174,7 +174,7 @@ describe("a unidirectional client, on a channel's own address", () => {
     const ends = connectionToken("42", { expireAtSeconds: startMs / 1000 + 60 });
     const { fixture, connection, received } = connectUnidirectional({ options: open }, "{}", ends);
     expect(received).toStrictEqual([
-      `{"connect":{"client":"c1","version":"test","expires":true,"ttl":60,"subs":{"room":{}},"ping":25}}`,
+      `{"connect":{"client":"c1","version":"test","expires":true,"ttl":60,"subs":{"room":{}},"ping":25,"session":"c1"}}`,
     ]);
     fixture.pass(60_000 + fixture.config.client.expiredCloseDelayMs);
     expect(connection.takeSent().at(-1)).toBe("close 3005 connection expired");
@@ -191,19 +191,23 @@ describe("a unidirectional client, on a channel's own address", () => {
 });
 
 describe("a failed connect of a unidirectional client", () => {
-  it.each<[string, VerifiedTokens, string]>([
-    ["an expired token", expiredToken, "close 3005 connection expired"],
+  it.each<[string, VerifiedTokens, readonly string[]]>([
+    ["an expired token", expiredToken, closedWith(3005, "connection expired")],
     [
       "an end in the past",
       connectionToken("42", { expireAtSeconds: 1 }),
-      "close 3005 connection expired",
+      closedWith(3005, "connection expired"),
     ],
-    ["an invalid token", invalidToken, "close 3500 invalid token"],
-    ["no token", {}, "close 3501 bad request"],
-    ["no keys", { connection: { outcome: "unavailable" } }, "close 3004 internal server error"],
+    ["an invalid token", invalidToken, closedWith(3500, "invalid token")],
+    ["no token", {}, closedWith(3501, "bad request")],
+    [
+      "no keys",
+      { connection: { outcome: "unavailable" } },
+      closedWith(3004, "internal server error"),
+    ],
   ])("[C11] [C3] for %s is a disconnect", (_, tokens, close) => {
     const { connection, received } = connectUnidirectional({ options: open }, "{}", tokens);
-    expect(received).toStrictEqual([close]);
+    expect(received).toStrictEqual(close);
     expect(connection.saved.phase).toBe("closed");
   });
 
@@ -221,7 +225,7 @@ describe("a failed connect of a unidirectional client", () => {
       const connection = openUnidirectional(fixture, `{"subs":{"a":{},"b":{}}}`);
       fixture.channels.acceptSubscribe("a");
       fixture.channels.refuseSubscribe("b", structuredClone(error));
-      expect(connection.takeSent()).toStrictEqual([closes(code)]);
+      expect(connection.takeSent()).toStrictEqual(closes(code));
       expect(fixture.channels.known).toStrictEqual([]);
     }
   });
@@ -276,7 +280,7 @@ describe("a unidirectional client, where channels are named", () => {
   it.each(["unknown:a", "", "x".repeat(300)])("[C11] closes 3501 for the name %j", (name) => {
     const fixture = new ManyChannelsFixture();
     const connection = openUnidirectional(fixture, JSON.stringify({ subs: { a: {}, [name]: {} } }));
-    expect(connection.takeSent()).toStrictEqual(["close 3501 bad request"]);
+    expect(connection.takeSent()).toStrictEqual(closedWith(3501, "bad request"));
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
@@ -287,7 +291,7 @@ describe("a unidirectional client, where channels are named", () => {
     expect(fits.takeSent()).toStrictEqual([connected(`"c":{},"a":{},"b":{}`)]);
     fixture.channels.takeCalls();
     const tooMany = openUnidirectional(fixture, `{"subs":{"a":{},"b":{},"c":{}}}`, naming("d"));
-    expect(tooMany.takeSent()).toStrictEqual(["close 3505 channel limit"]);
+    expect(tooMany.takeSent()).toStrictEqual(closedWith(3505, "channel limit"));
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
@@ -307,7 +311,7 @@ describe("a unidirectional client, where channels are named", () => {
     fixture.channels.acceptSubscribe("a");
     connection.takeSent();
     fixture.channels.subscription("a").insufficientState();
-    expect(connection.takeSent()).toStrictEqual(["close 3010 insufficient state"]);
+    expect(connection.takeSent()).toStrictEqual(closedWith(3010, "insufficient state"));
   });
 
   it("[C11] [G4] is subscribed to the channel of its address on a gateway, as on the channel's own object", () => {
@@ -377,12 +381,17 @@ function ask(connection: TestConnection, frame: string, tokens: VerifiedTokens):
 /** The connect's push with this in its `subs`; without the field for none. */
 function connected(subs?: string): string {
   const field = subs === undefined ? "" : `"subs":{${subs}},`;
-  return `{"connect":{"client":"c1","version":"test",${field}"ping":25}}`;
+  return `{"connect":{"client":"c1","version":"test",${field}"ping":25,"session":"c1"}}`;
 }
 
-function closes(code: unknown): string {
+/** The push of the disconnect, and the close after it (rule T10). */
+function closedWith(code: number, reason: string): readonly string[] {
+  return [`{"disconnect":{"code":${code},"reason":"${reason}"}}`, `close ${code} ${reason}`];
+}
+
+function closes(code: unknown): readonly string[] {
   for (const one of Object.values(disconnectCodes)) {
-    if (one === code) return `close ${one.code} ${one.reason}`;
+    if (one === code) return closedWith(one.code, one.reason);
   }
   throw new Error("not a disconnect code");
 }
