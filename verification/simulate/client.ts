@@ -337,8 +337,7 @@ export class WorldClient {
     connection: Connection,
     { channel, pub, join, leave, subscribe, unsubscribe }: ReceivedPush,
   ): void {
-    // A refresh push names none.
-    if (channel === undefined) return;
+    if (channel === undefined) return; // A refresh push.
     const subscription = this.subscription(channel);
     if (subscribe !== undefined) this.#takeOrdered(connection, subscription, subscribe);
     if (pub !== undefined) subscription.take(pub);
