@@ -143,14 +143,6 @@ export interface CollectedRefusal extends Refusal {
   readonly object: string;
 }
 
-/** A publication of the server's own channel: all series, or those that have changed. */
-export interface LiveNews {
-  readonly at_ms?: number;
-  readonly all?: Metrics;
-  readonly changed?: Pick<Metrics, "counters" | "gauges" | "histograms">;
-  readonly refusals?: readonly CollectedRefusal[];
-}
-
 export interface Why {
   readonly offset: number;
   readonly summary: string;

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Settings } from "./answers.ts";
 import { href, useRoute } from "./hash-route.ts";
-import { forgetFeed } from "./live-feed.ts";
+import { forgetFeed } from "./feed.ts";
 import { fieldOf, Message } from "./parts.tsx";
 import { BillPage } from "./pages/bill-page.tsx";
 import { ChannelPage } from "./pages/channel-page.tsx";

@@ -49,21 +49,6 @@ export function stateBefore(states: readonly Metrics[], ms: number): Metrics | u
   return found ?? (states.length > 1 ? states[0] : undefined);
 }
 
-/** The counts with what has changed in them. */
-export function withChanges(
-  before: Metrics,
-  { counters, gauges, histograms }: Pick<Metrics, "counters" | "gauges" | "histograms">,
-  atMs: number,
-): Metrics {
-  return {
-    ...before,
-    at_ms: atMs,
-    counters: { ...before.counters, ...counters },
-    gauges: { ...before.gauges, ...gauges },
-    histograms: { ...before.histograms, ...histograms },
-  };
-}
-
 /** The sum of all series of a metric. */
 export function sumOf(values: SeriesValues, name: string): number {
   return Object.entries(values).reduce(

@@ -67,26 +67,4 @@ export const metricsLimits = {
   consolePasswordCharactersMax: 1_024,
   /** The longest assertion of Cloudflare Access, in characters. A longer one is refused unread. */
   consoleAssertionCharactersMax: 16_384,
-  /** How often the server's own channel says what has changed: often enough that a plot moves (rule N7). */
-  liveTellMs: 1_000,
-  /** How often objects report while an operator looks, in place of `metricsReportMs`: five times as many calls. */
-  liveReportMs: 2_000,
-  /**
-   * Reports a second after which a collecting object asks for another one so soon. It answers about a thousand calls a
-   * second; where more objects report, the others keep to `metricsReportMs`.
-   */
-  liveReportsPerSecond: 100,
-  /** How often an operator's page is pinged, and after how long without an answer nobody looks any more. */
-  livePingMs: 4_000,
-  liveSilentMs: 10_000,
-  /** For how long the other collecting objects tell what is reported to them. It is renewed in half the time. */
-  liveLeaseMs: 10_000,
-  /** How long a collecting object waits for further reports before it tells of them. */
-  liveCollectMs: 500,
-  /** Operators' pages that hear the server's own channel at a time. Further ones are answered 503. */
-  livePagesMax: 16,
-  /** The longest frame of such a page, in characters: it sends a connect command and answers to pings. */
-  liveFrameCharactersMax: 4_096,
-  /** Refusals that one publication of the live channel has at most; the newest are told. */
-  liveRefusalsMax: 100,
 } as const;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { History, Inspected, Position, Publication } from "../answers.ts";
 import { href } from "../hash-route.ts";
-import { useTail } from "../live-tail.ts";
+import { useTail } from "../tail.ts";
 import {
   bytes,
   count,

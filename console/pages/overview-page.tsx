@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CollectedRefusal, Info } from "../answers.ts";
 import { href } from "../hash-route.ts";
-import { useFeed } from "../live-feed.ts";
+import { useFeed } from "../feed.ts";
 import { count, Message, milliseconds, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { Plot } from "../plot.tsx";
 import { RefusalTable } from "../refusal-table.tsx";
@@ -27,8 +27,8 @@ export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly rep
       </ul>
       <Plots points={points} />
       <p class="quiet">
-        The rates are means over {Math.round(reportMs / 1_000)} seconds. The server tells this page
-        what changes, as long as the page is visible.
+        The rates are means over {Math.round(reportMs / 1_000)} seconds. The page asks every few
+        seconds, as long as it is visible.
       </p>
       <NewestRefusals refusals={refusals} />
       <Gateways loggedOut={loggedOut} connections={last?.connections ?? 0} />

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CollectedRefusal, Inspected } from "../answers.ts";
-import { useFeed } from "../live-feed.ts";
+import { useFeed } from "../feed.ts";
 import { count, leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { labelsOf } from "../rates.ts";
 import { RefusalTable } from "../refusal-table.tsx";
 import { call } from "../server.ts";
 
 /**
- * The refusals: the newest of all objects and of the edge as they happen, those of one object, and the sums by rule.
+ * The refusals: the newest of all objects and of the edge, those of one object, and the sums by rule.
  */
 export function RefusalsPage({
   params,

@@ -31,9 +31,6 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
       reason: `the channel name is over ${config.maxLengthBytes} bytes`,
     };
   }
-  // The server's own, see `src/contract/own-channel.ts` (rule N7).
-  if (name.startsWith("\u0000"))
-    return { outcome: "bad-name", reason: "a channel name can't begin with the character U+0000" };
   const { isPrivate, namespace, rest } = partsOf(name, config);
   const options =
     namespace === undefined ? config.withoutNamespace : config.namespaces.get(namespace);

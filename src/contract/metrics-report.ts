@@ -35,12 +35,6 @@ export interface NodeGauges {
   readonly gauges: readonly GaugeValue[];
 }
 
-/** The answer to a report; a release before gives none. */
-export interface ReportTaken {
-  /** In how many ms the next report is wanted, because an operator looks on. Absent: in `limits.metricsReportMs`. */
-  readonly nextInMs?: number;
-}
-
 /** A refusal as a collecting object remembers it. */
 export interface CollectedRefusal extends KeptRefusal {
   /** The object that refused, or {@link edgeNode}. */
@@ -75,15 +69,6 @@ export interface HistogramAddition {
   readonly series: string;
   readonly sum: number;
   readonly counts: readonly number[];
-}
-
-/** A message of a collecting object to the one that operators look at. */
-export interface CollectorNews {
-  /** The number of the collecting object. */
-  readonly collector: number;
-  readonly collected: CollectedMetrics;
-  /** The refusals since its last message, newest first. */
-  readonly refusals: readonly CollectedRefusal[];
 }
 
 /** All series of one collecting object. */

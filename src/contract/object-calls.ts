@@ -30,10 +30,8 @@ import type { HeldConnections, UserConnections } from "./connection-state.ts";
 import type {
   CollectedMetrics,
   CollectedRefusal,
-  CollectorNews,
   MetricsReport,
   RefusalsQuery,
-  ReportTaken,
 } from "./metrics-report.ts";
 import type { ObjectState, StateQuery } from "./object-state.ts";
 import type { TrailAnswer, TrailQuery } from "./trail.ts";
@@ -229,18 +227,9 @@ export interface DirectoryCalls {
 /** The calls of an object that collects metrics. */
 export interface MetricsCalls {
   /** Adds what an object or an isolate of the edge has counted since its last report. */
-  report(report: MetricsReport): Promise<ReportTaken | undefined>;
+  report(report: MetricsReport): Promise<void>;
   /** Tells all that was reported to this object. */
   collected(): Promise<CollectedMetrics>;
   /** Tells the last refusals that were reported, newest first (rule Y6). A release before has no such call. */
   refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
-  /**
-   * An operator looks at the live channel (rule N7): for the next `limits.liveLeaseMs`, this object tells the calling
-   * one what is reported, and asks those that report to do so more often. A release before has no such call.
-   *
-   * @returns all that was reported
-   */
-  lookedAt(): Promise<CollectedMetrics>;
-  /** Tells the object that operators look at what was reported to another one, as long as that is {@link lookedAt}. */
-  tell(news: CollectorNews): Promise<void>;
 }

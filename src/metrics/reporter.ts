@@ -1,21 +1,18 @@
-import type { GaugeValue, MetricsReport, ReportTaken } from "../contract/metrics-report.ts";
+import type { GaugeValue, MetricsReport } from "../contract/metrics-report.ts";
 import { limits } from "../limits.ts";
 import type { Counts } from "./counts.ts";
 
 /**
  * Reports the counts of an object to an object that collects them. The first report comes a second after the first
  * count, so that counts that come together share it. The next ones come once in `limits.metricsReportMs` while there is
- * something new, or as often as the collecting object asks for while an operator looks (rule N7). The object can't
- * hibernate while a report is due, so hibernation loses nothing; an idle object reports nothing. Every change of a
- * gauge is counted, too, so a report has the current value of all gauges.
+ * something new. The object can't hibernate while a report is due, so hibernation loses nothing; an idle object reports
+ * nothing. Every change of a gauge is counted, too, so a report has the current value of all gauges.
  */
 export class MetricsReporter {
   readonly #counts: Counts;
   readonly #port: ReporterPort;
   #isDue = false;
   #lastMs = Number.NEGATIVE_INFINITY;
-  /** How soon the next report is wanted. */
-  #everyMs: number = limits.metricsReportMs;
 
   constructor(counts: Counts, port: ReporterPort) {
     this.#counts = counts;
@@ -26,7 +23,7 @@ export class MetricsReporter {
   check(nowMs: number): void {
     if (this.#isDue || !this.#counts.any) return;
     this.#isDue = true;
-    const waitMs = Math.max(this.#lastMs + this.#everyMs - nowMs, limits.metricsCollectMs);
+    const waitMs = Math.max(this.#lastMs + limits.metricsReportMs - nowMs, limits.metricsCollectMs);
     this.#port.later(waitMs, (dueMs) => this.#report(dueMs));
   }
 
@@ -49,12 +46,11 @@ export class MetricsReporter {
     this.#port.countOwn(nowMs);
     const gauges = this.#port.gauges();
     this.#lastMs = nowMs;
-    this.#port.send({ ...this.#counts.take(), gauges }, (taken, answeredMs) => {
+    this.#port.send({ ...this.#counts.take(), gauges }, (isTaken, answeredMs) => {
       this.#isDue = false;
-      this.#everyMs = taken?.nextInMs ?? limits.metricsReportMs;
       // A report that failed may have been taken, so it isn't repeated. The next event makes another one, so that a
       // collecting object that is away keeps nobody awake.
-      if (taken !== undefined) this.check(answeredMs);
+      if (isTaken) this.check(answeredMs);
     });
   }
 }
@@ -69,10 +65,7 @@ interface ReporterPort {
   /**
    * Makes the call.
    *
-   * @param done takes the answer of the collecting object; undefined if there was none
+   * @param done hears whether the collecting object has answered
    */
-  send(
-    report: Omit<MetricsReport, "node">,
-    done: (taken: ReportTaken | undefined, nowMs: number) => void,
-  ): void;
+  send(report: Omit<MetricsReport, "node">, done: (isTaken: boolean, nowMs: number) => void): void;
 }

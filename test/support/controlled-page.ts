@@ -166,7 +166,7 @@ interface DevToolsMessage {
   };
 }
 
-const patienceMs = 15_000;
+const patienceMs = 30_000;
 const stepMs = 50;
 const tabsMax = 50;
 

@@ -6,16 +6,13 @@ import type { Context, Handler } from "hono";
 import { isCommandName, operationOf } from "../../src/access/operations.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
-import { collectorName } from "../../src/contract/object-names.ts";
-import { liveCollector, liveHeader } from "../../src/contract/own-channel.ts";
 import { limits } from "../../src/limits.ts";
-import { encodeConsoleMetrics, shownCollectedRefusal } from "../../src/metrics/live-figures.ts";
+import { encodeConsoleMetrics, shownCollectedRefusal } from "../../src/metrics/console-answer.ts";
 import { version } from "../../src/version.ts";
-import { answerInTime } from "../platform/object-call.ts";
 import { carryOut } from "./api.ts";
 import { loginEnd } from "./console-login.ts";
 import { regionEndpoint } from "./endpoints.ts";
-import { collected, collectedRefusals, operatorLooks } from "./metrics.ts";
+import { collected, collectedRefusals } from "./metrics.ts";
 import type { AppEnv } from "./app-env.ts";
 import { handoverRequest, placeSocket } from "./placement.ts";
 import {
@@ -72,16 +69,14 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
 }
 
 /**
- * `GET /console/live`: a WebSocket that hears the server's own channel. `GET /console/live?channel=…` hears one of the
- * others. Then the connection has no user, and is not among those that are present, unless the configuration admits no
- * anonymous ones: then its user is `dormouse-console`.
+ * `GET /console/live?channel=…`: a WebSocket that hears a channel (rule N6). The connection isn't among those that are
+ * present. It has no user, or the user `dormouse-console` if the configuration admits no anonymous ones.
  */
 export function consoleLive(): Handler<AppEnv> {
   const endpoint = regionEndpoint();
   return async (context) => {
     const { config } = context.var.configured;
-    const channel = context.req.query("channel");
-    if (channel === undefined) return ownLive(context);
+    const channel = context.req.query("channel") ?? "";
     const resolved = resolveChannel(channel, config.channel);
     if (resolved.outcome !== "resolved") return respondMalformed("there is no such channel");
     const destination = endpoint(context);
@@ -95,20 +90,6 @@ export function consoleLive(): Handler<AppEnv> {
     const handover = handoverRequest(context.req.raw, { v: 1, keepalive: "server", claims });
     return placeSocket(destination.pool, handover, claims);
   };
-}
-
-/** Hands a page's socket over to the object that publishes the server's own channel. */
-async function ownLive(context: Context<AppEnv>): Promise<Response> {
-  operatorLooks();
-  const headers = new Headers({
-    Upgrade: "websocket",
-    [liveHeader]: String((await loginEnd(context)) ?? 0),
-  });
-  const handover = new Request("https://object/live", { headers });
-  const response = await answerInTime("upgrade of the console", limits.objectAnswerMs, () =>
-    context.env.METRICS?.getByName(collectorName(liveCollector)).fetch(handover),
-  );
-  return response ?? respondBusy(busyRetrySeconds());
 }
 
 /** The page, which anybody may read, as its script and its styles: they show nothing without a login. */

@@ -77,13 +77,6 @@ function routeOf(context: Context<AppEnv>): string {
 /** The counts and refusals of this isolate since its last report; made at the first request that is counted. */
 let isolate: IsolateMetrics | undefined;
 let isReportDue = false;
-/** How soon a report is wanted; an operator may look on. */
-let reportMs: number | undefined;
-
-/** An operator opens the console through this isolate, and wants to see at once what it has counted. */
-export function operatorLooks(): void {
-  reportMs = limits.liveReportMs;
-}
 
 interface IsolateMetrics {
   readonly counts: Counts;
@@ -115,21 +108,15 @@ async function reportLater(
   { counts, refusals, carried }: IsolateMetrics,
   context: Context<AppEnv>,
 ): Promise<void> {
-  // In steps, because an operator may open the console meanwhile.
-  for (let waitedMs = 0; waitedMs < (reportMs ?? limits.metricsReportMs);) {
-    const stepMs = Math.min(limits.liveTellMs, limits.metricsReportMs);
-    await scheduler.wait(stepMs);
-    waitedMs += stepMs;
-  }
+  await scheduler.wait(limits.metricsReportMs);
   isReportDue = false;
   const refused = refusals.take();
   const report = { node: "", ...counts.take(), gauges: [] };
-  const taken = await reportMetrics(
+  await reportMetrics(
     context.env.METRICS,
     refused.length > 0 ? { ...report, refusals: refused } : report,
     carried.take(),
   );
-  reportMs = taken?.nextInMs;
 }
 
 /** `GET /metrics`: all metrics as text, for whoever has the secret `METRICS_KEY` or a key of the API that admits all. */

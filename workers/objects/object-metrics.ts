@@ -4,7 +4,6 @@ import type {
   CarriedReport,
   GaugeValue,
   MetricsReport,
-  ReportTaken,
 } from "../../src/contract/metrics-report.ts";
 import { limits } from "../../src/limits.ts";
 import { type CounterName, seriesOf } from "../../src/metrics/catalogue.ts";
@@ -58,17 +57,17 @@ export class ObjectMetrics {
 
   async #send(
     report: Omit<MetricsReport, "node">,
-    done: (taken: ReportTaken | undefined, nowMs: number) => void,
+    done: (isTaken: boolean, nowMs: number) => void,
   ): Promise<void> {
     const collectors = this.#object.collectors();
     const refusals = this.#refusals.take();
     this.#noteGauges(report.gauges, Date.now());
-    const taken = await reportMetrics(
+    const isTaken = await reportMetrics(
       collectors,
       { node: this.#object.node(), ...report, ...(refusals.length > 0 && { refusals }) },
       this.#carried.take(),
     );
-    done(taken, Date.now());
+    done(isTaken, Date.now());
   }
 
   /**

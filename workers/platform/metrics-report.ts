@@ -1,4 +1,4 @@
-import type { MetricsReport, NodeGauges, ReportTaken } from "../../src/contract/metrics-report.ts";
+import type { MetricsReport, NodeGauges } from "../../src/contract/metrics-report.ts";
 import { collectorName, collectorOf } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "./env.ts";
@@ -9,19 +9,18 @@ import { answerInTime } from "./object-call.ts";
  * go to the objects that collect them, which may be others.
  *
  * @param carried by the names of the objects that collect them
- * @returns the answer of the collecting object; undefined if there is none, and then it may have taken the report all the
- *          same
+ * @returns whether the collecting object has answered; if not, it may have taken the report all the same
  */
 export async function reportMetrics(
   collectors: Env["METRICS"],
   report: MetricsReport,
   carried: ReadonlyMap<string, readonly NodeGauges[]>,
-): Promise<ReportTaken | undefined> {
-  if (collectors === undefined) return undefined;
-  const call = (name: string, one: MetricsReport): Promise<ReportTaken | undefined> =>
+): Promise<boolean> {
+  if (collectors === undefined) return false;
+  const call = (name: string, one: MetricsReport): Promise<boolean | undefined> =>
     answerInTime("report of metrics", limits.objectAnswerMs, async () => {
-      const taken = await collectors.getByName(name).report(one);
-      return taken ?? {};
+      await collectors.getByName(name).report(one);
+      return true;
     });
   // Isolates of the edge have no names, and report to any object, best to one that gets something anyway.
   const [first = collectorName(Math.floor(Math.random() * limits.metricsCollectors))] =
@@ -35,5 +34,5 @@ export async function reportMetrics(
       call(name, { node: "", counters: [], histograms: [], gauges: [], carried: nodes }),
     ),
   ]);
-  return taken;
+  return taken === true;
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { ownChannel } from "../../../src/contract/own-channel.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import { configured } from "../../support/configured.ts";
@@ -72,19 +71,6 @@ describe("the namespace in a channel name", () => {
     expect(resolve("word//é", slashes)).toMatchObject({ size: 4 });
     expect(resolve("chat:news", { namespaceBoundary: "" })).toMatchObject({ size: 1 });
   });
-});
-
-it("[N7] can't be that of the server's own channel, whatever the configuration admits", () => {
-  const admitting = {
-    privatePrefix: "",
-    namespaceBoundary: "",
-    withoutNamespace: { ...channel.withoutNamespace, channelRegex: /.*/s },
-  };
-  for (const name of [ownChannel, "\u0000", "\u0000other"]) {
-    expect(resolve(name, admitting)).toMatchObject({ outcome: "bad-name" });
-    expect(resolve(name)).toMatchObject({ outcome: "bad-name" });
-  }
-  expect(resolve("live", admitting)).toMatchObject({ size: 1 });
 });
 
 describe("the private prefix", () => {

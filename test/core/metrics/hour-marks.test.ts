@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { encodeConsoleMetrics } from "../../../src/metrics/live-figures.ts";
+import { encodeConsoleMetrics } from "../../../src/metrics/console-answer.ts";
 import { hourAgo } from "../../../src/metrics/sums.ts";
 import { Totals } from "../../../src/metrics/totals.ts";
 import { CountingSql } from "../../support/counting-sql.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MetricsReport, ReportTaken } from "../../../src/contract/metrics-report.ts";
+import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
 import { limits } from "../../../src/limits.ts";
 import { Counts } from "../../../src/metrics/counts.ts";
 import { MetricsReporter } from "../../../src/metrics/reporter.ts";
@@ -12,7 +12,7 @@ class Measured {
   nowMs = 1_000_000;
   clients = 0;
   #timer: { readonly atMs: number; readonly work: (nowMs: number) => void } | undefined;
-  #answer: ((taken: ReportTaken | undefined, nowMs: number) => void) | undefined;
+  #answer: ((isTaken: boolean, nowMs: number) => void) | undefined;
 
   constructor() {
     this.reporter = new MetricsReporter(this.counts, {
@@ -47,8 +47,8 @@ class Measured {
     timer.work(this.nowMs);
   }
 
-  answer(taken: ReportTaken | undefined): void {
-    this.#answer?.(taken, this.nowMs);
+  answer(isTaken: boolean): void {
+    this.#answer?.(isTaken, this.nowMs);
   }
 
   get reported(): readonly number[] {
@@ -67,14 +67,14 @@ describe("an object's reports", () => {
     object.happen();
     expect(object.timerAtMs).toBe(beganMs + limits.metricsCollectMs);
     object.ring();
-    object.answer({});
+    object.answer(true);
     expect(object.reported).toStrictEqual([2]);
     expect(object.timerAtMs).toBeUndefined();
     object.nowMs += 100;
     object.happen();
     expect(object.timerAtMs).toBe(beganMs + limits.metricsCollectMs + limits.metricsReportMs);
     object.ring();
-    object.answer({});
+    object.answer(true);
     expect(object.reported).toStrictEqual([2, 1]);
   });
 
@@ -84,7 +84,7 @@ describe("an object's reports", () => {
     expect(object.timerAtMs).toBeUndefined();
     object.happen();
     object.ring();
-    object.answer({});
+    object.answer(true);
     object.reporter.check(object.nowMs + 3_600_000);
     expect(object.timerAtMs).toBeUndefined();
   });
@@ -95,35 +95,10 @@ describe("an object's reports", () => {
     object.ring();
     object.happen();
     expect(object.timerAtMs).toBeUndefined();
-    object.answer({});
+    object.answer(true);
     expect(object.timerAtMs).toBe(object.nowMs + limits.metricsReportMs);
     object.ring();
     expect(object.reported).toStrictEqual([1, 1]);
-  });
-
-  it("[N7] come sooner while an operator looks, and not any more after that", () => {
-    const object = new Measured();
-    object.happen();
-    object.ring();
-    object.answer({ nextInMs: limits.liveReportMs });
-    object.happen();
-    expect(object.timerAtMs).toBe(object.nowMs + limits.liveReportMs);
-    object.ring();
-    object.happen();
-    object.answer({});
-    expect(object.timerAtMs).toBe(object.nowMs + limits.metricsReportMs);
-  });
-
-  it("[N7] keep to ten seconds after a report that had no answer", () => {
-    const object = new Measured();
-    object.happen();
-    object.ring();
-    object.answer({ nextInMs: limits.liveReportMs });
-    object.happen();
-    object.ring();
-    object.answer(undefined);
-    object.happen();
-    expect(object.timerAtMs).toBe(object.nowMs + limits.metricsReportMs);
   });
 
   it("[J7] aren't made where an answer has taken all counts, whose time counts as a report's", () => {
@@ -145,7 +120,7 @@ describe("an object's reports", () => {
     const object = new Measured();
     object.happen();
     object.ring();
-    object.answer(undefined);
+    object.answer(false);
     expect(object.timerAtMs).toBeUndefined();
     object.happen();
     object.ring();
