@@ -18,6 +18,8 @@ export interface Handover {
    * The client posts its commands (docs/protocol.md 4.3). Absent: the other end is the client itself.
    */
   readonly emulated?: true;
+  /** With `emulated`: the edge checks the client's pongs (rule K7). Absent: it doesn't, and the client isn't asked for any. */
+  readonly pongs?: true;
   /** The client reads server-sent events; absent: it doesn't, or the edge is of a release that didn't say. */
   readonly events?: true;
   /**

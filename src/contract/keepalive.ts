@@ -28,6 +28,12 @@ export function keepaliveAnswer(text: string): string | undefined {
 }
 
 /**
+ * The object's text to the edge about a client on a stream, which no client sees: first, before the connect reply, that the
+ * client was asked for pongs, and then that it has posted one (rule K7).
+ */
+export const pongText = "pong posted";
+
+/**
  * The header, with the value 1, of an object's response that accepts a socket of the edge: {@link keepaliveTexts} is what the
  * platform answers for this object. An object of the first release doesn't send it, and {@link firstKeepaliveTexts} applies
  * (rule V1).

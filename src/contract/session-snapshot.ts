@@ -78,7 +78,10 @@ export interface SessionIdentity {
    * connection ends (rule Q4). Absent: none is asked.
    */
   readonly asking?: true;
-  /** Whether the last ping is unanswered, unless the platform has answered the client since (rule K2). */
+  /**
+   * Whether the last ping is unanswered, unless the platform has answered the client since (rule K2). On a stream: whether
+   * the edge checks pongs (rule K7).
+   */
   readonly awaitingPong?: boolean;
 }
 

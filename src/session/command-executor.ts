@@ -323,7 +323,7 @@ export class CommandExecutor {
         done(disconnectWith(disconnectCodes.badRequest));
         return;
       case "pong":
-        done(pong(session.identity.awaitingPong));
+        done(pong(session));
     }
   }
 

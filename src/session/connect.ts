@@ -27,6 +27,7 @@ import {
 import type { Subscribed } from "./channels.ts";
 import type { ClientConfig, Config, HookTarget } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
+import { pongText } from "../contract/keepalive.ts";
 import { anonymousClient } from "../contract/object-names.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import { asksForPongs, sendsPongs } from "./pongs.ts";
@@ -466,6 +467,7 @@ function sendConnected(session: CommandSession, message: Message, asked: boolean
   session.change({ phase: "connected", ...(isSpared ? { noPongs: true } : {}) });
   const begun = session.subscriptions.all;
   session.tell(begun);
+  if (asked && session.identity.keepalive === "client") session.send(pongText);
   session.send(message);
   for (const subscription of begun) subscription.resume();
   for (const subscription of begun) session.announce(subscription);

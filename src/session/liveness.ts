@@ -10,8 +10,9 @@
 import type { HookTarget } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
-import { type Decision, disconnectWith } from "./decision.ts";
+import { type Decision, disconnectWith, silent } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
+import { pongText } from "../contract/keepalive.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /** When this session's next ping is due, ms since 1970; Infinity for never. */
@@ -55,14 +56,16 @@ export function heartbeat(
 }
 
 /**
- * Decides on a client's pong that the platform didn't answer: one in a binary format, or in a frame with other commands.
- *
- * @param awaitingPong whether no such pong has come since the last ping
+ * Decides on a client's pong that the platform didn't answer: one in a binary format, in a frame with other commands, or
+ * posted. The edge, which sends the pings of a stream, knows whether a posted one answers a ping (rule K7).
  */
-export function pong(awaitingPong: boolean | undefined): Decision {
+export function pong(session: CommandSession): Decision {
+  const { awaitingPong, keepalive, noPongs } = session.identity;
   // Unsolicited pongs would make a dead connection look alive (docs/protocol.md 1.4, item 7).
-  if (awaitingPong !== true) return disconnectWith(disconnectCodes.badRequest);
-  return { outcome: "silent", changes: { awaitingPong: false } };
+  if (awaitingPong !== true || noPongs === true) return disconnectWith(disconnectCodes.badRequest);
+  if (keepalive === "server") return { outcome: "silent", changes: { awaitingPong: false } };
+  session.send(pongText);
+  return silent;
 }
 
 /** Centrifugo's `pong_timeout`; a shorter ping interval leaves less. */

@@ -46,9 +46,9 @@ const lineFormat: StreamFormat = {
 
 /** Protobuf: the frame has each reply's length before it already. */
 const framedFormat: StreamFormat = {
-  // A ping, to which these clients send no pong.
+  // A push of no kind to a channel without a name. An empty message would be a ping, which clients may have to answer.
   get filler() {
-    return new Uint8Array(1);
+    return Uint8Array.of(2, 0x22, 0);
   },
   contentType: "application/octet-stream",
   opening: "",

@@ -12,7 +12,7 @@ import { watchedRelay } from "./watched-relay.ts";
 import { emulate, TestStream } from "./test-stream.ts";
 import { token } from "./sign-token.ts";
 
-configure({ ...openConfig, client: { ...openConfig.client, ping_interval: "1s" } });
+configure({ ...openConfig, client: { ...openConfig.client, ping_interval: "1s", pong: "never" } });
 
 const streamCount = 20;
 const hourMs = 3_600_000;

@@ -30,8 +30,9 @@ describe("a stream on which nothing happens", () => {
     ["http_stream", "{}\n"],
     ["uni_http_stream", "{}\n"],
   ])("[T2] is pinged by the edge, while the object sets no alarm: %s", async (transport, ping) => {
-    const channel = newChannel("plain");
     const oneWay = transport.startsWith("uni");
+    // On the second, nobody sees who is there, so nobody is asked for pongs.
+    const channel = newChannel(oneWay ? "plain" : "ring");
     const stream = await TestStream.open(
       `${pathOf(channel, transport)}?token=${await token({ sub: "ada" })}`,
       { method: "POST", body: oneWay ? "{}" : `{"id":1,"connect":{}}` },
@@ -82,6 +83,74 @@ describe("a stream to an object of the first release", () => {
     await stream.cancel();
   });
 });
+
+describe.each(["awake", "evicted"])("a client on a stream, its object %s", (state) => {
+  async function settle(channel: string): Promise<void> {
+    if (state === "evicted")
+      await evictDurableObject(env.CHANNELS.getByName(channel), { webSockets: "hibernate" });
+  }
+
+  describe.each(["sse", "http_stream"])("%s", (transport) => {
+    async function subscribe(channel: string): Promise<{ stream: TestStream; reply: string }> {
+      const connect = { id: 1, connect: { token: await token({ sub: "ada" }) } };
+      const frame = [connect, { id: 2, subscribe: { channel } }];
+      const stream = await TestStream.open(pathOf(channel, transport), {
+        method: "POST",
+        body: frame.map((command) => JSON.stringify(command)).join("\n"),
+      });
+      const reply = await stream.upTo(`"node":"channel:${channel}"}}`);
+      await stream.upTo(`"id":2,"subscribe":`);
+      await stream.upTo("\n");
+      expect(await presentCount(channel)).toBe(1);
+      await settle(channel);
+      return { stream, reply };
+    }
+
+    it("[K7] is closed with 3012 without a pong, and isn't present any more", async () => {
+      const channel = newChannel("room");
+      const { stream, reply } = await subscribe(channel);
+      expect(reply).toContain(`"ping":1,"pong":true`);
+      const openedAtMs = Date.now();
+      const rest = await stream.rest();
+      expect(Date.now() - openedAtMs).toBeLessThan(2_500);
+      expect(rest.match(/\{\}/g)).toHaveLength(1);
+      expect(rest).toContain(`{"push":{"disconnect":{"code":3012,"reason":"no pong"}}}`);
+      await expect.poll(() => presentCount(channel)).toBe(0);
+    });
+
+    it("[K7] stays with its pongs, and is closed with 3501 for one that nobody asked for", async () => {
+      const channel = newChannel("room");
+      const { stream, reply } = await subscribe(channel);
+      const session = /"session":"([^"]+)"/.exec(reply)?.[1];
+      const body = JSON.stringify({ session, node: `channel:${channel}`, data: "{}" });
+      for (let count = 0; count < 4; count++) {
+        await stream.upTo("{}");
+        expect((await TestStream.post("/emulation", body, "application/json")).status).toBe(204);
+        expect(await presentCount(channel)).toBe(1);
+        await settle(channel);
+      }
+      await TestStream.post("/emulation", body, "application/json");
+      expect(await stream.rest()).toContain(`"disconnect":{"code":3501,"reason":"bad request"}`);
+      await expect.poll(() => presentCount(channel)).toBe(0);
+    });
+  });
+});
+
+describe("a unidirectional client on a stream", () => {
+  it("[K7] isn't asked for pongs, and stays", async () => {
+    const channel = newChannel("room");
+    const path = `${pathOf(channel, "uni_sse")}?token=${await token({ sub: "ada" })}`;
+    const stream = await TestStream.open(path, { method: "POST", body: "{}" });
+    expect(await stream.upTo("\n")).not.toContain("pong");
+    for (let count = 0; count < 3; count++) await stream.upTo("data: {}\n\n");
+    await stream.cancel();
+  });
+});
+
+async function presentCount(channel: string): Promise<number> {
+  const { body } = await call("presence_stats", { channel });
+  return Number(/"num_clients":(\d+)/.exec(body)?.[1]);
+}
 
 /** What the platform answers for a channel's object; undefined for nothing. */
 function setAnswer(channel: string, pair: WebSocketRequestResponsePair | undefined): Promise<void> {

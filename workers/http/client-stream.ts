@@ -1,4 +1,4 @@
-import type { KeepaliveTexts } from "../../src/contract/keepalive.ts";
+import { type KeepaliveTexts, pongText } from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
@@ -19,6 +19,8 @@ export class ClientStream {
   #releaseTimer: number | null = null;
   #pingTimer: number | null = null;
   #probeTimer: number | null = null;
+  /** Whether the last ping is unanswered; undefined if the client wasn't asked for pongs (rule K7). */
+  #awaitsPong: boolean | undefined;
   /** The object sends nothing more. */
   #closed = false;
 
@@ -47,9 +49,19 @@ export class ClientStream {
     // The answer to the edge's own ping isn't for the client, and the socket's binaryType excludes Blobs.
     const isAnswer = data === this.#setup.keepalive.answer;
     if (this.#closed || isAnswer || data instanceof Blob) return;
+    if (data === pongText) {
+      this.#heard();
+      return;
+    }
     const frame = typeof data === "string" ? data : new Uint8Array(data);
     if (this.#held !== undefined && isConnected(frame)) this.#held = undefined;
     this.#deliver(this.#setup.format.encode(frame));
+  }
+
+  /** The client was asked for pongs, or has posted one. */
+  #heard(): void {
+    if (this.#awaitsPong === false) this.#cut(disconnectCodes.badRequest);
+    else this.#awaitsPong = false;
   }
 
   #deliver(bytes: Uint8Array): void {
@@ -91,10 +103,15 @@ export class ClientStream {
       this.#body.write(bytes);
       return;
     }
+    this.#cut(disconnectCodes.slow);
+  }
+
+  /** Ends the stream of a client by the edge's own decision. */
+  #cut(code: DisconnectCode): void {
     // The waiting bytes are dropped: otherwise a client that doesn't read could have them kept as long as it likes.
     this.#body.clear();
-    this.#body.write(this.#disconnect(disconnectCodes.slow));
-    this.#leave(disconnectCodes.slow);
+    this.#body.write(this.#disconnect(code));
+    this.#leave(code);
   }
 
   /**
@@ -112,9 +129,15 @@ export class ClientStream {
   #pingAfter(waitMs: number): void {
     this.#pingTimer = setTimeout(() => {
       const { socket, keepalive, codec, format, pingIntervalMs } = this.#setup;
+      if (this.#awaitsPong === true) {
+        this.#cut(disconnectCodes.noPong);
+        return;
+      }
       this.#pingAfter(pingIntervalMs);
       if (socket.readyState === WebSocket.OPEN) socket.send(keepalive.request);
-      if (this.#held === undefined) this.#write(format.encode(codec.ping));
+      if (this.#held !== undefined) return;
+      if (this.#awaitsPong === false) this.#awaitsPong = true;
+      this.#write(format.encode(codec.ping));
     }, waitMs);
   }
 

@@ -122,6 +122,7 @@ export async function openSocket(
       v: 1,
       keepalive: "client",
       ...emulatedTransport(codec, client),
+      ...(client !== "poll" && { pongs: true }),
       ...(headers !== undefined && { headers }),
       ...(traceparent !== undefined && { traceparent }),
       ...(claims !== undefined && { claims }),

@@ -373,7 +373,7 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param secret of a session whose client posts its frames
  */
 function newSession(
-  { keepalive, codec, events, passing, headers, traceparent, asked, address }: Handover,
+  { keepalive, codec, pongs, events, passing, headers, traceparent, asked, address }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
@@ -385,6 +385,7 @@ function newSession(
     openedAtMs: nowMs,
     keepalive,
     ...(codec === undefined ? {} : { codec }),
+    ...(pongs === true ? { awaitingPong: true } : {}),
     ...(secret === undefined ? {} : { secret }),
     ...(events === true ? { events } : {}),
     ...(passing === true ? { passing } : {}),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { connectionToken } from "./verified-tokens.ts";
-import { ChannelFixture } from "./channel-fixture.ts";
+import { ChannelFixture, type ChannelFixtureSetup } from "./channel-fixture.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 
 const connect = `{"id":1,"connect":{}}`;
@@ -56,6 +56,33 @@ describe("a connection on a channel's own object", () => {
     fixture.pass(25_000);
     fixture.pass(25_000);
     expect(connection.takeSent()).toStrictEqual(["{}", "close 3012 no pong"]);
+  });
+});
+
+describe("a connection whose user is counted or watched", () => {
+  it.each<[string, ChannelFixtureSetup, boolean]>([
+    ["users are neither", { client: { users: { enabled: true } } }, false],
+    [
+      "their connections are limited",
+      { client: { users: { enabled: true }, user_connection_limit: 1 } },
+      true,
+    ],
+    [
+      "their presence is a map",
+      {
+        options: { map_clients_presence_channel_prefix: "clients:" },
+        channel: {
+          namespaces: [
+            { name: "clients", subscription_type: "map_clients", map: { key_ttl: "1m" } },
+          ],
+        },
+      },
+      true,
+    ],
+  ])("[K6] is asked for pongs or not with auto: %s", (_, setup, expected) => {
+    const fixture = new ChannelFixture({ ...setup, client: { ...setup.client, pong: "auto" } });
+    const sent = fixture.ask(fixture.open(), connect, connectionToken("42"));
+    expect(sent.map(asksForPongs)).toStrictEqual([expected]);
   });
 });
 

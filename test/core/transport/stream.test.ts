@@ -34,6 +34,6 @@ describe("a stream's format", () => {
   it("[T6] has something to write that says nothing", () => {
     expect(text(eventFormat.filler)).toBe(":\n\n");
     expect(JSON.parse(`${text(responseFormat("json").filler)}{"id":1}`)).toStrictEqual({ id: 1 });
-    expect(responseFormat("protobuf").filler).toStrictEqual(new Uint8Array([0]));
+    expect(responseFormat("protobuf").filler).toStrictEqual(Uint8Array.of(2, 0x22, 0));
   });
 });
