@@ -14,6 +14,9 @@ import { forgeries, secondsFromNow, signToken } from "../support/test-tokens.ts"
 const config = {
   client: { allowed_origins: ["https://*.example.com"], token_cookie: "session" },
   channel: { without_namespace: { allow_subscribe_for_client: true } },
+  uni_websocket: { enabled: true },
+  uni_sse: { enabled: true },
+  long_poll: { enabled: true },
 };
 const channel = "$private";
 
@@ -43,6 +46,17 @@ async function outcome(socket: RawSocket, command: Asked): Promise<Received | Cl
   socket.close();
   return ended;
 }
+
+it.each([".", "..", "%2e%2E"])(
+  "[C6] the channel . or .. has no address of its own, which URLs lose: %s",
+  async (name) => {
+    for (const transport of ["websocket", "uni_websocket", "uni_sse", "poll"]) {
+      const { status, headers } = await fetch(`${server.address}/channel/${name}/${transport}`);
+      expect(status).toBe(400);
+      expect(headers.get("X-Dormouse-Error-Detail")).toContain("no address of their own");
+    }
+  },
+);
 
 describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
   const address = () => endpoint.address(server, channel);

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,7 +33,28 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** The first line of the answer to an upgrade at a path as it is, and the detail of an error. */
+async function answerAt(path: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  const headers = ["Host: localhost", "Connection: Upgrade", "Upgrade: websocket"];
+  const key = ["Sec-WebSocket-Version: 13", `Sec-WebSocket-Key: ${btoa("sixteen bytes...")}`];
+  socket.write([`GET ${path} HTTP/1.1`, ...headers, ...key, "", ""].join("\r\n"));
+  const [bytes]: Buffer[] = await once(socket, "data");
+  socket.destroy();
+  return String(bytes);
+}
+
 describe("npm run serve", () => {
+  it.each([".", "..", "%2e", ".%2E"])(
+    "[C6] gives the channel . or .. no address, and takes it for no other channel: %s",
+    async (name) => {
+      expect(await answerAt(`/channel/.${name}a/websocket`)).toContain("101 Switching Protocols");
+      const refused = await answerAt(`/channel/${name}/websocket`);
+      expect(refused).toContain("400 Bad Request");
+      expect(refused).toContain("no address of their own");
+    },
+  );
+
   it("[W1] serves an official client and a backend with the secrets of the environment", async () => {
     expect(server.address).toBe(`http://127.0.0.1:${port}`);
     const client = new SdkClient(`ws://127.0.0.1:${port}/connection/websocket`, { token });

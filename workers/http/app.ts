@@ -28,7 +28,7 @@ import {
   consoleSettings,
 } from "./console.ts";
 import { consoleOn, loggedIn, logIn, logOut, ownOrigin, settingsPath } from "./console-login.ts";
-import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
+import { channelEndpoint, type Endpoint, regionEndpoint, withoutChannel } from "./endpoints.ts";
 import { description } from "./description.ts";
 import { emulation } from "./emulation.ts";
 import { events } from "./events.ts";
@@ -65,6 +65,8 @@ export function createApp(): HonoBase<AppEnv> {
   addTransports(app, "/channel/:name{[^/]*}", channel, withoutToken);
   const getOnly = onlyMethods("GET");
   app.all("/channel/:name{[^/]*}/poll", crossOrigin, opened("longPoll"), getOnly, poll(channel));
+  for (const before of ["", "/channel"])
+    app.all(`${before}${ofChannels}`, crossOrigin, withoutChannel);
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
@@ -84,6 +86,9 @@ export function createApp(): HonoBase<AppEnv> {
   });
   return app;
 }
+
+/** The end of a channel's own address. */
+const ofChannels = "/:transport{(?:uni_)?(?:websocket|sse|http_stream)|poll}";
 
 /** Adds the operator's console (section N). */
 function addConsole(app: HonoBase<AppEnv>): void {

@@ -34,6 +34,7 @@ export function channelEndpoint(): Endpoint {
   return (context) => {
     const channel = channelOf(context.req.raw);
     if (channel === undefined) return malformed("the path has a malformed channel name");
+    if (channel === "." || channel === "..") return malformed(noAddress);
     const resolved = resolveChannel(channel, context.var.configured.config.channel);
     if (resolved.outcome === "bad-name") return malformed(resolved.reason);
     const address = addressOf(context);
@@ -52,16 +53,25 @@ export function channelEndpoint(): Endpoint {
 }
 
 /**
- * The channel name in the path. It is taken from the URL, because the router's own decoding accepts malformed escapes.
+ * The channel name in the path. It is taken from the URL as it came, because the router's own decoding accepts malformed
+ * escapes, and a parsed URL has lost the names `.` and `..`, and whatever stood before.
  */
-function channelOf(request: Request): string | undefined {
-  const [, , encoded = ""] = new URL(request.url).pathname.split("/");
+function channelOf({ url }: Request): string | undefined {
+  const [, , , , encoded = ""] = url.split(/[/?#]/);
   try {
     return decodeURIComponent(encoded);
   } catch {
     return undefined; // Its only error says that the escapes are malformed.
   }
 }
+
+/** Refuses what is left of the addresses of the channels `.` and `..` once a client or a proxy has parsed them (rule C6). */
+export function withoutChannel(): Response {
+  return respondMalformed(noAddress);
+}
+
+const noAddress =
+  "the path has no channel name; the channels . and .. have no address of their own: connect at /connection/";
 
 /**
  * The pool of a channel: first the channel's own object, then its gateways. So the channel's object is asked first, is
