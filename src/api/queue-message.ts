@@ -33,7 +33,7 @@ import { parseShape, shape, textField } from "./shape.ts";
 export type ParsedMessage = { readonly outcome: "command"; readonly command: ApiCommand } | Refused;
 
 /**
- * Parses a message (docs/protocol.md 6.5). Its publications have an idempotency key in any case, so that a message that
+ * Parses a message (docs/protocol.md 6.4). Its publications have an idempotency key in any case, so that a message that
  * is delivered twice publishes once (rule M4).
  *
  * @param body     as {@link parseMessageBody} gives it; undefined if it has no text
