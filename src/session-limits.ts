@@ -58,6 +58,11 @@ export const sessionLimits = {
    */
   frameTurnCommands: 64,
   /**
+   * Commands of one connection that read something at a time: with answers of 1 MiB they take an eighth of an object's
+   * memory. Further ones wait, with all that comes behind them (rule B16).
+   */
+  readsUnderWayMax: 16,
+  /**
    * Answers to one connection that were read, and refused because of their size, in a second and at once. Each takes 2
    * ms; further commands that read are answered 111 (rule B16).
    */

@@ -50,6 +50,8 @@ export class CommandExecutor {
   /** Undefined while no reply is outstanding. */
   #replyOrder: ReplyOrder | undefined;
   readonly #rateLimit: CommandRateLimit;
+  /** How many commands that read are under way (rule B16). */
+  #reads = 0;
 
   constructor(session: CommandSession) {
     this.#session = session;
@@ -116,11 +118,12 @@ export class CommandExecutor {
    * limit are full.
    */
   isIdle(nowMs: number): boolean {
-    const isWaiting = this.#queue !== undefined || this.#replyOrder !== undefined;
+    const isWaiting =
+      this.#queue !== undefined || this.#replyOrder !== undefined || this.#reads > 0;
     return !isWaiting && this.#rateLimit.isFull(nowMs);
   }
 
-  /** The user's home has answered: the commands that waited for it are carried out, unless a connect is under way. */
+  /** What commands waited for has happened, unless a connect is under way: they are carried out, or wait on. */
   admitted(): void {
     if (!this.#session.connecting && this.#queue?.isOpen(connectKey) === true)
       this.#resume(connectKey);
@@ -184,14 +187,17 @@ export class CommandExecutor {
   }
 
   /**
-   * Whether a command waits for the connect reply, or for the user's home (rule U4). Until the home has answered, the
+   * Whether a command waits for the connect reply, for reads that are under way (rule B16), or behind one that does, or for
+   * the user's home (rule U4). Until the home has answered, the
    * client's first subscribes go on, because all that they do is held back. But those with a token wait: the home may know
    * that the token is invalid (rule U11), and then nothing of the channel may reach the client. So do those about which a
    * backend is asked: it isn't asked for a blocked user.
    */
   #waitsForConnect(command: Command): boolean {
     const { connecting, held } = this.#session;
+    if (command.method === "pong") return connecting;
     if (connecting || this.#queue?.isOpen(connectKey) === true) return true;
+    if (this.#reads >= limits.readsUnderWayMax && reads(command)) return true;
     if (!held) return false;
     if (command.method !== "subscribe" || command.request.token !== "") return true;
     return asksBeforeSubscribe(this.#session, command.request.channel);
@@ -255,10 +261,18 @@ export class CommandExecutor {
     };
     const channel = orderedBy(command);
     const applyInOrder = channel === undefined ? apply : this.#inOrder(channel, apply);
+    const isRead = reads(command);
+    if (isRead) this.#reads++;
     this.#execute(received, (decision) => {
       if (decision.outcome === "disconnect") apply(decision);
       else applyInOrder(decision);
+      if (isRead) this.#readEnded();
     });
+  }
+
+  #readEnded(): void {
+    this.#reads--;
+    this.admitted();
   }
 
   #execute({ command, tokens, nowMs, busy }: ReceivedCommand, done: DecisionDone): void {
@@ -399,7 +413,15 @@ function whyNotSent({ context }: CommandSession): DisconnectCode {
     : disconnectCodes.tooManyRequests;
 }
 
+/** Whether a command has something read that may be large. */
+function reads(command: Command): boolean {
+  if (command.method === "history" || command.method === "presence") return true;
+  if (command.method !== "subscribe") return false;
+  const { recover, type } = command.request;
+  return recover || type !== streamType;
+}
+
 const { stream: streamType } = subscriptionTypes;
 
-/** The key of the connect. No channel has this name. */
+/** The key of the connect, and of other things for which all commands wait. No channel has this name. */
 const connectKey = "";

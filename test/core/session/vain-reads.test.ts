@@ -98,11 +98,52 @@ describe("a client that isn't sent what was read for it", () => {
   });
 });
 
+describe("a client that asks for much at once", () => {
+  const most = limits.readsUnderWayMax;
+  const recovered = { position: { epoch: "e", offset: 1 }, recovered: true };
+  const other = `{"id":4,"unsubscribe":{"channel":"nothing"}}`;
+
+  it.each([
+    ["history", `{"id":3,"history":{"channel":"b","limit":-1}}`, "history b"],
+    ["presence", `{"id":3,"presence":{"channel":"b"}}`, "presence b"],
+    ["a recovery", recover(3, "b"), "join b"],
+    ["a page of a map", ask(3, "map:b"), "page map:b"],
+  ])("[B16] waits with %s, and with what comes behind it", (_, command, call) => {
+    const fixture = onGateway();
+    const connection = fixture.connected();
+    const names = Array.from({ length: most }, (_none, index) => `a${index}`);
+    fixture.send(connection, names.map((name) => recover(2, name)).join("\n"));
+    expect(fixture.channels.takeCalls()).toStrictEqual(names.map((name) => `join ${name}`));
+    expect(fixture.ask(connection, `${command}\n${other}`)).toStrictEqual([]);
+    expect(fixture.channels.takeCalls()).toStrictEqual([]);
+    // What the server asks of the client doesn't wait.
+    connection.session.tick(true, fixture.nowMs + 25_000);
+    fixture.send(connection, "{}");
+    expect(connection.session.identity.awaitingPong).toBe(false);
+    connection.takeSent();
+    fixture.channels.acceptSubscribe("a1", recovered);
+    expect(fixture.channels.takeCalls()).toStrictEqual(["announce a1", call]);
+    expect(connection.takeSent().at(-1)).toBe(`{"id":4,"unsubscribe":{}}`);
+  });
+
+  it("[B16] goes on in the order of its commands, as many at a time", () => {
+    const fixture = onGateway();
+    const connection = fixture.connected();
+    const names = Array.from({ length: 2 * most }, (_, index) => `a${index}`);
+    fixture.send(connection, names.map((name) => recover(2, name)).join("\n"));
+    const joined: string[] = [];
+    for (const name of names) {
+      joined.push(...fixture.channels.takeCalls().filter((call) => call.startsWith("join")));
+      expect(joined.length - names.indexOf(name)).toBeLessThanOrEqual(most);
+      fixture.channels.acceptSubscribe(name, recovered);
+    }
+    expect(joined).toStrictEqual(names.map((name) => `join ${name}`));
+  });
+});
+
 /** A client of a gateway that has used up what may be read in vain. */
 function inVain(): { readonly fixture: ManyChannelsFixture; readonly connection: TestConnection } {
-  const map = { subscription_type: "map", allow_subscribe_for_client: true };
-  const namespaces = [{ ...map, name: "map", map: { mode: "recoverable", key_ttl: "1m" } }];
-  const fixture = new ManyChannelsFixture({ options, channel: { namespaces } });
+  const fixture = onGateway();
   const connection = fixture.connected();
   connection.backlog = 900_000;
   const names = Array.from({ length: allowed }, (_, index) => `a${index}`);
@@ -114,6 +155,12 @@ function inVain(): { readonly fixture: ManyChannelsFixture; readonly connection:
   expect(connection.takeSent()).toStrictEqual(names.map(() => tooMany(2)));
   fixture.channels.takeCalls();
   return { fixture, connection };
+}
+
+function onGateway(): ManyChannelsFixture {
+  const map = { subscription_type: "map", allow_subscribe_for_client: true };
+  const namespaces = [{ ...map, name: "map", map: { mode: "recoverable", key_ttl: "1m" } }];
+  return new ManyChannelsFixture({ options, channel: { namespaces } });
 }
 
 function recover(id: number, channel: string): string {
