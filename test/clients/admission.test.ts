@@ -58,6 +58,13 @@ it.each([".", "..", "%2e%2E"])(
   },
 );
 
+it.each(["/websockets", "/channel/a/b/poll", "/connection/poll", "/a/sse", "/channel/sses"])(
+  "[C6] is said of no other path: %s",
+  async (path) => {
+    expect((await fetch(server.address + path)).status).toBe(404);
+  },
+);
+
 describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
   const address = () => endpoint.address(server, channel);
 

@@ -88,7 +88,7 @@ export function createApp(): HonoBase<AppEnv> {
 }
 
 /** The end of a channel's own address. */
-const ofChannels = "/:transport{(?:uni_)?(?:websocket|sse|http_stream)|poll}";
+const ofChannels = "/:transport{(?:(?:uni_)?(?:websocket|sse|http_stream)|poll)}";
 
 /** Adds the operator's console (section N). */
 function addConsole(app: HonoBase<AppEnv>): void {
