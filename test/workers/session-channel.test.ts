@@ -32,7 +32,7 @@ describe.each(variants)("a subscription on $name", (variant) => {
     const socket = await variant.connect(channel, "ada");
     await variant.betweenSteps(channel);
     socket.send({ id: 2, subscribe: { channel, recover: true, positioned: true } });
-    expect(await socket.line()).toBe('{"id":2,"subscribe":{}}');
+    expect(await socket.line()).toBe('{"id":2,"subscribe":{"was_recovering":true}}');
     await variant.betweenSteps(channel);
     await publish(channel, 1);
     expect(await socket.line()).toBe(pushLine(channel, "pub", '{"data":1}'));
