@@ -40,6 +40,7 @@ export class CommitQueue {
    * @param bytes what the job takes in memory until then, roughly
    * @param job   writes and publishes, synchronously; what it throws rejects its own promise, and touches no other job
    * @returns resolves as soon as the job was carried out: the output gate holds the answer back until the commit
+   *          (rule O7)
    */
   add<Result>(kind: Job["kind"], bytes: number, job: () => Result): Promise<JobOutcome<Result>> {
     // A job is always taken if no other waits: its size was bounded before.
