@@ -8,7 +8,7 @@
  *       ↓                limit: limits.framesWaitingBytesMax and framesBurstBytesMax, then disconnect code 3013
  *     command
  *       ↓  CommandQueue  commands that name a channel, while a subscribe to it is under way, or a backend is asked about
- *       ↓                a publish; all during a connect
+ *       ↓                a publish; all during a connect, and while many that read are under way (rule B16)
  *       ↓                why: their outcome depends on how that ends (rules O6, C1, Q3)
  *       ↓                limit: limits.commandsWaitingMax, then error 111
  *     decision
