@@ -22,7 +22,7 @@ import {
 export interface AskedObjects {
   /** The channel's own object. */
   readonly own: TrailAnswer;
-  /** The others, by their nodes; undefined for one that didn't answer in time, or is of a release before. */
+  /** The others, by their nodes; undefined for one that didn't answer in time. */
   readonly others: ReadonlyMap<string, TrailAnswer | undefined>;
   /** The nodes that the user's home has registered; undefined if it wasn't asked, because users have no homes. */
   readonly registered: ReadonlySet<string> | undefined;

@@ -20,8 +20,11 @@ import type {
  * has a meaning (rule V1). A session that is too large has its subscriptions in a row of the gateway (rule G2).
  */
 export interface Attachment extends SessionIdentity {
-  /** See {@link versionOf}. A release that can't serve the session closes the socket, and the client comes back. */
-  readonly v: 1 | 2 | 3 | 4 | 5 | 6 | 7;
+  /**
+   * A release that stores what the one before can't serve takes the next version for it. That one then closes the
+   * socket, and the client comes back.
+   */
+  readonly v: 1;
   /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, if there are several: JSON text, see {@link pack}. */
@@ -50,7 +53,7 @@ export interface WrittenSession {
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, cursors: _, ...identity } = snapshot;
   const attachment: Attachment = {
-    v: versionOf(snapshot),
+    v: 1,
     ...identity,
     ...keptTuples(snapshot),
   };
@@ -151,39 +154,8 @@ type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  if (!("v" in attachment) || ![1, 2, 3, 4, 5, 6, 7].some((version) => version === attachment.v))
-    return false;
+  if (!("v" in attachment) || attachment.v !== 1) return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
-}
-
-/**
- * The releases that can serve the session. 7: those that know deltas of shared polls; any other would send the client
- * values in a form that it can't read. 6: those that know shared polls; any other would never send the client a
- * change. 5: those that know which tokens were revoked or made invalid; any other would
- * let the client keep what was made with one. 4: those that know the server's tags filters; any other would send the
- * client what it mustn't get. 3: not the first release. There the platform doesn't answer the text `{}`, which such a
- * client may send unasked, so the object would close its connection for good. 2: nor a release before it, which knows
- * JSON on a client's own WebSocket, and neither deltas nor filters: its frames would end other connections for good
- * (rule V1).
- */
-function versionOf(snapshot: SessionSnapshot): Attachment["v"] {
-  const { keepalive, codec, secret, claims, subscriptions, invalidated } = snapshot;
-  const polled = subscriptions.filter(({ pollEpoch }) => pollEpoch !== undefined);
-  if (polled.some(({ delta }) => delta === true)) return 7;
-  if (polled.length > 0) return 6;
-  const isByToken = subscriptions.some(({ issuedAtSeconds }) => issuedAtSeconds !== undefined);
-  if (isByToken || claims?.uid !== undefined || invalidated === true) return 5;
-  if ([subscriptions, claims?.subscriptions].some(haveServerFilter)) return 4;
-  if (keepalive === "client") return 3;
-  const isPlain =
-    codec === undefined &&
-    secret === undefined &&
-    subscriptions.every(({ delta, filter }) => delta !== true && filter === undefined);
-  return isPlain ? 1 : 2;
-}
-
-function haveServerFilter(all: readonly { readonly serverFilter?: FilterNode }[] = []): boolean {
-  return all.some(({ serverFilter }) => serverFilter !== undefined);
 }
 
 /**

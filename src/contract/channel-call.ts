@@ -47,7 +47,7 @@ export interface PublicationRequest {
   readonly delta: boolean;
   /**
    * The publication is made only if this is the offset of the top (rule Z13); absent: whatever the top is. 0: only as
-   * the first one. A release before it publishes whatever the top is.
+   * the first one.
    */
   readonly ifOffset?: number;
   /** The trace that the publish belongs to (rule X1), see `traceparent.ts`; absent without one. */

@@ -20,7 +20,7 @@ export interface Handover {
   readonly emulated?: true;
   /** With `emulated`: the edge checks the client's pongs (rule K7). Absent: it doesn't, and the client isn't asked for any. */
   readonly pongs?: true;
-  /** The client reads server-sent events; absent: it doesn't, or the edge is of a release that didn't say. */
+  /** The client reads server-sent events; absent: it doesn't. */
   readonly events?: true;
   /**
    * The client is transient, because it polls: it isn't present and isn't announced (rule T9). Absent: it isn't
@@ -29,7 +29,7 @@ export interface Handover {
   readonly passing?: true;
   /** The headers of the client's request that hooks get (rule Q8); absent: none. */
   readonly headers?: readonly HookHeader[];
-  /** The trace that the client's request belongs to (rule X1); absent without one, and from a release that knew none. */
+  /** The trace that the client's request belongs to (rule X1); absent without one. */
   readonly traceparent?: string;
   /**
    * The claims of the token at the upgrade, verified (rule A3), or with `asked` those that a backend gave; absent if there
@@ -43,8 +43,8 @@ export interface Handover {
    */
   readonly first?: string;
   /**
-   * The address of a client without a token at the upgrade, or its network (rules B8 and B13); absent if it isn't known,
-   * and from the release before, which told it of WebSockets alone.
+   * The address of a client without a token at the upgrade, or its network (rules B8 and B13); absent if it isn't
+   * known.
    */
   readonly address?: string;
 }

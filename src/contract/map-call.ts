@@ -6,7 +6,7 @@ import type { ClientInfo, StreamPosition, Tags } from "../protocol/publication.t
 /**
  * A command of a backend for a map (docs/protocol.md 6.2), which the edge sends to the object of a channel whose
  * namespace is one of maps. During a deploy the two sides may be one release apart (rule V1): fields are only added,
- * and the absence of an added field has a meaning. A release before them fails such a call.
+ * and the absence of an added field has a meaning.
  */
 export type MapCommand =
   | (MapChange & {

@@ -14,11 +14,10 @@ export interface MetricsReport {
   readonly histograms: readonly HistogramAddition[];
   /** All of the object's gauges that aren't 0, as they are now. */
   readonly gauges: readonly GaugeValue[];
-  /** The last refusals since the last report, newest first. Absent: none, or the release before, which told none. */
+  /** The last refusals since the last report, newest first. Absent: none. */
   readonly refusals?: readonly KeptRefusal[];
   /**
-   * The gauges of other objects, whose counts came with their answers and are among these (rule J7). Absent: of none,
-   * and from the release before.
+   * The gauges of other objects, whose counts came with their answers and are among these (rule J7). Absent: of none.
    */
   readonly carried?: readonly NodeGauges[];
 }

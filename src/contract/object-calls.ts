@@ -76,12 +76,9 @@ export interface SessionCalls {
    * @param users the keys of users and tokens; a token is among the answer if something was made with it
    */
   online(users: readonly string[]): Promise<OnlineUsers>;
-  /**
-   * Tells what the object knows of the way of a publication (rules Y1 and Y2). A release before has no such call, which
-   * fails then.
-   */
+  /** Tells what the object knows of the way of a publication (rules Y1 and Y2). */
   trail(query: TrailQuery): Promise<TrailAnswer>;
-  /** Tells the object's live state (rule Y4). A release before has no such call, which fails then. */
+  /** Tells the object's live state (rule Y4). */
   inspect(query: StateQuery): Promise<ObjectState>;
   /**
    * Reads the object's events after a number, oldest first, for the edge (rule E5).
@@ -112,13 +109,10 @@ export interface ChannelCalls extends SessionCalls {
    * Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6).
    *
    * @param shown those that a presence map of this kind shows, for its object; the users have "" for the client. Absent:
-   *              those that presence lists, also from a release before, which knows no presence maps
+   *              those that presence lists
    */
   present(shown?: PresenceKind): Promise<ChannelPresenceReply>;
-  /**
-   * Takes who came and went on a channel, where this one is its presence map (rule Z22). A release before has no such
-   * call, which fails then.
-   */
+  /** Takes who came and went on a channel, where this one is its presence map (rule Z22). */
   presenceTold(told: PresenceTold): Promise<PresenceToldReply>;
   /** Counts the subscribers on this object's own sockets, for the directory (rule U24). */
   ownSubscribers(): Promise<OwnSubscribers>;
@@ -130,7 +124,7 @@ export interface GatewayCalls extends SessionCalls {
   deliver(batch: RelayBatch): Promise<RelayBatchReply>;
   /**
    * Takes what has changed of a shared poll's keys, and passes it on to the connections here that track them (rule
-   * SP7). A release before has no such call, which fails then.
+   * SP7).
    */
   polled(batch: PollBatch): Promise<PollBatchReply>;
   /**
@@ -192,7 +186,7 @@ export interface HomeCalls {
    * The last connections of these users on an object have ended: notes that they were online until now (rule U26).
    *
    * @param left the users whom the home has to ask the object about, where a backend is told who is online (rule E11);
-   *             absent where it isn't, and from a release that told nobody
+   *             absent where it isn't
    */
   ended(users: readonly string[], left?: LeftUsers): Promise<void>;
   /** As for the other objects. */
@@ -230,6 +224,6 @@ export interface MetricsCalls {
   report(report: MetricsReport): Promise<void>;
   /** Tells all that was reported to this object. */
   collected(): Promise<CollectedMetrics>;
-  /** Tells the last refusals that were reported, newest first (rule Y6). A release before has no such call. */
+  /** Tells the last refusals that were reported, newest first (rule Y6). */
   refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
 }

@@ -2,7 +2,7 @@ import type { Payload } from "../protocol/payload.ts";
 
 /**
  * A command of a backend for a shared poll (docs/protocol.md 6.2), which the edge sends to the channel's object. During
- * a deploy the two sides may be one release apart (rule V1): a release that doesn't know the command fails such a call.
+ * a deploy the two sides may be one release apart (rule V1).
  */
 export interface PollCommand {
   readonly method: "shared_poll_publish";

@@ -3,7 +3,7 @@ import type { ClientInfo } from "../protocol/publication.ts";
 /**
  * What the object of a channel tells the object of its presence map, and is asked by it (rules Z21 and Z22). During a
  * deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a
- * meaning. A release before them fails such a call, and the map is behind until both sides know it.
+ * meaning.
  */
 export interface PresenceTold {
   /** The channel whose subscribers the map shows. */

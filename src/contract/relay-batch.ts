@@ -29,12 +29,12 @@ export type RelayEntry =
   | { readonly type: "sole"; readonly user: string; readonly client: string }
   /**
    * The subscription of a gateway's client to a map has ended: the key that is the client's ID goes with it (rule Z20).
-   * It goes to the channel's object only. A release before it ignores it.
+   * It goes to the channel's object only.
    */
   | { readonly type: "gone"; readonly info: ClientInfo }
   /**
    * A gateway's client has subscribed to a channel with presence maps, or its subscription has ended (rule Z22). It goes to
-   * the channel's object only. A release before it ignores it.
+   * the channel's object only.
    */
   | { readonly type: "here" | "away"; readonly info: ClientInfo }
   /** The history was removed: no gateway may serve it from memory any more. */

@@ -30,8 +30,7 @@ export type RelayRequest =
   | { readonly method: "check" }
   /**
    * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes. Without
-   * keys, only the epoch is asked for. A release before it refuses it. `number` grows from one request of the gateway to
-   * the next; absent: the release before doesn't number them.
+   * keys, only the epoch is asked for. `number` grows from one request of the gateway to the next; absent: none is late.
    */
   | { readonly method: "track"; readonly known: readonly KnownVersion[]; readonly number?: number }
   /**

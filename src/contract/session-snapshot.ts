@@ -25,7 +25,7 @@ export interface SessionIdentity {
    * The secret that posted commands carry (rule T4, docs/protocol.md 4.3); absent for a client on its own WebSocket.
    */
   readonly secret?: string;
-  /** The client reads server-sent events (rule U20). Absent: it doesn't, or a release made the session that knew no such field. */
+  /** The client reads server-sent events (rule U20). Absent: it doesn't. */
   readonly events?: true;
   /** The directory lists the object for as long as the connection is open (rule U22). Absent: it may not. */
   readonly listed?: true;
@@ -61,12 +61,12 @@ export interface SessionIdentity {
   readonly byHook?: boolean;
   /**
    * Until connect: the edge has asked a backend about it (rule Q10), which gave the claims, if there are any, and this
-   * `data` for the connect reply. Absent: the edge hasn't, or another release made the session.
+   * `data` for the connect reply. Absent: the edge hasn't.
    */
   readonly atUpgrade?: { readonly data?: JsonText };
   /**
    * The address of the client or its network, for which the channels count that it names (rule B8). Absent: the edge saw a
-   * token or doesn't know it, a user was named, or a release made the session that knew no such field.
+   * token or doesn't know it, or a user was named.
    */
   readonly address?: string;
   /** The headers that hooks get; absent: none. */
@@ -124,9 +124,9 @@ export interface SubscriptionSnapshot {
   readonly hearsJoinLeave: boolean;
   /** The server made the subscription, so the connection ends with it. */
   readonly serverSide?: boolean;
-  /** The client was told that it can recover, and so is positioned, too; absent from a release that didn't store it. */
+  /** The client was told that it can recover, and so is positioned, too. Absent: it wasn't. */
   readonly recoverable?: true;
-  /** The client was told that it is positioned, and not that it can recover; absent as above. */
+  /** The client was told that it is positioned, and not that it can recover. Absent: it wasn't. */
   readonly positioned?: true;
   /** A backend ordered the subscription (rule U7), so the token that a refresh brings doesn't name it. */
   readonly ordered?: true;

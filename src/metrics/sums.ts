@@ -24,7 +24,7 @@ export function sumsOf(parts: readonly CollectedMetrics[]): Sums {
 /**
  * The counters of all collecting objects as they were an hour ago, or when the youngest of them began to count.
  *
- * @returns undefined if one of them doesn't tell, because it runs an older release
+ * @returns undefined if one of them doesn't tell, because it runs another release
  */
 export function hourAgo(
   parts: readonly CollectedMetrics[],

@@ -155,7 +155,7 @@ export class Totals {
   }
 
   #loadCounted(text: string): void {
-    const { counters, histograms, reportedMs = 0 }: Counted = JSON.parse(text);
+    const { counters, histograms, reportedMs }: Counted = JSON.parse(text);
     this.#reportedMs = reportedMs;
     this.#counters = new Map(counters.map(({ series, added }) => [series, added]));
     this.#histograms = new Map(
@@ -185,8 +185,8 @@ interface Node {
   readonly row: number;
 }
 
-/** The stored counters and histograms, with the time of the last report; an older release stored no time. */
-type Counted = Pick<CollectedMetrics, "counters" | "histograms"> & { readonly reportedMs?: number };
+/** The stored counters and histograms, with the time of the last report. */
+type Counted = Pick<CollectedMetrics, "counters" | "histograms"> & { readonly reportedMs: number };
 type StoredNode = readonly [name: string, atMs: number, gauges: readonly GaugeValue[]];
 
 /** About 150 KB: a row is written anew when one of its objects reports. */

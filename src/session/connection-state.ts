@@ -112,8 +112,8 @@ function optionsOf(granted: SubscriptionSnapshot): readonly string[] {
 }
 
 /**
- * What made a subscription. One that was made with a token under a release before doesn't say so, and counts as made
- * with one where the token has left a trace, or where the client couldn't have subscribed without it.
+ * What made a subscription. It counts as made with a token where the token has left a trace, or where the client
+ * couldn't have subscribed without one.
  */
 function sourceOf(
   { context, identity, user }: CommandSession,

@@ -11,7 +11,7 @@ import { limits } from "../limits.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 import { Holders, holderTable, type TellOfUser } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
-import { hasPassed, invalidationTable, Standing, standingTables } from "./standing.ts";
+import { hasPassed, Standing, standingTables } from "./standing.ts";
 
 /**
  * The home of a share of all users: it knows which objects hold connections of a user, and keeps the orders that not
@@ -43,9 +43,6 @@ export class Home {
     this.#holders = new Holders(sql, tell);
     this.#standing = new Standing(sql);
     this.#hasTables = hasTable(sql, "holder");
-    // A release that knew no revocations made the tables.
-    if (this.#hasTables && !hasTable(sql, "invalidation"))
-      for (const statement of tablesSince) sql.run(statement);
     const intervalMs = tell === undefined ? limits.sweepIntervalMs : limits.eventsHoldersCheckMs;
     this.sweep = new HolderSweep(sql, this.#hasTables, this.#holders, intervalMs);
     if (!this.#hasTables) return;
@@ -321,12 +318,6 @@ const tables = [
   holderTable,
   // The body of an order that has been carried out is NULL.
   `CREATE TABLE user_order (number INTEGER PRIMARY KEY, user TEXT NOT NULL, body TEXT, since INTEGER NOT NULL)`,
-] as const;
-
-/** What was added to the tables since. */
-const tablesSince = [
-  "ALTER TABLE holder ADD COLUMN until INTEGER NOT NULL DEFAULT 0",
-  invalidationTable,
 ] as const;
 
 const pruneEnd = `SELECT user, holder FROM holder WHERE (user, holder) > (?, ?) ORDER BY user, holder LIMIT 1 OFFSET ?`;

@@ -117,15 +117,13 @@ export function hasPassed(atSeconds: number, nowMs: number): boolean {
   return atSeconds !== 0 && atSeconds * 1_000 <= nowMs;
 }
 
-/** What makes tokens of users invalid. */
-export const invalidationTable = `CREATE TABLE invalidation (user TEXT, channel TEXT, before INTEGER,
-  until INTEGER NOT NULL, PRIMARY KEY (user, channel, before)) WITHOUT ROWID`;
-
 /** The tables of {@link Standing}. Times are in seconds since 1970; an `until` of 0 is never. */
 export const standingTables = [
   // Until when a user is blocked, or a token is revoked.
   `CREATE TABLE blocked (user TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID`,
-  invalidationTable,
+  // What makes tokens of users invalid.
+  `CREATE TABLE invalidation (user TEXT, channel TEXT, before INTEGER, until INTEGER NOT NULL,
+  PRIMARY KEY (user, channel, before)) WITHOUT ROWID`,
 ] as const;
 
 const bar = `INSERT INTO blocked VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET until = excluded.until`;

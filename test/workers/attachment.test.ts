@@ -18,7 +18,7 @@ describe("an attachment", () => {
     await socket.unread();
     const [attachment] = await attachmentsOf(channelPlace.holder(channel));
     expect(attachment).toStrictEqual({
-      v: 3,
+      v: 1,
       phase: "connected",
       client: socket.client,
       openedAtMs: expect.any(Number),
@@ -125,8 +125,8 @@ describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
     ["nothing", null],
     ["text", "session"],
     ["no version", { phase: "connected", client: "a" }],
-    ["a version to come", { v: 8, phase: "connected", client: "a" }],
-    ["a codec to come", { v: 2, phase: "connected", client: "a", codec: "later" }],
+    ["a version to come", { v: 2, phase: "connected", client: "a" }],
+    ["a codec to come", { v: 1, phase: "connected", client: "a", codec: "later" }],
   ])(
     "[V1] that can't be read closes 3010, so that the client comes back: %s",
     async (_, unread) => {

@@ -110,7 +110,7 @@ describe.each(variants)("a server's tags filter on $name", (variant) => {
     expect(await socket.line()).toBe('{"id":4,"presence_stats":{"num_clients":1,"num_users":1}}');
     const [attachment] = await attachmentsOf(variant.place.holder(channel));
     expect(attachment).toMatchObject({
-      v: 5,
+      v: 1,
       subscription: { channel, serverFilter: { ...red, op: "", vals: [], nodes: [] } },
     });
     await variant.betweenSteps(channel);

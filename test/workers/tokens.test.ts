@@ -192,7 +192,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     await variant.connect(channel, user, { jti });
     expect(await counts()).toStrictEqual({ rows: rows + 1, calls: calls + 1 });
     const saved = await attachmentsOf(variant.place.holder(channel));
-    expect(saved.find(({ claims }) => claims?.uid === jti)?.v).toBe(5);
+    expect(saved.some(({ claims }) => claims?.uid === jti)).toBe(true);
     await hibernate(variant.place.holder(channel));
     await variant.connect(channel, user, { jti });
     expect(await counts()).toStrictEqual({ rows: rows + 1, calls: calls + 2 });

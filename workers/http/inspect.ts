@@ -105,7 +105,7 @@ async function inspectEdge({ METRICS }: Env, count: number): Promise<CallOutcome
   return last === undefined ? { outcome: "failed" } : answered(encodeInspectedEdge(version, last));
 }
 
-/** The objects that are registered for a user; undefined if the home doesn't answer, or is of a release before. */
+/** The objects that are registered for a user; undefined if the home doesn't answer. */
 async function holdersOf(
   homes: Env["USERS"],
   user: string,

@@ -68,7 +68,7 @@ export class ClientSockets {
       });
     }
     for (const socket of setup.context.getWebSockets()) this.#restore(socket);
-    // The last instance may have been of the release before, and have set another answer.
+    // The last instance may have been of another release, and have set another answer.
     this.#setAnswer();
   }
 

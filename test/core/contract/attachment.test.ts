@@ -356,7 +356,7 @@ describe("the largest accepted session", () => {
   });
 });
 
-describe("the attachment of the previous release", () => {
+describe("the attachment of another release", () => {
   const subscription = {
     channel: "room",
     chanInfo: `{"n":1.0}`,
@@ -378,7 +378,7 @@ describe("the attachment of the previous release", () => {
     expect(parseAttachment(before)).toStrictEqual({ ...rest, subscriptions: [subscription] });
   });
 
-  it("[V1] is the form of a single subscription, so that the previous release can read it", () => {
+  it("[V1] is the form of a single subscription, so that another release can read it", () => {
     const snapshot = parseAttachment(before);
     expect(snapshot && writeSession(snapshot)).toStrictEqual({ attachment: before });
   });
@@ -417,8 +417,8 @@ describe("an attachment that can't be understood", () => {
     [[]],
     [[1]],
     [{}],
-    [{ v: 8, phase: "connected" }],
-    [{ v: 2, phase: "connected", client: "c1", codec: "later" }],
+    [{ v: 2, phase: "connected" }],
+    [{ v: 1, phase: "connected", client: "c1", codec: "later" }],
     [{ v: 0 }],
     [{ v: "1" }],
     [{ v: null }],

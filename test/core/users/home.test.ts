@@ -247,24 +247,6 @@ describe("a user's home", () => {
     expect(left).toStrictEqual([1_500, 500, 0, 0]);
   });
 
-  it("[U10] adds to the tables of a release that knew no revocations", () => {
-    const sql = new NodeSql();
-    for (const statement of [
-      "CREATE TABLE holder (user TEXT, holder TEXT, PRIMARY KEY (user, holder)) WITHOUT ROWID",
-      "CREATE TABLE user_order (number INTEGER PRIMARY KEY, user TEXT NOT NULL, body TEXT, since INTEGER NOT NULL)",
-      "CREATE TABLE blocked (user TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID",
-      "INSERT INTO holder VALUES ('ada', 'gateway:eu/0')",
-      "INSERT INTO blocked VALUES ('bob', 0)",
-    ])
-      sql.run(statement);
-    const home = new Home(sql);
-    expect(order(home, "ada", disconnect)).toHaveLength(1);
-    expect(home.register(us, ["bob", tokenKey("t1")], 1_000, [0, 50]).blocked).toStrictEqual([
-      "bob",
-    ]);
-    expect(new Home(sql).register(us, ["ada"], 60_000).lastOrder).toBe(1);
-  });
-
   it("[U11] keeps what makes a user's tokens invalid, and says so to all that register the user", () => {
     const sql = new NodeSql();
     const home = new Home(sql);
