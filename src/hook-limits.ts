@@ -19,7 +19,7 @@ export const hookLimits = {
   /**
    * How much longer than the hook's timeout an object waits for the entrypoint that calls the backend: the entrypoint may
    * have to start. Then the call has failed (rule Q5). At the edge, how late a question may be sent, and its answer be
-   * reported: after that its request has ended, and another one takes its turn (rule Q10).
+   * reported: after that its request has ended, and another one takes its turn (rule Q13).
    */
   hookMarginMs: 1_000,
   /**
@@ -61,14 +61,14 @@ export const hookLimits = {
   hookRetryAfterMsMax: 60_000,
   /**
    * The handover to an object with what a backend gave at the upgrade, or with the client's first frame, encoded as a
-   * header, in characters. Half of what the platform takes of headers. A larger one is refused with 106 (rule Q10), or with
+   * header, in characters. Half of what the platform takes of headers. A larger one is refused with 106 (rule Q14), or with
    * status 413 (rule T8).
    */
   hookHandoverLengthMax: 65_536,
   /**
    * Sockets of clients that a backend has refused with an error at the upgrade, in one isolate of the edge, which holds
    * them until their connect is answered. Each takes some 20 KiB of its 128 MiB. Further ones are closed at once (rule
-   * Q10).
+   * Q13).
    */
   refusedSocketsMax: 500,
   /** By how much the life of a connection or a subscription is extended when its backend can't be asked (rule Q9). */

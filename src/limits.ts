@@ -135,16 +135,16 @@ export const limits = {
   backlogBytesMax: 67_108_864,
   /**
    * How long an overloaded object waits to see who reads. A connection with more than its share that has taken less than
-   * an eighth of it by then is cut, the largest first, until there is room (rule B3). In this time a reader with 1 Mbit/s
+   * an eighth of it by then is cut, the largest first, until there is room (rule B27). In this time a reader with 1 Mbit/s
    * takes 31 KB.
    */
   stalledMs: 250,
   /**
    * How long an object may be overloaded, with readers that are slow but read, before it cuts the connections whose
-   * backlog exceeds their share: by then no healthy reader is behind (rule B3).
+   * backlog exceeds their share: by then no healthy reader is behind (rule B27).
    */
   overloadMsMax: 5_000,
-  /** A larger reply isn't sent to a client while the object is overloaded: error 111 replaces it (rule B3). */
+  /** A larger reply isn't sent to a client while the object is overloaded: error 111 replaces it (rule B26). */
   smallReplyBytes: 4_096,
   /**
    * Calls and publishes that wait for a commit, together. This is half of the memory that an object has beside its
@@ -412,7 +412,7 @@ export const limits = {
   /**
    * Upgrades without a token of one client address in a second, and at once, in one isolate of the edge, whatever objects
    * they are for. A connection without a connect is closed after 10 s, so an address has at most 2,000 of them at a time;
-   * and 5,000 clients behind one address reconnect within 40 s. Further ones are answered with status 503 (rule B13).
+   * and 5,000 clients behind one address reconnect within 40 s. Further ones are answered with status 503 (rule B25).
    */
   addressUpgradesPerSecond: 100,
   addressUpgradesBurst: 1_000,

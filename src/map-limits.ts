@@ -24,7 +24,7 @@ export const mapLimits = {
    * back (rule Z8). Queues and outboxes of backends deliver within a day, or raise an alarm.
    */
   mapRemovedVersionMs: 86_400_000,
-  /** Rows that one page of a state may look at: those of removed and of newer keys among them are left out (rule Z3). */
+  /** Rows that one page of a state may look at: those of removed and of newer keys among them are left out (rule Z25). */
   mapPageRowsMax: 2_048,
   /**
    * How long a page that was read is given to others who ask for the same one, and the bytes of such pages that a map keeps
@@ -83,11 +83,11 @@ export const mapLimits = {
   presenceKeyTtlMsMax: 86_400_000,
   /**
    * Comings and goings that one call tells a presence map, and those that wait for the call before it. Further ones are
-   * dropped: the map learns of them when its object counts next (rule Z22).
+   * dropped: the map learns of them when its object counts next (rule Z27).
    */
   presenceToldMax: 1_000,
   presenceToldWaitingMax: 10_000,
-  /** The pause after which a call to a presence map is repeated, and how often it is made in all (rule Z22). */
+  /** The pause after which a call to a presence map is repeated, and how often it is made in all (rule Z24). */
   presenceTellRetryMs: 1_000,
   presenceTellTriesMax: 3,
   /** How long a presence map waits for the answer of the channel that it shows: as long as that waits, and a second more. */

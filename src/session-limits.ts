@@ -31,7 +31,7 @@ export const sessionLimits = {
   subscribesBurst: 1_024,
   /**
    * Rates of `client.rate_limit` for one command, commands of each, and its time. An object that hibernates forgets what
-   * it counted, after 10 quiet seconds at the earliest: what is counted for no longer is forgotten by then (rule B7).
+   * it counted, after 10 quiet seconds at the earliest: what is counted for no longer is forgotten by then (rule B21).
    */
   ratesMax: 4,
   rateCommandsMax: 100_000,

@@ -37,7 +37,7 @@ export class ChannelMap {
   readonly #pages = new SharedPages<MapStatePage>();
   /** Undefined until somebody needs it: counting looks at all keys. */
   #counts: KeyCounts | undefined;
-  /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z11). */
+  /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z30). */
   #isLost: boolean;
   #hasBegun = false;
 
@@ -201,7 +201,7 @@ export class ChannelMap {
 
   /**
    * Tells the subscribers that the state of an ephemeral map was lost in a crash, or begins the stream in which those of a
-   * map that never had a key go on (rule Z11). To be called before anything else, or at the end of the first event.
+   * map that never had a key go on (rule Z30). To be called before anything else, or at the end of the first event.
    */
   tellLoss(nowMs: number): void {
     if (this.#isLost) {

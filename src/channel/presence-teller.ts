@@ -9,7 +9,7 @@ import type { ClientInfo } from "../protocol/publication.ts";
 import type { PresenceChannel } from "./presence-channels.ts";
 
 /**
- * Tells the presence maps of a channel who comes and goes (rule Z22). Each map has one call in flight, and what happens
+ * Tells the presence maps of a channel who comes and goes (rule Z27). Each map has one call in flight, and what happens
  * meanwhile shares the next one; of a client only the last thing that happened waits. A map that nobody looks at isn't
  * called until its object asks who is there. Calls that fail are repeated a few times and then dropped: the map's object
  * asks again anyway. The platform makes the calls and reports the reply of each to {@link answered}.

@@ -194,9 +194,9 @@ export interface ClientConfig {
   readonly connectionLimit: number;
   /** The most connections of one user, in all objects together; 0 for no limit (rule U12). */
   readonly userConnectionLimit: number;
-  /** The most sockets that one object accepts per second; 0 for no limit (rule B7). */
+  /** The most sockets that one object accepts per second; 0 for no limit (rule B23). */
   readonly connectionRateLimit: number;
-  /** How fast one connection may send commands: of a method by its name, and of all by "total" (rule B7). */
+  /** How fast one connection may send commands: of a method by its name, and of all by "total" (rule B21). */
   readonly rateLimit: ReadonlyMap<string, CommandRates>;
   /** The same for all connections of one user on one object together. */
   readonly userRateLimit: ReadonlyMap<string, CommandRates>;

@@ -6,7 +6,7 @@ import { unsupportedRateLimits } from "./unsupported.ts";
 
 /**
  * Reads `client.rate_limit`: how fast one connection, and all connections of a user on one object, may send commands
- * (rule B7). The names are those of Centrifugo PRO.
+ * (rule B21). The names are those of Centrifugo PRO.
  *
  * @param section receives the problems
  */

@@ -134,7 +134,7 @@ export function fitsCursors(identity: LargeParts, count: number): boolean {
 }
 
 /**
- * Whether what a backend gave at the upgrade fits into the attachment until the client's connect comes (rule Q10). The
+ * Whether what a backend gave at the upgrade fits into the attachment until the client's connect comes (rule Q14). The
  * subscriptions in the claims may be stored in a row.
  */
 export function fitsUntilConnect(identity: LargeParts): boolean {

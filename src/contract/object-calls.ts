@@ -112,7 +112,7 @@ export interface ChannelCalls extends SessionCalls {
    *              those that presence lists
    */
   present(shown?: PresenceKind): Promise<ChannelPresenceReply>;
-  /** Takes who came and went on a channel, where this one is its presence map (rule Z22). */
+  /** Takes who came and went on a channel, where this one is its presence map (rule Z27). */
   presenceTold(told: PresenceTold): Promise<PresenceToldReply>;
   /** Counts the subscribers on this object's own sockets, for the directory (rule U24). */
   ownSubscribers(): Promise<OwnSubscribers>;

@@ -33,7 +33,7 @@ export type RelayEntry =
    */
   | { readonly type: "gone"; readonly info: ClientInfo }
   /**
-   * A gateway's client has subscribed to a channel with presence maps, or its subscription has ended (rule Z22). It goes to
+   * A gateway's client has subscribed to a channel with presence maps, or its subscription has ended (rule Z27). It goes to
    * the channel's object only.
    */
   | { readonly type: "here" | "away"; readonly info: ClientInfo }

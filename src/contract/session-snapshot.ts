@@ -35,7 +35,7 @@ export interface SessionIdentity {
   /** The client is transient: it polls, so it isn't present, and its joins and leaves aren't announced (rule T9). */
   readonly passing?: boolean;
   /**
-   * Until connect: the claims of a token that the edge verified, or those that a backend gave it (rule Q10). Then: the
+   * Until connect: the claims of a token that the edge verified, or those that a backend gave it (rule Q14). Then: the
    * connection's claims without subscriptions.
    */
   readonly claims?: ConnectionClaims;

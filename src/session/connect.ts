@@ -227,14 +227,14 @@ function credentialsOf(
   return { outcome: "accepted", claims };
 }
 
-/** Credentials that a backend gave at the upgrade (rule Q10). If they have ended since, the client comes back for others. */
+/** Credentials that a backend gave at the upgrade (rule Q14). If they have ended since, the client comes back for others. */
 function byBackend(
   { atUpgrade }: SessionIdentity,
   claims: ConnectionClaims,
   nowMs: number,
 ): AcceptedConnect | Decision {
   if (hasEnded(claims.expireAtSeconds, nowMs)) {
-    const why = { rule: "Q10", reason: "what the backend gave at the upgrade has ended since" };
+    const why = { rule: "Q14", reason: "what the backend gave at the upgrade has ended since" };
     return { outcome: "disconnect", code: disconnectCodes.connectionExpired, why };
   }
   return { outcome: "accepted", byHook: true, claims, ...atUpgrade };

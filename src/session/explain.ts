@@ -75,7 +75,7 @@ const expireAtPassed = "the token's expire_at has passed";
 /** Why a command over a rate of the configuration is refused; undefined for any other rate. */
 export function whyExceeded(rate: string | undefined): Why | undefined {
   if (rate === undefined) return undefined;
-  return { rule: "B7", reason: `client.rate_limit.${rate} is exceeded` };
+  return { rule: "B22", reason: `client.rate_limit.${rate} is exceeded` };
 }
 
 function whyConnect({ identity, context }: CommandSession, code: number): Why {

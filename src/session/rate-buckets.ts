@@ -2,7 +2,7 @@ import { partsOf } from "../config/name-parts.ts";
 import type { CommandRates, Config, Rate } from "../config/config.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** The buckets of one connection, or of one user on one object, for rates of the configuration (rule B7). */
+/** The buckets of one connection, or of one user on one object, for rates of the configuration (rule B21). */
 export class RateBuckets {
   /** All connections and users share the rates, and have buckets of their own. */
   readonly #buckets = new Map<Rate, TokenBucket>();

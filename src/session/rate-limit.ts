@@ -159,7 +159,7 @@ const commandRate: Rate = {
 };
 
 /**
- * For the commands of one connection that are refused because of the configuration (rule B7). Such a refusal doesn't
+ * For the commands of one connection that are refused because of the configuration (rule B22). Such a refusal doesn't
  * count as a command: a rate may be so low that a client which tries again would never be granted one.
  */
 const refusalRate: Rate = {

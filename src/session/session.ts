@@ -437,7 +437,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return (isBehind && this.#wouldExceed(message.length)) || this.#overloads(message);
   }
 
-  /** Whether the message is large, and the object's clients together have too large a backlog for it (rule B3). */
+  /** Whether the message is large, and the object's clients together have too large a backlog for it (rule B26). */
   #overloads({ length }: Message): boolean {
     return length > limits.smallReplyBytes && this.context.backlog.overloaded(length);
   }

@@ -4,7 +4,7 @@ import type { CommandMethod } from "../protocol/command.ts";
 import { RateBuckets } from "./rate-buckets.ts";
 
 /**
- * How fast the users of one object may send commands, each user with all connections on the object together (rule B7).
+ * How fast the users of one object may send commands, each user with all connections on the object together (rule B21).
  * It lives in memory only, and other objects count for themselves.
  */
 export class UserRates {

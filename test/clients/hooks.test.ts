@@ -161,7 +161,7 @@ describe("a login by cookie, with the hook at the upgrade", () => {
   });
   afterAll(() => atUpgrade.close());
 
-  it("[Q10] a client is the user of its cookie, also after its object has hibernated", async () => {
+  it("[Q10] [Q14] a client is the user of its cookie, also after its object has hibernated", async () => {
     client = withCookie(atUpgrade.gatewayAddress(), "session=ada");
     expect(await client.connected.next()).toMatchObject({ data: { hello: "Ada" } });
     expect(await client.serverSide.subscribed.next()).toMatchObject({ channel: "news" });
@@ -175,7 +175,7 @@ describe("a login by cookie, with the hook at the upgrade", () => {
   });
 
   it.each(endpoints)(
-    "[Q10] a refused client stays away, with the backend's code: $name",
+    "[Q10] [Q13] a refused client stays away, with the backend's code: $name",
     async (endpoint) => {
       const address = endpoint.address(atUpgrade, "room");
       for (const [cookie, ending] of [
@@ -189,7 +189,7 @@ describe("a login by cookie, with the hook at the upgrade", () => {
     },
   );
 
-  it("[Q5] [Q10] a client waits for a backend that is away, and gets in when it is back", async () => {
+  it("[Q5] [Q10] [Q13] a client waits for a backend that is away, and gets in when it is back", async () => {
     const { answer } = backend;
     backend.answer = () => 500;
     client = withCookie(atUpgrade.gatewayAddress(), "session=ada");

@@ -26,7 +26,7 @@ describe("new connections", () => {
     const clients = 40;
     const own = `news-${endpoint.name}`;
 
-    it("[B7] [B4] that come too fast are refused with 503, come again, and get in", async () => {
+    it("[B23] [B4] that come too fast are refused with 503, come again, and get in", async () => {
       const address = endpoint.address(server, own);
       const answers = await Promise.all(Array.from({ length: clients }, () => handshake(address)));
       const refused = answers.filter(({ status }) => status !== 101);

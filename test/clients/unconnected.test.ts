@@ -18,7 +18,7 @@ const channelVariants = variants.filter(({ endpoint }) => endpoint.name === "cha
 describe.each(channelVariants)(
   "[S2] in the situation $name",
   ({ name, endpoint, betweenSteps }) => {
-    it("[B13] clients that never connected and never answer their close are bounded", async () => {
+    it("[B13] [B24] clients that never connected and never answer their close are bounded", async () => {
       // The proxy of the test's server would take four file descriptors for each socket.
       const address = endpoint.address(server, name, await server.runtimeAddress());
       // With an open connection, the object doesn't drop the others (rule B11).

@@ -203,7 +203,7 @@ describe("an object with a backlog of 64 MiB", () => {
     vi.useRealTimers();
   });
 
-  it("[B3] cuts those that don't read after a quarter of a second, and goes on", async () => {
+  it("[B27] cuts those that don't read after a quarter of a second, and goes on", async () => {
     const channel = newChannel("room");
     const reader = await TestSocket.subscribe(channel, "reader");
     const { readers } = await silentReaders(channel, 132);

@@ -35,7 +35,7 @@ const tooMany = (id: number) =>
   `{"id":${id},"error":{"code":111,"message":"too many requests","temporary":true}}`;
 
 describe.each(variants)("a configured rate on $name", (variant) => {
-  it("[B7] [S2] refuses with 111 what is more, and forgets it when it may", async () => {
+  it("[B7] [B22] [S2] refuses with 111 what is more, and forgets it when it may", async () => {
     const [channel, other] = [newChannel("plain"), newChannel("room")];
     const socket = await variant.subscribe(channel, "ada");
     for (let turn = 0; turn < 2; turn++) {
@@ -64,7 +64,7 @@ describe.each(variants)("a configured rate on $name", (variant) => {
 });
 
 describe.each(awakeVariants)("a configured rate on $name", (variant) => {
-  it("[B7] of a user is shared by the user's connections", async () => {
+  it("[B7] [B21] of a user is shared by the user's connections", async () => {
     const channel = newChannel("room");
     const user = `user-${channel}`;
     const sockets = [
@@ -113,7 +113,7 @@ describe("a configured rate", () => {
     await stream.cancel();
   });
 
-  it("[B7] [A13] is named in the log, and closes the connection of who goes on", async () => {
+  it("[B7] [B22] [A13] is named in the log, and closes the connection of who goes on", async () => {
     const lines: string[] = [];
     vi.spyOn(console, "warn").mockImplementation((line) => lines.push(String(line)));
     const channel = newChannel("plain");
@@ -123,7 +123,7 @@ describe("a configured rate", () => {
     expect(await socket.closed).toStrictEqual({ code: 3013, reason: "too many requests" });
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({
       refused: "publish",
-      rule: "B7",
+      rule: "B22",
       reason: "client.rate_limit.client_command.publish is exceeded",
       code: 111,
       user: "ada",

@@ -182,7 +182,7 @@ describe("a connection for many channels", () => {
     ]);
   });
 
-  it("[B13] is answered 503 when its address opens too many without a token, calling no object", async () => {
+  it("[B25] is answered 503 when its address opens too many without a token, calling no object", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const { upgrade, askedNow } = edge(taken);
     const from = { "CF-Connecting-IP": "192.0.2.1" };
@@ -196,7 +196,7 @@ describe("a connection for many channels", () => {
     expect(refused.status).toBe(503);
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThanOrEqual(2);
     expect(askedNow()).toStrictEqual([]);
-    expect(log.mock.calls.join()).toContain(`"rule":"B13"`);
+    expect(log.mock.calls.join()).toContain(`"rule":"B25"`);
     expect((await upgrade(path, { "CF-Connecting-IP": "192.0.2.2" })).status).toBe(101);
     const bearer = await token({ sub: "ada" });
     expect((await upgrade(`${path}?token=${bearer}`, from)).status).toBe(101);

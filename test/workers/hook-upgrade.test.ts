@@ -137,7 +137,7 @@ describe.each(variants)("a backend that is asked at the upgrade, on $name", (var
     socket.close();
   });
 
-  it("[B13] [Q10] admits a client that counts as one with a token", async () => {
+  it("[B24] [Q10] [Q14] admits a client that counts as one with a token", async () => {
     const channel = newChannel("room");
     const headers = { ...giving({ user: "ada" }), "CF-Connecting-IP": "192.0.2.7" };
     const most = limits.unconnectedPerAddressMax;
@@ -161,7 +161,7 @@ describe.each(variants)("a backend that is asked at the upgrade, on $name", (var
     other.close();
   });
 
-  it("[Q10] [U11] gives way to a token of the same user only", async () => {
+  it("[Q10] [Q14] [U11] gives way to a token of the same user only", async () => {
     const channel = newChannel("room");
     const user = newUser();
     const connecting = async (sub: string): Promise<TestSocket> => {
@@ -210,14 +210,14 @@ describe("a client that a backend refuses at the upgrade", () => {
   const paths = ["/connection/websocket", "/channel/news/websocket"];
 
   it.each(paths)(
-    "[Q10] is closed with the backend's code, and no object is touched: %s",
+    "[Q10] [Q13] is closed with the backend's code, and no object is touched: %s",
     async (path) => {
       const socket = await refusedSocket(thrownOut, path);
       expect(await socket.closed).toStrictEqual({ code: 4_500, reason: "banned" });
     },
   );
 
-  it("[Q10] [C4] has its connect answered with the error, nothing after it, and is closed as stale", async () => {
+  it("[Q10] [Q13] [C4] has its connect answered with the error, nothing after it, and is closed as stale", async () => {
     const socket = await refusedSocket(refusedBy(no));
     socket.sendFrame("{}");
     expect(await socket.line()).toBe('{"push":{"channel":""}}');
@@ -272,12 +272,12 @@ describe("a client that a backend refuses at the upgrade", () => {
     webSocket?.close();
   });
 
-  it("[T8] [Q10] is closed if it is unidirectional, and can't be sent an error", async () => {
+  it("[T8] [Q10] [Q13] is closed if it is unidirectional, and can't be sent an error", async () => {
     const socket = await refusedSocket(refusedBy(no), "/connection/uni_websocket");
     expect(await socket.closed).toStrictEqual({ code: 3004, reason: "internal server error" });
   });
 
-  it("[B1] [Q10] is closed at once if the edge holds too many such sockets", async () => {
+  it("[B1] [Q10] [Q13] is closed at once if the edge holds too many such sockets", async () => {
     const opening = Array.from({ length: limits.refusedSocketsMax }, () =>
       refusedSocket(refusedBy(no)),
     );
@@ -295,13 +295,13 @@ describe("a client that a backend refuses at the upgrade", () => {
     ["too large credentials", givingLarge({ info: limits.sessionClaimsBytesMax })],
     ["too many subscriptions", givingLarge({ subs: 1_000, name: "room:" })],
     ["too much data", saying({ size: limits.attachmentBytesMax })],
-  ])("[B2] [Q10] is answered 106 after %s", async (_, headers) => {
+  ])("[B2] [Q10] [Q14] is answered 106 after %s", async (_, headers) => {
     const socket = await refusedSocket(headers);
     expect((await socket.ask({ id: 1, connect: {} })).error?.code).toBe(106);
     socket.close();
   });
 
-  it("[Q5] [Q10] is answered 110 after credentials that have ended", async () => {
+  it("[Q5] [Q10] [Q14] is answered 110 after credentials that have ended", async () => {
     const socket = await refusedSocket(giving({ user: "ada", expire_at: 5 }));
     expect((await socket.ask({ id: 1, connect: {} })).error?.code).toBe(110);
     socket.close();
@@ -310,7 +310,7 @@ describe("a client that a backend refuses at the upgrade", () => {
   it.each([
     ["a fault", saying({ status: 500 })],
     ["nonsense", giving({ user: 5 })],
-  ])("[Q5] [Q10] comes back later after %s of the backend", async (_, headers) => {
+  ])("[Q5] [Q10] [Q13] comes back later after %s of the backend", async (_, headers) => {
     for (const path of ["/connection/websocket", "/connection/uni_websocket"]) {
       const response = await edge(path, { headers: { Upgrade: "websocket", ...headers } });
       expect(response.status).toBe(503);
@@ -367,7 +367,7 @@ describe("a client that no backend is asked about at the upgrade", () => {
   });
 });
 
-it("[Q1] [B13] [Q10] a client that opens connections too fast isn't asked about", async () => {
+it("[Q1] [B25] [Q10] a client that opens connections too fast isn't asked about", async () => {
   const never = new AddressRate({ burst: 0, perSecond: 0 });
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configureWorker);
@@ -382,7 +382,7 @@ it("[Q1] [B13] [Q10] a client that opens connections too fast isn't asked about"
   expect(await takeAsked()).toStrictEqual([]);
 });
 
-it("[B13] [Q10] one address can't have all the questions of an isolate", async () => {
+it("[B25] [Q10] one address can't have all the questions of an isolate", async () => {
   vi.setSystemTime(Date.now());
   const objects = { CHANNELS: untouchable(env.CHANNELS), GATEWAYS: untouchable(env.GATEWAYS) };
   const app = createApp();
@@ -425,7 +425,7 @@ describe("a stream whose client a backend is asked about at the upgrade", () => 
     },
   );
 
-  it("[T2] [T5] [Q10] ends with the backend's disconnect, or has its error", async () => {
+  it("[T2] [T5] [Q10] [Q13] ends with the backend's disconnect, or has its error", async () => {
     const closing = new TestStream(await edge("/connection/sse", post(thrownOut, {})));
     expect(await closing.rest()).toContain('"disconnect":{"code":4500,"reason":"banned"}');
     const refused = new TestStream(await edge("/connection/http_stream", post(refusedBy(no), {})));
@@ -446,7 +446,7 @@ describe("a stream whose client a backend is asked about at the upgrade", () => 
     await stream.cancel();
   });
 
-  it("[T9] [Q10] is a long poll, with the status of the refusal", async () => {
+  it("[T9] [Q10] [Q13] is a long poll, with the status of the refusal", async () => {
     expect((await poll(thrownOut)).status).toBe(503);
     expect((await poll(refusedBy({ ...no, code: 103 }))).status).toBe(403);
     expect((await poll(saying({ body: {} }))).status).toBe(401);

@@ -175,7 +175,7 @@ describe("the end of keys", () => {
 });
 
 describe("an ephemeral map", () => {
-  it("[Z11] costs no row for a change, one to begin and one to rest", async () => {
+  it("[Z11] [Z29] costs no row for a change, one to begin and one to rest", async () => {
     const channel = newChannel("brief");
     // This makes the table.
     await set(channel, "a", 1);
@@ -192,7 +192,7 @@ describe("an ephemeral map", () => {
     expect(await costOf(channel, () => set(channel, "a", 3))).toBe(0);
   });
 
-  it("[Z11] that crashes before it rests has a new epoch and no keys, and stays so", async () => {
+  it("[Z30] that crashes before it rests has a new epoch and no keys, and stays so", async () => {
     const channel = newChannel("brief");
     await set(channel, "a", 1);
     await rest(channel);
@@ -213,7 +213,7 @@ describe("an ephemeral map", () => {
 describe.each(awakeVariants.filter(({ place }) => place !== channelPlace))(
   "a subscriber at $name",
   (variant) => {
-    it("[Z11] is told by the alarm that an ephemeral map was lost, once, and reads it anew", async () => {
+    it("[Z30] is told by the alarm that an ephemeral map was lost, once, and reads it anew", async () => {
       const channel = newChannel("brief");
       const socket = await variant.connect(channel, "ada");
       await socket.ask(subscribing(2, channel));

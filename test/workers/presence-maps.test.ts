@@ -111,7 +111,7 @@ class Calls {
 describe.each(variants)("a presence map, on $name", (variant) => {
   const isAwake = !variant.name.includes("evicted");
 
-  it("[Z21] [Z22] has the clients that are there, and is told who comes and goes in whatever way", async () => {
+  it("[Z21] [Z22] [Z27] has the clients that are there, and is told who comes and goes in whatever way", async () => {
     const channel = newChannel("chat");
     const name = `clients:${channel}`;
     const ada = await variant.subscribe(channel, "ada");
@@ -291,7 +291,7 @@ describe("a presence map", () => {
     expect((await watcher(near, name)).keys).toStrictEqual(left);
   });
 
-  it("[Z22] has what it wasn't told after the next census, and everybody after a crash", async () => {
+  it("[Z22] [Z27] has what it wasn't told after the next census, and everybody after a crash", async () => {
     const channel = newChannel("chat");
     const name = `clients:${channel}`;
     const { socket } = await watcher(near, name);
@@ -336,7 +336,7 @@ describe("a presence map", () => {
     expect((await call("map_stats", { channel: name })).body).toContain('"num_keys":0');
   });
 
-  it("[Z22] isn't called while nobody looks, and then forgets its keys and stores nothing", async () => {
+  it("[Z28] isn't called while nobody looks, and then forgets its keys and stores nothing", async () => {
     const channel = newChannel("chat");
     const name = `clients:${channel}`;
     await own.subscribe(channel, "ada");

@@ -44,7 +44,7 @@ class Opener {
 }
 
 describe.each(variants)("$name: sockets without a token", (variant) => {
-  it("[B13] are bounded by their address until they connect or are gone", async () => {
+  it("[B13] [B24] are bounded by their address until they connect or are gone", async () => {
     const channel = newChannel("");
     const opener = new Opener(variant.place.holder(channel));
     expect(await opener.openUntilRefused({ address })).toBe(unconnectedPerAddressMax);
@@ -70,7 +70,7 @@ describe.each(variants)("$name: sockets without a token", (variant) => {
     expect(await opener.openUntilRefused({ address })).toBe(3);
   });
 
-  it("[B13] fill the object, but not for those with a token and those of the edge", async () => {
+  it("[B13] [B24] fill the object, but not for those with a token and those of the edge", async () => {
     const channel = newChannel("");
     const opener = new Opener(variant.place.holder(channel));
     expect(await opener.openUntilRefused()).toBe(unconnectedMax);

@@ -436,7 +436,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     },
   },
   {
-    name: "[Z11] a subscriber of an ephemeral map that never had a key loses nothing when its object sleeps",
+    name: "[Z30] a subscriber of an ephemeral map that never had a key loses nothing when its object sleeps",
     plan: {
       seed: 602038878,
       faultShare: 0,

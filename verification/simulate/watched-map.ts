@@ -14,7 +14,7 @@ export class MapWatch {
   readonly #model: MapModel;
   /** The changes that the map has told its channel of since the model was compared. */
   #told: Publication[] = [];
-  /** Right pages after the first one, by what was asked for: they may be answered again for a moment (rule Z3). */
+  /** Right pages after the first one, by what was asked for: they may be answered again for a moment (rule Z26). */
   readonly #pages = new Map<string, { readonly shown: string; readonly atMs: number }>();
   /** Whether the map was told to expire keys, and does nothing else. */
   #isExpiring = false;

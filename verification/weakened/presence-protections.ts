@@ -1,6 +1,6 @@
 import type { Protection } from "./protection.ts";
 
-/** What keeps presence maps right (rules Z21 to Z24). */
+/** What keeps presence maps right (rules Z21 to Z24, Z27 and Z28). */
 export const presenceProtections: readonly Protection[] = [
   {
     name: "census-before-page",
@@ -14,7 +14,7 @@ export const presenceProtections: readonly Protection[] = [
   {
     name: "told-during-census",
     meaning: "a client that goes during a census isn't shown because the list still has it",
-    rule: "Z22",
+    rule: "Z27",
     noticedBy: ["simulate"],
     file: "src/channel/presence-map.ts",
     code: "if (!census.told.has(key)) this.#show(key, info, nowMs);",
@@ -23,7 +23,7 @@ export const presenceProtections: readonly Protection[] = [
   {
     name: "came-during-census",
     meaning: "a client that comes during a census isn't removed because the list lacks it",
-    rule: "Z22",
+    rule: "Z27",
     noticedBy: ["simulate"],
     file: "src/channel/presence-map.ts",
     code: "if (census.found.has(key) || census.told.has(key)) continue;",
@@ -42,7 +42,7 @@ export const presenceProtections: readonly Protection[] = [
   {
     name: "unwatched-keys",
     meaning: "a presence map at which nobody looks forgets its keys, and lets its object sleep",
-    rule: "Z22",
+    rule: "Z28",
     noticedBy: ["simulate"],
     file: "src/channel/presence-map.ts",
     code: "else if (!this.#isFresh(nowMs) && !this.#map.isEmpty) this.#map.clear(nowMs);",
@@ -51,7 +51,7 @@ export const presenceProtections: readonly Protection[] = [
   {
     name: "one-telling-at-a-time",
     meaning: "a presence map isn't told of something before it has taken what was before",
-    rule: "Z22",
+    rule: "Z27",
     noticedBy: ["simulate"],
     file: "src/channel/presence-teller.ts",
     code: "if (this.#isCalling || isLater",
@@ -60,7 +60,7 @@ export const presenceProtections: readonly Protection[] = [
   {
     name: "newest-telling",
     meaning: "of a client that has come and gone, a presence map is told the last",
-    rule: "Z22",
+    rule: "Z27",
     noticedBy: ["simulate"],
     file: "src/channel/presence-teller.ts",
     code: "const isKnown = this.#waiting.delete(key);",
@@ -69,7 +69,7 @@ export const presenceProtections: readonly Protection[] = [
   {
     name: "asked-again",
     meaning: "a presence map that asks who is there is told again who comes and goes",
-    rule: "Z22",
+    rule: "Z27",
     noticedBy: ["simulate"],
     file: "src/channel/presence-teller.ts",
     code: "this.asks++;\n    this.#isHeard = true;",

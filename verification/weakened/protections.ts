@@ -287,7 +287,7 @@ export const protections: readonly Protection[] = [
     name: "checkpoint-taken-out",
     meaning:
       "an ephemeral map that crashes after a change doesn't come back with what it was before",
-    rule: "Z11",
+    rule: "Z30",
     noticedBy: ["prove", "simulate"],
     file: "src/channel/map-store.ts",
     code: "this.#checkpoint.takeOut(nowMs);",
@@ -297,7 +297,7 @@ export const protections: readonly Protection[] = [
   {
     name: "told-loss",
     meaning: "the subscribers of an ephemeral map whose state was lost in a crash are told",
-    rule: "Z11",
+    rule: "Z30",
     noticedBy: ["prove", "simulate"],
     file: "src/channel/channel-map.ts",
     code: "this.#isLost = store.wasLost;",

@@ -54,7 +54,7 @@ export class AddressRate {
   }
 }
 
-/** How often one client address may open connections without a token (rule B13). */
+/** How often one client address may open connections without a token (rule B25). */
 export const upgradeRate: Rate = {
   burst: limits.addressUpgradesBurst,
   perSecond: limits.addressUpgradesPerSecond,

@@ -75,7 +75,7 @@ export async function askAboutClient(
   }
   if (!edgeOf(configured).perAddress.admits(addressOf(context), Date.now())) {
     context.set("refusal", {
-      rule: "B13",
+      rule: "B25",
       reason: "the client's address causes questions too fast",
     });
     return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
@@ -140,7 +140,7 @@ async function ask(
 /** What the requests of this isolate share. */
 interface Edge {
   readonly hooks: SharedHooks;
-  /** Bounds the questions about clients of one address, so that it doesn't take the turns of all others (rule B13). */
+  /** Bounds the questions about clients of one address, so that it doesn't take the turns of all others (rule B25). */
   readonly perAddress: AddressRate;
 }
 

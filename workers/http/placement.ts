@@ -157,7 +157,7 @@ export function emulatedTransport(
 /** The part of a handover that says how a client is connected. */
 export type ClientTransport = Pick<Handover, "codec" | "emulated" | "events" | "passing">;
 
-/** A socket that behaves as if an object had accepted it, and refuses the client (rules A12 and Q10). */
+/** A socket that behaves as if an object had accepted it, and refuses the client (rules A12 and Q13). */
 export function refusingSocket(socket: WebSocket): OpenedSocket {
   socket.binaryType = "arraybuffer";
   return { outcome: "opened", socket, keepalive: keepaliveTexts };

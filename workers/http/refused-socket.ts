@@ -1,5 +1,5 @@
 /**
- * Sockets that the edge answers itself, because a backend has refused the client at the upgrade (rule Q10). The client
+ * Sockets that the edge answers itself, because a backend has refused the client at the upgrade (rule Q13). The client
  * sees what an object would have told it: the close, or the error that answers its connect.
  */
 import { keepaliveAnswer } from "../../src/contract/keepalive.ts";

@@ -12,7 +12,7 @@ import { limits } from "../../src/limits.ts";
 import { inTime } from "../platform/object-call.ts";
 
 /**
- * The hooks of one isolate of the edge (rule Q10): its requests share the bounds of asking a backend, and what they know
+ * The hooks of one isolate of the edge (rule Q13): its requests share the bounds of asking a backend, and what they know
  * of it, as the sessions of an object do (rules Q6 and Q7). Isolates share nothing.
  *
  * The platform ties I/O to the request that began it, and ends both when the client goes, without any notice. So a

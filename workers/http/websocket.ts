@@ -34,7 +34,7 @@ export function webSocket(
     if (admission.outcome === "refused") return admission.response;
     const { address } = admission;
     if (!withoutToken.admits(address, Date.now())) {
-      context.set("refusal", { rule: "B13", reason: tooManyUpgrades });
+      context.set("refusal", { rule: "B25", reason: tooManyUpgrades });
       return respondBusy(busyRetrySeconds());
     }
     const client: ClientTransport = codec === "json" ? {} : { codec };

@@ -161,7 +161,7 @@ export function askShown(
   return answerInTime("call for a presence map", limits.presenceCountMs, list, object);
 }
 
-/** Tells the object of a presence map who has come and gone, once. Repeating it is harmless (rule Z22). */
+/** Tells the object of a presence map who has come and gone, once. Repeating it is harmless (rule Z27). */
 export async function tellPresence(
   channels: Env["CHANNELS"],
   { map, told }: PresenceTelling,

@@ -34,7 +34,7 @@ import { UnconnectedSockets } from "./unconnected-sockets.ts";
 export class ClientSockets {
   readonly #setup: ClientSocketsSetup;
   readonly #clients = new Map<WebSocket, Client>();
-  /** Bounds how fast sockets are taken (rule B7); undefined without `client.connection_rate_limit`. */
+  /** Bounds how fast sockets are taken (rule B23); undefined without `client.connection_rate_limit`. */
   readonly #admissions: TokenBucket | undefined;
   /** Sockets whose session changed since the last {@link takeDueAtMs}; in a fresh instance, all sockets. */
   readonly #changed = new Set<WebSocket>();
@@ -445,7 +445,7 @@ function addressIn(tags: readonly string[]): string {
   return tags.find((tag) => tag.startsWith(addressTag))?.slice(addressTag.length) ?? "";
 }
 
-/** Whether a connection is one of those that {@link UnconnectedSockets} bounds until it connects (rule B13). */
+/** Whether a connection is one of those that {@link UnconnectedSockets} bounds until it connects (rule B24). */
 function isBounded({ claims, emulated }: Handover): boolean {
   return claims === undefined && emulated !== true;
 }
@@ -463,7 +463,7 @@ type SocketRefusal = "full" | "too-fast" | "too-many-of-address";
 
 /**
  * Refuses a socket with 503. If the object is full, the edge tries another one (rules G3, G4). A socket that comes too
- * fast (rule B7), or from an address that has enough of them (rule B13), is told to come later instead, after a random
+ * fast (rule B23), or from an address that has enough of them (rule B13), is told to come later instead, after a random
  * time, so that such sockets don't come together again.
  * Were the edge to try another object, they would come as fast as before, and spread over objects that stay nearly
  * empty.

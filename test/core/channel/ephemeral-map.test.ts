@@ -43,7 +43,7 @@ describe("an ephemeral map", () => {
     expect(openMap(sql, options).channel.newestMs).toBe(30_000);
   });
 
-  it("[Z11] that was lost has a new epoch and no keys, and tells its subscribers once", () => {
+  it("[Z30] that was lost has a new epoch and no keys, and tells its subscribers once", () => {
     const sql = new NodeSql();
     const { channel, map } = openMap(sql, options);
     set(map, "a", 1);

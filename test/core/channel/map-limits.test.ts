@@ -64,7 +64,7 @@ describe("the stream of an ephemeral map", () => {
 });
 
 describe("reading a map", () => {
-  it("[Z3] [B1] looks at a bounded number of rows, and goes on after them", () => {
+  it("[Z3] [Z25] [B1] looks at a bounded number of rows, and goes on after them", () => {
     const { map } = openMap(new NodeSql(), ephemeral);
     for (let number = 0; number <= limits.mapPageRowsMax; number++) {
       set(map, keyOf(number), 1, { version: 1n });

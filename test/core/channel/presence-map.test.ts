@@ -109,7 +109,7 @@ describe("a census", () => {
     expect(fixture.keys).toEqual(["b", "c", "d"]);
   });
 
-  it("[Z22] leaves alone what is told while it is under way, whichever of both came first", () => {
+  it("[Z22] [Z27] leaves alone what is told while it is under way, whichever of both came first", () => {
     const fixture = new Fixture();
     fixture.count([client("a"), client("b"), client("c")]);
     fixture.nowMs = fixture.map.dueAtMs;
@@ -231,7 +231,7 @@ describe("an alarm", () => {
     expect(fixture.map.begins(6)).toBe(false);
   });
 
-  it("[Z22] has the map forget its keys, with its epoch, once nobody has looked for a while", () => {
+  it("[Z28] has the map forget its keys, with its epoch, once nobody has looked for a while", () => {
     const fixture = new Fixture();
     fixture.count([client("a")]);
     const { epoch } = fixture.opened.channel.top ?? fail();

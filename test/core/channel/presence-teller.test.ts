@@ -36,7 +36,7 @@ const taken = { outcome: "taken" } as const;
 const left = { outcome: "left" } as const;
 
 describe("what presence maps are told", () => {
-  it("[Z22] are clients that come and go, and users that come", () => {
+  it("[Z27] are clients that come and go, and users that come", () => {
     const teller = tellerOf("clients", "users");
     teller.here(client("a"));
     teller.here({ user: "", client: "b" });
@@ -47,7 +47,7 @@ describe("what presence maps are told", () => {
     ]);
   });
 
-  it("[Z22] comes in one call at a time, with the last of each client, in their order", () => {
+  it("[Z27] comes in one call at a time, with the last of each client, in their order", () => {
     const teller = tellerOf("clients");
     teller.here(client("a"));
     const call = onlyCall(teller);
@@ -59,7 +59,7 @@ describe("what presence maps are told", () => {
     expect(callsOf(teller)).toEqual(["room > clients:room: here c, away b"]);
   });
 
-  it("[Z22] is nothing while nobody looks, until the map's object asks", () => {
+  it("[Z22] [Z28] is nothing while nobody looks, until the map's object asks", () => {
     const teller = tellerOf("clients");
     teller.here(client("a"));
     teller.answered(onlyCall(teller), left, 0);
@@ -73,7 +73,7 @@ describe("what presence maps are told", () => {
     expect(callsOf(teller)).toEqual(["room > clients:room: here d"]);
   });
 
-  it("[Z22] goes on if the map's object asks while a call is under way that it answers with left", () => {
+  it("[Z27] goes on if the map's object asks while a call is under way that it answers with left", () => {
     const teller = tellerOf("clients");
     teller.here(client("a"));
     const call = onlyCall(teller);
@@ -84,7 +84,7 @@ describe("what presence maps are told", () => {
   });
 
   it.each(["failed", { outcome: "busy" }] as const)(
-    "[Z22] is repeated before what came since after a call that is %j, and then dropped",
+    "[Z27] is repeated before what came since after a call that is %j, and then dropped",
     (reply) => {
       const teller = tellerOf("clients");
       teller.here(client("a"));

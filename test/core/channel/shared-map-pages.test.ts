@@ -22,7 +22,7 @@ function filled() {
   return { sql, map };
 }
 
-describe("[Z3] a page that many clients read at the same time", () => {
+describe("[Z26] a page that many clients read at the same time", () => {
   it("is read once, and is the same list for all of them", () => {
     const { sql, map } = filled();
     const one = pageOf(map, first);

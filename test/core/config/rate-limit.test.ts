@@ -25,7 +25,7 @@ const limiting = (commands: object) => ({
 
 const problemsWith = (commands: object) => problemsOf(limiting(commands));
 
-describe("[B7] the rate limits of commands", () => {
+describe("[B21] the rate limits of commands", () => {
   it("are read for all commands, and for each kind, with several rates", () => {
     const buckets = [
       bucket,

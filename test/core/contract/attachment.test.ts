@@ -104,7 +104,7 @@ describe("a stored session", () => {
     ["a small user", { user: "42", expireAtSeconds: 0 }, "x"],
     ["large claims", { user: "42", expireAtSeconds: 0, info: json(`"${"x".repeat(8_000)}"`) }, "x"],
     ["text that isn't Latin", { user: "42", expireAtSeconds: 0 }, "😀"],
-  ])("[Q10] holds what a backend gave until the connect, up to a bound: %s", (_, claims, unit) => {
+  ])("[Q14] holds what a backend gave until the connect, up to a bound: %s", (_, claims, unit) => {
     const http = [["cookie", "c".repeat(limits.hookHeadersLengthMax - 6)]] as const;
     const withData = (count: number) => ({
       ...identity,

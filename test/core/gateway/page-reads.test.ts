@@ -20,7 +20,7 @@ function read(fixture: GatewayFixture, query: MapPageQuery, bytesMax = 1_000): O
   return replies;
 }
 
-describe("[Z3] pages of a map for the clients of a gateway", () => {
+describe("[Z3] [Z26] pages of a map for the clients of a gateway", () => {
   it("cross to it once for all who want the same one while it is on its way", () => {
     const fixture = new GatewayFixture();
     const all = [second, second, second].map((query) => read(fixture, query));

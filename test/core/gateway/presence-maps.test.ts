@@ -18,7 +18,7 @@ const channel = {
 const newFixture = (): GatewayFixture => new GatewayFixture(undefined, { channel });
 
 describe("a gateway's client of a channel with presence maps", () => {
-  it("[Z22] is told to the channel's object when its subscription has begun and when it ends", () => {
+  it("[Z27] is told to the channel's object when its subscription has begun and when it ends", () => {
     const fixture = newFixture();
     const { subscription } = fixture.subscribed("chat:a", { announced: true });
     subscription.begin();
@@ -88,7 +88,7 @@ describe("a gateway without subscribers to a presence map any more", () => {
 });
 
 describe("the channel's object", () => {
-  it("[Z22] passes on who comes and goes on gateways, and to nobody without a presence map", () => {
+  it("[Z27] passes on who comes and goes on gateways, and to nobody without a presence map", () => {
     const maps = [{ kind: "clients", channel: "clients:room" }] as const;
     const teller = new PresenceTeller("room", maps);
     const info = { user: "42", client: "c1" };

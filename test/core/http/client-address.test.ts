@@ -11,14 +11,14 @@ function admitted(rate: AddressRate, address: string | undefined, count: number,
 }
 
 describe("upgrades without a token of one address", () => {
-  it("[B13] are bounded at once, and by the second from then on", () => {
+  it("[B25] are bounded at once, and by the second from then on", () => {
     const rate = new AddressRate(upgradeRate);
     expect(admitted(rate, "192.0.2.1", burst + 1)).toBe(burst);
     expect(admitted(rate, "192.0.2.1", burst, nowMs + 2_000)).toBe(2 * perSecond);
     expect(admitted(rate, "192.0.2.2", burst)).toBe(burst);
   });
 
-  it("[B13] aren't bounded where the address isn't known", () => {
+  it("[B13] [B25] aren't bounded where the address isn't known", () => {
     expect(admitted(new AddressRate(upgradeRate), undefined, 3 * burst)).toBe(3 * burst);
   });
 });

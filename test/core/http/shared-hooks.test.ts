@@ -52,7 +52,7 @@ describe("the hooks of an isolate of the edge", () => {
     expect(await answer).toStrictEqual({ outcome: "result", result: '{"user":"ada"}' });
   });
 
-  it("[Q6] [Q10] bound the questions of all requests, and each is sent in its turn", async () => {
+  it("[Q6] [Q10] [Q13] bound the questions of all requests, and each is sent in its turn", async () => {
     const requests = new Requests();
     void requests.askMany(limits.hooksInFlightMax);
     const next = requests.ask();
@@ -65,7 +65,7 @@ describe("the hooks of an isolate of the edge", () => {
     expect(await next).toMatchObject({ outcome: "result" });
   });
 
-  it("[Q6] [Q10] refuse a question that has waited for its turn too long, and skip that turn", async () => {
+  it("[Q6] [Q10] [Q13] refuse a question that has waited for its turn too long, and skip that turn", async () => {
     const requests = new Requests();
     // The backend is slow, and its timeout is long: no turn is taken back.
     const [first] = requests.askMany(limits.hooksInFlightMax, 20_000);
@@ -81,7 +81,7 @@ describe("the hooks of an isolate of the edge", () => {
     expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 1);
   });
 
-  it("[Q7] [Q10] don't ask a backend that has failed other requests", async () => {
+  it("[Q7] [Q10] [Q13] don't ask a backend that has failed other requests", async () => {
     const requests = new Requests();
     for (let index = 0; index < limits.hookFailuresMax; index++) {
       const answer = requests.ask();

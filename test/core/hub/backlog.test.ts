@@ -7,7 +7,7 @@ const kib = 1_024;
 const mib = 1_048_576;
 
 describe("an overload", () => {
-  it("[B3] ends when those that take nothing are cut, the worst first, and everybody else stays", () => {
+  it("[B27] ends when those that take nothing are cut, the worst first, and everybody else stays", () => {
     const { overload, sockets } = overloaded({ stalled: 126, quiet: 8_000 });
     expect(overload.judge(sockets, 0)).toMatchObject({ tooMuch: true, cut: [] });
     expect(overload.judge(sockets, limits.stalledMs - 1)).toMatchObject({ tooMuch: true, cut: [] });
@@ -20,7 +20,7 @@ describe("an overload", () => {
     expect(sizes).toEqual(sizes.toSorted((one, other) => other - one));
   });
 
-  it("[B3] spares those that take an eighth in a quarter of a second, and not who takes less", () => {
+  it("[B27] spares those that take an eighth in a quarter of a second, and not who takes less", () => {
     const { overload, sockets } = overloaded({ stalled: 100, quiet: 0 });
     overload.judge(sockets, 0);
     for (const socket of sockets.slice(1)) socket.bytes *= 0.87;
@@ -30,7 +30,7 @@ describe("an overload", () => {
     expect(judged).toMatchObject({ tooMuch: true, cut: [trickling] });
   });
 
-  it("[B3] lasts at most 5 s, also where everybody reads slowly: then who has more than a share is cut", () => {
+  it("[B27] lasts at most 5 s, also where everybody reads slowly: then who has more than a share is cut", () => {
     const { overload, sockets } = overloaded({ stalled: 100, quiet: 28 });
     // They all take a fifth each time, and are still behind.
     for (const socket of sockets) socket.bytes *= 80;
@@ -43,7 +43,7 @@ describe("an overload", () => {
     expect([tooMuch, cut.length]).toEqual([false, 53]);
   });
 
-  it("[B3] begins anew after it was over, and after the clock was set back", () => {
+  it("[B27] begins anew after it was over, and after the clock was set back", () => {
     const { overload, sockets } = overloaded({ stalled: 100, quiet: 0 });
     expect(overload.judge(sockets, 10_000).tooMuch).toBe(true);
     for (const socket of sockets) socket.bytes /= 2;
@@ -76,7 +76,7 @@ describe("the backlog of an object", () => {
     expect([backlog.overloaded(), counted()]).toEqual([true, 2]);
   });
 
-  it("[B3] has no room for a reply with which it would be too large", () => {
+  it("[B26] has no room for a reply with which it would be too large", () => {
     const { backlog } = object(1);
     backlog.overloaded();
     backlog.sent(63 * mib);
@@ -86,7 +86,7 @@ describe("the backlog of an object", () => {
     expect([full.overloaded(mib), full.overloaded(mib + 1)]).toEqual([false, true]);
   });
 
-  it("[B3] disconnects those that don't read, as slow", () => {
+  it("[B27] disconnects those that don't read, as slow", () => {
     const { sockets, clock, backlog } = object(100);
     for (const socket of sockets) socket.bytes = mib;
     expect(backlog.overloaded()).toBe(true);

@@ -133,7 +133,7 @@ describe("the backlog of all sockets", () => {
     expect(subscribers.flatMap((subscriber) => subscriber.disconnects)).toEqual([]);
   });
 
-  it("[B3] cuts those that don't read, and nobody who reads", () => {
+  it("[B27] cuts those that don't read, and nobody who reads", () => {
     const { hub, publish } = opened();
     const [reading, ...stalled] = heldUp(hub, publish);
     if (reading === undefined) throw new Error("nobody is held up");
@@ -147,7 +147,7 @@ describe("the backlog of all sockets", () => {
     for (const { disconnects } of cut) expect(disconnects).toEqual([disconnectCodes.slow]);
   });
 
-  it("[B3] is counted anew after it was over: the time begins again", () => {
+  it("[B27] is counted anew after it was over: the time begins again", () => {
     const { hub, publish } = opened();
     const subscribers = heldUp(hub, publish);
     expect(hub.overloaded(0)).toBe(true);

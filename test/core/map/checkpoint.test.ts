@@ -9,7 +9,7 @@ import { mapEntry } from "./map-entry.ts";
 const header = { epoch: "epoch", top: 7, timeMs: 5, dueMs: 60_000 };
 
 describe("the checkpoint of an ephemeral map", () => {
-  it("[Z11] holds every entry as it was, in a row for each megabyte", () => {
+  it("[Z11] [Z29] holds every entry as it was, in a row for each megabyte", () => {
     const sql = new NodeSql();
     const large = "ä\u{1F600}\n".repeat(200_000);
     const entries: MapEntry[] = [
@@ -31,7 +31,7 @@ describe("the checkpoint of an ephemeral map", () => {
     expect(read.read()).toEqual(entries);
   });
 
-  it("[Z11] is void once it is taken out, until it is written again, and a smaller one leaves nothing behind", () => {
+  it("[Z11] [Z29] is void once it is taken out, until it is written again, and a smaller one leaves nothing behind", () => {
     const sql = new NodeSql();
     const checkpoint = new MapCheckpoint(sql, false);
     checkpoint.write(header, [

@@ -15,7 +15,7 @@ const states = {
 };
 
 describe.each(Object.entries(states))("pages of a state (%s)", (_, open) => {
-  it("[Z3] end where they have as many bytes as they may, with one entry at least", () => {
+  it("[Z25] end where they have as many bytes as they may, with one entry at least", () => {
     const state = open();
     for (const key of ["a", "b", "c"]) state.write(entry(key, 1, "x".repeat(1_000)));
     const bounds = { entriesMax: 10, offsetMax: 9, rowsMax: 100 };
@@ -28,7 +28,7 @@ describe.each(Object.entries(states))("pages of a state (%s)", (_, open) => {
     expect(keys("", 2_600)).toEqual(["ab", "b"]);
   });
 
-  it("[Z3] look at a bounded number of rows, however many of them were removed or are newer", () => {
+  it("[Z25] look at a bounded number of rows, however many of them were removed or are newer", () => {
     const state = open();
     for (let number = 0; number < 5_000; number++)
       state.write(entry(keyOf(number), number, "1", number % 2 === 0));
@@ -48,7 +48,7 @@ describe.each(Object.entries(states))("pages of a state (%s)", (_, open) => {
 });
 
 describe("a map of 100,000 keys", () => {
-  it("[Z3] [Z10] is read in pages that each read no more rows than they return, whatever the number of keys", () => {
+  it("[Z3] [Z25] [Z10] is read in pages that each read no more rows than they return, whatever the number of keys", () => {
     const sql = new NodeSql();
     const counting = new CountingSql(sql);
     const state = new StateTable(counting, false);

@@ -11,7 +11,7 @@ function pageOf(bytes: number): { readonly publications: readonly Publication[] 
   return { publications: [{ key: "k", data, offset: 1 }] };
 }
 
-describe("[Z3] the pages that were read a moment ago", () => {
+describe("[Z26] the pages that were read a moment ago", () => {
   it("are given to others for mapPageSharedMs", () => {
     const pages = new SharedPages();
     const page = pageOf(10);

@@ -42,7 +42,7 @@ describe("the unconnected sockets of an object", () => {
     expect(sockets.room("198.51.100.1")).toBe("room");
   });
 
-  it("[B13] don't include those that have connected, or are gone", () => {
+  it("[B13] [B24] don't include those that have connected, or are gone", () => {
     const { sockets, connected } = unconnectedSockets();
     fill(sockets, 0, () => "192.0.2.1");
     connected.add(0).add(1);

@@ -36,7 +36,7 @@ function granted(
 
 describe("a connection with a configured rate", () => {
   it.each(["presence", "presence_stats", "history"])(
-    "[B7] of %s is answered 111 for what is more, and for nothing else",
+    "[B7] [B22] of %s is answered 111 for what is more, and for nothing else",
     (method) => {
       const fixture = limited({ [method]: per10s(2) });
       const connection = fixture.connected();
@@ -53,7 +53,7 @@ describe("a connection with a configured rate", () => {
     },
   );
 
-  it("[B7] of publishes isn't made to wait longer by what was refused", () => {
+  it("[B7] [B22] of publishes isn't made to wait longer by what was refused", () => {
     const fixture = limited({ publish: per10s(2) });
     const connection = fixture.connected();
     const one = publish(3, "room");
@@ -66,7 +66,7 @@ describe("a connection with a configured rate", () => {
     expect(granted(fixture, connection, one, 3)).toStrictEqual([true, true, false]);
   });
 
-  it("[B7] must keep each of several, and takes nothing from one because of another", () => {
+  it("[B7] [B21] must keep each of several, and takes nothing from one because of another", () => {
     const buckets = [
       { interval: "10s", rate: 4 },
       { interval: "1s", rate: 2 },
@@ -81,7 +81,7 @@ describe("a connection with a configured rate", () => {
     expect(granted(fixture, connection, one, 5).filter(Boolean)).toHaveLength(0);
   });
 
-  it("[B7] has that of a namespace there, and that of the command elsewhere", () => {
+  it("[B7] [B21] has that of a namespace there, and that of the command elsewhere", () => {
     const chat = { namespace_name: "chat", ...per10s(3) };
     const news = { namespace_name: "news", ...per10s(5) };
     const fixture = limited({ presence: { ...per10s(1), namespace_overrides: [chat, news] } });
@@ -93,7 +93,7 @@ describe("a connection with a configured rate", () => {
     expect(["chat:2", "$news:2"].map(grantedOf)).toStrictEqual([0, 0]);
   });
 
-  it("[B7] in one namespace alone has the default elsewhere", () => {
+  it("[B7] [B21] in one namespace alone has the default elsewhere", () => {
     const chat = { namespace_name: "chat", ...per10s(1) };
     const fixture = limited({ subscribe: { enabled: true, namespace_overrides: [chat] } });
     const connection = fixture.connected();
@@ -106,7 +106,7 @@ describe("a connection with a configured rate", () => {
     expect(some.indexOf(false)).toBe(limits.subscribesBurst);
   });
 
-  it("[B7] of all commands, or of subscribes, takes the place of the default", () => {
+  it("[B7] [B21] of all commands, or of subscribes, takes the place of the default", () => {
     const many = limited({ total: per10s(limits.commandsBurst + 100) });
     const first = many.connected();
     // One was the connect.
@@ -122,7 +122,7 @@ describe("a connection with a configured rate", () => {
     expect(more.ask(second, "{}")).toStrictEqual(["{}"]);
   });
 
-  it("[B7] is closed 3013 if it goes on much faster, and not if it doesn't", () => {
+  it("[B7] [B22] is closed 3013 if it goes on much faster, and not if it doesn't", () => {
     const fixture = limited({ publish: per10s(1) });
     const connection = fixture.connected();
     const one = publish(3, "room");
@@ -137,7 +137,7 @@ describe("a connection with a configured rate", () => {
     expect(patient.takeSent().some((frame) => frame.startsWith("close"))).toBe(false);
   });
 
-  it("[B7] [A13] is told apart from others in the log, by the name of the setting", () => {
+  it("[B7] [B22] [A13] is told apart from others in the log, by the name of the setting", () => {
     const fixture = limited({ publish: per10s(1) }, { channel_limit: 1 });
     const connection = fixture.connected();
     const reasons: string[] = [];
@@ -154,7 +154,7 @@ describe("a connection with a configured rate", () => {
     ]);
   });
 
-  it("[B7] [W1] is answered in the place of the command, and nothing is published", () => {
+  it("[B7] [B22] [W1] is answered in the place of the command, and nothing is published", () => {
     const fixture = limited({ publish: per10s(1) });
     const connection = fixture.connected();
     fixture.send(connection, publish(3, "room"));

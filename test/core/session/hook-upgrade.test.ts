@@ -29,7 +29,7 @@ describe.each(["awake", "evicted"])(
       return connection;
     }
 
-    it("[Q10] has given the credentials and the data of the connect, and isn't asked again", () => {
+    it("[Q10] [Q14] has given the credentials and the data of the connect, and isn't asked again", () => {
       const fixture = newFixture();
       const subscriptions = [{ channel: "news", override: {} }];
       const claims = { ...admitted.claims, subscriptions };
@@ -64,7 +64,7 @@ describe.each(["awake", "evicted"])(
       for (const { backend } of [strict, open]) expect(backend.takeAsked()).toStrictEqual([]);
     });
 
-    it("[Q10] gives way to a token of the same user, and to no other one", () => {
+    it("[Q10] [Q14] gives way to a token of the same user, and to no other one", () => {
       const fixture = newFixture();
       const same = opened(fixture, admitted);
       const token = connectionToken("7", { uid: "t1" });
@@ -80,13 +80,13 @@ describe.each(["awake", "evicted"])(
       }
     });
 
-    it("[Q10] has given credentials that have ended since: the client comes back for others", () => {
+    it("[Q14] has given credentials that have ended since: the client comes back for others", () => {
       const fixture = newFixture();
       const claims = { user: "7", expireAtSeconds: startMs / 1_000 + 2 };
       const connection = opened(fixture, { ...admitted, claims });
       fixture.pass(connection, 2_000);
       expect(fixture.ask(connection, connect)).toStrictEqual(["close 3005 connection expired"]);
-      expect(fixture.refusals).toMatchObject([{ rule: "Q10", code: 3005 }]);
+      expect(fixture.refusals).toMatchObject([{ rule: "Q14", code: 3005 }]);
     });
 
     it("[Q9] [Q10] is asked by the server when the connection ends", () => {

@@ -333,7 +333,7 @@ describe("what a backend allowed, as backends are shown it", () => {
   });
 });
 
-describe("[B7] the rates of commands", () => {
+describe("[B21] the rates of commands", () => {
   const once = { enabled: true, buckets: [{ interval: "10s", rate: 1 }] };
 
   it.each(["client_command", "user_command"])("%s count before a backend is asked", (kind) => {

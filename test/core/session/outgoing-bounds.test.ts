@@ -60,7 +60,7 @@ describe("the messages for a client", () => {
     expect(fixture.ask(connection, subscribe)[0]).toContain('"recovered":true');
   });
 
-  it("[B3] are refused with 111 if they are large and the object is overloaded, and small ones aren't", () => {
+  it("[B26] are refused with 111 if they are large and the object is overloaded, and small ones aren't", () => {
     const fixture = new ChannelFixture({ options });
     for (let number = 0; number < 2; number++) fixture.publish(large);
     const [connection, subscriber] = [fixture.connected(), fixture.connected()];

@@ -64,7 +64,7 @@ describe("the recovery of the server's subscriptions", () => {
     ]);
   });
 
-  it("[B3] closes with 3013 if it is large and the object is overloaded", () => {
+  it("[B26] closes with 3013 if it is large and the object is overloaded", () => {
     const fixture = new ManyChannelsFixture({ options });
     const publications = [{ data: json(`"${"x".repeat(10_000)}"`), offset: 2 }];
     const sent = [limits.backlogBytesMax, 0].map((backlogBytes) => {

@@ -25,7 +25,7 @@ function publishes(fixture: ManyChannelsFixture, connection: TestConnection): bo
   return !frames.some((frame) => frame.includes(`"code":111`));
 }
 
-describe("[B7] the rates of a user", () => {
+describe("[B21] the rates of a user", () => {
   it("are shared by the connections of a user, and are each user's own", () => {
     const fixture = limited({ publish: per10s(2) });
     const [one, two, other] = [

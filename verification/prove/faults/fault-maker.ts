@@ -221,7 +221,7 @@ export class FaultMaker {
     return isMade ? { outcome: "made", target: name } : { outcome: "missed" };
   }
 
-  /** After the crash nobody changes the map, so that no change tells its subscribers of the loss (rule Z11). */
+  /** After the crash nobody changes the map, so that no change tells its subscribers of the loss (rule Z30). */
   async #crashMap(random: Random): Promise<FaultOutcome> {
     const { server, still, stir, crashing } = this.#breakables;
     const free = still.filter((name) => !this.#stirred.has(name));
