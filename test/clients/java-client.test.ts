@@ -110,6 +110,25 @@ function javaClient(): void {
       expect(received).toEqual([1, 2, 3, 4, 5, 6].map((number) => [number, number]));
     });
 
+    it("[T2] takes code 3000 for a lost connection, and delivers what it publishes meanwhile", async (test) => {
+      const channel = `java-queued-${endpoint.name}`;
+      const token = signToken({ sub: channel });
+      const client = startSubscriber(test, endpoint, channel, { token });
+      await client.next("subscribed");
+      client.sendLine('queue {"queued":true}');
+      // Its answer shows that the client has read the line before.
+      client.sendLine("presence");
+      await client.next("presence");
+      const disconnect = { code: 3000, reason: "test" };
+      await server.backend.disconnect({ user: channel, disconnect });
+      expect(await client.next("connecting", 2)).toMatchObject({ code: 1 });
+      expect(await client.next("published")).toMatchObject({ failed: false });
+      await client.finish();
+      expect(client.allOf("connected")).toHaveLength(2);
+      const { publications } = await server.backend.history(channel);
+      expect(publications.map(({ data }) => data)).toEqual([{ queued: true }]);
+    });
+
     it("[K1] stays longer than it would without a ping", async (test) => {
       const channel = `java-ping-${endpoint.name}`;
       const client = startSubscriber(test, endpoint, channel);

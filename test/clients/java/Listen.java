@@ -10,8 +10,9 @@ import java.util.stream.Collectors;
  * Subscribes to a channel and reports all that comes, one JSON object a line, until its input ends.
  *
  * <p>Arguments: the address, the connection's token, the channel, and {@code asks} to ask for the subscription's tokens, or "".
- * It is told what to do by lines on its standard input: {@code publish} with JSON, {@code token} with one that it asked for,
- * {@code history}, {@code presence} and {@code unsubscribe}. It asserts nothing: the tests read what it prints.
+ * It is told what to do by lines on its standard input: {@code publish} with JSON, {@code queue} with JSON that it publishes
+ * as soon as its connection is lost, {@code token} with one that it asked for, {@code history}, {@code presence} and
+ * {@code unsubscribe}. It asserts nothing: the tests read what it prints.
  */
 public final class Listen {
   public static void main(String[] arguments) throws Exception {
@@ -36,7 +37,10 @@ public final class Listen {
     BufferedReader lines =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      obey(line, subscription);
+      if (line.startsWith("queue ")) {
+        byte[] data = line.substring(6).getBytes(StandardCharsets.UTF_8);
+        connection.onceLost = () -> client.publish(arguments[2], data, Listen::reportPublished);
+      } else obey(line, subscription);
     }
     client.close(10_000);
     System.exit(0);
@@ -47,8 +51,7 @@ public final class Listen {
     switch (words[0]) {
       case "publish" ->
           subscription.publish(
-              words[1].getBytes(StandardCharsets.UTF_8),
-              (error, result) -> report("published", "failed", error != null));
+              words[1].getBytes(StandardCharsets.UTF_8), Listen::reportPublished);
       case "history" -> {
         HistoryOptions everything = new HistoryOptions.Builder().withLimit(-1).build();
         subscription.history(everything, Listen::reportHistory);
@@ -57,6 +60,10 @@ public final class Listen {
       case "presence" -> subscription.presence(Listen::reportPresence);
       default -> subscription.unsubscribe();
     }
+  }
+
+  private static void reportPublished(Throwable error, PublishResult result) {
+    report("published", "failed", error != null);
   }
 
   private static void reportHistory(Throwable error, HistoryResult history) {
@@ -86,10 +93,13 @@ public final class Listen {
 
   private static final class Connection extends EventListener {
     private Runnable onceConnected = () -> {};
+    private volatile Runnable onceLost = () -> {};
 
     @Override
     public void onConnecting(Client client, ConnectingEvent event) {
       report("connecting", "code", event.getCode());
+      onceLost.run();
+      onceLost = () -> {};
     }
 
     @Override
