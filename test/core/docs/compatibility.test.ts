@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { isCommandName, operationNames } from "../../../src/access/operations.ts";
 import { missingMethods } from "../../../src/api/methods.ts";
@@ -54,15 +54,11 @@ function rowsOf(document: string): readonly Row[] {
 }
 
 const featureTable = "docs/compatibility.md";
-const testIndex = "docs/compatibility-tests.md";
 const features = rowsOf(featureTable);
-const indexed = rowsOf(testIndex);
 
 function keyOf({ section, what }: Row): string {
   return `${section}: ${what}`;
 }
-
-const testsByKey = new Map(indexed.map((row) => [keyOf(row), row.second]));
 
 function rowsIn(section: string): readonly Row[] {
   return features.filter((row) => row.section === section);
@@ -76,80 +72,23 @@ function statusOf(section: string, name: string): string {
   return found.second;
 }
 
-describe.each([featureTable, testIndex])("a row of %s", (document) => {
+describe("a row of docs/compatibility.md", () => {
   it("[W1] has two cells", () => {
-    const lines = readFileSync(document, "utf8").split("\n");
+    const lines = readFileSync(featureTable, "utf8").split("\n");
     const tables = lines.filter((line) => line.startsWith("|"));
     expect(tables.filter((line) => line.split("|").length !== 4)).toStrictEqual([]);
   });
 
   it("[W1] has a first cell that no other row of its section has", () => {
-    const keys = rowsOf(document).map(keyOf);
+    const keys = features.map(keyOf);
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toStrictEqual([]);
-  });
-});
-
-describe("a row of docs/compatibility.md", () => {
-  it("[W1] has a row in docs/compatibility-tests.md, in the same order, and the reverse", () => {
-    expect(indexed.map(keyOf)).toStrictEqual(features.map(keyOf));
   });
 
   it("[W1] says in one of five words what Dormouse does", () => {
     const words = /^(yes|refused|ignored|not yet|never)\b/;
     expect(features.filter(({ second }) => !words.test(second))).toStrictEqual([]);
   });
-
-  it("[W1] says yes, or that something is refused, only with a test that shows it", () => {
-    const claims = features.filter(({ second }) => /^(yes|refused)\b/.test(second));
-    const unshown = claims.filter(
-      (row) => citationsIn(testsByKey.get(keyOf(row)) ?? "").length === 0,
-    );
-    expect(unshown).toStrictEqual([]);
-  });
 });
-
-describe("a row of docs/compatibility-tests.md", () => {
-  it("[W1] has nothing in its last cell but citations", () => {
-    const strange = indexed.filter(({ second }) => {
-      const written = citationsIn(second).map(({ file, name }) => `\`${file}\` "${name}"`);
-      return second !== (written.length === 0 ? "–" : written.join("; "));
-    });
-    expect(strange).toStrictEqual([]);
-  });
-
-  const cited = Map.groupBy(
-    indexed.flatMap(({ second }) => citationsIn(second)),
-    ({ file }) => file,
-  );
-  it.each([...cited.keys()])("[W1] cites tests that exist in %s, each by one name only", (file) => {
-    expect(file).toMatch(/^test\//);
-    expect(existsSync(file)).toBe(true);
-    const titles = titlesIn(readFileSync(file, "utf8"));
-    for (const { name } of cited.get(file) ?? []) {
-      const meant = new Set(titles.filter((title) => title.includes(name)));
-      expect({ name, meant: [...meant] }).toStrictEqual({ name, meant: [expect.any(String)] });
-    }
-  });
-});
-
-interface Citation {
-  readonly file: string;
-  /** A piece of the test's name. */
-  readonly name: string;
-}
-
-function citationsIn(cell: string): readonly Citation[] {
-  return Array.from(cell.matchAll(/`([^`]+)` "([^"]+)"/g), ([, file = "", name = ""]) => ({
-    file,
-    name,
-  }));
-}
-
-/** The names of a file's tests and groups of tests, as they are written there: text right after `it(` or `.each(…)(`. */
-function titlesIn(source: string): readonly string[] {
-  const titles = /(?:\b(?:it|describe)(?:\.\w+)?|\))\(\s*(["'`])((?:\\.|(?!\1).)*)\1/g;
-  return Array.from(source.matchAll(titles), ([, , title = ""]) => title);
-}
 
 describe("the codes in docs/compatibility.md", () => {
   const sections = [
