@@ -33,7 +33,7 @@ export class ChannelMap {
   readonly #history: History;
   readonly #publications: PublicationStore;
   readonly #channel: MapChannel;
-  readonly #expiry: MapExpiry;
+  readonly expiry: MapExpiry;
   readonly #pages = new SharedPages<MapStatePage>();
   /** Undefined until somebody needs it: counting looks at all keys. */
   #counts: KeyCounts | undefined;
@@ -43,8 +43,7 @@ export class ChannelMap {
 
   /**
    * @param store   where the keys are
-   * @param history the stream, with the changes
-   * @param publications the same, with their idempotency keys
+   * @param publications the changes of the history, with their idempotency keys
    * @param channel collects the changes
    */
   constructor(
@@ -60,9 +59,9 @@ export class ChannelMap {
     this.#publications = publications;
     this.#channel = channel;
     // The keys of a presence map end when their clients are gone, see `endAt`.
-    const keyTtlMs = options.subscriptionType === "map" ? (options.map?.keyTtlMs ?? 0) : 0;
-    const ttl = { keyTtlMs, removedMs: limits.mapRemovedVersionMs };
-    this.#expiry = new MapExpiry(store, ttl, store.isNew);
+    const lingerMs = options.map?.keyTtlMs ?? 0;
+    const keyTtlMs = options.subscriptionType === "map" ? lingerMs : 0;
+    this.expiry = new MapExpiry(store, { keyTtlMs, lingerMs }, store.isNew);
     this.#isLost = store.wasLost;
   }
 
@@ -182,7 +181,7 @@ export class ChannelMap {
     const { endsMs: _, ...lasting } = entry;
     const changed = endsMs === undefined ? lasting : { ...lasting, endsMs };
     this.#store.state.write(changed);
-    this.#expiry.changed(changed);
+    this.expiry.changed(changed);
   }
 
   /** Whether the map has no key and remembers none. */
@@ -194,7 +193,7 @@ export class ChannelMap {
   clear(nowMs: number): void {
     this.#store.changing(nowMs);
     this.#store.state.clear();
-    this.#expiry.clear();
+    this.expiry.clear();
     this.#counts = undefined;
     this.#channel.restart(nowMs);
   }
@@ -217,7 +216,7 @@ export class ChannelMap {
   /** The channel deletes its stream, and no key is left (rule H6). */
   forget(): void {
     this.#store.forget();
-    this.#expiry.clear();
+    this.expiry.clear();
     this.#counts = undefined;
   }
 
@@ -229,14 +228,15 @@ export class ChannelMap {
   /** Removes keys that have ended, in the order in which they ended: a bounded number of them (rule Z6). */
   expire(nowMs: number): void {
     this.tellLoss(nowMs);
+    this.expiry.checkClock(this.#history.newestMs, nowMs);
     if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
     this.#store.changing(nowMs);
-    for (const key of this.#expiry.take(nowMs)) {
+    for (const key of this.expiry.take(nowMs)) {
       const known = this.#store.state.find(key);
       if (known !== undefined && !this.#end(known, nowMs))
-        this.#expiry.postpone(known, nowMs + limits.mapExpiryGrainMs);
+        this.expiry.postpone(known, nowMs + limits.mapExpiryGrainMs);
     }
-    this.#expiry.settled(nowMs);
+    this.expiry.settled(nowMs);
   }
 
   /** Writes an ephemeral map down once it is quiet, so that the object may hibernate (rule Z11). */
@@ -280,7 +280,7 @@ export class ChannelMap {
   #known(key: string, nowMs: number): KnownKey | undefined {
     const known = this.#store.state.find(key);
     if (known === undefined) return undefined;
-    const endMs = this.#expiry.endOf(known);
+    const endMs = this.expiry.endOf(known, nowMs);
     if (endMs === undefined || endMs > nowMs) return known;
     this.#end(known, nowMs);
     return this.#store.state.find(key);
@@ -392,7 +392,7 @@ export class ChannelMap {
     const publication = liveChange(change, by.info, position, before);
     this.#channel.published(publication, change, position, by);
     this.#count(known, entry);
-    if (entry !== undefined) this.#expiry.changed({ ...entry, offset: position.offset });
+    if (entry !== undefined) this.expiry.changed({ ...entry, offset: position.offset });
     return position;
   }
 

@@ -330,13 +330,14 @@ export class Channel {
    * while from the time at which the last of them left (rule H6).
    */
   noteHolders(nowMs: number): void {
-    const { isHeld } = this;
-    if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
+    this.map?.expiry.checkClock(this.#history.newestMs, nowMs);
+    this.#history.checkClock(nowMs);
+    if (this.#wasHeld && !this.isHeld) this.#history.left(nowMs);
     if (this.#counts !== undefined && this.#gatewaysCounted !== this.relay.size) {
       this.#counts.gatewayChanges.value += Math.abs(this.relay.size - this.#gatewaysCounted);
       this.#gatewaysCounted = this.relay.size;
     }
-    this.#wasHeld = isHeld;
+    this.#wasHeld = this.isHeld;
   }
 
   /**
@@ -375,8 +376,7 @@ export class Channel {
    */
   deleteExpired(nowMs: number): void {
     this.map?.tellLoss(nowMs);
-    const keysEnd = this.#idempotency.endsAtMs;
-    if (keysEnd !== undefined && nowMs >= keysEnd) this.#idempotency.forget();
+    if (nowMs >= (this.#idempotency.endsAtMs ?? Infinity)) this.#idempotency.forget();
     const historyEnds = this.#history.endsAtMs;
     if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
     if (this.relay.size > 0) {

@@ -2,6 +2,8 @@ import { columnText, type Sql } from "../sql.ts";
 import type { History } from "./history.ts";
 import { limits } from "../limits.ts";
 import { storedTables } from "./stored-tables.ts";
+import { dueMoment } from "../moment.ts";
+import { slowWaitMaxMs } from "./follower-progress.ts";
 
 /**
  * The gateways that follow a channel, in the table `gateway` (rule L5). The table is read once, when the object wakes.
@@ -69,12 +71,14 @@ export class GatewayRegistry {
   }
 
   /** When to check whether a gateway still follows the channel, ms since 1970; Infinity if it isn't registered. */
-  checkDueAtMs(gateway: string): number {
+  checkDueAtMs(gateway: string, nowMs: number): number {
     const row = this.#rows.get(gateway);
     if (row === undefined) return Number.POSITIVE_INFINITY;
     const { history, intervalMs } = this.#checks;
     const believedMs = history.unused ? Math.min(intervalMs, limits.unusedStreamMs) : intervalMs;
-    return row.retryAtMs ?? row.timeMs + believedMs;
+    if (row.retryAtMs === undefined || history.unused)
+      return dueMoment(row.retryAtMs ?? row.timeMs + believedMs, intervalMs, nowMs);
+    return dueMoment(row.retryAtMs, slowWaitMaxMs, nowMs);
   }
 
   /** Whether a gateway hasn't been found to follow the channel since that time, although it can be reached. */

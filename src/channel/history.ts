@@ -13,6 +13,7 @@ import {
 } from "./history-table.ts";
 import { RecentPublications } from "./recent-publications.ts";
 import { storedTables } from "./stored-tables.ts";
+import { elapsed } from "../moment.ts";
 
 /**
  * A channel's stream: its epoch, its top offset and its newest publications (rules H1 to H11, docs/protocol.md 2.1).
@@ -94,14 +95,15 @@ export class History {
   /** Stores a publication at the next offset: one row written (rule H1). */
   append(entry: HistoryEntry, nowMs: number): StreamPosition {
     const stream = this.#open(nowMs);
-    const floor = this.#expired(stream, nowMs) ? stream.top + 1 : stream.floor;
+    const expired = this.#expired(stream, nowMs);
+    const floor = expired ? stream.top + 1 : stream.floor;
     const offset = stream.top + 1;
     const bringsVersion = entry.version > 0n;
     const next: Stream = {
       epoch: stream.epoch,
       top: offset,
       floor,
-      timeMs: Math.max(stream.timeMs, nowMs),
+      timeMs: expired ? nowMs : Math.max(stream.timeMs, nowMs),
       version: bringsVersion ? entry.version : stream.version,
       versionEpoch: bringsVersion ? entry.versionEpoch : stream.versionEpoch,
     };
@@ -225,16 +227,30 @@ export class History {
     const stream = this.#stream;
     if (stream === undefined) return;
     this.#recent.clear();
-    this.#stream = { ...stream, floor: stream.top + 1, timeMs: Math.max(stream.timeMs, nowMs) };
+    this.#stream = { ...stream, floor: stream.top + 1, timeMs: nowMs };
     this.#table.clear(this.#stream);
   }
 
   /** When the epoch and the top offset may be deleted, ms since 1970 (rule H6); undefined without a stream. */
   get endsAtMs(): number | undefined {
-    if (this.#stream === undefined) return undefined;
+    return this.#stream === undefined ? undefined : this.#stream.timeMs + this.#keptMs;
+  }
+
+  get #keptMs(): number {
     const { metaTtlMs } = this.#options;
-    const keptMs = this.unused ? Math.min(metaTtlMs, limits.unusedStreamMs) : metaTtlMs;
-    return this.#stream.timeMs + keptMs;
+    return this.unused ? Math.min(metaTtlMs, limits.unusedStreamMs) : metaTtlMs;
+  }
+
+  /**
+   * Counts the time of a stream from now on if it began at a time that is too far ahead, because the clock was set back since:
+   * one row written. What had expired by that stays so (rule S5).
+   */
+  checkClock(nowMs: number): void {
+    const stream = this.#stream;
+    if (stream === undefined || stream.timeMs - nowMs <= this.#keptMs) return;
+    const floor = this.#expired(stream, nowMs) ? stream.top + 1 : stream.floor;
+    this.#stream = { ...stream, floor, timeMs: nowMs };
+    this.#table.writeStream(this.#stream);
   }
 
   /** Whether nothing was ever published with history: no stream, or one that subscribers alone made. */
@@ -250,7 +266,7 @@ export class History {
     const stream = this.#stream;
     if (stream === undefined || !this.unused) return;
     if (this.#options.metaTtlMs <= limits.unusedStreamMs) return;
-    if (nowMs < stream.timeMs + limits.unusedNoteMs) return;
+    if (!elapsed(stream.timeMs, limits.unusedNoteMs, nowMs)) return;
     this.#stream = { ...stream, timeMs: nowMs };
     this.#table.writeStream(this.#stream);
   }
@@ -283,7 +299,7 @@ export class History {
 
   /** All publications expire together, `ttlMs` after the newest one (rule H4), as in Centrifugo's engines. */
   #expired(stream: Stream, nowMs: number): boolean {
-    return nowMs >= stream.timeMs + this.#options.ttlMs;
+    return elapsed(stream.timeMs, this.#options.ttlMs, nowMs);
   }
 
   #first(stream: Stream): number {

@@ -235,7 +235,7 @@ class EphemeralMap implements MapStore {
 
   restInMs(nowMs: number): number | undefined {
     if (this.#changedMs === undefined) return undefined;
-    return Math.max(0, this.#changedMs + limits.mapRestMs - nowMs);
+    return Math.min(Math.max(0, this.#changedMs + limits.mapRestMs - nowMs), limits.mapRestMs);
   }
 
   forget(): void {

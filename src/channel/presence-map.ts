@@ -7,6 +7,7 @@ import { noPayload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { ChannelMap } from "./channel-map.ts";
 import type { PresenceChannel } from "./presence-channels.ts";
+import { dueMoment, elapsed } from "../moment.ts";
 
 /**
  * The keys of a presence map: the clients that are subscribed to another channel, or their users (rules Z21 to Z24). The
@@ -59,7 +60,7 @@ export class PresenceMap {
   /** Whether to ask the other channel's object now. The answer is for {@link listed}, once. */
   begins(nowMs: number): boolean {
     if (this.#census !== undefined) return false;
-    const isDue = this.#isHeld() && nowMs >= this.#nextMs;
+    const isDue = this.#isHeld() && nowMs >= this.#nextAtMs(nowMs);
     if (!isDue && this.#waiting.length === 0) return false;
     this.#census = new MapCensus();
     this.#nextMs = nowMs + this.#intervalMs;
@@ -122,11 +123,16 @@ export class PresenceMap {
   }
 
   /** When the alarm has to ring, ms since 1970; Infinity for never. */
-  get dueAtMs(): number {
-    if (this.#isHeld()) return this.#nextMs;
+  dueAtMs(nowMs: number): number {
+    if (this.#isHeld()) return this.#nextAtMs(nowMs);
     if (this.#map.isEmpty) return Number.POSITIVE_INFINITY;
     // The keys are fresh for a while from the end of the census on, and the next one is due by its beginning.
-    return Math.max(this.#nextMs, (this.#countedMs ?? 0) + this.#intervalMs);
+    const freshMs = (this.#countedMs ?? 0) + this.#intervalMs;
+    return Math.max(this.#nextAtMs(nowMs), dueMoment(freshMs, this.#intervalMs, nowMs));
+  }
+
+  #nextAtMs(nowMs: number): number {
+    return dueMoment(this.#nextMs, this.#intervalMs, nowMs);
   }
 
   get #intervalMs(): number {
@@ -135,7 +141,7 @@ export class PresenceMap {
 
   /** Whether the keys are those of a census that isn't old, and of what was told since. */
   #isFresh(nowMs: number): boolean {
-    return this.#countedMs !== undefined && nowMs - this.#countedMs < this.#intervalMs;
+    return this.#countedMs !== undefined && !elapsed(this.#countedMs, this.#intervalMs, nowMs);
   }
 
   #showNext(census: MapCensus, nowMs: number): void {

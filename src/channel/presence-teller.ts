@@ -7,6 +7,7 @@ import type {
 import { limits } from "../limits.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { PresenceChannel } from "./presence-channels.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * Tells the presence maps of a channel who comes and goes (rule Z27). Each map has one call in flight, and what happens
@@ -64,7 +65,7 @@ export class PresenceTeller {
 
   /** In how many ms {@link calls} is to be called again because of a call that failed; undefined if none did. */
   retryInMs(nowMs: number): number | undefined {
-    const due = Math.min(...this.#lines.map(({ retryAtMs }) => retryAtMs));
+    const due = Math.min(...this.#lines.map((line) => line.dueAtMs(nowMs)));
     return due === Number.POSITIVE_INFINITY ? undefined : Math.max(0, due - nowMs);
   }
 }
@@ -108,8 +109,12 @@ class Line {
     this.#isHeard = true;
   }
 
+  dueAtMs(nowMs: number): number {
+    return dueMoment(this.retryAtMs, limits.presenceTellRetryMs, nowMs);
+  }
+
   next(nowMs: number): readonly PresenceChange[] {
-    const isLater = this.retryAtMs !== Number.POSITIVE_INFINITY && this.retryAtMs > nowMs;
+    const isLater = this.retryAtMs !== Number.POSITIVE_INFINITY && this.dueAtMs(nowMs) > nowMs;
     if (this.#isCalling || isLater || this.#waiting.size === 0) return [];
     this.retryAtMs = Number.POSITIVE_INFINITY;
     this.#isCalling = true;

@@ -125,7 +125,7 @@ export class Relay {
     // Most gateways are equally far and get the same entries.
     const slices = new Map<number, LogSlice>();
     for (const progress of this.#followers.values()) {
-      if (this.#registry.checkDueAtMs(progress.gateway) <= nowMs) requestCheck(progress);
+      if (this.#registry.checkDueAtMs(progress.gateway, nowMs) <= nowMs) requestCheck(progress);
       if (
         progress.calling ||
         !this.#needsCall(progress) ||
@@ -304,7 +304,7 @@ export class Relay {
 
   #dueAtMs(progress: FollowerProgress, nowMs: number): number {
     if (!progress.calling && !this.#needsCall(progress))
-      return this.#registry.checkDueAtMs(progress.gateway);
+      return this.#registry.checkDueAtMs(progress.gateway, nowMs);
     const waitsUntilMs = progress.calling ? undefined : progress.waitsUntilMs(nowMs);
     if (waitsUntilMs !== undefined) return waitsUntilMs;
     return this.#hasHistory ? nowMs + limits.crashAlarmMs : Number.POSITIVE_INFINITY;

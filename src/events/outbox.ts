@@ -4,6 +4,7 @@ import type { Sql } from "../sql.ts";
 import { CommitTimes } from "./commit-times.ts";
 import { encodeEvent, type ObjectEvent } from "./event.ts";
 import { OutboxTable, type StoredEvent } from "./outbox-table.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * The events of one object, from when they happen until the backend has taken them (rules E1 to E6). An event is a row of
@@ -114,7 +115,7 @@ export class Outbox {
    * Begins the next batch, if one is due. Report the answer to {@link answered}, once: until then no other one begins.
    */
   begin(nowMs: number): EventBatch | undefined {
-    const dueAtMs = this.dueAtMs();
+    const dueAtMs = this.dueAtMs(nowMs);
     if (dueAtMs === undefined || dueAtMs > nowMs) return undefined;
     const bytesMax = this.#queue ? limits.eventsQueueBytesMax : limits.eventsBatchBytesMax;
     const bounds = { countMax: this.#config.batchMax, bytesMax, last: this.#sendable };
@@ -140,10 +141,7 @@ export class Outbox {
       return;
     }
     this.#failures++;
-    const pauseMs = Math.min(
-      limits.eventsRetryMs * 2 ** (this.#failures - 1),
-      limits.eventsRetryMsMax,
-    );
+    const pauseMs = this.#pauseMs;
     this.#nextAtMs = nowMs + pauseMs;
     // The object may hibernate in a long pause, and has to go on with the next longer one.
     if (pauseMs >= limits.eventsAlarmMs) this.#note();
@@ -152,15 +150,17 @@ export class Outbox {
   /**
    * When {@link begin} is to be called next, ms since 1970; undefined while a batch is in flight, and if nothing waits.
    */
-  dueAtMs(): number | undefined {
+  dueAtMs(nowMs: number): number | undefined {
     const waiting = this.#sendable - this.#delivered;
     if (this.#inFlight !== undefined || waiting <= 0) return undefined;
-    return this.#failures === 0 && waiting >= this.#config.batchMax ? 0 : this.#nextAtMs;
+    return this.#failures === 0 && waiting >= this.#config.batchMax
+      ? 0
+      : dueMoment(this.#nextAtMs, this.#pauseMs, nowMs);
   }
 
   /** In how many ms a timer has to call {@link begin}; undefined if none has to, because that is done by the alarm. */
   beginInMs(nowMs: number): number | undefined {
-    const dueAtMs = this.dueAtMs();
+    const dueAtMs = this.dueAtMs(nowMs);
     if (dueAtMs === undefined || dueAtMs - nowMs >= limits.eventsAlarmMs) return undefined;
     return Math.max(0, dueAtMs - nowMs);
   }
@@ -171,7 +171,7 @@ export class Outbox {
    */
   alarmAtMs(nowMs: number): number {
     if (this.#last === this.#delivered) return this.#endsAtMs;
-    return Math.max(this.dueAtMs() ?? 0, nowMs + limits.eventsAlarmMs);
+    return Math.max(this.dueAtMs(nowMs) ?? 0, nowMs + limits.eventsAlarmMs);
   }
 
   /** Deletes everything once it is of no use any more (rule E6). */
@@ -255,6 +255,13 @@ export class Outbox {
       if (number > first && isFull) return { first, last: number - 1 };
     }
     return { first, last };
+  }
+
+  /** How long the target is left alone after a batch, ms. */
+  get #pauseMs(): number {
+    if (this.#failures === 0) return limits.eventsPauseMs;
+    const pauseMs = limits.eventsRetryMs * 2 ** (this.#failures - 1);
+    return Math.min(pauseMs, limits.eventsRetryMsMax);
   }
 
   /** The number of the last event that may be sent. */

@@ -4,6 +4,8 @@ import type { Subscription } from "../session/subscription.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
 import { CursorKeeper, isBeyond } from "./cursor.ts";
+import { dueMoment } from "../moment.ts";
+import { limits } from "../limits.ts";
 
 /**
  * A gateway's own subscribers to one channel, with the hub that sends to them, the keeper of the cursor, and the
@@ -213,10 +215,11 @@ class PublishWaits {
    * @returns in how many ms the next one has; undefined if none waits
    */
   expire(nowMs: number): number | undefined {
-    this.#answer(({ dueAtMs }) => nowMs >= dueAtMs);
+    const leftMs = (dueAtMs: number) => dueMoment(dueAtMs, limits.objectAnswerMs, nowMs) - nowMs;
+    this.#answer(({ dueAtMs }) => leftMs(dueAtMs) <= 0);
     let waitMs: number | undefined;
     for (const { dueAtMs } of this.#waits) {
-      waitMs = Math.min(waitMs ?? Number.POSITIVE_INFINITY, dueAtMs - nowMs);
+      waitMs = Math.min(waitMs ?? Number.POSITIVE_INFINITY, leftMs(dueAtMs));
     }
     return waitMs;
   }

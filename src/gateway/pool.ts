@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * The knowledge of one isolate of the edge about pools of objects, and the order in which it tries the objects of a pool
@@ -119,7 +120,7 @@ function notFull(
   const width = end - from;
   for (let step = 0; step < width; step++) {
     const index = from + ((chance + step) % width);
-    if ((fullUntilMs.get(index) ?? 0) <= nowMs) return index;
+    if (dueMoment(fullUntilMs.get(index) ?? 0, limits.poolFullMs, nowMs) <= nowMs) return index;
   }
   return undefined;
 }

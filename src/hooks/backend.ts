@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * One backend as one object sees it: how many questions are in flight, which wait, and whether the backend is down
@@ -15,6 +16,8 @@ export class Backend {
   /** Until when the backend isn't asked, ms since 1970; undefined while it isn't down. */
   #downUntilMs: number | undefined;
   #pauseMs = 0;
+  /** How long the backend was last found to be down for, ms. */
+  #downForMs = 0;
   /** Whether a question is in flight that tries a backend which was down. */
   #isTrying = false;
   #isAskingNext = false;
@@ -33,7 +36,7 @@ export class Backend {
    */
   ask(name: string, bytes: number, nowMs: number, turn: (turn: Turn) => void): void {
     if (this.#downUntilMs !== undefined) {
-      if (nowMs < this.#downUntilMs || this.#isTrying) {
+      if (this.#isDown(nowMs) || this.#isTrying) {
         turn("down");
         return;
       }
@@ -118,13 +121,18 @@ export class Backend {
   #failed(pauseMs: number, nowMs: number): void {
     this.#failures++;
     if (this.#failures < limits.hookFailuresMax && pauseMs === 0) return;
-    const isDown = this.#downUntilMs !== undefined && nowMs < this.#downUntilMs;
     // Questions that were in flight when the backend went down say nothing new.
-    if (isDown && pauseMs === 0) return;
+    if (this.#isDown(nowMs) && pauseMs === 0) return;
     this.#pauseMs =
       this.#pauseMs === 0 ? limits.hookPauseMs : Math.min(this.#pauseMs * 2, limits.hookPauseMsMax);
     const pause = Math.max(this.#pauseMs, Math.min(pauseMs, limits.hookRetryAfterMsMax));
-    this.#downUntilMs = Math.max(this.#downUntilMs ?? 0, nowMs + pause);
+    const leftMs = this.#isDown(nowMs) ? (this.#downUntilMs ?? 0) : 0;
+    this.#downForMs = pause;
+    this.#downUntilMs = Math.max(leftMs, nowMs + pause);
+  }
+
+  #isDown(nowMs: number): boolean {
+    return dueMoment(this.#downUntilMs ?? 0, this.#downForMs, nowMs) > nowMs;
   }
 
   #askNext(nowMs: number): void {

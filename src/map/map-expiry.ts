@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { KeyHead, MapState } from "./map-state.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * Finds the keys of a map that end next (rule Z6). The rows of the state have no index on the time, because it would
@@ -20,6 +21,9 @@ export class MapExpiry {
   /** The look through the rows; undefined while none is under way. */
   #look: { after: string; found: DueKey[]; knownUntilMs: number } | undefined;
 
+  /** Whether the newest change lay too far ahead when {@link checkClock} was last called. */
+  #isAhead = false;
+
   /**
    * @param keys  whose state is asked for only when something is to be done: an ephemeral map has to read it first
    * @param isNew whether the state has no key, so that there is nothing to look for
@@ -30,13 +34,28 @@ export class MapExpiry {
     this.#knownUntilMs = isNew ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
+  /**
+   * Looks for the keys anew if the newest change lies too far ahead, because the clock was set back since (rule S5). A row is
+   * written for that, once in the life of an instance.
+   */
+  checkClock(newestMs: number | undefined, nowMs: number): void {
+    const { keyTtlMs, lingerMs } = this.#options;
+    const wasAhead = this.#isAhead;
+    this.#isAhead = (newestMs ?? 0) - nowMs > (keyTtlMs || lingerMs || limits.mapRemovedVersionMs);
+    if (!this.#isAhead || wasAhead || this.#state.dueMs === undefined) return;
+    this.clear();
+    this.#knownUntilMs = Number.NEGATIVE_INFINITY;
+    this.#state.noteDue(nowMs);
+  }
+
   /** When a key ends, ms since 1970; undefined if it doesn't. */
-  endOf({ isRemoved, timeMs, endsMs }: KeyEnding): number | undefined {
-    const { keyTtlMs, removedMs } = this.#options;
-    const ttlMs = isRemoved ? removedMs : keyTtlMs;
+  endOf({ isRemoved, timeMs, endsMs }: KeyEnding, nowMs: number): number | undefined {
+    const ttlMs = isRemoved ? limits.mapRemovedVersionMs : this.#options.keyTtlMs;
     if (endsMs === undefined && ttlMs === 0) return undefined;
     const grainMs = limits.mapExpiryGrainMs;
-    return Math.ceil((endsMs ?? timeMs + ttlMs) / grainMs) * grainMs;
+    const endMs = Math.ceil((endsMs ?? timeMs + ttlMs) / grainMs) * grainMs;
+    const intervalMs = endsMs === undefined ? ttlMs : this.#options.lingerMs;
+    return dueMoment(endMs, Math.max(intervalMs, grainMs), nowMs);
   }
 
   get #state(): MapState {
@@ -45,7 +64,8 @@ export class MapExpiry {
 
   /** Notes a change of a key, after it was written: a row is written if the key ends before all others. */
   changed(head: Omit<KeyHead, "bytes">): void {
-    const dueMs = this.endOf(head);
+    // It has just been changed, by the clock as it is.
+    const dueMs = this.endOf(head, Number.POSITIVE_INFINITY);
     if (dueMs === undefined) return;
     const due: DueKey = { key: head.key, offset: head.offset, dueMs };
     this.#look?.found.push(due);
@@ -60,7 +80,7 @@ export class MapExpiry {
   take(nowMs: number): readonly string[] {
     if ((this.#state.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return [];
     if ((this.#queue[0]?.dueMs ?? Number.POSITIVE_INFINITY) > nowMs && this.#knownUntilMs <= nowMs)
-      this.#lookOn();
+      this.#lookOn(nowMs);
     const ended: string[] = [];
     let looked = 0;
     while (ended.length < limits.mapExpirySliceKeys && looked < limits.mapExpiryRowsMax) {
@@ -100,7 +120,7 @@ export class MapExpiry {
   }
 
   #hasEnded(ending: KeyEnding, nowMs: number): boolean {
-    return (this.endOf(ending) ?? Number.POSITIVE_INFINITY) <= nowMs;
+    return (this.endOf(ending, nowMs) ?? Number.POSITIVE_INFINITY) <= nowMs;
   }
 
   #insert(due: DueKey): void {
@@ -120,12 +140,12 @@ export class MapExpiry {
   }
 
   /** Looks at the next portion of the rows. */
-  #lookOn(): void {
+  #lookOn(nowMs: number): void {
     this.#look ??= { after: "", found: [], knownUntilMs: Number.POSITIVE_INFINITY };
     const look = this.#look;
     const heads = this.#state.heads(look.after, limits.mapExpiryRowsMax);
     for (const head of heads) {
-      const dueMs = this.endOf(head);
+      const dueMs = this.endOf(head, nowMs);
       if (dueMs !== undefined) look.found.push({ key: head.key, offset: head.offset, dueMs });
     }
     look.after = heads.at(-1)?.key ?? look.after;
@@ -145,8 +165,8 @@ type KeyEnding = Pick<KeyHead, "isRemoved" | "timeMs" | "endsMs">;
 export interface ExpiryOptions {
   /** After their last change; 0: until they are removed. */
   readonly keyTtlMs: number;
-  /** How long the version of a removed key is remembered. */
-  readonly removedMs: number;
+  /** How long a key lives once it is given an end of its own; 0 if none is. */
+  readonly lingerMs: number;
 }
 
 /** A key and when it ends, unless it is changed after this offset. */

@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { Publication } from "../protocol/publication.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * Pages of a map's state that were read a moment ago. Clients that synchronise at the same time ask for the same pages,
@@ -39,7 +40,7 @@ export class SharedPages<Page extends { readonly publications: readonly Publicat
   /** Forgets the pages whose moment is over; without it they would stay in memory until the next page is read. */
   forgetOld(nowMs: number): void {
     for (const [key, { untilMs }] of this.#pages) {
-      if (untilMs > nowMs) break;
+      if (dueMoment(untilMs, limits.mapPageSharedMs, nowMs) > nowMs) break;
       this.#forget(key);
     }
   }

@@ -24,6 +24,7 @@ export class HourMarks {
    * @param unchangedMs since when they are so, ms since 1970
    */
   note(counters: ReadonlyMap<string, number>, unchangedMs: number, nowMs: number): void {
+    this.#forgetFuture(nowMs);
     const newest = this.#marks.at(-1);
     if (newest !== undefined && nowMs - newest.untilMs < limits.metricsMarkMs) return;
     const mark = {
@@ -37,6 +38,14 @@ export class HourMarks {
       this.#sql.run("DELETE FROM metric_marks WHERE until_ms = ?", untilMs);
     this.#marks = [...this.#marks.slice(Math.max(old, 0)), mark];
     this.#store(mark);
+  }
+
+  /** Forgets the marks that were made before the clock was set back (rule S5). */
+  #forgetFuture(nowMs: number): void {
+    const untilMs = nowMs + limits.metricsMarkMs;
+    if ((this.#marks.at(-1)?.untilMs ?? 0) <= untilMs) return;
+    this.#marks = this.#marks.filter((mark) => mark.untilMs <= untilMs);
+    this.#sql.run("DELETE FROM metric_marks WHERE until_ms > ?", untilMs);
   }
 
   /** The counters an hour ago, or as near to that as they are known. */

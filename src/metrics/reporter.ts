@@ -23,7 +23,8 @@ export class MetricsReporter {
   check(nowMs: number): void {
     if (this.#isDue || !this.#counts.any) return;
     this.#isDue = true;
-    const waitMs = Math.max(this.#lastMs + limits.metricsReportMs - nowMs, limits.metricsCollectMs);
+    const leftMs = Math.min(this.#lastMs + limits.metricsReportMs - nowMs, limits.metricsReportMs);
+    const waitMs = Math.max(leftMs, limits.metricsCollectMs);
     this.#port.later(waitMs, (dueMs) => this.#report(dueMs));
   }
 

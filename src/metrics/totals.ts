@@ -70,7 +70,7 @@ export class Totals {
   collected(nowMs: number): CollectedMetrics {
     const gauges = new Map<string, number>();
     for (const [name, node] of this.#nodes) {
-      if (nowMs - node.atMs > limits.metricsGaugeMs) this.#forget(name, node);
+      if (Math.abs(nowMs - node.atMs) > limits.metricsGaugeMs) this.#forget(name, node);
       else
         for (const { series, value } of node.gauges)
           gauges.set(series, (gauges.get(series) ?? 0) + value);

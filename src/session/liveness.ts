@@ -14,19 +14,20 @@ import { type Decision, disconnectWith, silent } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
 import { pongText } from "../contract/keepalive.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import { dueMoment } from "../moment.ts";
 
 /** When this session's next ping is due, ms since 1970; Infinity for never. */
-export function pingDueAtMs(session: SessionIdentity, intervalMs: number): number {
+export function pingDueAtMs(session: SessionIdentity, intervalMs: number, nowMs: number): number {
   if (session.phase !== "connected" || session.keepalive === "client")
     return Number.POSITIVE_INFINITY;
-  return (session.pingedAtMs ?? session.openedAtMs) + intervalMs;
+  return dueMoment((session.pingedAtMs ?? session.openedAtMs) + intervalMs, intervalMs, nowMs);
 }
 
 /**
  * The next action that keep-alive demands of a session. no-pong: a server-driven client didn't answer the last ping. gone: a
- * client-driven client has been silent.
+ * client-driven client has been silent. unknown: since when it has been silent is unknown, and is counted from now on.
  */
-export type Heartbeat = "nothing" | "ping" | "no-pong" | "gone";
+export type Heartbeat = "nothing" | "ping" | "no-pong" | "gone" | "unknown";
 
 /**
  * Decides what keep-alive demands now.
@@ -44,13 +45,19 @@ export function heartbeat(
 ): Heartbeat {
   if (session.phase !== "connected") return "nothing";
   const { pingedAtMs = 0 } = session;
+  // What lies further ahead than this was noted before the clock was set back, and says nothing (rule S5).
+  const reachMs = nowMs + intervalMs;
   if (session.keepalive === "client") {
-    const silentMs = nowMs - Math.max(heardAtMs ?? 0, pingedAtMs, session.openedAtMs);
+    const noted = [0, heardAtMs ?? 0, pingedAtMs, session.openedAtMs].filter((ms) => ms <= reachMs);
+    const heardMs = Math.max(...noted);
+    if (heardMs === 0) return "unknown";
+    const silentMs = nowMs - heardMs;
     return silentMs > 2 * intervalMs + graceMs ? "gone" : "nothing";
   }
-  const sinceMs = nowMs - (session.pingedAtMs ?? session.openedAtMs);
+  const sinceMs = Math.abs(nowMs - (session.pingedAtMs ?? session.openedAtMs));
   if (!tick || sinceMs < intervalMs / 2) return "nothing";
-  const isAnswered = session.awaitingPong !== true || (heardAtMs ?? 0) >= pingedAtMs;
+  const heardMs = heardAtMs !== undefined && heardAtMs <= reachMs ? heardAtMs : 0;
+  const isAnswered = session.awaitingPong !== true || pingedAtMs > nowMs || heardMs >= pingedAtMs;
   if (isAnswered) return "ping";
   return sinceMs >= Math.min(pongTimeoutMs, intervalMs) ? "no-pong" : "nothing";
 }
@@ -81,6 +88,12 @@ export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === 0) return 0;
   const leftSeconds = Math.floor(expireAtSeconds - nowMs / 1_000);
   return Math.min(Math.max(1, leftSeconds), limits.ttlSecondsMax);
+}
+
+/** When a session has to have connected, ms since 1970. */
+export function staleAtMs({ context, identity }: CommandSession, nowMs: number): number {
+  const { staleCloseDelayMs } = context.config.client;
+  return dueMoment(identity.openedAtMs + staleCloseDelayMs, staleCloseDelayMs, nowMs);
 }
 
 /** When a credential has been expired for `delayMs`, ms since 1970; Infinity if it never expires. */

@@ -2,6 +2,7 @@ import type { MapOptions } from "../config/config.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Grant } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * A client's synchronisation with a map, from its first request until it is subscribed (docs/protocol.md 3.4). Its
@@ -55,7 +56,7 @@ export class MapFlow {
 
   /** Whether the client has taken longer than the namespace allows (rule Z17). */
   isOver(nowMs: number): boolean {
-    return nowMs > this.#endsAtMs;
+    return nowMs > dueMoment(this.#endsAtMs, this.map.subscribeCatchUpTimeoutMs, nowMs - 1);
   }
 
   /** Whether clients are told offsets, and can recover. */

@@ -24,7 +24,7 @@ import { admit } from "./admission.ts";
 import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
-import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs } from "./liveness.ts";
+import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./liveness.ts";
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { connectionLost } from "../events/connection-events.ts";
 import { type SessionEvents, sessionEvents } from "./session-events.ts";
@@ -185,7 +185,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (this.closed || this.connecting || this.held) return;
     if (this.#executor?.isIdle(nowMs) === true) this.#executor = undefined;
     if (this.identity.phase !== "connected") {
-      if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
+      if (nowMs >= staleAtMs(this, nowMs)) this.disconnect(disconnectCodes.stale);
       return;
     }
     const refresher = () => (this.#serverRefresh ??= new ServerRefresh(this));
@@ -200,19 +200,22 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       case "no-pong":
       case "gone":
         this.disconnect(disconnectCodes.noPong);
+        return;
+      case "unknown":
+        this.change({ pingedAtMs: nowMs });
     }
   }
 
   /** When the next ping is due, ms since 1970; Infinity for never. */
-  get pingDueAtMs(): number {
-    return pingDueAtMs(this.identity, this.context.config.client.pingIntervalMs);
+  pingDueAtMs(nowMs: number): number {
+    return pingDueAtMs(this.identity, this.context.config.client.pingIntervalMs, nowMs);
   }
 
   /** When {@link tick} has to be called next, ms since 1970; Infinity for never. */
-  get dueAtMs(): number {
+  dueAtMs(nowMs: number): number {
     if (this.closed || this.connecting || this.held) return Number.POSITIVE_INFINITY;
-    if (this.identity.phase !== "connected") return this.#staleAtMs();
-    return Math.min(this.pingDueAtMs, expiryDueAtMs(this, this.#serverRefresh));
+    if (this.identity.phase !== "connected") return staleAtMs(this, nowMs);
+    return Math.min(this.pingDueAtMs(nowMs), expiryDueAtMs(this, this.#serverRefresh));
   }
 
   /** Closes the connection from the server's side. */
@@ -483,10 +486,6 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return this.identity.keepalive === "client"
       ? this.#connection.lastHeardMs()
       : this.#connection.answeredAtMs();
-  }
-
-  #staleAtMs(): number {
-    return this.identity.openedAtMs + this.context.config.client.staleCloseDelayMs;
   }
 }
 

@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * When a channel's backend is asked for which keys (rules SP3 to SP5). A cycle asks for all keys in batches, once in each
@@ -35,7 +36,8 @@ export class PollCycle {
     if (this.#inFlight >= limits.pollsInFlightMax) return Number.POSITIVE_INFINITY;
     if (this.#place < this.#cycle.length) return nowMs;
     for (const key of this.#soon) if (!this.#asked.has(key)) return nowMs;
-    return this.#cycleInFlight > 0 ? Number.POSITIVE_INFINITY : this.#dueAtMs;
+    if (this.#cycleInFlight > 0) return Number.POSITIVE_INFINITY;
+    return dueMoment(this.#dueAtMs, this.#intervalMs, nowMs);
   }
 
   /** Somebody tracks a key now: the first cycle begins after an interval, as new keys are asked for at once. */
@@ -69,7 +71,7 @@ export class PollCycle {
   ): PollQuestion | undefined {
     if (this.#inFlight >= limits.pollsInFlightMax) return undefined;
     const isOver = this.#place >= this.#cycle.length && this.#cycleInFlight === 0;
-    if (isOver && nowMs >= this.#dueAtMs) {
+    if (isOver && nowMs >= dueMoment(this.#dueAtMs, this.#intervalMs, nowMs)) {
       this.#cycle = keys();
       this.#place = 0;
       this.#dueAtMs = nowMs + this.#intervalMs;

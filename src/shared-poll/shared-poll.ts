@@ -13,6 +13,7 @@ import { limits } from "../limits.ts";
 import { base64, type Payload, samePayload } from "../protocol/payload.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * The keys of one shared poll, in its channel's object (rules SP1 to SP10): who tracks them, which version and data each
@@ -205,7 +206,7 @@ export class SharedPoll {
   deliveries(nowMs: number): readonly PollDelivery[] {
     const deliveries: PollDelivery[] = [];
     for (const one of this.#watchers.values()) {
-      if (one.name === "" || one.dueAtMs() > nowMs) continue;
+      if (one.name === "" || one.dueAtMs(nowMs) > nowMs) continue;
       const batch: PollBatch = {
         v: 1,
         channel: this.#channel,
@@ -249,11 +250,11 @@ export class SharedPoll {
   dueAtMs(nowMs: number): number | undefined {
     let dueMs = this.#cycle.dueAtMs(nowMs);
     for (const endMs of this.#left.values()) {
-      dueMs = Math.min(dueMs, endMs ?? nowMs);
+      dueMs = Math.min(dueMs, this.#leftUntilMs(endMs ?? nowMs, nowMs));
       break;
     }
     for (const one of this.#watchers.values())
-      if (one.name !== "") dueMs = Math.min(dueMs, one.dueAtMs());
+      if (one.name !== "") dueMs = Math.min(dueMs, one.dueAtMs(nowMs));
     return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
   }
 
@@ -315,11 +316,15 @@ export class SharedPoll {
   #forgetLeft(nowMs: number): void {
     for (const [key, endMs] of this.#left) {
       if (endMs === undefined) this.#left.set(key, nowMs + this.#options.channelShutdownDelayMs);
-      if (endMs === undefined || endMs > nowMs) continue;
+      if (endMs === undefined || this.#leftUntilMs(endMs, nowMs) > nowMs) continue;
       this.#left.delete(key);
       this.#forget(key);
     }
     if (this.#keys.size === 0) this.#cycle.stop();
+  }
+
+  #leftUntilMs(endMs: number, nowMs: number): number {
+    return dueMoment(endMs, this.#options.channelShutdownDelayMs, nowMs);
   }
 
   #forget(key: string): void {

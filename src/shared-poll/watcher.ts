@@ -1,5 +1,6 @@
 import { changeBytes, type KeyChange } from "../contract/poll-batch.ts";
 import { limits } from "../limits.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * One object whose connections track keys of a channel, as the channel's object sees it: a gateway, or the channel's
@@ -51,11 +52,13 @@ export class Watcher {
   }
 
   /** When it is to be called next, ms since 1970; Infinity for never. */
-  dueAtMs(): number {
+  dueAtMs(nowMs: number): number {
     if (this.calling) return Number.POSITIVE_INFINITY;
-    if (this.#hasNews) return this.#retryAtMs;
+    const retryAtMs = dueMoment(this.#retryAtMs, limits.pollCallRetryMsMax, nowMs);
+    if (this.#hasNews) return retryAtMs;
     if (this.has.size === 0) return Number.POSITIVE_INFINITY;
-    return Math.max(this.checkedAtMs + limits.pollCheckMs, this.#retryAtMs);
+    const checkAtMs = this.checkedAtMs + limits.pollCheckMs;
+    return Math.max(dueMoment(checkAtMs, limits.pollCheckMs, nowMs), retryAtMs);
   }
 
   /**

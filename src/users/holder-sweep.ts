@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
 import type { Holders } from "./holders.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * Finds the registrations of users and tokens of which nothing is left (rule U15): a crashed object tells the home
@@ -36,8 +37,8 @@ export class HolderSweep {
   }
 
   /** When the next sweep is due, ms since 1970; Infinity without registrations. */
-  get dueAtMs(): number {
-    return this.#dueAtMs;
+  dueAtMs(nowMs: number): number {
+    return dueMoment(this.#dueAtMs, this.#intervalMs, nowMs);
   }
 
   /** Takes note of a registration: plans a sweep, unless one is planned, and keeps one under way from forgetting it. */
@@ -54,7 +55,7 @@ export class HolderSweep {
    * ended, or none is due.
    */
   next(nowMs: number): readonly HolderQuestion[] {
-    if (this.#dueAtMs > nowMs) return [];
+    if (this.dueAtMs(nowMs) > nowMs) return [];
     const { user, holder } = this.#after ?? { user: "", holder: "" };
     const rows = this.#sql.rows(slice, user, holder, limits.sweepSliceMax);
     const byHolder = new Map<string, Set<string>>();
@@ -65,7 +66,7 @@ export class HolderSweep {
       byHolder.set(last.holder, users.add(last.user));
     }
     if (last === undefined) this.#end(nowMs);
-    else this.#plan(this.#dueAtMs, last);
+    else this.#plan(Math.min(this.#dueAtMs, nowMs), last);
     const questions = [...byHolder].map(([asked, users]) => ({ holder: asked, users }));
     for (const question of questions) this.#open.add(question);
     return questions;

@@ -8,6 +8,7 @@ import type {
 } from "../contract/user-order.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
+import { elapsed } from "../moment.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 import { Holders, holderTable, type TellOfUser } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
@@ -191,7 +192,7 @@ export class Home {
 
   /** When the alarm has to ring: for the orders, or for the sweep; ms since 1970; Infinity for never. */
   dueAtMs(nowMs: number): number {
-    return Math.min(this.ordersDueAtMs(nowMs), this.sweep.dueAtMs);
+    return Math.min(this.ordersDueAtMs(nowMs), this.sweep.dueAtMs(nowMs));
   }
 
   /** Stores what an order changes here, unless it has ended (rule U28). @returns what the holders have to carry out */
@@ -227,7 +228,7 @@ export class Home {
 
   /** Deletes what has ended: some registrations at a time and, once all were looked at, what stands. */
   #prune(nowMs: number): void {
-    if (nowMs - this.#prunedAtMs < limits.homePruneMs) return;
+    if (!elapsed(this.#prunedAtMs, limits.homePruneMs, nowMs)) return;
     this.#prunedAtMs = nowMs;
     const [end] = this.#sql.rows(pruneEnd, ...this.#pruned, limits.homePruneRows - 1);
     if (end === undefined) {

@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * Has the directory list one object that holds connections (rule U22). That it is listed is stored with the object's
@@ -23,7 +24,12 @@ export class Listing {
 
   /** Calls the directory if it has to list the object. To be called at the end of every event. */
   check(nowMs: number): void {
-    if (this.#call !== undefined || this.listed || nowMs < this.#retryAtMs) return;
+    if (
+      this.#call !== undefined ||
+      this.listed ||
+      dueMoment(this.#retryAtMs, limits.listRetryMs, nowMs) > nowMs
+    )
+      return;
     if (!this.#port.hasConnections()) return;
     const call = {};
     this.#call = call;

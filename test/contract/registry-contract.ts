@@ -37,21 +37,21 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
       for (const opened of [registry, new GatewayRegistry(sql, checks)]) {
         expect(opened.gateways.toSorted()).toEqual(["channel/a b'\"/2", "eu/1"]);
         expect([opened.size, opened.newestMs]).toEqual([2, 700]);
-        expect(opened.checkDueAtMs("eu/1")).toBe(1_500);
-        expect(opened.checkDueAtMs("nobody")).toBe(Infinity);
+        expect(opened.checkDueAtMs("eu/1", 0)).toBe(1_500);
+        expect(opened.checkDueAtMs("nobody", 0)).toBe(Infinity);
       }
       registry.found("eu/1", 1_500);
       registry.retryLater("channel/a b'\"/2", 1_234);
       for (const opened of [registry, new GatewayRegistry(sql, checks)]) {
-        expect(opened.checkDueAtMs("eu/1")).toBe(2_500);
-        expect(opened.checkDueAtMs("channel/a b'\"/2")).toBe(1_234);
+        expect(opened.checkDueAtMs("eu/1", 2_000)).toBe(2_500);
+        expect(opened.checkDueAtMs("channel/a b'\"/2", 1_000)).toBe(1_234);
         expect(opened.isUnknownSince("eu/1", 1_500)).toBe(false);
         expect(opened.isUnknownSince("eu/1", 1_501)).toBe(true);
         expect(opened.isUnknownSince("channel/a b'\"/2", 1_501)).toBe(false);
         expect(opened.isUnknownSince("nobody", 1_501)).toBe(false);
       }
       registry.found("channel/a b'\"/2", 1_600);
-      expect(new GatewayRegistry(sql, checks).checkDueAtMs("channel/a b'\"/2")).toBe(2_600);
+      expect(new GatewayRegistry(sql, checks).checkDueAtMs("channel/a b'\"/2", 2_000)).toBe(2_600);
     });
   });
 

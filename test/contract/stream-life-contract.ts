@@ -58,9 +58,9 @@ function publicationsContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
       publishNumbers(channel, 1, 1, 5_000);
-      publishNumbers(channel, 2, 2, 3_000);
-      for (const opened of [channel, openChannel(sql, { options, nowMs: 3_000 })]) {
-        expect(readable(opened, 3_000)).toEqual(["1", "2"]);
+      publishNumbers(channel, 2, 2, 4_500);
+      for (const opened of [channel, openChannel(sql, { options, nowMs: 4_500 })]) {
+        expect(readable(opened, 4_500)).toEqual(["1", "2"]);
         expect(readable(opened, 5_999)).toEqual(["1", "2"]);
         expect(readable(opened, 6_000)).toEqual([]);
       }

@@ -458,7 +458,7 @@ export class ChannelHost implements ChannelCalls {
       channel.relay.alarmAtMs(nowMs),
       this.#sockets.dueAtMs(memory),
       memory.polls?.alarmAtMs() ?? Number.POSITIVE_INFINITY,
-      channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY,
+      channel.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
     );
     if (this.#alarm.covers(firstMs)) return;
     this.#storage.write();
@@ -477,7 +477,7 @@ export class ChannelHost implements ChannelCalls {
     channel.presenceMap?.ring(nowMs);
     channel.deleteExpired(nowMs);
     this.#settle();
-    if ((channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs)
+    if ((channel.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY) <= nowMs)
       this.#context.publicationLog.complain(`${this.name} has its alarm ring in vain`);
     if (channel.storesNothing && memory.hadStorage) {
       this.#storage.deleteAll();

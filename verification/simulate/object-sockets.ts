@@ -72,7 +72,8 @@ export class ObjectSockets implements ServerEnd {
   /** When the first of the sessions is due, ms since 1970; Infinity for never. */
   dueAtMs({ sessions }: SocketMemory): number {
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const session of sessions.values()) dueMs = Math.min(dueMs, session.dueAtMs);
+    for (const session of sessions.values())
+      dueMs = Math.min(dueMs, session.dueAtMs(this.#owner.nowMs));
     return dueMs;
   }
 

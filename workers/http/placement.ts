@@ -64,7 +64,7 @@ export async function placeSocket(
   let nowMs = startedAtMs;
   if (pool.admits?.(claims, nowMs) === false) return respondBusy(busyRetrySeconds());
   for (const index of pools.candidates(name, startedAtMs)) {
-    const waitMs = startedAtMs + limits.objectAnswerMs - nowMs;
+    const waitMs = limits.objectAnswerMs - Math.abs(nowMs - startedAtMs);
     if (waitMs <= 0) break;
     const { object, avoidWhenBroken } = pool.objectAt(index);
     const handedOver = await handOver(object, handover, waitMs);

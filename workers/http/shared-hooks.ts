@@ -10,6 +10,7 @@ import {
 } from "../../src/hooks/hooks.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime } from "../platform/object-call.ts";
+import { dueMoment } from "../../src/moment.ts";
 
 /**
  * The hooks of one isolate of the edge (rule Q13): its requests share the bounds of asking a backend, and what they know
@@ -63,7 +64,7 @@ export class SharedHooks {
   /** Ends the turns of requests that have ended, which makes room for others. */
   #takeBack(nowMs: number): void {
     for (const turn of this.#turns) {
-      if (nowMs <= turn.endsAtMs) continue;
+      if (nowMs < dueMoment(turn.endsAtMs, turn.timeoutMs, nowMs)) continue;
       this.#turns.delete(turn);
       // Nothing is known of the backend: the client has gone before the answer.
       turn.end({ outcome: "busy" });
@@ -83,19 +84,19 @@ class QuestionTurn {
   readonly question: HookQuestion;
   /** When the turn belongs to a request that has ended, ms since 1970. */
   endsAtMs: number;
-  readonly #timeoutMs: number;
+  readonly timeoutMs: number;
   #done: Parameters<HookCall>[2] | undefined;
 
   constructor(question: HookQuestion, timeoutMs: number, done: Parameters<HookCall>[2]) {
     this.question = question;
     this.endsAtMs = Date.now() + limits.hookMarginMs;
-    this.#timeoutMs = timeoutMs;
+    this.timeoutMs = timeoutMs;
     this.#done = done;
   }
 
   /** The question is sent now, so its answer may take its time. */
   used(nowMs: number): void {
-    this.endsAtMs = nowMs + this.#timeoutMs + limits.hookMarginMs;
+    this.endsAtMs = nowMs + this.timeoutMs + limits.hookMarginMs;
   }
 
   /** Reports what has come of the question. Does nothing if the turn was taken back. */

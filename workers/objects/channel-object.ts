@@ -50,6 +50,7 @@ import { HibernatingObject, type SocketClosing } from "./hibernating-object.ts";
 import { PollDriver } from "./poll-driver.ts";
 import { PresenceDriver } from "./presence-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
+import { elapsed } from "../../src/moment.ts";
 
 /**
  * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
@@ -384,7 +385,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#hadAlarm = true;
     const newestMs = this.#channel.newestMs ?? 0;
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
-    if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
+    if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();
     this.#channel.map?.expire(nowMs);
     this.#channel.presenceMap?.ring(nowMs);
     this.#channel.deleteExpired(nowMs);
@@ -450,7 +451,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     const pollMs = this.#channel.sharedPoll?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const countMs = this.#channel.presenceMap?.dueAtMs ?? Number.POSITIVE_INFINITY;
+    const countMs = this.#channel.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs), pollMs, countMs);
   };
 

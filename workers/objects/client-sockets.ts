@@ -25,6 +25,7 @@ import { SocketConnection, type SocketHost } from "../platform/socket-connection
 import { Client, type FrameHost, type WaitingFrames } from "./client.ts";
 import { HeldSockets } from "./held-sockets.ts";
 import { UnconnectedSockets } from "./unconnected-sockets.ts";
+import { elapsed } from "../../src/moment.ts";
 
 /**
  * The sockets of one object, of either kind, with a {@link Client} on each. It takes over sockets that the edge hands
@@ -52,6 +53,8 @@ export class ClientSockets {
   /** Whether a socket has gone since the last {@link takeDueAtMs}. */
   #oneLeft = false;
   #sweptAtMs = 0;
+  /** When {@link takeDueAtMs} was last called, ms since 1970. */
+  #dueTakenMs = 0;
 
   constructor(setup: ClientSocketsSetup) {
     this.#setup = setup;
@@ -109,10 +112,14 @@ export class ClientSockets {
     let dueMs = Number.POSITIVE_INFINITY;
     const mayBeLeft = this.#changed.size > 0 || this.#oneLeft;
     this.#oneLeft = false;
+    // The alarm was set by a clock that was set back since (rule S5).
+    if (nowMs < this.#dueTakenMs)
+      for (const socket of this.#clients.keys()) this.#changed.add(socket);
+    this.#dueTakenMs = nowMs;
     if (mayBeLeft && this.onlyClosed) dueMs = nowMs + limits.closeAnswerMs;
     for (const socket of this.#changed) {
       const client = this.#clients.get(socket);
-      if (client !== undefined) dueMs = Math.min(dueMs, client.session.dueAtMs);
+      if (client !== undefined) dueMs = Math.min(dueMs, client.session.dueAtMs(nowMs));
     }
     this.#changed.clear();
     return dueMs;
@@ -231,7 +238,7 @@ export class ClientSockets {
   /** Sends the pings and closes the connections that are due, and deletes rows of connections that are gone. */
   tick(nowMs: number): void {
     const clients = [...this.#clients];
-    const pingTick = clients.some(([, { session }]) => session.pingDueAtMs <= nowMs);
+    const pingTick = clients.some(([, { session }]) => session.pingDueAtMs(nowMs) <= nowMs);
     for (const [socket, { session }] of clients) {
       session.tick(pingTick, nowMs);
       this.#changed.add(socket);
@@ -245,7 +252,8 @@ export class ClientSockets {
    * @param exactly now; otherwise once in a ping interval
    */
   sweep(nowMs: number, exactly: boolean): void {
-    if (!exactly && nowMs - this.#sweptAtMs < this.#setup.config.client.pingIntervalMs) return;
+    const { pingIntervalMs } = this.#setup.config.client;
+    if (!exactly && !elapsed(this.#sweptAtMs, pingIntervalMs, nowMs)) return;
     this.#sweptAtMs = nowMs;
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
   }

@@ -95,7 +95,7 @@ export class CommitQueue {
     const [first] = this.#waiting;
     if (first === undefined) return false;
     const isOver = this.#wait === "over";
-    const waitedMs = isOver ? Number.POSITIVE_INFINITY : Date.now() - first.addedAtMs;
+    const waitedMs = isOver ? Number.POSITIVE_INFINITY : Math.abs(Date.now() - first.addedAtMs);
     const waitMs = this.#sharing.waitMs(this.#waitingPublishes, waitedMs);
     if (waitMs === 0) return false;
     this.#wait = "timed";

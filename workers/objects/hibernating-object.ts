@@ -363,9 +363,13 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   #checkMetrics(metrics: ObjectMetrics, nowMs: number): void {
     if (this.#sendingSinceMs !== undefined && !this.#awaitsTurn) {
-      metrics.counts.observe("dormouse_fan_out_seconds", (nowMs - this.#sendingSinceMs) / 1_000, {
-        kind: this.kind,
-      });
+      metrics.counts.observe(
+        "dormouse_fan_out_seconds",
+        Math.max(0, nowMs - this.#sendingSinceMs) / 1_000,
+        {
+          kind: this.kind,
+        },
+      );
       this.#sendingSinceMs = undefined;
     }
     metrics.check(nowMs);
@@ -376,7 +380,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const { HookEntrypoint } = this.ctx.exports;
     const askedMs = Date.now();
     const reply = await askBackend(HookEntrypoint, question, timeoutMs);
-    this.metrics?.backendAnswered(question, reply, (Date.now() - askedMs) / 1_000);
+    this.metrics?.backendAnswered(question, reply, Math.max(0, Date.now() - askedMs) / 1_000);
     const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
     try {
       await this.carryOutAnswer(question.hook, bytes, (isBusy) => {

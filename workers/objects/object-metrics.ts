@@ -20,6 +20,7 @@ import { SessionCounts } from "../../src/session/session-counts.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { Env } from "../platform/env.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
+import { elapsed } from "../../src/moment.ts";
 
 /** The counts of one object, and its reports (docs/metrics.md). It exists only where something is counted (rule J1). */
 export class ObjectMetrics {
@@ -104,7 +105,7 @@ export class ObjectMetrics {
   #noteGauges(gauges: readonly GaugeValue[], nowMs: number): boolean {
     const text = JSON.stringify(gauges);
     const isKnown =
-      text === this.#gaugesText && nowMs - this.#gaugesAtMs < limits.metricsGaugesAgainMs;
+      text === this.#gaugesText && !elapsed(this.#gaugesAtMs, limits.metricsGaugesAgainMs, nowMs);
     if (isKnown) return false;
     this.#gaugesText = text;
     this.#gaugesAtMs = nowMs;
@@ -175,7 +176,7 @@ export class ObjectMetrics {
       ["dormouse_object_alarms_total", this.#alarms],
       ["dormouse_object_rows_written_total", rowsWritten - before.rowsWritten],
       ["dormouse_object_calls_total", callsMade - before.callsMade],
-      ["dormouse_object_awake_seconds_total", (nowMs - before.atMs) / 1_000],
+      ["dormouse_object_awake_seconds_total", Math.max(0, nowMs - before.atMs) / 1_000],
     ];
     for (const [name, value] of added) this.counts.add(name, kind, value);
     this.counts.add("dormouse_object_calls_total", { kind: "channel" }, this.#callsOfChannels);

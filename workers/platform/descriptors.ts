@@ -1,4 +1,5 @@
 import { limits } from "../../src/limits.ts";
+import { elapsed } from "../../src/moment.ts";
 
 /** The variables by which a server of one's own tells of its file descriptors; Cloudflare has no such limit. */
 export interface DescriptorSettings {
@@ -40,7 +41,7 @@ export class Descriptors {
     const max = this.#max;
     const spare = Math.ceil(max * limits.descriptorsSpare) / (purpose === "call" ? 2 : 1);
     for (let tries = 0; tries < readTries; tries++) {
-      const isOld = Date.now() - this.#readAtMs >= limits.descriptorsReadMs;
+      const isOld = elapsed(this.#readAtMs, limits.descriptorsReadMs, Date.now());
       if (!isOld && this.#hasRoom(max - spare)) {
         this.#underWay++;
         return true;

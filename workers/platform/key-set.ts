@@ -10,6 +10,7 @@ import { limits } from "../../src/limits.ts";
 import { algorithmNotAllowed, type FoundKeys, type TokenKeys, UsableKey } from "./token-keys.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { boundedBytes } from "./bounded-bytes.ts";
+import { elapsed } from "../../src/moment.ts";
 
 /**
  * The keys of a JWKS, fetched when they are needed (rule A9). One instance serves all requests and objects of an
@@ -66,15 +67,15 @@ export class KeySet implements TokenKeys {
 
   #currentKeys(kid: string, nowMs: number): readonly VerificationKey[] {
     const { keys, fetchedAtMs } = this.#known;
-    if (nowMs - fetchedAtMs >= limits.keySetStaleMs) return [];
+    if (elapsed(fetchedAtMs, limits.keySetStaleMs, nowMs)) return [];
     return keys.filter((key) => key.kid === kid);
   }
 
   #needsFetch(kid: string, nowMs: number): boolean {
-    const isFresh = nowMs - this.#known.fetchedAtMs < limits.keySetFreshMs;
+    const isFresh = !elapsed(this.#known.fetchedAtMs, limits.keySetFreshMs, nowMs);
     if (isFresh && this.#currentKeys(kid, nowMs).length > 0) return false;
     const pauseMs = isFresh ? limits.keySetRefetchMs : limits.keySetRetryMs;
-    return this.#inFlight !== undefined || nowMs - this.#attemptedAtMs >= pauseMs;
+    return this.#inFlight !== undefined || elapsed(this.#attemptedAtMs, pauseMs, nowMs);
   }
 
   /** Fetches for all waiting requests; true if the fetch succeeded. */

@@ -100,7 +100,8 @@ export class SocketConnection implements Connection {
   lastHeardMs(): number | undefined {
     const answered = this.answeredAtMs();
     if (answered === undefined || this.#frameAtMs === undefined) return answered ?? this.#frameAtMs;
-    return Math.max(answered, this.#frameAtMs);
+    // The clock may have been set back since the frame (rule S5).
+    return this.#frameAtMs > Date.now() ? answered : Math.max(answered, this.#frameAtMs);
   }
 
   /** Notes that the client sent a frame. */

@@ -25,7 +25,11 @@ function add(outbox: Outbox, first: number, last: number, nowMs = startMs): void
 /** Takes everything that waits, a batch after the other. */
 function drain(outbox: Outbox, nowMs: number): readonly (number | string)[] {
   const all: (number | string)[] = [];
-  for (let dueAtMs = outbox.dueAtMs(); dueAtMs !== undefined; dueAtMs = outbox.dueAtMs()) {
+  for (
+    let dueAtMs = outbox.dueAtMs(Number.POSITIVE_INFINITY);
+    dueAtMs !== undefined;
+    dueAtMs = outbox.dueAtMs(Number.POSITIVE_INFINITY)
+  ) {
     const atMs = Math.max(nowMs, dueAtMs);
     const batch = beginDue(outbox, atMs);
     all.push(...shown(batch));
@@ -70,7 +74,11 @@ describe("an outbox", () => {
     const outbox = openOutbox(new NodeSql());
     add(outbox, 1, 7);
     const batches: (readonly (number | string)[])[] = [];
-    for (let nowMs = startMs + 100; outbox.dueAtMs() !== undefined; nowMs += 1_000) {
+    for (
+      let nowMs = startMs + 100;
+      outbox.dueAtMs(Number.POSITIVE_INFINITY) !== undefined;
+      nowMs += 1_000
+    ) {
       const batch = beginDue(outbox, nowMs);
       batches.push(shown(batch));
       outbox.answered(batch, true, nowMs);
@@ -85,7 +93,7 @@ describe("an outbox", () => {
     for (const length of [max / 2, max / 2, max / 2 - 1_000, max - 2, 1])
       outbox.add(published(`"${"x".repeat(length)}"`), startMs);
     const counts: number[] = [];
-    while (outbox.dueAtMs() !== undefined) {
+    while (outbox.dueAtMs(Number.POSITIVE_INFINITY) !== undefined) {
       const batch = beginDue(outbox, startMs + 60_000);
       counts.push(eventsIn(batch.body).length);
       outbox.answered(batch, true, startMs);
@@ -120,12 +128,12 @@ describe("an outbox", () => {
     expect(failures(outbox, startMs + 100, 4)).toEqual([first, 2 * first, 4 * first, 8 * first]);
     // However many wait.
     add(outbox, 3, 5);
-    const dueAtMs = outbox.dueAtMs() ?? 0;
+    const dueAtMs = outbox.dueAtMs(Number.POSITIVE_INFINITY) ?? 0;
     expect(dueAtMs).toBe(startMs + 15_100);
     expect(outbox.begin(dueAtMs - 1)).toBeUndefined();
     expect(failures(outbox, dueAtMs, 8).slice(-4)).toEqual([256_000, 300_000, 300_000, 300_000]);
     expect(limits.eventsRetryMsMax).toBe(300_000);
-    expect(shownBatch(outbox, outbox.dueAtMs() ?? 0)).toEqual([1, 2, 3]);
+    expect(shownBatch(outbox, outbox.dueAtMs(Number.POSITIVE_INFINITY) ?? 0)).toEqual([1, 2, 3]);
   });
 
   it("[E4] goes on with the next longer pause after hibernation, and keeps to a pause", () => {
@@ -134,9 +142,9 @@ describe("an outbox", () => {
     add(outbox, 1, 1);
     const [pauseMs = 0] = failures(outbox, startMs + 100, 6).slice(-1);
     expect(pauseMs).toBe(32_000);
-    const dueAtMs = outbox.dueAtMs();
+    const dueAtMs = outbox.dueAtMs(Number.POSITIVE_INFINITY);
     const awoken = openOutbox(sql);
-    expect(awoken.dueAtMs()).toBe(dueAtMs);
+    expect(awoken.dueAtMs(Number.POSITIVE_INFINITY)).toBe(dueAtMs);
     expect(awoken.beginInMs((dueAtMs ?? 0) - pauseMs)).toBeUndefined();
     expect(awoken.alarmAtMs((dueAtMs ?? 0) - pauseMs)).toBe(dueAtMs);
     expect(failures(awoken, dueAtMs ?? 0, 1)).toEqual([64_000]);
@@ -153,7 +161,7 @@ describe("an outbox", () => {
     // The row of event 5 says how far the target is.
     add(outbox, 5, 5, startMs + 160);
     expect(drain(openOutbox(sql), startMs + 30_000)).toEqual([4, 5]);
-    expect(openOutbox(sql).dueAtMs()).toBeUndefined();
+    expect(openOutbox(sql).dueAtMs(Number.POSITIVE_INFINITY)).toBeUndefined();
   });
 
   it("[E6] sends a gap in place of events that newer ones have overwritten", () => {
@@ -299,7 +307,7 @@ describe("an outbox", () => {
           }
         }
         outbox = openOutbox(sql, { keepMax });
-        while (outbox.dueAtMs() !== undefined) {
+        while (outbox.dueAtMs(Number.POSITIVE_INFINITY) !== undefined) {
           const batch = beginDue(outbox, nowMs + 600_000);
           take(batch.body);
           outbox.answered(batch, true, nowMs);
@@ -340,7 +348,7 @@ function failures(outbox: Outbox, nowMs: number, count: number): readonly number
   let atMs = nowMs;
   for (let index = 0; index < count; index++) {
     outbox.answered(beginDue(outbox, atMs), false, atMs);
-    const dueAtMs = outbox.dueAtMs() ?? 0;
+    const dueAtMs = outbox.dueAtMs(Number.POSITIVE_INFINITY) ?? 0;
     pauses.push(dueAtMs - atMs);
     atMs = dueAtMs;
   }

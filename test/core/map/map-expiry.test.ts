@@ -7,7 +7,7 @@ import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { mapEntry } from "./map-entry.ts";
 
-const options = { keyTtlMs: 10_000, removedMs: 86_400_000 };
+const options = { keyTtlMs: 10_000, lingerMs: 0 };
 
 describe("which keys end next", () => {
   it("[Z6] every key ends once, in order, at its time or up to a second later, whenever the object wakes", () => {

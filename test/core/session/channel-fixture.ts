@@ -142,7 +142,7 @@ export class ChannelFixture {
     this.nowMs += ms;
     const { nowMs } = this;
     const due = this.connections.some(
-      (connection) => !connection.gone && connection.session.pingDueAtMs <= nowMs,
+      (connection) => !connection.gone && connection.session.pingDueAtMs(nowMs) <= nowMs,
     );
     for (const connection of this.connections)
       if (!connection.gone) connection.session.tick(due, nowMs);

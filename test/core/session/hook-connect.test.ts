@@ -254,7 +254,7 @@ describe("a connection that the server refreshes", () => {
     expect(fixture.backend.takeAsked()).toStrictEqual([
       { hook: "refresh", target: "client.proxy.refresh", body: { ...asking, user: "42" } },
     ]);
-    expect(connection.session.dueAtMs).toBeGreaterThan(fixture.nowMs);
+    expect(connection.session.dueAtMs(fixture.nowMs)).toBeGreaterThan(fixture.nowMs);
     fixture.pass(connection, 10);
     expect(fixture.backend.takeAsked()).toStrictEqual([]);
     fixture.backend.answer({ result: { expire_at: expireAtSeconds + 60, info: { n: 2 } } });

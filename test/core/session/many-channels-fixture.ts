@@ -123,7 +123,7 @@ export class ManyChannelsFixture {
   pass(connection: TestConnection, ms: number): void {
     this.nowMs += ms;
     connection.autoResponseMs = this.nowMs;
-    connection.session.tick(connection.session.pingDueAtMs <= this.nowMs, this.nowMs);
+    connection.session.tick(connection.session.pingDueAtMs(this.nowMs) <= this.nowMs, this.nowMs);
   }
 
   /** Restores the session from its saved state, as a gateway does when it wakes. */

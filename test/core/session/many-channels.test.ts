@@ -91,14 +91,14 @@ describe("several channels of one connection", () => {
     }
     connection.takeSent();
     fixture.channels.takeCalls();
-    expect(connection.session.dueAtMs).toBe(nowMs + 35_000);
+    expect(connection.session.dueAtMs(nowMs)).toBe(nowMs + 35_000);
     connection.session.tick(false, nowMs + 35_000);
     expect(fixture.channels.takeCalls()).toStrictEqual(["leave b"]);
     expect(connection.takeSent()).toStrictEqual([
       `{"push":{"channel":"b","unsubscribe":{"code":2501,"reason":"subscription expired"}}}`,
     ]);
     expect(channelsOf(connection)).toStrictEqual(["a", "c"]);
-    expect(connection.session.dueAtMs).toBe(nowMs + 45_000);
+    expect(connection.session.dueAtMs(nowMs)).toBe(nowMs + 45_000);
   });
 });
 

@@ -123,6 +123,6 @@ describe("a closed session", () => {
     expect(fixture.ask(connection, `{"id":3,"rpc":{}}`)).toStrictEqual([]);
     fixture.pass(100_000);
     expect(connection.takeSent()).toStrictEqual([]);
-    expect(connection.session.dueAtMs).toBe(Number.POSITIVE_INFINITY);
+    expect(connection.session.dueAtMs(0)).toBe(Number.POSITIVE_INFINITY);
   });
 });

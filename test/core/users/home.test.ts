@@ -63,7 +63,7 @@ describe("a user's home", () => {
     if (again !== undefined) home.answered(again, gone);
     expect(home.isDone([1])).toBe(true);
     expect(home.again(first)).toBeUndefined();
-    expect(home.dueAtMs(1_000)).toBe(home.sweep.dueAtMs);
+    expect(home.dueAtMs(1_000)).toBe(home.sweep.dueAtMs(1_000));
   });
 
   it("[U3] keeps orders through a crash, and never gives a number twice", () => {

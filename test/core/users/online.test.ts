@@ -103,7 +103,7 @@ describe("the sweep of a home that tells who is online", () => {
     expect(restored.dueAtMs(5_000)).toBe(1_000 + hourMs);
     sweep(1_000 + hourMs, ["bob"]);
     expect(told).toEqual(["ada off"]);
-    expect(restored.dueAtMs(0)).toBe(1_000 + 2 * hourMs);
+    expect(restored.dueAtMs(1_000 + hourMs)).toBe(1_000 + 2 * hourMs);
   });
 
   it("[E11] [U15] comes within an hour of a registration where it was planned for a week later", () => {
