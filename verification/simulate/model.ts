@@ -113,10 +113,12 @@ export class Model {
     const position = positionOf(stream);
     const readable = this.#readable(stream, nowMs);
     if (mode === "cache") {
+      // Who has the newest publication has missed nothing, whether it can still be read or not (rule R6).
+      if (stream.top > 0 && since.epoch === stream.epoch && since.offset === stream.top)
+        return { outcome: "recovered", position, publications: [] };
       const newest = readable.at(-1);
       if (newest === undefined) return { outcome: "unrecoverable", position };
-      const has = since.epoch === stream.epoch && since.offset === stream.top;
-      return { outcome: "recovered", position, publications: has ? [] : [newest] };
+      return { outcome: "recovered", position, publications: [newest] };
     }
     const missed = readable.filter(({ offset }) => offset > since.offset);
     const isComplete = missed.length === stream.top - since.offset;
