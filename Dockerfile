@@ -23,8 +23,8 @@ COPY --chown=node:node tsconfig.json wrangler.toml ./
 COPY --chown=node:node console console
 COPY --chown=node:node public public
 COPY --chown=node:node src src
-# The console's page about costs uses the prices of the benchmark.
-COPY --chown=node:node verification/bench/results/prices.ts verification/bench/results/
+# The console's page about costs uses the prices.
+COPY --chown=node:node cli/prices.ts cli/
 COPY --chown=node:node tools tools
 COPY --chown=node:node workers workers
 

@@ -68,7 +68,7 @@ export default defineConfig({
             "verification/**/*.test.ts",
             "test/contract/**/*.test.ts",
           ],
-          benchmark: { include: ["verification/bench/core/**/*.bench.ts"] },
+          benchmark: { include: [] },
           environment: "node",
           // These tests share no state, and a process for each file would take longer than the file's tests.
           isolate: false,

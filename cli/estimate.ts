@@ -2,13 +2,8 @@
  * Estimates a month's bill on Cloudflare from what was counted for a publication, a connection and an idle connection
  * (docs/performance.md, docs/users.md).
  */
-import {
-  deliveryUsage,
-  idleUsage,
-  noUsage,
-  type Usage,
-} from "../verification/bench/results/cost.ts";
-import { prices, secondsPerMonth } from "../verification/bench/results/prices.ts";
+import { deliveryUsage, idleUsage, noUsage, type Usage } from "./bill.ts";
+import { prices, secondsPerMonth } from "./prices.ts";
 
 /** What an application does. */
 export interface Workload {

@@ -20,7 +20,7 @@ import { createInterface } from "node:readline";
 import { text as textOf } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseOptions as parseBenchOptions } from "../../verification/bench/options.ts";
+import { parseOptions as parseBenchOptions } from "../../bench/options.ts";
 import { parseOptions as parseProveOptions } from "../../verification/prove/options.ts";
 import { parseOptions as parseSimulateOptions } from "../../verification/simulate/simulate-options.ts";
 import { hasCurl } from "../support/curl.ts";

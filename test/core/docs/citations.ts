@@ -154,7 +154,7 @@ function lettersAndNumber(rule: string): readonly [letters: string, number: numb
  */
 export function pathCitations({ text }: SourceFile): readonly Citation[] {
   const path =
-    /(?<![\w./@*-])((?:\.ci|\.github|docs|public|src|test|tools|verification|workers)\/[\w./-]*\w)(?![\w*{[<$…-])/g;
+    /(?<![\w./@*-])((?:\.ci|\.github|bench|docs|public|src|test|tools|verification|workers)\/[\w./-]*\w)(?![\w*{[<$…-])/g;
   const document = /(?<![\w./*-])([\w-]+\.md)\b/g;
   return [...citations(text, path), ...citations(text, document)];
 }

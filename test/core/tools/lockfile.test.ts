@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 /** Packages that are folders of this repository, so that npm only links to them. */
 const ownPackages: ReadonlySet<string> = new Set(["examples/chat-rooms", "examples/shared-board"]);
 
-it.each(["package-lock.json", "verification/bench/peers/package-lock.json"])(
+it.each(["package-lock.json", "bench/peers/package-lock.json"])(
   "%s has a hash of every package, also of those for other systems",
   (file) => {
     const { packages }: Lockfile = JSON.parse(readFileSync(file, "utf8"));

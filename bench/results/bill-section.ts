@@ -6,10 +6,10 @@ import {
   type Idling,
   idleUsage,
   type PublicationCounts,
-} from "./cost.ts";
+} from "../../cli/bill.ts";
 import { dollars, figure } from "./figure.ts";
 import { Found } from "./judge.ts";
-import { secondsPerMonth } from "./prices.ts";
+import { secondsPerMonth } from "../../cli/prices.ts";
 import type { Results } from "./results.ts";
 import { spreadOf } from "./spread.ts";
 import { markdownTable } from "./table.ts";

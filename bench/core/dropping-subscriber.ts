@@ -1,6 +1,6 @@
-import type { Subscriber } from "../../../src/hub/subscriber.ts";
-import type { Message } from "../../../src/protocol/codec.ts";
-import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import type { Subscriber } from "../../src/hub/subscriber.ts";
+import type { Message } from "../../src/protocol/codec.ts";
+import { jsonCodec } from "../../src/protocol/json/codec.ts";
 
 /** A subscriber that drops every frame, so that a bench measures the work before the socket. */
 export class DroppingSubscriber implements Subscriber {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Message } from "../../../src/protocol/codec.ts";
-import { codecNamed } from "../../../src/protocol/codecs.ts";
-import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import type { Message } from "../../src/protocol/codec.ts";
+import { codecNamed } from "../../src/protocol/codecs.ts";
+import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import { publicationPush, replies } from "./codec-messages.ts";
 import { payload } from "./payload.ts";
 

@@ -96,7 +96,7 @@ function endOnSignals(workbench: Workbench): void {
   }
 }
 
-const root = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "..");
 
 try {
   process.exit(await main(process.argv.slice(2)));

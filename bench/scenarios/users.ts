@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { limits } from "../../../src/limits.ts";
+import { limits } from "../../src/limits.ts";
 import type { Homes } from "../systems/system.ts";
 import { callersWithTokens } from "./caller-tokens.ts";
 import { Figures, type Measured } from "./figures.ts";

@@ -1,8 +1,8 @@
 import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
-import { codecNamed } from "../../../src/protocol/codecs.ts";
-import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { proto, writeFrame } from "../../../test/core/protocol/protobuf/peers.ts";
+import { codecNamed } from "../../src/protocol/codecs.ts";
+import { jsonCodec } from "../../src/protocol/json/codec.ts";
+import { proto, writeFrame } from "../../test/core/protocol/protobuf/peers.ts";
 import { payload } from "./payload.ts";
 
 const frames = {

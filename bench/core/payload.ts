@@ -1,4 +1,4 @@
-import { type JsonText, parseJsonText } from "../../../src/protocol/json/text.ts";
+import { type JsonText, parseJsonText } from "../../src/protocol/json/text.ts";
 
 /** The data of a publication, 128 bytes of JSON as the other scenarios of the bench send it. */
 export const payload: JsonText = json(

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
-import { BatchTrail } from "../../../src/gateway/batch-trail.ts";
-import { Follower } from "../../../src/gateway/follower.ts";
-import { SubscriptionMemory } from "../../../src/gateway/memory.ts";
-import { FrameTrail } from "../../../src/hub/frame-trail.ts";
-import { limits } from "../../../src/limits.ts";
-import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { ClientTrail } from "../../../src/session/client-trail.ts";
-import { Subscription } from "../../../src/session/subscription.ts";
-import { configured } from "../../../test/support/configured.ts";
+import type { RelayBatch } from "../../src/contract/relay-batch.ts";
+import { BatchTrail } from "../../src/gateway/batch-trail.ts";
+import { Follower } from "../../src/gateway/follower.ts";
+import { SubscriptionMemory } from "../../src/gateway/memory.ts";
+import { FrameTrail } from "../../src/hub/frame-trail.ts";
+import { limits } from "../../src/limits.ts";
+import { jsonCodec } from "../../src/protocol/json/codec.ts";
+import { ClientTrail } from "../../src/session/client-trail.ts";
+import { Subscription } from "../../src/session/subscription.ts";
+import { configured } from "../../test/support/configured.ts";
 import { payload } from "./payload.ts";
 
 const dropping = {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { billOf, deliveryUsage, type Idling, idleUsage, noUsage, type Publishing } from "./cost.ts";
+import {
+  billOf,
+  deliveryUsage,
+  type Idling,
+  idleUsage,
+  noUsage,
+  type Publishing,
+} from "../../../cli/bill.ts";
 
 const million = 1_000_000;
 

@@ -1,4 +1,4 @@
-import { limits } from "../../../src/limits.ts";
+import { limits } from "../../src/limits.ts";
 import type { SystemName } from "../systems/wire.ts";
 import { objectSystems } from "./compared-systems.ts";
 import { type Figure, Figures } from "./figures.ts";

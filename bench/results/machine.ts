@@ -68,4 +68,4 @@ interface Package {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-const root = join(import.meta.dirname, "../../..");
+const root = join(import.meta.dirname, "../..");

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { FrameTrail } from "../../../src/hub/frame-trail.ts";
-import { limits } from "../../../src/limits.ts";
-import { openChannel, publishing } from "../../../test/contract/open-channel.ts";
-import { NodeSql } from "../../../test/support/node-sql.ts";
-import { sendAll } from "../../../test/support/send-all.ts";
+import { FrameTrail } from "../../src/hub/frame-trail.ts";
+import { limits } from "../../src/limits.ts";
+import { openChannel, publishing } from "../../test/contract/open-channel.ts";
+import { NodeSql } from "../../test/support/node-sql.ts";
+import { sendAll } from "../../test/support/send-all.ts";
 import { DroppingSubscriber } from "./dropping-subscriber.ts";
 import { payload } from "./payload.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDelta } from "../../../src/delta/fossil.ts";
+import { createDelta } from "../../src/delta/fossil.ts";
 
 const bytes = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { Channel } from "../../../src/channel/channel.ts";
+import type { Channel } from "../../src/channel/channel.ts";
 import {
   openChannel,
   positioned,
   positionOf,
   publishing,
-} from "../../../test/contract/open-channel.ts";
-import { NodeSql } from "../../../test/support/node-sql.ts";
+} from "../../test/contract/open-channel.ts";
+import { NodeSql } from "../../test/support/node-sql.ts";
 import { DroppingSubscriber } from "./dropping-subscriber.ts";
 import { payload } from "./payload.ts";
 

@@ -1,4 +1,4 @@
-import { Random } from "../../../test/support/random.ts";
+import { Random } from "../../test/support/random.ts";
 
 /**
  * The due times of publications by many independent publishers: ms from the beginning, a Poisson process, the same for

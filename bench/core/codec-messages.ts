@@ -1,4 +1,4 @@
-import type { Push, Reply, SubscribeResult } from "../../../src/protocol/reply.ts";
+import type { Push, Reply, SubscribeResult } from "../../src/protocol/reply.ts";
 import { payload } from "./payload.ts";
 
 /** What the server sends most, as the bench of the codecs encodes it. */

@@ -1,0 +1,9 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["**/*.test.ts"],
+    benchmark: { include: ["core/**/*.bench.ts"] },
+    environment: "node",
+  },
+});
