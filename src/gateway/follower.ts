@@ -62,7 +62,7 @@ export class Follower {
 
   /** Whether there are neither subscribers nor pending subscribes. */
   get idle(): boolean {
-    return this.#subscribers.size === 0 && !this.#subscribing;
+    return this.#subscribers.hub.size === 0 && !this.#subscribing;
   }
 
   /** Whether {@link settle} has something to do. */
@@ -72,12 +72,12 @@ export class Follower {
 
   /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
   get sending(): boolean {
-    return this.#subscribers.sending;
+    return this.#subscribers.hub.sending;
   }
 
   /** Whether something waits to be sent. */
   get collecting(): boolean {
-    return this.#subscribers.collecting;
+    return this.#subscribers.hub.collecting;
   }
 
   /** Whether the channel's object is to wait with its next batch (rule F6). */
@@ -102,7 +102,7 @@ export class Follower {
 
   /** The subscribers here. */
   get subscriptions(): readonly Subscription[] {
-    return this.#subscribers.subscriptions;
+    return this.#subscribers.hub.subscribers;
   }
 
   /** The bytes of the publications that are kept for clients that recover together. */
@@ -113,7 +113,7 @@ export class Follower {
   /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
   take(batch: RelayBatch, nowMs: number): RelayBatchReply {
     // First, because it disconnects connections that are too far behind, after which no subscriber may be left.
-    const overloaded = this.#subscribers.overloaded(nowMs);
+    const overloaded = this.#subscribers.hub.overloaded(nowMs);
     if (this.idle) return { outcome: "left" };
     if (overloaded) return { outcome: "busy" };
     this.#gateway.trail?.batches.took(batch);
@@ -167,12 +167,12 @@ export class Follower {
 
   /** Sends one subscriber all that it hasn't been sent yet (rule F5). */
   catchUp(subscription: Subscription): void {
-    this.#run(() => this.#subscribers.catchUp(subscription));
+    this.#run(() => this.#subscribers.hub.catchUp(subscription));
   }
 
   /** Sends the frame that is on its way to the next slice of the subscribers (rule F2). */
   sendSlice(): void {
-    this.#run(() => this.#subscribers.sendSlice());
+    this.#run(() => this.#subscribers.hub.sendSlice());
   }
 
   /**
@@ -244,7 +244,7 @@ export class Follower {
         ask: (requests) => this.#gateway.request(this.channel, requests),
         run: (work) => this.#run(work),
         advance: (publications) => this.#advance(publications),
-        begin: (subscription) => this.#subscribers.add(subscription),
+        begin: (subscription) => this.#subscribers.hub.add(subscription),
         insufficientState: () => this.#insufficientState(),
       },
     );
@@ -303,7 +303,7 @@ export class Follower {
    * @returns whether the cursor is known now
    */
   #startBefore(batch: RelayBatch): boolean {
-    if (this.#subscribers.size === 0) return false;
+    if (this.#subscribers.hub.size === 0) return false;
     const isKnown = isKnownStart(batch);
     if (isKnown) this.#startAt(cursorBefore(batch));
     else this.#insufficientState();

@@ -12,53 +12,26 @@ import { limits } from "../limits.ts";
  * publishers that wait for their own publications (rule O4).
  */
 export class LocalSubscribers {
-  readonly #hub: Hub<Subscription>;
+  /** Subscriptions are removed by {@link remove}, and entries come by {@link deliver}. */
+  readonly hub: Hub<Subscription>;
   readonly #keeper = new CursorKeeper();
   /** Undefined while no publisher waits. */
   #waits: PublishWaits | undefined;
 
   constructor(channel: string, client: ClientConfig, setup: HubSetup = {}) {
-    this.#hub = new Hub(channel, client.queueMaxSizeBytes, setup);
-  }
-
-  get size(): number {
-    return this.#hub.size;
-  }
-
-  get subscriptions(): readonly Subscription[] {
-    return this.#hub.subscribers;
+    this.hub = new Hub(channel, client.queueMaxSizeBytes, setup);
   }
 
   /** Whether {@link settle} has something to do. */
   get unsettled(): boolean {
-    return this.#hub.collecting || this.#waits !== undefined;
-  }
-
-  /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
-  get sending(): boolean {
-    return this.#hub.sending;
-  }
-
-  /** Whether something is collected for the next frame. */
-  get collecting(): boolean {
-    return this.#hub.collecting;
+    return this.hub.collecting || this.#waits !== undefined;
   }
 
   /** Whether the channel's object is to wait with what comes next (rule F6). */
   get full(): boolean {
-    if (this.#hub.full) return true;
+    if (this.hub.full) return true;
     // A publisher here gets its answer when its publication comes, and is caught up alone.
-    return this.#waits === undefined && this.#hub.sendsLater;
-  }
-
-  /** Whether the backlog of the gateway's connections is too large (rule B3). */
-  overloaded(nowMs: number): boolean {
-    return this.#hub.overloaded(nowMs);
-  }
-
-  /** From here on the subscription gets every entry. */
-  add(subscription: Subscription): void {
-    this.#hub.add(subscription);
+    return this.#waits === undefined && this.hub.sendsLater;
   }
 
   /**
@@ -68,7 +41,7 @@ export class LocalSubscribers {
    * @returns the furthest one with this subscription's
    */
   restore(subscription: Subscription, cursor: Cursor | undefined): Cursor | undefined {
-    this.add(subscription);
+    this.hub.add(subscription);
     const stored = subscription.cursor;
     if (stored === undefined || (cursor !== undefined && !isBeyond(stored, cursor))) return cursor;
     this.#keeper.restored(subscription, stored);
@@ -77,16 +50,16 @@ export class LocalSubscribers {
 
   /** From here on the subscription gets nothing more, and its publish replies wait no longer. */
   remove(subscription: Subscription): void {
-    if (!this.#hub.remove(subscription)) return;
+    if (!this.hub.remove(subscription)) return;
     this.#keeper.left(subscription);
     this.#withWaits((waits) => waits.releaseOf(subscription));
   }
 
   /** Publications are missing and can't be read (rule L3): ends all subscriptions, and tells the clients. */
   insufficientState(): void {
-    const ended = this.subscriptions;
+    const ended = this.hub.subscribers;
     this.#keeper.clear();
-    for (const subscription of ended) this.#hub.remove(subscription);
+    for (const subscription of ended) this.hub.remove(subscription);
     for (const subscription of ended) subscription.insufficientState();
     // Publications that publishers wait for are among the missing ones: they get their replies after that (rule O4).
     this.#withWaits((waits) => waits.releaseAll());
@@ -96,14 +69,14 @@ export class LocalSubscribers {
   deliver(entry: RelayEntry): void {
     switch (entry.type) {
       case "publication":
-        this.#hub.publish(entry.publication);
+        this.hub.publish(entry.publication);
         return;
       case "join":
       case "leave":
-        this.#hub.announce(entry.type, entry.info);
+        this.hub.announce(entry.type, entry.info);
         return;
       case "sole":
-        this.#hub.makeExclusive(entry.user, entry.client);
+        this.hub.makeExclusive(entry.user, entry.client);
         return;
       case "removed":
       case "gone":
@@ -115,12 +88,12 @@ export class LocalSubscribers {
 
   /** Stores how far the gateway is, so that it survives hibernation (rule L7). */
   keep(cursor: Cursor): void {
-    this.#keeper.keep(cursor, this.#hub.members);
+    this.#keeper.keep(cursor, this.hub.members);
   }
 
   /** Answers a publisher once {@link release} reaches its publication; at once, if the publisher isn't a subscriber. */
   awaitPublication(wait: PublishWait): void {
-    if (!this.#hub.has(wait.subscription)) {
+    if (!this.hub.has(wait.subscription)) {
       wait.done();
       return;
     }
@@ -137,23 +110,13 @@ export class LocalSubscribers {
     return this.#withWaits((waits) => waits.release(cursor)) === true;
   }
 
-  /** Sends one subscriber all that it hasn't been sent yet. */
-  catchUp(subscription: Subscription): void {
-    this.#hub.catchUp(subscription);
-  }
-
-  /** Sends the frame that is on its way to the next slice of the subscribers. */
-  sendSlice(): void {
-    this.#hub.sendSlice();
-  }
-
   /**
    * Starts to send what was collected, unless a frame is on its way, and answers publishers that have waited too long.
    *
    * @returns in how many ms the next publisher has waited too long; undefined if none waits
    */
   settle(nowMs: number): number | undefined {
-    this.#hub.begin();
+    this.hub.begin();
     return this.#withWaits((waits) => waits.expire(nowMs));
   }
 
