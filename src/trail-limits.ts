@@ -34,11 +34,11 @@ export const trailLimits = {
    */
   trailRefusalsMax: 1_000,
   trailRefusalCharactersMax: 262_144,
-  /** Gateways that are asked for the answer to one `why` or `inspect`. Beyond it the answer is `incomplete` (rule Y3). */
+  /** Gateways that are asked for the answer to one `why` or `inspect`. Beyond it the answer is `incomplete` (rule Y7). */
   askedGatewaysMax: 128,
   /** Of these, how many are asked at a time: a Worker may wait for six connections only. */
   askedAtATime: 6,
-  /** How long the edge waits for each object that it asks, and for all of them: less than `objectAnswerMs` (rule Y3). */
+  /** How long the edge waits for each object that it asks, and for all of them: less than `objectAnswerMs` (rule Y7). */
   trailAnswerMs: 3_000,
   trailAllAnswersMs: 8_000,
   /** Connections of the asked user that one object tells, and ends of connections. Beyond it `incomplete` (rule Y3). */

@@ -104,7 +104,7 @@ export const userLimits = {
   listedAnswerMs: 3_500,
   /** How long the edge waits for each shard in each of the two steps, and for each home that is asked for statuses. */
   shardAnswerMs: 4_500,
-  /** Channels' own objects that a shard asks whether they hold connections, for each new row of a channel (rule U22). */
+  /** Channels' own objects that a shard asks whether they hold connections, for each new row of a channel (rule U40). */
   listedChecks: 2,
   /** The pause after which an object calls the directory again that didn't list it. */
   listRetryMs: 25_000,
@@ -144,7 +144,7 @@ export const userLimits = {
   userConnectionLimitMax: 10_000,
   /**
    * How long a home waits for the objects that hold connections of a user whose slots are all taken. With the way there
-   * and back it is less than `registerAnswerMs`. An object that hasn't answered by then doesn't count (rule U12).
+   * and back it is less than `registerAnswerMs`. An object that hasn't answered by then doesn't count (rule U37).
    */
   slotAnswerMs: 2_000,
   /**

@@ -59,7 +59,7 @@ export interface SessionCalls {
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
   /**
-   * Lists the IDs of users' open connections here, those that wait for the user's home included (rule U12).
+   * Lists the IDs of users' open connections here, those that wait for the user's home included (rule U37).
    *
    * @param users the keys of the users
    */
@@ -179,7 +179,7 @@ export interface HomeCalls {
   connections(key: string): Promise<UserConnections>;
   /**
    * Names the objects that are registered for a user or a token, whether they still hold something of it or not (rule
-   * Y3). None of them is asked, and none is forgotten.
+   * Y7). None of them is asked, and none is forgotten.
    */
   holders(key: string): Promise<readonly string[]>;
   /**

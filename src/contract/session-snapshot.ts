@@ -47,12 +47,12 @@ export interface SessionIdentity {
   /** The client wasn't asked to answer pings (rule K6). Absent: it was, or it is unidirectional or sends pings. */
   readonly noPongs?: true;
   /**
-   * The number of the last order of the user's home that this session has seen, or after which it began (rule U3).
+   * The number of the last order of the user's home that this session has seen, or after which it began (rule U38).
    * Absent: the session isn't registered with a home, because it is anonymous or of a release without homes. 0 for an
    * anonymous one whose token is registered (rule U10).
    */
   readonly lastOrder?: number;
-  /** The user's home knows of invalid tokens of the user (rule U11): a new token isn't taken without asking it. */
+  /** The user's home knows of invalid tokens of the user (rule U30): a new token isn't taken without asking it. */
   readonly invalidated?: true;
   /**
    * A backend gave the credentials (rule Q2) and no token did, so what makes tokens invalid doesn't concern the connection

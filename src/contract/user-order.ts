@@ -144,7 +144,7 @@ export interface SlotAnswer {
 
 /** The answer of an object that has carried orders out. */
 export interface CarriedOut {
-  /** Whether the object still holds connections of the user. If not, the home forgets it (rule U5). */
+  /** Whether the object still holds connections of the user. If not, the home forgets it (rule U31). */
   readonly left: boolean;
   /** Whether an order couldn't be carried out now and has to be repeated; absent: none. */
   readonly failed?: true;

@@ -57,7 +57,7 @@ export function carryOutOrder(
 
 /**
  * Subscribes the client as the server does. The subscribe push comes before all publications, first of all those that
- * are recovered (rule U7). A session that is subscribed already, or has no room, stays as it is.
+ * are recovered (rule U35). A session that is subscribed already, or has no room, stays as it is.
  */
 function subscribe(
   session: OrderedSession,
@@ -156,7 +156,7 @@ function begin(
 
 /**
  * Changes the end of the connection and its info, as a token of the client's would (rule U8). Its token has to be known to
- * the token's home for as long as the connection may last now (rule U10).
+ * the token's home for as long as the connection may last now (rule U33).
  */
 function refresh(
   session: OrderedSession,

@@ -188,7 +188,7 @@ export class CommandExecutor {
 
   /**
    * Whether a command waits for the connect reply, for reads that are under way (rule B16), or behind one that does, or for
-   * the user's home (rule U4). Until the home has answered, the
+   * the user's home (rule U39). Until the home has answered, the
    * client's first subscribes go on, because all that they do is held back. But those with a token wait: the home may know
    * that the token is invalid (rule U11), and then nothing of the channel may reach the client. So do those about which a
    * backend is asked: it isn't asked for a blocked user.

@@ -38,7 +38,7 @@ export class ServerRefresh {
     });
   }
 
-  /** The home of a token that can be revoked has to know it for as long as the connection may last now (rule U10). */
+  /** The home of a token that can be revoked has to know it for as long as the connection may last now (rule U33). */
   #prolong(life: Life, nowMs: number): void {
     const session = this.#session;
     const { identity, context } = session;

@@ -158,7 +158,7 @@ export class Home {
 
   /**
    * Takes the answer to a delivery. A holder without connections of the user is forgotten, unless it has registered
-   * anew since the delivery was made: it may hold a connection again (rule U5).
+   * anew since the delivery was made: it may hold a connection again (rule U31).
    *
    * @param answer undefined if there was none: the delivery has to be repeated
    */

@@ -126,7 +126,7 @@ export class LocalUsers {
   }
 
   /**
-   * Finds the sessions of a user for the user's home, which forgets this object if none is left (rule U5).
+   * Finds the sessions of a user for the user's home, which forgets this object if none is left (rule U31).
    *
    * @param all sessions of the object
    * @returns the sessions, those included that are held; and whether there are any, or any that wait for the home
@@ -142,7 +142,7 @@ export class LocalUsers {
 
   /**
    * Finds out of which users and tokens this object holds something, for their home, which forgets it for the others
-   * (rules U5, U15): the next connection of one of them is registered again.
+   * (rules U31, U15): the next connection of one of them is registered again.
    *
    * @param keys of users and tokens
    * @param all  sessions of the object

@@ -126,7 +126,7 @@ describe.each([
       for (const { disconnected } of clients) expect(disconnected.all).toHaveLength(0);
     });
 
-    it("[U7] a user is subscribed on all of them, and recovers after a reconnect", async () => {
+    it("[U7] [U35] a user is subscribed on all of them, and recovers after a reconnect", async () => {
       const channel = `invited-${state}`;
       const user = `joe-${state}`;
       const { epoch } = await server.backend.publish(channel, "missed");

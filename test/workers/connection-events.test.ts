@@ -28,7 +28,7 @@ const clientDriven = "?keepalive=client";
 const newUser = () => `user-${crypto.randomUUID()}`;
 
 describe.each(ofBothKinds(variants))("the events of connections on $name", (variant) => {
-  it("[E8] tell a connection from its connect to its close by the client", async () => {
+  it("[E8] [E13] tell a connection from its connect to its close by the client", async () => {
     const channel = newChannel("room");
     const user = newUser();
     const socket = await variant.connect(channel, user, { info: { n: 1 } });

@@ -117,7 +117,7 @@ describe.each(variants)("the directory and $name", (variant) => {
     });
   });
 
-  it("[U22] forgets an object without connections when it is asked, and lists it again", async () => {
+  it("[U40] forgets an object without connections when it is asked, and lists it again", async () => {
     const channel = newChannel("room");
     const node = nodeOf(variant, channel);
     const socket = await variant.subscribe(channel, newUser());
@@ -171,7 +171,7 @@ describe.each(awakeVariants)("the directory and $place.name", (variant) => {
     expect(forgotten).toBeLessThanOrEqual(variant.place === channelPlace ? 2 : 0);
   });
 
-  it("[U22] doesn't forget an object with a socket that knows it as listed", async () => {
+  it("[U40] doesn't forget an object with a socket that knows it as listed", async () => {
     const channel = newChannel("room");
     const node = nodeOf(variant, channel);
     const first = await variant.connect(channel, newUser());
@@ -251,7 +251,7 @@ describe("a channel with subscribers in several objects", () => {
 });
 
 describe("a channel's own object that is listed", () => {
-  it("[U22] has the directory ask others, and forget those without connections", async () => {
+  it("[U40] has the directory ask others, and forget those without connections", async () => {
     // Channels of one shard.
     const names: string[] = [];
     while (names.length < 6) {

@@ -156,7 +156,7 @@ describe("inspect", () => {
     expect(events["frame"]?.since_wake).toBeGreaterThanOrEqual(2);
   });
 
-  it("[Y3] [V1] is incomplete if a gateway doesn't answer, or is of a release before", async () => {
+  it("[Y3] [Y7] [V1] is incomplete if a gateway doesn't answer, or is of a release before", async () => {
     const channel = newChannel("room");
     await new Variant(spillPlace, awake).subscribe(channel, "ada");
     vi.spyOn(console, "warn").mockImplementation(() => {});

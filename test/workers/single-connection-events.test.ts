@@ -16,7 +16,7 @@ configureEvents(
 );
 
 describe.each(ofBothKinds(variants))("the events of single connections on $name", (variant) => {
-  it("[E8] [E11] [C10] tell of the end of the older one, once, and the user stays online", async () => {
+  it("[E8] [E13] [E11] [C10] tell of the end of the older one, once, and the user stays online", async () => {
     const channel = newChannel("room");
     const user = `user-${crypto.randomUUID()}`;
     const older = await variant.connect(channel, user);

@@ -150,7 +150,7 @@ describe.each(variants)("tokens on $name", (variant) => {
     expect(await other.unread()).toStrictEqual([]);
   });
 
-  it("[U11] invalidate_user_tokens with a channel leaves connections and other channels alone", async () => {
+  it("[U29] invalidate_user_tokens with a channel leaves connections and other channels alone", async () => {
     const channel = newChannel("room");
     const user = newUser();
     const socket = await variant.connect(channel, user);
@@ -172,7 +172,7 @@ describe.each(variants)("tokens on $name", (variant) => {
 });
 
 describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) => {
-  it("[U5] [U10] cost a call and a row for each token with a jti, and nothing for others", async () => {
+  it("[U32] [U10] cost a call and a row for each token with a jti, and nothing for others", async () => {
     const channel = newChannel("room");
     const user = newUser();
     let jti = newUid();
@@ -198,7 +198,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     expect(await counts()).toStrictEqual({ rows: rows + 1, calls: calls + 2 });
   });
 
-  it("[U10] keep a registration for as long as what was made with the token may last", async () => {
+  it("[U10] [U32] keep a registration for as long as what was made with the token may last", async () => {
     const channel = newChannel("room");
     const [jti, another, endless] = [newUid(), newUid(), newUid()];
     const user = newUser();
@@ -221,7 +221,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     expect(ends).toStrictEqual([end, end, 0]);
   });
 
-  it("[U4] [U10] hold a connection back until they answer, and refuse it if they don't", async () => {
+  it("[U4] [U10] [U33] hold a connection back until they answer, and refuse it if they don't", async () => {
     const channel = newChannel("room");
     const jti = newUid();
     const socket = await variant.open(channel);
@@ -245,7 +245,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     await unblockAnother();
   });
 
-  it("[U3] [U10] repeat a revocation until it is carried out", async () => {
+  it("[U3] [U10] [U34] repeat a revocation until it is carried out", async () => {
     const channel = newChannel("room");
     const jti = newUid();
     const socket = await variant.connect(channel, newUser(), { jti });

@@ -41,7 +41,7 @@ async function tryToConnect(
 const everywhere = [channelPlace, gatewayPlace(0), gatewayPlace(1), spillPlace];
 
 describe.each(variants)("client.user_connection_limit on $name", (variant) => {
-  it("[U12] refuses a connection that is too many, until one of the others has ended", async () => {
+  it("[U12] [U37] refuses a connection that is too many, until one of the others has ended", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [newUser(), newUser()];
     const pause = async (): Promise<void> => {
@@ -92,7 +92,7 @@ describe("client.user_connection_limit across all objects", () => {
     }
   });
 
-  it("[U12] survives crashes of the home and of an object that holds connections", async () => {
+  it("[U12] [U37] survives crashes of the home and of an object that holds connections", async () => {
     const channel = newChannel("room");
     const user = newUser();
     expect((await tryToConnect(channelPlace, channel, user)).outcome).toBe("connected");
@@ -127,7 +127,7 @@ describe("client.user_connection_limit across all objects", () => {
     expect(await waiting.line()).toContain('"connect"');
   });
 
-  it("[U12] doesn't count the connections of an object that doesn't answer, and counts them later", async () => {
+  it("[U37] doesn't count the connections of an object that doesn't answer, and counts them later", async () => {
     const channel = newChannel("room");
     const user = newUser();
     for (let index = 0; index < 2; index++)
@@ -144,7 +144,7 @@ describe("client.user_connection_limit across all objects", () => {
 describe.each(awakeVariants)(
   "the cost of client.user_connection_limit on $place.name",
   (variant) => {
-    it("[U5] [U12] is a row for each connection", async () => {
+    it("[U5] [U37] is a row for each connection", async () => {
       const channel = newChannel("room");
       const user = newUser();
       await variant.connect(channel, user);

@@ -141,7 +141,7 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     expect((await one.ask({ id: 9, subscribe: { channel } })).subscribe).toBeDefined();
   });
 
-  it("[U7] subscribe begins on all of them before it is answered, and recovers", async () => {
+  it("[U7] [U35] subscribe begins on all of them before it is answered, and recovers", async () => {
     const channel = newChannel("room");
     const user = newUser();
     const { epoch } = await publish(channel, 1);
@@ -348,7 +348,7 @@ describe.each(awakeVariants)("users' homes and $place.name", (variant) => {
     expect(await holdersOf(user)).toStrictEqual([]);
   });
 
-  it("[U3] repeat an order whose answer was lost, and it names no connection that came later", async () => {
+  it("[U3] [U38] repeat an order whose answer was lost, and it names no connection that came later", async () => {
     const channel = newChannel("room");
     const user = newUser();
     const socket = await variant.connect(channel, user);

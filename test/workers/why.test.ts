@@ -274,7 +274,7 @@ describe.each(awakeVariants)("why something didn't arrive, on $place.name", (var
 describe("why, with several objects", () => {
   const [own, gateway] = [new Variant(channelPlace, awake), new Variant(gatewayPlace(), awake)];
 
-  it("[Y3] asks all that follow the channel or hold connections of the user", async () => {
+  it("[Y7] asks all that follow the channel or hold connections of the user", async () => {
     const channel = newChannel("team");
     const user = newUser();
     const one = await own.subscribe(channel, user);
@@ -317,7 +317,7 @@ describe("why, with several objects", () => {
       ]);
   });
 
-  it("[Y3] [V1] is incomplete if an object doesn't answer, or is of a release before", async () => {
+  it("[Y7] [V1] is incomplete if an object doesn't answer, or is of a release before", async () => {
     const channel = newChannel("team");
     const user = newUser();
     const socket = await gateway.subscribe(channel, user);
@@ -345,7 +345,7 @@ describe("why, with several objects", () => {
     expect(homeless).toMatchObject({ connections: [{ outcome: "sent" }], incomplete: true });
   });
 
-  it("[Y3] [B4] doesn't wait long for an object that hangs", async () => {
+  it("[Y7] [B4] doesn't wait long for an object that hangs", async () => {
     const channel = newChannel("team");
     const user = newUser();
     const one = await own.subscribe(channel, user);
@@ -360,7 +360,7 @@ describe("why, with several objects", () => {
     expect(told).toMatchObject({ connections: [{ client: one.client }], incomplete: true });
   });
 
-  it("[Y3] [B1] asks a bounded number of objects, six at a time", async () => {
+  it("[Y7] [B1] asks a bounded number of objects, six at a time", async () => {
     const channel = newChannel("team");
     const { CHANNELS, GATEWAYS } = env;
     const [channels, gateways] = [

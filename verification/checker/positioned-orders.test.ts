@@ -19,12 +19,12 @@ const recovered = (offset: number, ...received: readonly string[]) =>
     .presence("id-other", "id-s");
 
 describe("an order that subscribes from a position", () => {
-  it("[U7] brings everything after it", () => {
+  it("[U35] brings everything after it", () => {
     expect(recovered(1, "b", "c").violationLines()).toEqual([]);
     expect(recovered(1, "b").violationLines()).toEqual(["lost s last"]);
   });
 
-  it("[U7] may not begin at the top without a reason", () => {
+  it("[U35] may not begin at the top without a reason", () => {
     expect(recovered(3).violationLines()).toEqual(["needless s"]);
   });
 });

@@ -188,7 +188,7 @@ describe("the events of objects", () => {
       },
       ["untold w was published, and never told"],
     ],
-  ])("[E1] [E2] [E8] are violated if %s", (_, change, violations) => {
+  ])("[E1] [E2] [E8] [E13] are violated if %s", (_, change, violations) => {
     const told = Told.begun();
     const happened = change(told, told.history.channel).ended().over();
     expect(happened.filter((line) => violations.includes(line))).toEqual(violations);

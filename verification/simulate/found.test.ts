@@ -147,7 +147,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     },
   },
   {
-    name: "[U5] an object isn't forgotten when connections that began meanwhile end last, and others stay",
+    name: "[U31] an object isn't forgotten when connections that began meanwhile end last, and others stay",
     plan: {
       seed: 602381,
       faultShare: 0,

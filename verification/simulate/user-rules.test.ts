@@ -119,7 +119,7 @@ describe("the rules of a world for orders", () => {
     expect(scene.complaints).toEqual([]);
   });
 
-  it("[U3] complain of an order that closes a connection which came after it was carried out", () => {
+  it("[U38] complain of an order that closes a connection which came after it was carried out", () => {
     const scene = new Scene();
     scene.connect().close(4_000);
     expect(scene.complaints).toEqual(["c1 was closed with 4000, which no order says"]);
@@ -167,7 +167,7 @@ describe("the rules of a world for orders", () => {
     expect(scene.complaints).toHaveLength(1);
   });
 
-  it("[U7] find the position from which an order subscribes, among those that may be meant", () => {
+  it("[U35] find the position from which an order subscribes, among those that may be meant", () => {
     const scene = new Scene();
     const { watched } = scene.connect();
     scene.take(subscribe(1));
@@ -178,7 +178,7 @@ describe("the rules of a world for orders", () => {
     expect(scene.complaints).toEqual([]);
   });
 
-  it("[U7] assume no recovery where the order that is meant may ask for none", () => {
+  it("[U35] assume no recovery where the order that is meant may ask for none", () => {
     const scene = new Scene();
     const { watched } = scene.connect();
     scene.take(subscribe(2));

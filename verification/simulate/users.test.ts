@@ -65,7 +65,7 @@ describe("a world in which users have homes", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[U7] subscribes clients, and recovers from the position that the order names", () => {
+  it("[U7] [U35] subscribes clients, and recovers from the position that the order names", () => {
     const { world, users, clients } = usersWorld();
     const [first] = clients;
     first?.unsubscribe(channel, true);
@@ -97,7 +97,7 @@ describe("a world in which users have homes", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[U5] doesn't forget an object on which a connection begins while an order is carried out", () => {
+  it("[U31] doesn't forget an object on which a connection begins while an order is carried out", () => {
     const { world, outcomes, users, clients } = usersWorld();
     const [first] = clients;
     first?.unsubscribe(channel, true);

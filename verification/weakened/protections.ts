@@ -130,7 +130,7 @@ export const protections: readonly Protection[] = [
     name: "renewed-holder",
     meaning:
       "a holder that registers a user while an order is carried out there isn't forgotten after it",
-    rule: "U5",
+    rule: "U31",
     noticedBy: ["simulate"],
     file: "src/users/home.ts",
     code: "if (!answer.left && !delivery.renewed)",
@@ -140,7 +140,7 @@ export const protections: readonly Protection[] = [
     name: "order-numbers",
     meaning:
       "an order that is repeated isn't carried out again, nor on a connection that came after it",
-    rule: "U3",
+    rule: "U38",
     noticedBy: ["simulate"],
     file: "src/users/local-users.ts",
     code: "orders.filter(({ number }) => number > seen)",
@@ -158,7 +158,7 @@ export const protections: readonly Protection[] = [
   {
     name: "orders-wait-for-home",
     meaning: "an order waits for the connections whose home is being asked",
-    rule: "U4",
+    rule: "U39",
     noticedBy: ["simulate"],
     file: "src/users/local-users.ts",
     code: `    const pending = this.#pending.get(user);

@@ -275,7 +275,7 @@ export function carryOut(
 }
 
 /**
- * Asks an object which connections of users it holds (rule U12).
+ * Asks an object which connections of users it holds (rule U37).
  *
  * @param holder the object's node
  * @param users  the keys of the users

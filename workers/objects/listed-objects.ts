@@ -16,7 +16,7 @@ import { answerInTime, forEachInTurns } from "../platform/object-call.ts";
 
 /**
  * Asks the objects that a shard of the directory lists, at most `limits.callsInFlightMax` at a time, each once. One that
- * holds no connection any more is forgotten (rule U22).
+ * holds no connection any more is forgotten (rule U40).
  */
 export class ListedObjects {
   readonly #directory: Directory;

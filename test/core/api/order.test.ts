@@ -153,7 +153,7 @@ describe("a revocation", () => {
 });
 
 describe("an invalidation of a user's tokens", () => {
-  it("[U11] names a user, and may name a channel and times", () => {
+  it("[U11] [U29] names a user, and may name a channel and times", () => {
     const order = { method: "invalidate_user_tokens", channel: "", issuedBeforeSeconds: 0 };
     expect(invalidate({ user: "ada" })).toStrictEqual({
       outcome: "order",

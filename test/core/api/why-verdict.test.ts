@@ -237,7 +237,7 @@ describe("the verdict on a connection that has ended", () => {
 });
 
 describe("the note on an object that knows no connection of the user", () => {
-  it("[Y3] says since when it would know them", () => {
+  it("[Y8] says since when it would know them", () => {
     expect(noteOnNobody(passing({ awakeSinceMs: publishedAtMs - 4_000 }))).toBe(
       "gateway:eu/0 has had connections of the user, and none since it began to remember, 4 s before the publication",
     );
@@ -253,7 +253,7 @@ describe("the note on an object that knows no connection of the user", () => {
     expect(noteOnNobody(undated)).toContain("none since it started anew, at 7 ms: ");
   });
 
-  it("[Y3] isn't there where it knows one", () => {
+  it("[Y8] isn't there where it knows one", () => {
     expect(noteOnNobody(passing({ connections: [connection()] }))).toBeUndefined();
     expect(noteOnNobody(passing({ closes: [closed(20)] }))).toBeUndefined();
   });

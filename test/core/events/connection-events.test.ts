@@ -216,7 +216,7 @@ describe("the events of connections", () => {
     expect(ends).not.toContainEqual(expect.objectContaining({ ...ended, user: "" }));
   });
 
-  it("[E8] [E9] tell each client's story in order and to its end, whatever crashes", () => {
+  it("[E8] [E13] [E9] tell each client's story in order and to its end, whatever crashes", () => {
     const step = fc.record({
       kind: fc.constantFrom("connect", "disconnect", "subscribe", "unsubscribe", "sleep", "crash"),
       client: fc.constantFrom("a", "b", "c"),

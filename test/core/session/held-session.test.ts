@@ -49,7 +49,7 @@ describe("a session whose user's home is asked", () => {
     expect(connection.saved).toMatchObject({ phase: "new", subscriptions: [] });
   });
 
-  it("[U4] has its other commands wait, in order", () => {
+  it("[U39] has its other commands wait, in order", () => {
     const fixture = new HeldFixture();
     const frame = [connect, publish(2, "a"), subscribe(3, "b"), publish(4, "b")];
     const connection = fixture.held("42", frame.join("\n"));
@@ -99,7 +99,7 @@ describe("a session whose user's home is asked", () => {
     expect(second.saved.lastOrder).toBe(6);
   });
 
-  it("[U4] takes an order that came meanwhile, unless it begins after the order", () => {
+  it("[U39] takes an order that came meanwhile, unless it begins after the order", () => {
     for (const [lastOrder, expected] of [
       [4, disconnected],
       [5, '"connect"'],

@@ -85,7 +85,7 @@ describe("a connection to which a backend gave its user", () => {
     expect(fixture.backend.takeAsked()).toStrictEqual([]);
   });
 
-  it("[U4] [Q3] has the subscribes about which a backend is asked wait for the home", () => {
+  it("[U39] [Q3] has the subscribes about which a backend is asked wait for the home", () => {
     const fixture = new HookedFixture();
     const connection = fixture.named();
     fixture.send(connection, `${subscribe(2, "open")}\n${subscribe(3, "asked:a")}`);
@@ -258,7 +258,7 @@ describe("a connection with a token that a backend prolongs", () => {
     return { fixture, connection };
   }
 
-  it("[U10] [Q9] lives on once the token's home knows of it, and is asked about once", () => {
+  it("[U10] [U33] [Q9] lives on once the token's home knows of it, and is asked about once", () => {
     const { fixture, connection } = prolonged({ uid: "t1" });
     const [asked] = fixture.home.calls;
     expect(asked?.users).toStrictEqual([tokenKey("t1")]);
@@ -272,7 +272,7 @@ describe("a connection with a token that a backend prolongs", () => {
     expect(connection.session.dueAtMs(startMs)).toBeLessThanOrEqual((expireAtSeconds + 60) * 1_000);
   });
 
-  it("[U10] is closed if the token is revoked, or if the token's home doesn't answer", () => {
+  it("[U10] [U33] is closed if the token is revoked, or if the token's home doesn't answer", () => {
     const revoked = prolonged({ uid: "t1" });
     revoked.fixture.home.answer(0, { blocked: [tokenKey("t1")] });
     expect(revoked.connection.takeSent()).toStrictEqual(["close 3500 invalid token"]);
@@ -281,7 +281,7 @@ describe("a connection with a token that a backend prolongs", () => {
     expect(unknown.connection.takeSent()).toStrictEqual(["close 3004 internal server error"]);
   });
 
-  it("[U5] asks no home without a jti", () => {
+  it("[U32] asks no home without a jti", () => {
     const { fixture, connection } = prolonged({});
     expect(fixture.home.calls).toStrictEqual([]);
     expect(connection.saved.claims?.expireAtSeconds).toBe(expireAtSeconds + 60);

@@ -8,7 +8,7 @@ const unsubscribed =
   '{"push":{"channel":"kept:a","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}';
 
 describe("a request of a map's flow", () => {
-  it("[Z15] is refused while another one is being answered", () => {
+  it("[Z32] is refused while another one is being answered", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.send(connection, ask(2, "kept:a"));
@@ -103,7 +103,7 @@ describe("a request of a map's flow", () => {
     }
   });
 
-  it("[Z15] [Q2] asks for permission with the first one only", () => {
+  it("[Z32] [Q2] asks for permission with the first one only", () => {
     const fixture = newFixture();
     const { channels, backend } = fixture;
     const connection = fixture.connected();
@@ -162,7 +162,7 @@ describe("a request of a map's flow", () => {
     },
   );
 
-  it("[G1] [G5] takes a place of the connection, until the client unsubscribes or is gone", () => {
+  it("[G1] [Z32] [G5] takes a place of the connection, until the client unsubscribes or is gone", () => {
     const fixture = newFixture({ client: { channel_limit: 1 } });
     const { channels } = fixture;
     const connection = fixture.connected();

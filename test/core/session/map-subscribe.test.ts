@@ -110,7 +110,7 @@ describe("a client that synchronises a map", () => {
     ]);
   });
 
-  it("[Z15] that is too far behind reads the stream in pages before it is subscribed", () => {
+  it("[Z31] that is too far behind reads the stream in pages before it is subscribed", () => {
     const fixture = newFixture();
     const { channels } = fixture;
     const connection = fixture.connected();

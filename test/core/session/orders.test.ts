@@ -27,7 +27,7 @@ const made = (channel: string, fields = "") =>
 const history = { history_size: 10, history_ttl: "1m", force_recovery: true };
 
 describe("an order to subscribe", () => {
-  it("[U7] is answered when the subscription has begun, and the push comes before all of its publications", () => {
+  it("[U7] [U35] is answered when the subscription has begun, and the push comes before all of its publications", () => {
     const fixture = new HeldFixture();
     const connection = fixture.admitted();
     const answers = fixture.carryOut("42", [subscribeOrder(1, "news")], connection);
@@ -46,7 +46,7 @@ describe("an order to subscribe", () => {
     expect(connection.saved.subscriptions[0]?.ordered).toBe(true);
   });
 
-  it("[U7] delivers what is recovered, after the push with the position that was named", () => {
+  it("[U35] delivers what is recovered, after the push with the position that was named", () => {
     const fixture = new HeldFixture({ options: history });
     const connection = fixture.admitted();
     const recoverSince = { epoch: "e", offset: 3 };
@@ -65,7 +65,7 @@ describe("an order to subscribe", () => {
     ]);
   });
 
-  it("[U7] is repeated where the channel doesn't answer, and then subscribes once", () => {
+  it("[U36] is repeated where the channel doesn't answer, and then subscribes once", () => {
     const fixture = new HeldFixture();
     const connection = fixture.admitted();
     const order = subscribeOrder(1, "news");
@@ -80,7 +80,7 @@ describe("an order to subscribe", () => {
     expect(connection.takeSent()).toStrictEqual([made("news")]);
   });
 
-  it("[U7] is repeated while a subscribe of the client's is under way, which another order may have ended", () => {
+  it("[U36] is repeated while a subscribe of the client's is under way, which another order may have ended", () => {
     const fixture = new HeldFixture();
     const connection = fixture.admitted();
     fixture.send(connection, subscribe(2, "news"));

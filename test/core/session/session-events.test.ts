@@ -19,7 +19,7 @@ function written(connection: TestConnection, newest: () => string | undefined): 
   return events;
 }
 
-it("[E1] [E8] rows of events are written before the client is told", () => {
+it("[E1] [E14] rows of events are written before the client is told", () => {
   const outbox = openedOutbox();
   const fixture = new ManyChannelsFixture({ events: eventsOf(outbox) });
   const connection = fixture.open();
@@ -30,7 +30,7 @@ it("[E1] [E8] rows of events are written before the client is told", () => {
   expect(events).toStrictEqual(["connected", "subscribed news"]);
 });
 
-it("[E1] [E8] so are those of a session whose user's home is asked", () => {
+it("[E1] [E14] so are those of a session whose user's home is asked", () => {
   const outbox = openedOutbox();
   const fixture = new HeldFixture({ events: eventsOf(outbox) });
   const connection = fixture.open();
@@ -42,7 +42,7 @@ it("[E1] [E8] so are those of a session whose user's home is asked", () => {
   expect(events).toStrictEqual(["subscribed news", "subscribed news"]);
 });
 
-it("[E1] [E8] so are those of a subscription that a backend orders", () => {
+it("[E1] [E14] so are those of a subscription that a backend orders", () => {
   const outbox = openedOutbox();
   const fixture = new HeldFixture({ events: eventsOf(outbox) });
   const connection = fixture.admitted("42");
@@ -54,7 +54,7 @@ it("[E1] [E8] so are those of a subscription that a backend orders", () => {
   expect(events).toStrictEqual(["subscribed news"]);
 });
 
-it("[E1] [E8] so are those of a subscription to a map", () => {
+it("[E1] [E14] so are those of a subscription to a map", () => {
   const outbox = openedOutbox();
   const fixture = newFixture({ events: eventsOf(outbox) });
   const connection = fixture.connected();

@@ -79,7 +79,7 @@ class TokenFixture extends HeldFixture {
 }
 
 describe("a connection with a token that can be revoked", () => {
-  it("[U4] [U10] gets nothing until the homes of its user and of its token have answered", () => {
+  it("[U4] [U10] [U33] gets nothing until the homes of its user and of its token have answered", () => {
     for (const first of ["user", "token"]) {
       const fixture = new TokenFixture();
       const connection = fixture.connecting({ uid: "t1" });
@@ -95,7 +95,7 @@ describe("a connection with a token that can be revoked", () => {
     }
   });
 
-  it("[U5] [U10] asks for the token once, for as long as its connections may last", () => {
+  it("[U32] [U10] asks for the token once, for as long as its connections may last", () => {
     const fixture = new TokenFixture({
       client: { expired_close_delay: "5s", expired_sub_close_delay: "30s" },
     });
@@ -135,7 +135,7 @@ describe("a connection with a token that can be revoked", () => {
     expect(again.takeSent()[0]).toContain('"connect"');
   });
 
-  it("[U4] [U10] has to come again if the token's home doesn't answer", () => {
+  it("[U4] [U10] [U33] has to come again if the token's home doesn't answer", () => {
     const fixture = new TokenFixture();
     const connection = fixture.connecting({ uid: "t1" });
     fixture.home.answer(0);
@@ -196,7 +196,7 @@ describe("a connection with a token that can be revoked", () => {
     expect(connection.takeSent()).toStrictEqual([closed]);
   });
 
-  it("[U8] [U10] is closed by a backend's refresh if the token is revoked, which is asked again", () => {
+  it("[U8] [U10] [U33] is closed by a backend's refresh if the token is revoked, which is asked again", () => {
     const order = { method: "refresh", expired: false, expireAtSeconds: 0 } as const;
     for (const [answer, expected, left] of [
       [{ blocked: [tokenKey("t1")] }, [closed], { left: false }],
@@ -228,7 +228,7 @@ describe("a subscription with a token that can be revoked", () => {
     }
   });
 
-  it("[U10] isn't made if the token is revoked, and is tried again if its home doesn't answer", () => {
+  it("[U10] [U33] isn't made if the token is revoked, and is tried again if its home doesn't answer", () => {
     const fixture = new TokenFixture();
     const connection = fixture.connectedWith();
     const tokens = subscriptionToken({ channel: "news", uid: "s1" });
@@ -326,7 +326,7 @@ describe("an order that makes tokens of a user invalid", () => {
     expect(after.saved.invalidated).toBe(true);
   });
 
-  it("[U11] ends subscriptions with earlier tokens, of one channel or of all, and no others", () => {
+  it("[U11] [U29] ends subscriptions with earlier tokens, of one channel or of all, and no others", () => {
     for (const [channel, issuedBefore, expected] of [
       ["news", startSeconds, [ended()]],
       ["", 1, [ended()]],
@@ -345,7 +345,7 @@ describe("an order that makes tokens of a user invalid", () => {
     }
   });
 
-  it("[U11] refuses earlier tokens from then on, without asking the home", () => {
+  it("[U11] [U30] refuses earlier tokens from then on, without asking the home", () => {
     const fixture = new TokenFixture();
     const connection = fixture.connectedWith({ issuedAtSeconds: startSeconds });
     fixture.invalidate(everything, connection);
@@ -378,7 +378,7 @@ describe("an order that makes tokens of a user invalid", () => {
     expect(connection.takeSent()).toStrictEqual([denied(2)]);
   });
 
-  it("[U11] is asked for again by an object that has forgotten it", () => {
+  it("[U30] is asked for again by an object that has forgotten it", () => {
     const before = new TokenFixture();
     const connection = before.connectedWith({ issuedAtSeconds: startSeconds });
     before.invalidate(everything, connection);

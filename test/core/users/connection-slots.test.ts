@@ -19,7 +19,7 @@ describe("the slots of a user's connections", () => {
     expect(slots.take(ada("c3"), eu, 3)).toBe(true);
   });
 
-  it("[U12] are free again when their connections have ended, and survive a crash", () => {
+  it("[U12] [U37] are free again when their connections have ended, and survive a crash", () => {
     const sql = new NodeSql();
     const slots = new ConnectionSlots(sql);
     slots.take(ada("c1"), eu, 2);
@@ -35,7 +35,7 @@ describe("the slots of a user's connections", () => {
     expect(later.take(ada("c4"), eu, 2)).toBe(false);
   });
 
-  it("[U12] of an object that doesn't answer don't count, and count again when it does", () => {
+  it("[U37] of an object that doesn't answer don't count, and count again when it does", () => {
     const slots = new ConnectionSlots(new NodeSql());
     slots.take(ada("c1"), eu, 1);
     expect(slots.take(ada("c2"), us, 1, new Set([eu]))).toBe(true);

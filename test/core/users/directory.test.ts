@@ -31,7 +31,7 @@ describe("a shard of the directory", () => {
     expect(limits.gatewaysListedMax).toBeLessThan(1_000);
   });
 
-  it("[U22] forgets an object without connections, unless it is listed anew meanwhile", () => {
+  it("[U40] forgets an object without connections, unless it is listed anew meanwhile", () => {
     const directory = new Directory(new NodeSql());
     const nodes = ["a", "b", "c", "d"].map(channelNode);
     for (const node of nodes) directory.list(node);
@@ -47,7 +47,7 @@ describe("a shard of the directory", () => {
     expect(directory.channels(all).names).toStrictEqual(["c", "d"]);
   });
 
-  it("[U22] has two channels checked for each new one, so that the rows of empty ones don't pile up", () => {
+  it("[U40] has two channels checked for each new one, so that the rows of empty ones don't pile up", () => {
     const sql = new NodeSql();
     const directory = new Directory(sql);
     const live = new Set(Array.from({ length: 20 }, (_, index) => `live${index}`));

@@ -104,7 +104,7 @@ describe("a user's home", () => {
     expect(next?.orders.map(({ number }) => number)).toStrictEqual([orders.length]);
   });
 
-  it("[U5] forgets a holder without connections of the user, unless it has registered since", () => {
+  it("[U31] forgets a holder without connections of the user, unless it has registered since", () => {
     const home = new Home(new NodeSql());
     home.register(eu, ["ada"], 1_000);
     const [first] = order(home, "ada", disconnect);
@@ -191,7 +191,7 @@ describe("a user's home", () => {
     expect(new Home(sql).register(us, ["ada", "eve", key], 1_000)).toStrictEqual(stands);
   });
 
-  it("[U10] refuses a revoked token until the revocation ends, and sends it to those that hold it", () => {
+  it("[U10] [U34] refuses a revoked token until the revocation ends, and sends it to those that hold it", () => {
     const sql = new NodeSql();
     const home = new Home(sql);
     const key = tokenKey("t1");
@@ -209,7 +209,7 @@ describe("a user's home", () => {
     expect(new Home(sql).register(us, [key], 1e12).blocked).toStrictEqual([key]);
   });
 
-  it("[U10] forgets registrations of tokens after their ends, and no others", () => {
+  it("[U10] [U32] forgets registrations of tokens after their ends, and no others", () => {
     const sql = new NodeSql();
     const home = new Home(sql);
     const keys = ["t1", "t2", "t3"].map(tokenKey);
@@ -247,7 +247,7 @@ describe("a user's home", () => {
     expect(left).toStrictEqual([1_500, 500, 0, 0]);
   });
 
-  it("[U11] keeps what makes a user's tokens invalid, and says so to all that register the user", () => {
+  it("[U11] [U30] keeps what makes a user's tokens invalid, and says so to all that register the user", () => {
     const sql = new NodeSql();
     const home = new Home(sql);
     home.register(eu, ["ada", "bob"], 1_000);
@@ -292,7 +292,7 @@ describe("a user's home", () => {
     ]);
   });
 
-  it("[B1] [U11] keeps no more invalidations of a user than it tells, and none of those that don't fit", () => {
+  it("[B1] [U30] keeps no more invalidations of a user than it tells, and none of those that don't fit", () => {
     const home = new Home(new NodeSql());
     const names = Array.from({ length: limits.invalidationsPerUserMax - 1 }, (_, n) => `c${n}`);
     const give = (...orders: readonly UserOrder[]) => home.order("ada", orders, 1_000).outcome;

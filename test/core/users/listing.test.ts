@@ -55,7 +55,7 @@ describe("an object that the directory is to list", () => {
     expect(object.listing.listed).toBe(true);
   });
 
-  it("[U22] calls it anew after it was forgotten, whatever the call before comes to", () => {
+  it("[U22] [U40] calls it anew after it was forgotten, whatever the call before comes to", () => {
     const object = new ListedObject();
     object.listing.check(1_000);
     object.listing.forgotten();
