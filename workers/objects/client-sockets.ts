@@ -103,6 +103,11 @@ export class ClientSockets {
     this.#changed.clear();
   }
 
+  /** Whether the alarm may be too late: it was set before the instance, or before the clock was set back (rule S5). */
+  mayBeLate(nowMs: number): boolean {
+    return this.#dueTakenMs === 0 || nowMs < this.#dueTakenMs;
+  }
+
   /**
    * When {@link tick} is due for the sockets that changed since the last call, or the sockets are to be dropped: ms since
    * 1970; Infinity for never. It is called at the end of every event.

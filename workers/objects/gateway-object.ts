@@ -112,7 +112,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
     // Passing it on may have closed connections, of which a backend is told.
-    if (this.events !== undefined) await this.schedule(nowMs);
+    if (this.events !== undefined || this.sockets.mayBeLate(nowMs)) await this.schedule(nowMs);
     else this.metrics?.check(nowMs);
     if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);
     return reply;
