@@ -55,9 +55,9 @@ export const limits = {
   historySizeMax: 100_000,
   /**
    * How long the epoch of a channel is kept, after its last subscriber left, to which nothing was ever published (rule
-   * H6). A client that returns later is told that it can't recover, and a subscriber to random names leaves nothing
+   * H12). A client that returns later is told that it can't recover, and a subscriber to random names leaves nothing
    * behind. The leave isn't noted more often than each `unusedNoteMs`, because that costs a row. A gateway that follows
-   * such a channel is checked after the same time, and then each `unusedCheckMs` (rule L5).
+   * such a channel is checked after the same time, and then each `unusedCheckMs` (rule L8).
    */
   unusedStreamMs: 10_800_000,
   unusedNoteMs: 600_000,
@@ -179,7 +179,7 @@ export const limits = {
   /**
    * The subscribers that a frame hasn't been sent to when a gateway answers the channel's object, which has collected
    * meanwhile: the answer and the next batch take a millisecond, as long as so many subscribers, so that the batch is
-   * there when the frame has been sent (rule F6).
+   * there when the frame has been sent (rule F8).
    */
   frameEndSubscribers: 40,
   /**
@@ -191,7 +191,7 @@ export const limits = {
   /**
    * How long a publish waits for others to share its commit, and for how many at most, while a frame is still to be sent
    * to more than `longRestSubscribers`, which takes 6 ms. A commit costs 0.4 ms of the thread, so more than eight gain
-   * little. Behind more than `batchesAheadMax` batches each waits `commitWaitBehindMs` (rule F7).
+   * little. Behind more than `batchesAheadMax` batches each waits `commitWaitBehindMs` (rules F7 and F11).
    */
   commitWaitMs: 5,
   commitSharersMax: 8,
@@ -205,7 +205,7 @@ export const limits = {
   busyChannelsMax: 64,
   /**
    * Batches that are collected in any case, because joins, leaves and the publications that a gateway reads can't wait.
-   * Beyond it frames are sent without giving the event loop a turn (rule F6).
+   * Beyond it frames are sent without giving the event loop a turn (rule F10).
    */
   batchesCollectedMax: 64,
   /**
@@ -271,7 +271,7 @@ export const limits = {
   relayLogBytesMax: 8_388_608,
   /**
    * Entries, and their bytes, that a gateway may be behind: as many as 4 frames hold, or one call carries. Beyond it
-   * publishers wait until the gateway has answered its call, and this long at most (rule F6).
+   * publishers wait until the gateway has answered its call, and this long at most (rule F9).
    */
   relayAheadEntriesMax: 1_024,
   relayAheadBytesMax: 1_048_576,
@@ -311,19 +311,19 @@ export const limits = {
   gatewayHeldBytesMax: 67_108_864,
   /**
    * Questions of clients for the presence of one channel that wait in one object to be answered together, and as many
-   * of calls. Each is sent an answer as large as the channel. A further question is answered 111 (rule P3).
+   * of calls. Each is sent an answer as large as the channel. A further question is answered 111 (rule P6).
    */
   presenceWaitingMax: 1_024,
   /** Those among them of one client, so that a client doesn't make others be refused. */
   presenceWaitingPerClientMax: 16,
   /**
    * How long questions for presence wait for gateways that were asked before. Then the gateways are asked again, so
-   * that a gateway that hangs doesn't make a client wait longer than an SDK does (rule P3).
+   * that a gateway that hangs doesn't make a client wait longer than an SDK does (rule P4).
    */
   presenceOvertakeMs: 500,
   /**
    * Clients that are listed for presence, and encoded, before the event loop gets a turn: that takes about a
-   * millisecond for each codec (rule P3).
+   * millisecond for each codec (rule P5).
    */
   presenceSliceClients: 500,
   /**

@@ -327,7 +327,7 @@ export class Channel {
 
   /**
    * Notes at the end of an event whether the channel still has subscribers or gateways: an unused stream is kept for a
-   * while from the time at which the last of them left (rule H6).
+   * while from the time at which the last of them left (rule H12).
    */
   noteHolders(nowMs: number): void {
     this.map?.expiry.checkClock(this.#history.newestMs, nowMs);

@@ -62,7 +62,7 @@ export class FollowerProgress {
   }
 
   /**
-   * For how long publishers may wait for the call in flight, in ms (rule F6); 0 without a call, and if the calls before it
+   * For how long publishers may wait for the call in flight, in ms (rule F9); 0 without a call, and if the calls before it
    * failed: publishers don't wait for a gateway that can't be reached.
    */
   awaitedMs(nowMs: number): number {

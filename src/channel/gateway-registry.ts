@@ -99,7 +99,7 @@ interface Checks {
   readonly intervalMs: number;
   /**
    * Says whether nothing was ever published with history. Then a gateway is checked `limits.unusedStreamMs` after it registered,
-   * and each `limits.unusedCheckMs` from then on, if that is sooner: such channels cost nothing to invent (rule L5).
+   * and each `limits.unusedCheckMs` from then on, if that is sooner: such channels cost nothing to invent (rule L8).
    */
   readonly history: Pick<History, "unused">;
 }

@@ -16,7 +16,7 @@ import { storedTables } from "./stored-tables.ts";
 import { elapsed } from "../moment.ts";
 
 /**
- * A channel's stream: its epoch, its top offset and its newest publications (rules H1 to H11, docs/protocol.md 2.1).
+ * A channel's stream: its epoch, its top offset and its newest publications (rules H1 to H15, docs/protocol.md 2.1).
  * The publications lie in a ring of rows, slot = offset % size, so that a publication costs exactly one row written:
  * the new row takes the place of the oldest one. Everything that must outlive a row (the oldest offset that may be
  * read, the newest version) is written again in each row, so that the newest row holds the whole state of the stream. A
@@ -231,7 +231,7 @@ export class History {
     this.#table.clear(this.#stream);
   }
 
-  /** When the epoch and the top offset may be deleted, ms since 1970 (rule H6); undefined without a stream. */
+  /** When the epoch and the top offset may be deleted, ms since 1970 (rules H6 and H12); undefined without a stream. */
   get endsAtMs(): number | undefined {
     return this.#stream === undefined ? undefined : this.#stream.timeMs + this.#keptMs;
   }
@@ -260,7 +260,7 @@ export class History {
 
   /**
    * Notes that the last subscriber has left. An unused stream is kept for `limits.unusedStreamMs` from then on, for
-   * clients that come back (rule H6). This costs a row, so it isn't noted again within `limits.unusedNoteMs`.
+   * clients that come back (rule H12). This costs a row, so it isn't noted again within `limits.unusedNoteMs`.
    */
   left(nowMs: number): void {
     const stream = this.#stream;

@@ -23,7 +23,7 @@ export function shownClients(subscribers: readonly Subscriber[]): readonly Clien
 }
 
 /**
- * Lists and counts the clients that are present, a slice at a time, as they were when the listing began (rule P3). Each
+ * Lists and counts the clients that are present, a slice at a time, as they were when the listing began (rules P3 and P5). Each
  * client is listed once, although a client that moves may be known in two places for a moment.
  */
 export class PresenceListing {

@@ -58,7 +58,7 @@ export class Relay {
     return true;
   }
 
-  /** Whether publishers have to wait for a gateway that takes its calls, but slower than they publish (rule F6). */
+  /** Whether publishers have to wait for a gateway that takes its calls, but slower than they publish (rule F9). */
   full(nowMs: number): boolean {
     return this.#awaitedMs(nowMs) > 0;
   }
@@ -189,7 +189,7 @@ export class Relay {
 
   /**
    * In how many ms a timer has to make the calls that are due soon, such as repetitions, or to end the wait of publishers
-   * (rule F6); undefined for none. During a commit no call is made, however long it has been due, so the owner sets no
+   * (rule F9); undefined for none. During a commit no call is made, however long it has been due, so the owner sets no
    * timer then.
    */
   retryInMs(nowMs: number): number | undefined {

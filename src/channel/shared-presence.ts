@@ -6,7 +6,7 @@ import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 import { type GatheredPresence, PresenceListing, presentClients } from "./presence.ts";
 
 /**
- * Lists the clients that are present on a channel, once for all questions that come at the same time (rule P3). A
+ * Lists the clients that are present on a channel, once for all questions that come at the same time (rules P3 to P6). A
  * question begins a census in the next turn of the event loop:
  *
  * ```text

@@ -12,7 +12,7 @@ export function storedTables(sql: Sql): ReadonlySet<StoredTable> {
 
 /**
  * When something was last stored, ms since 1970; 0 if nothing is stored. This is for the storage of a channel whose
- * namespace has left the configuration, so that its options are unknown (rule H6).
+ * namespace has left the configuration, so that its options are unknown (rule H13).
  */
 export function storedAtMs(sql: Sql): number {
   const times = [...storedTables(sql)].map((table) => Number(newestTime(sql, table) ?? 0));

@@ -179,7 +179,7 @@ export interface ClientConfig {
   readonly allowAnonymousConnectWithoutToken: boolean;
   readonly disallowAnonymousConnectionTokens: boolean;
   readonly pingIntervalMs: number;
-  /** Dormouse's own: which clients are asked to answer pings. auto: those that others may see (rule K6). */
+  /** Dormouse's own: which clients are asked to answer pings. auto: those that others may see (rule K10). */
   readonly pong: "auto" | "always" | "never";
   readonly staleCloseDelayMs: number;
   readonly expiredCloseDelayMs: number;

@@ -139,7 +139,7 @@ export interface SubscriptionSnapshot {
    * session's only subscription, because a gateway couldn't tell which publication that is.
    */
   readonly hasNewest?: boolean;
-  /** Only a capability of the connection's token allows it: it ends with the capability (rule A16). */
+  /** Only a capability of the connection's token allows it: it ends with the capability (rule A34). */
   readonly byCapability?: boolean;
   /** When it expires, the server asks a backend to extend it (rule Q9). Absent: the client renews it, if it can. */
   readonly serverRefresh?: boolean;

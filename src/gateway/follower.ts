@@ -80,7 +80,7 @@ export class Follower {
     return this.#subscribers.hub.collecting;
   }
 
-  /** Whether the channel's object is to wait with its next batch (rule F6). */
+  /** Whether the channel's object is to wait with its next batch (rules F6 and F8). */
   get full(): boolean {
     return this.#subscribers.full;
   }

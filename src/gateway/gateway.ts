@@ -135,7 +135,7 @@ export class Gateway implements Channels {
 
   /**
    * Whether the object of a channel is to wait with its next batch: because too much waits to be sent, or because
-   * something does behind a frame that takes a while yet (rule F6).
+   * something does behind a frame that takes a while yet (rules F6 and F8).
    */
   full(channel: string): boolean {
     const follower = this.#followers.get(channel);

@@ -27,7 +27,7 @@ export class LocalSubscribers {
     return this.hub.collecting || this.#waits !== undefined;
   }
 
-  /** Whether the channel's object is to wait with what comes next (rule F6). */
+  /** Whether the channel's object is to wait with what comes next (rules F6 and F8). */
   get full(): boolean {
     if (this.hub.full) return true;
     // A publisher here gets its answer when its publication comes, and is caught up alone.

@@ -10,7 +10,7 @@ import { SmallSet } from "./small-set.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
 /**
- * The subscribers of one channel in one object, and the loop that sends to them (rules F1 to F6).
+ * The subscribers of one channel in one object, and the loop that sends to them (rules F1 to F10).
  *
  * Sending a frame takes the runtime about 25 µs for each socket, whatever the frame holds. So a frame to many is sent
  * in slices, with a turn of the event loop after each, and what comes meanwhile is collected and shares the next frame.
@@ -89,7 +89,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   /**
    * Whether something is collected behind a frame that takes a while yet: then nothing is sent sooner because it comes
-   * sooner (rule F6).
+   * sooner (rule F8).
    */
   get sendsLater(): boolean {
     if (this.#batches === undefined || this.#frame === undefined) return false;
@@ -101,7 +101,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     return this.#frame !== undefined && this.#frame.rest > this.#limits.longRestSubscribers;
   }
 
-  /** Whether nearly so much is collected that publishers have to wait (rule F7). */
+  /** Whether nearly so much is collected that publishers have to wait (rule F11). */
   get isBehind(): boolean {
     return this.#batches !== undefined && this.#batches.length > this.#limits.batchesAheadMax;
   }
@@ -226,7 +226,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const batch = new BatchFrames(first.codec, this.#hidesOffsets);
     batch.add(push);
     this.#batches.push(batch);
-    // Publishers wait before it comes to this (rule F6). Joins and leaves can't wait.
+    // Publishers wait before it comes to this (rule F6). Joins and leaves can't wait (rule F10).
     while (this.#batches !== undefined && this.#batches.length > limits.batchesCollectedMax) {
       if (this.#frame !== undefined || this.#startFrame()) this.#send(Infinity, Infinity);
     }

@@ -53,7 +53,7 @@ export interface FieldWriter {
     always?: "always",
   ): void;
   /**
-   * A map of messages in parts. Each part is encoded once, however many messages it is written into (rule P3), so it
+   * A map of messages in parts. Each part is encoded once, however many messages it is written into (rule P5), so it
    * must never change, and is always written with the same keys and fields.
    */
   sharedMap<M>(

@@ -288,7 +288,7 @@ export function maySubscribe(
 
 /**
  * Whether the claims of a connection allow a subscription that was granted before: one by capability ends with it (rule
- * A16).
+ * A34).
  */
 export function isAllowed(
   { channel, byCapability }: SubscriptionSnapshot,

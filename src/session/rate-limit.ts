@@ -41,7 +41,7 @@ export class CommandRateLimit {
     channel: string,
     nowMs: number,
   ): ReturnType<TokenBucket["take"]> {
-    // Pongs don't count: a pong without a ping closes the connection anyway (rule K2).
+    // Pongs don't count: a pong without a ping closes the connection anyway (rule K8).
     if (method === "pong") return "granted";
     this.exceeded = undefined;
     for (const kind of ["total", method] as const) {

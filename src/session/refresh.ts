@@ -16,7 +16,7 @@ import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-
 
 /**
  * Carries out a refresh. From then on others are shown the new token's info, if it has one, as they would be after
- * hibernation (rules S2 and C13). Subscriptions that only a capability of the earlier token allowed end (rule A16).
+ * hibernation (rules S2 and C13). Subscriptions that only a capability of the earlier token allowed end (rule A34).
  *
  * @param token the command's verified token; undefined if the command carries none
  */
@@ -66,7 +66,7 @@ export function carryOutSubRefresh(
   if (!session.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
   const subscription = subscriptions.get(channel);
   if (subscription !== undefined && filterText(subscription.granted) !== filterText(granted)) {
-    // The client subscribes anew, with this token, and so gets what the new filter lets through (rule A17).
+    // The client subscribes anew, with this token, and so gets what the new filter lets through (rule A36).
     subscription.insufficientState();
   } else if (subscription !== undefined) {
     // What came before is sent as it was granted then.

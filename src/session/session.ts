@@ -162,7 +162,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   /**
    * Takes a keep-alive text that reached the object, because the platform answers another one or none at the moment, and
-   * answers it as the platform would (rule K3). Unlike there, the rate is limited (rule B7).
+   * answers it as the platform would (rule K9). Unlike there, the rate is limited (rule B7).
    *
    * @param answer what the client is sent
    */

@@ -53,7 +53,7 @@ describe.each(variants)(
       client.close();
     });
 
-    it.concurrent("[A16] a refreshed token takes away what the caps of the earlier one allowed", async () => {
+    it.concurrent("[A34] a refreshed token takes away what the caps of the earlier one allowed", async () => {
       const channel = `closed:${name}-caps`;
       const caps = [{ channels: ["closed:*"], match: "wildcard", allow: ["sub", "pub"] }];
       let fetched = 0;

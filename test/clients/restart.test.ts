@@ -126,7 +126,7 @@ describe("npm run serve, when workerd ends by itself,", () => {
 });
 
 describe("npm run serve that is started again", () => {
-  it("[A12] [H6] has no database of channels to which only clients without a token came", async () => {
+  it("[A30] [H13] has no database of channels to which only clients without a token came", async () => {
     const names = Array.from({ length: 10 }, (_, index) => `channel${index}`);
     for (const name of names) {
       const address = `ws://127.0.0.1:${server.port}/channel/${name}/websocket`;

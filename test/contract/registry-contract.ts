@@ -70,7 +70,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[L5] asks the gateways of a channel without publications after three hours, and then each week", async () => {
+  it("[L8] asks the gateways of a channel without publications after three hours, and then each week", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: {} });
       channel.relay.follow("eu/1", 0);
@@ -86,7 +86,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H6] is something stored, while there is a gateway", async () => {
+  it("[H13] is something stored, while there is a gateway", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: {} });
       channel.relay.follow("eu/1", 4_000);
@@ -158,7 +158,7 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H6] keeps an unused stream for three hours after the last gateway has left it", async () => {
+  it("[H12] keeps an unused stream for three hours after the last gateway has left it", async () => {
     await onFreshStorage((sql) => {
       const unused = { options: { ...withHistory, historyMetaTtlMs: 100 * limits.unusedStreamMs } };
       const channel = openChannel(sql, unused);

@@ -203,7 +203,7 @@ function endContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H6] keeps a stream without publications for three hours after its last subscriber has left", async () => {
+  it("[H12] keeps a stream without publications for three hours after its last subscriber has left", async () => {
     await onFreshStorage((sql) => {
       const { unusedStreamMs: keptMs, unusedNoteMs } = limits;
       const quiet = { options: { ...withHistory, historyMetaTtlMs: 100 * keptMs } };

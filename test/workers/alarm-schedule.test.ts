@@ -41,7 +41,7 @@ function onStorage(test: (watched: Watched) => Promise<void>): Promise<void> {
 }
 
 describe("the schedule of an object's one alarm", () => {
-  it("[K1] is written only when it gets earlier", () =>
+  it("[H14] [K1] is written only when it gets earlier", () =>
     onStorage(async ({ storage, writes, reads, alarm }) => {
       const alarms = new AlarmSchedule(storage);
       await alarms.atMost(nextYearMs);

@@ -58,7 +58,7 @@ const published = (channel: string) => ({ channel, data: "payload" });
 
 describe("a key of the API", () => {
   it.each([secrets.API_KEY_PREVIOUS, secrets.API_KEY_ROOMS, secrets.API_KEY_ROOMS_PREVIOUS])(
-    "[A14] opens it as API_KEY does, a previous one too",
+    "[A31] opens it as API_KEY does, a previous one too",
     async (key) => {
       const channel = newChannel("room");
       const { status, body } = await postWithKey(key, "/api/publish", published(channel));
@@ -131,7 +131,7 @@ describe("a key of the API", () => {
     ]);
   });
 
-  it("[A14] [A13] the log names the key of every refusal, the full one by its secret", async () => {
+  it("[A31] [A13] the log names the key of every refusal, the full one by its secret", async () => {
     await postWithKey(secrets.API_KEY_ROOMS, "/api/publish", { channel: 5 });
     await postWithKey(secrets.API_KEY_PREVIOUS, "/api/publish", published("nosuch:x"));
     await call("publish", published("nosuch:x"));

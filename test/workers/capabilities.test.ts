@@ -87,7 +87,7 @@ describe.each(variants)("the capabilities of a client on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[A16] are replaced by a refresh, and end the subscription that only they allowed", async () => {
+  it("[A34] are replaced by a refresh, and end the subscription that only they allowed", async () => {
     const channel = newChannel("vault");
     const socket = await variant.connect(channel, "ada", caps(channel, "sub"));
     await socket.ask({ id: 2, subscribe: { channel } });

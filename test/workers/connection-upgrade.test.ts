@@ -90,7 +90,7 @@ describe("a connection that the edge refuses, touching no object", () => {
     expect(await answerOf(response)).toStrictEqual({ status: 401, body: "token expired" });
   });
 
-  it("[A3] no token, where the configuration requires one: 401", async () => {
+  it("[A30] no token, where the configuration requires one: 401", async () => {
     const config = { ...testConfig, client: { ...testConfig.client, require_edge_token: true } };
     const response = await fetchWith({ ...noObject, config }, upgradeRequest(path));
     expect(await answerOf(response)).toStrictEqual({ status: 401, body: "token required" });

@@ -176,7 +176,7 @@ describe("the alarm", () => {
     expect(alarms).toHaveLength(1);
   });
 
-  it("[H8] isn't set for a channel without subscribers and history", async () => {
+  it("[H8] [H14] isn't set for a channel without subscribers and history", async () => {
     const channel = newChannel("plain");
     await publish(channel, 1);
     expect(await alarmOf(channel)).toBeNull();
@@ -235,7 +235,7 @@ describe("the alarm", () => {
 });
 
 describe("a channel to which nothing came", () => {
-  it("[H6] stores nothing once a client that never connected is gone", async () => {
+  it("[H13] stores nothing once a client that never connected is gone", async () => {
     const channel = newChannel("room");
     const socket = await TestSocket.open(channel);
     await runAlarmWhenDue(channel);
@@ -245,7 +245,7 @@ describe("a channel to which nothing came", () => {
     expect(await tablesOf(channel)).toStrictEqual([]);
   });
 
-  it("[H6] keeps its stream for three hours from the time at which its last subscriber leaves", async () => {
+  it("[H12] keeps its stream for three hours from the time at which its last subscriber leaves", async () => {
     const channel = newChannel("room");
     const socket = await TestSocket.subscribe(channel, "ada");
     const leftAtMs = Date.now() + limits.unusedNoteMs;
@@ -257,7 +257,7 @@ describe("a channel to which nothing came", () => {
     expect(await alarmOf(channel)).toBe(leftAtMs + limits.unusedStreamMs);
   });
 
-  it("[H6] stores nothing three hours after its last subscriber has left", async () => {
+  it("[H12] [H13] stores nothing three hours after its last subscriber has left", async () => {
     const channel = newChannel("room");
     const socket = await TestSocket.subscribe(channel, "ada");
     expect(await tablesOf(channel)).toContain("stream");
@@ -274,7 +274,7 @@ describe("a channel to which nothing came", () => {
 describe("the end of a stream", () => {
   const metaTtlMs = 60_000;
 
-  it("[H6] deletes epoch, offset and all storage, by the alarm of a sleeping object", async () => {
+  it("[H6] [H13] deletes epoch, offset and all storage, by the alarm of a sleeping object", async () => {
     const channel = newChannel("brief");
     const { epoch } = await publish(channel, 1, { idempotency_key: "k" });
     expect(await alarmOf(channel)).toBe(Date.now() + metaTtlMs);
@@ -339,7 +339,7 @@ describe("the end of a stream", () => {
     expect(await alarmOf(channel)).toBeNull();
   });
 
-  it("[H6] comes for a namespace that left the configuration too, and not before", async () => {
+  it("[H13] comes for a namespace that left the configuration too, and not before", async () => {
     const channel = newChannel("gone");
     const storedAtMs = await leaveStream(channel, 60_000);
     await evictDurableObject(stubOf(channel));

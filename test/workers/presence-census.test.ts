@@ -10,7 +10,7 @@ import { type Received, TestSocket } from "./test-socket.ts";
 import { awakeVariants, variants } from "./variant.ts";
 
 describe.each(variants)("a question for who is present on $name", (variant) => {
-  it("[P3] [O6] isn't answered with what was before it", async () => {
+  it("[P4] [O6] isn't answered with what was before it", async () => {
     const channel = newChannel("plain");
     const ada = await variant.subscribe(channel, "ada");
     const bob = await variant.connect(channel, "bob");
@@ -81,7 +81,7 @@ describe("questions for who is present", () => {
     },
   );
 
-  it.each(awakeVariants)("[P3] are answered in slices on $name", async (variant) => {
+  it.each(awakeVariants)("[P5] are answered in slices on $name", async (variant) => {
     const channel = newChannel("plain");
     const size = limits.sliceSubscribersMax;
     const sockets: TestSocket[] = [];

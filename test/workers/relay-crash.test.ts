@@ -251,7 +251,7 @@ describe("the alarm for a crash", () => {
     await socket.line();
     // The stream's own end is a month away.
     expect((await alarmOf(alone)) ?? 0).toBeGreaterThan(Date.now() + 86_400_000);
-    // The gateway is asked after three hours whether it still follows (rule L5).
+    // The gateway is asked after three hours whether it still follows (rule L8).
     expect((await alarmOf(plain)) ?? Number.POSITIVE_INFINITY).toBeGreaterThan(
       Date.now() + 3_600_000,
     );

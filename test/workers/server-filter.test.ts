@@ -99,7 +99,7 @@ describe.each(variants)("a server's tags filter on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[A17] closes the history, hides nobody, and is stored for this release and later ones alone", async () => {
+  it("[A17] [A35] closes the history, hides nobody, and is stored for this release and later ones alone", async () => {
     const channel = newChannel("team");
     const { socket } = await subscribe(channel, red);
     await variant.betweenSteps(channel);
@@ -116,7 +116,7 @@ describe.each(variants)("a server's tags filter on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[A17] stays after a sub_refresh with the same, and another one ends the subscription with 2500", async () => {
+  it("[A36] stays after a sub_refresh with the same, and another one ends the subscription with 2500", async () => {
     const channel = newChannel("team");
     const { socket } = await subscribe(channel, red);
     await variant.betweenSteps(channel);
@@ -141,7 +141,7 @@ describe.each(variants)("a server's tags filter on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[A17] [A2] that makes no sense makes the token invalid", async () => {
+  it("[A35] [A2] that makes no sense makes the token invalid", async () => {
     const { reply } = await subscribe(newChannel("team"), { key: "team", cmp: "like", val: "r" });
     expect(reply).toBe('{"id":2,"error":{"code":103,"message":"permission denied"}}');
   });

@@ -86,7 +86,7 @@ describe.each(variants)("a server-driven connection on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[K2] closes 3501 for pongs in one frame that nobody asked for", async () => {
+  it("[K8] closes 3501 for pongs in one frame that nobody asked for", async () => {
     const channel = newChannel("plain");
     const [unasked, twice] = [
       await variant.subscribe(channel, "ada"),
@@ -176,7 +176,7 @@ describe.each(variants)("a client-driven connection on $name", (variant) => {
 });
 
 describe.each(variants)("a client of the first release on $name", (variant) => {
-  it("[K3] [K4] is answered its own text, by the object, which remembers when", async () => {
+  it("[K9] [K4] is answered its own text, by the object, which remembers when", async () => {
     const channel = newChannel("plain");
     const openedMs = Date.now();
     const socket = await variant.connect(channel, "ada", {}, "?keepalive=client");
@@ -222,7 +222,7 @@ describe.each(places)("a sleeping object with $name", (place) => {
     },
   );
 
-  it("[K3] [T8] is woken by an empty connect request, before which it answers the others itself", async () => {
+  it("[K3] [K9] [T8] is woken by an empty connect request, before which it answers the others itself", async () => {
     const channel = newChannel("plain");
     const other = TestSocket.on(await place.upgrade(channel, ""));
     await other.ask({ id: 1, connect: { token: await token({ sub: "ada" }) } });

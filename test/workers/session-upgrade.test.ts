@@ -62,7 +62,7 @@ describe("an upgrade that the edge refuses, touching no object", () => {
     expect(await answerOf(response)).toStrictEqual({ status: 401, body: problem });
   });
 
-  it("[A3] no token, where the configuration requires one", async () => {
+  it("[A30] no token, where the configuration requires one", async () => {
     const config = { ...testConfig, client: { ...testConfig.client, require_edge_token: true } };
     const request = upgradeRequest("/channel/news/websocket");
     const response = await fetchWith({ config, CHANNELS: noChannel }, request);

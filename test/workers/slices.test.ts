@@ -152,7 +152,7 @@ describe("too much collected behind a frame", () => {
     await expectAll(sockets, datas);
   });
 
-  it("[F6] [L2] makes publishers wait for the gateway, and loses nothing", async () => {
+  it("[F9] [L2] makes publishers wait for the gateway, and loses nothing", async () => {
     const { channel, sockets } = await subscribeMany(gatewayPlace(), "room");
     await publish(channel, "first");
     let answered = 0;

@@ -94,7 +94,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#channel.map?.rest(nowMs);
     void this.endEvent(nowMs);
   });
-  /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
+  /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H13). */
   #hadStorage: boolean;
   /** Whether the platform may keep something of an alarm that rang. */
   #hadAlarm = true;
@@ -393,7 +393,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (this.#storesNothing) await this.#deleteLeftovers(nowMs);
   };
 
-  /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
+  /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H13). */
   override async webSocketClose(...closing: SocketClosing): Promise<void> {
     await super.webSocketClose(...closing);
     await this.#afterLastSocket();
@@ -456,7 +456,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   };
 
   /**
-   * Deletes storage that holds nothing any more (rule H6). The storage of a namespace that has left the configuration
+   * Deletes storage that holds nothing any more (rule H13). The storage of a namespace that has left the configuration
    * stays for the `history_meta_ttl` of channels without a namespace, because the namespace may come back.
    */
   async #deleteLeftovers(nowMs: number): Promise<void> {

@@ -8,7 +8,7 @@ import { limits } from "../../src/limits.ts";
  * commit share the next round, because making a commit durable takes as long for a hundred publications as for one;
  * their subscribers get them in one frame. An idle object carries a job out as it comes.
  *
- * Publishes wait while too much is collected behind a frame on its way (rule F6), and for each other (rule F7); other jobs
+ * Publishes wait while too much is collected behind a frame on its way (rules F6 and F9), and for each other (rule F7); other jobs
  * don't.
  *
  * Publications are sent after the commit. They could be handed to the sockets before, because the output gate would

@@ -42,7 +42,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   protected override readonly kind = "gateway";
   protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
-  /** The channels whose objects wait with their next batch until a frame has been sent so far (rule F6). */
+  /** The channels whose objects wait with their next batch until a frame has been sent so far (rules F6 and F8). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(context: DurableObjectState, env: Env) {

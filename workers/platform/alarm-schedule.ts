@@ -4,7 +4,7 @@
  */
 
 /**
- * The one alarm of an object. Setting it costs a row (rule H8), so it is set to the earliest time that was asked for,
+ * The one alarm of an object. Setting it costs a row (rule H14), so it is set to the earliest time that was asked for,
  * and written only if that time becomes earlier.
  */
 export class AlarmSchedule {

@@ -220,7 +220,7 @@ function encodeList<M>(messages: readonly M[], fields: Fields<M>): string {
 /** The shared lists that were encoded, for as long as somebody holds them. */
 const encodedLists = new WeakMap<object, string>();
 
-/** The parts of shared maps that were encoded (rule P3), for as long as somebody holds them. */
+/** The parts of shared maps that were encoded (rule P5), for as long as somebody holds them. */
 const encodedParts = new WeakMap<object, string>();
 
 /**

@@ -277,5 +277,5 @@ const encodedLists = new WeakMap<object, Uint8Array>();
 /** A client's ID twice, its user and the fields' names take about so much. */
 const entryBytesExpected = 128;
 
-/** The parts of shared maps that were encoded (rule P3), for as long as somebody holds them. */
+/** The parts of shared maps that were encoded (rule P5), for as long as somebody holds them. */
 const encodedParts = new WeakMap<object, Uint8Array>();

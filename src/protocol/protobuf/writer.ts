@@ -143,5 +143,5 @@ function encodeList<M>(
 /** The shared lists that were encoded, for as long as somebody holds them. */
 const encodedLists = new WeakMap<object, Uint8Array>();
 
-/** The parts of shared maps that were encoded (rule P3), for as long as somebody holds them. */
+/** The parts of shared maps that were encoded (rule P5), for as long as somebody holds them. */
 const encodedParts = new WeakMap<object, Uint8Array>();

@@ -53,7 +53,7 @@ describe("[A16] the claim caps", () => {
     expect(allowed(caps, channel)).toStrictEqual(capabilities);
   });
 
-  it("is read up to the first name or pattern that matches, as in Centrifugo", () => {
+  it("[A33] is read up to the first name or pattern that matches, as in Centrifugo", () => {
     const caps = [
       { channels: ["news", "user_42"], allow: ["sub"] },
       { channels: ["user_*"], match: "wildcard", allow: ["pub"] },
@@ -172,7 +172,7 @@ describe("a connection token", () => {
     }
   });
 
-  it("[A16] with caps that can't be read is invalid, and the reason quotes nothing of them", () => {
+  it("[A33] with caps that can't be read is invalid, and the reason quotes nothing of them", () => {
     const verdict = claimsOf(`{"caps":[{"channels":["hunter2("],"match":"regex"}]}`);
     expect(verdict).toStrictEqual({
       outcome: "invalid",

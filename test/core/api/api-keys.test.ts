@@ -47,7 +47,7 @@ describe("a key that doesn't admit everything", () => {
     },
   );
 
-  it("[A14] has to admit all channels to disconnect, and the channel to unsubscribe", () => {
+  it("[A32] has to admit all channels to disconnect, and the channel to unsubscribe", () => {
     const order = `{"user":"ada","channel":"news"}`;
     const some = caller({ methods: ["*"], channels: ["news"] });
     expect(parseEntry("disconnect", order, some)).toStrictEqual(

@@ -137,7 +137,7 @@ describe("presence", () => {
     expect(executeAll(channel, asking, 0, present)).toEqual([listed, counted, listed]);
   });
 
-  it("[P3] is refused where the question was", () => {
+  it("[P6] is refused where the question was", () => {
     const channel = openChannel(new NodeSql(), { options: { presence: true } });
     const error = errorCodes.tooManyRequests;
     const refused = { outcome: "failed", error } as const;

@@ -42,7 +42,7 @@ describe("[F7] a publish", () => {
     expect(sharing.waitMs(commitSharersMax, 0)).toBe(0);
   });
 
-  it("waits for a while behind many batches, with as many as come together", () => {
+  it("[F11] waits for a while behind many batches, with as many as come together", () => {
     sharing.came(2);
     hub.isBehind = true;
     expect(sharing.waitMs(1, 0)).toBe(commitWaitMs);

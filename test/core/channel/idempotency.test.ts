@@ -17,7 +17,7 @@ describe("after hibernation with the largest history", () => {
   const full = { size, first: top - size + 1, top, keyed: size, young: 1_500, newestMs: memoryMs };
   const nowMs = 2 * memoryMs - 1;
 
-  it("[H11] [I3] knows a key younger than 5 minutes, and reads the rows since it", () => {
+  it("[H15] [I3] knows a key younger than 5 minutes, and reads the rows since it", () => {
     const { sql, channel } = woken(full, nowMs);
     for (const [back, rowsMax] of [
       [0, page],
@@ -40,7 +40,7 @@ describe("after hibernation with the largest history", () => {
     expect(sql.rowsRead).toBe(size);
   });
 
-  it("[H11] looks for a new key among the young ones alone when nothing else can be read", () => {
+  it("[H15] looks for a new key among the young ones alone when nothing else can be read", () => {
     const { sql, channel } = woken(full, nowMs, 1_000);
     const oldestYoung = top - 1_499;
     expect(keyed(channel, `key${oldestYoung}`, nowMs)).toEqual(suppressed(oldestYoung));
@@ -48,13 +48,13 @@ describe("after hibernation with the largest history", () => {
     expect(sql.rowsRead).toBe(3 * page);
   });
 
-  it("[H11] reads no key when none is young and none can be read", () => {
+  it("[H15] reads no key when none is young and none can be read", () => {
     const { sql, channel } = woken(full, 2 * memoryMs, 1_000);
     expect(keyed(channel, `key${top}`, 2 * memoryMs)).toMatchObject({ outcome: "published" });
     expect(sql.rowsRead).toBe(0);
   });
 
-  it("[H11] [I2] reads of the rows that are overwritten each once, and none once they are 5 minutes old", () => {
+  it("[H15] [I2] reads of the rows that are overwritten each once, and none once they are 5 minutes old", () => {
     const { sql, channel } = woken(full, nowMs);
     publishNumbers(channel, 1, page, nowMs);
     expect(sql.rowsRead).toBe(page);

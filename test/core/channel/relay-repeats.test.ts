@@ -86,7 +86,7 @@ describe("after a crash", () => {
     expect(relay.dueAtMs(1_100)).toBe(checkIntervalMs);
   });
 
-  it("[H8] no alarm is due on a channel without history", () => {
+  it("[H8] [H14] no alarm is due on a channel without history", () => {
     const relay = openRelay(new NodeSql(), { hasHistory: false });
     relay.follow("a", 0);
     relay.add(publication(0), undefined);

@@ -174,7 +174,7 @@ describe("a gateway that falls behind", () => {
   it.each([
     ["entries", limits.relayAheadEntriesMax, 3],
     ["bytes", 8, limits.relayAheadBytesMax / 8 - 128],
-  ])("[F6] makes publishers wait for its answer beyond its limit of %s", (_bound, count, size) => {
+  ])("[F9] makes publishers wait for its answer beyond its limit of %s", (_bound, count, size) => {
     const relay = following();
     relay.add(publication(1, size), at(1));
     const delivery = onlyDelivery(relay);
@@ -187,7 +187,7 @@ describe("a gateway that falls behind", () => {
     expect(relay.full(0)).toBe(false);
   });
 
-  it("[F6] makes publishers wait for a call only for a while, for which a timer is set", () => {
+  it("[F9] makes publishers wait for a call only for a while, for which a timer is set", () => {
     const relay = farBehind();
     expect([relay.full(1_000), relay.retryInMs(1_000)]).toEqual([true, 2_000]);
     expect([relay.full(3_000), relay.retryInMs(3_000)]).toEqual([false, undefined]);
@@ -195,7 +195,7 @@ describe("a gateway that falls behind", () => {
   });
 
   it.each(["failed", busy] as const)(
-    "[F6] makes nobody wait after a call that ended with %j, until it takes one",
+    "[F9] makes nobody wait after a call that ended with %j, until it takes one",
     (reply) => {
       const relay = following();
       addPublications(relay, 1, 1);
@@ -211,7 +211,7 @@ describe("a gateway that falls behind", () => {
     },
   );
 
-  it("[F6] makes publishers wait although another gateway is far ahead, and not because of one without a call", () => {
+  it("[F9] makes publishers wait although another gateway is far ahead, and not because of one without a call", () => {
     const relay = following();
     relay.follow("quick", 0);
     addPublications(relay, 1, limits.relayAheadEntriesMax + 1);

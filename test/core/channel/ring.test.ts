@@ -95,7 +95,7 @@ it("[H11] wakes a channel of the largest size with 26 rows read, and publishes w
   expect(counting.rowsRead).toBe(0);
 });
 
-it("[H6] finds in few rows when something was last stored in the largest ring", () => {
+it("[H13] finds in few rows when something was last stored in the largest ring", () => {
   const sql = new NodeSql();
   const size = limits.historySizeMax;
   storeRing(sql, { size, first: 6, top: size + 5, young: 1, newestMs: 9_000 });

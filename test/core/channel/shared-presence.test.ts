@@ -28,7 +28,7 @@ describe("questions at the same time", () => {
     expect([held.censuses, held.waiting, held.presence.idle]).toEqual([1, 0, true]);
   });
 
-  it("[P3] that come while gateways are asked get an answer that isn't older than they are", () => {
+  it("[P4] that come while gateways are asked get an answer that isn't older than they are", () => {
     const held = new HeldPresence();
     held.gathered = undefined;
     const early = held.ask();
@@ -43,7 +43,7 @@ describe("questions at the same time", () => {
     expect(held.presence.idle).toBe(true);
   });
 
-  it("[P3] [G6] don't wait for a gateway twice as long: after a while they are gathered for themselves", () => {
+  it("[P4] [G6] don't wait for a gateway twice as long: after a while they are gathered for themselves", () => {
     const held = new HeldPresence();
     held.gathered = undefined;
     held.ask();
@@ -64,7 +64,7 @@ describe("questions at the same time", () => {
     expect(held.presence.idle).toBe(true);
   });
 
-  it("[P3] overtake no census that lists or answers, which goes on with the next one", () => {
+  it("[P4] overtake no census that lists or answers, which goes on with the next one", () => {
     const held = new HeldPresence();
     held.subscribers = members(slice + 1);
     held.ask();
@@ -90,7 +90,7 @@ describe("questions at the same time", () => {
 });
 
 describe("thousands of clients", () => {
-  it("[P3] are listed and encoded in slices, as they were at one moment", () => {
+  it("[P3] [P5] are listed and encoded in slices, as they were at one moment", () => {
     const held = new HeldPresence();
     const all = members(slice * 2 + 1);
     held.subscribers = all;
@@ -110,7 +110,7 @@ describe("thousands of clients", () => {
     expect(held.censuses).toBe(1);
   });
 
-  it("[P3] are encoded once for each codec that is asked for, whatever the number of replies", () => {
+  it("[P5] are encoded once for each codec that is asked for, whatever the number of replies", () => {
     const held = new HeldPresence();
     held.subscribers = members(slice + 1);
     const reads = countReads(held);
@@ -134,7 +134,7 @@ describe("thousands of clients", () => {
     expect(reads.connInfo).toBe(codecs.length * (slice + 1));
   });
 
-  it("[P3] are counted without being encoded", () => {
+  it("[P5] are counted without being encoded", () => {
     const held = new HeldPresence();
     held.subscribers = members(slice + 1);
     const reads = countReads(held);
@@ -146,7 +146,7 @@ describe("thousands of clients", () => {
 });
 
 describe("many who ask", () => {
-  it("[P3] are answered in slices of as many as a frame is sent to", () => {
+  it("[P5] are answered in slices of as many as a frame is sent to", () => {
     const held = new HeldPresence();
     const answers = Array.from({ length: 60 }, () => held.ask());
     const answered: number[] = [];
@@ -163,7 +163,7 @@ describe("many who ask", () => {
     expect(held.censuses).toBe(1);
   });
 
-  it("[P3] are answered in slices of bytes", () => {
+  it("[P5] are answered in slices of bytes", () => {
     const held = new HeldPresence();
     const [big] = members(1);
     if (big === undefined) throw new Error("nobody is there");
@@ -179,7 +179,7 @@ describe("many who ask", () => {
     expect(answers.flat().length).toBe(5);
   });
 
-  it("[P3] begin the next census when all are answered, and calls are answered first", () => {
+  it("[P4] begin the next census when all are answered, and calls are answered first", () => {
     const held = new HeldPresence();
     const size = limits.sliceSubscribersMax + 5;
     const first = Array.from({ length: size }, () => held.ask());
@@ -213,7 +213,7 @@ describe("many who ask", () => {
 describe("too many questions", () => {
   const refused = { outcome: "failed", error: errorCodes.tooManyRequests };
 
-  it("[B1] are answered 111 at once, of clients and of calls apart", () => {
+  it("[B1] [P6] are answered 111 at once, of clients and of calls apart", () => {
     const held = new HeldPresence();
     const clients = Array.from({ length: limits.presenceWaitingMax }, () => held.ask());
     expect(clients.flat()).toEqual([]);
@@ -226,7 +226,7 @@ describe("too many questions", () => {
     expect(held.ask()).toEqual([]);
   });
 
-  it("[B1] [P3] of one client make no other be refused: 12,000 in 10 frames are one list", () => {
+  it("[B1] [P3] [P6] of one client make no other be refused: 12,000 in 10 frames are one list", () => {
     const held = new HeldPresence();
     held.subscribers = members(3);
     const reads = countReads(held);

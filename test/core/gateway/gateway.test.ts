@@ -52,7 +52,7 @@ describe("frames to many", () => {
     for (const { received } of subscribers) expect(received).toHaveLength(3);
   });
 
-  it("[F6] make the channel's object wait until they are nearly sent when something waits behind them", () => {
+  it("[F8] make the channel's object wait until they are nearly sent when something waits behind them", () => {
     const fixture = new GatewayFixture();
     crowd(fixture, "news");
     fixture.take("news", [said("1")]);
@@ -306,7 +306,7 @@ describe("a gateway", () => {
     ]);
   });
 
-  it("[G6] [P3] asks a channel once for all who ask before the next turn, and once for those who come meanwhile", () => {
+  it("[G6] [P3] [P4] asks a channel once for all who ask before the next turn, and once for those who come meanwhile", () => {
     const fixture = new GatewayFixture();
     const asked: ((answer: GatheredPresence) => void)[] = [];
     fixture.onPresence = (_, answered) => asked.push(answered);

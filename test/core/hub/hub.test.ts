@@ -138,7 +138,7 @@ describe("a frame to many", () => {
     expect(hub.full).toBe(true);
   });
 
-  it("[F7] tells that it takes a while yet, and that much is collected behind it", () => {
+  it("[F7] [F11] tells that it takes a while yet, and that much is collected behind it", () => {
     const { hub } = opened(limits.longRestSubscribers + limits.sliceSubscribersMax + 1);
     expect(hub.sendsLong).toBe(false);
     hub.publish(publication(0));
@@ -154,7 +154,7 @@ describe("a frame to many", () => {
     expect(hub.full).toBe(false);
   });
 
-  it("[F6] is sent without a turn when more is collected than memory should hold", () => {
+  it("[F10] is sent without a turn when more is collected than memory should hold", () => {
     const { hub, subscribers } = opened(60);
     const all = (limits.batchesCollectedMax + 1) * limits.batchPushesMax;
     for (let data = 0; data < all; data++) hub.publish(publication(data));

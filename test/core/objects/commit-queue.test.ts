@@ -152,7 +152,7 @@ describe("the commit queue", () => {
     expect(owner.log.slice(4)).toEqual(["publish 1", "publish 2"]);
   });
 
-  it("[F7] lets publishes that come together wait for each other behind a long frame, until another job comes", async () => {
+  it("[F7] [F11] lets publishes that come together wait for each other behind a long frame, until another job comes", async () => {
     const owner = await ownerWithWait();
     expect(owner.waitMs).toBe(limits.commitWaitMs);
     void owner.add("3");

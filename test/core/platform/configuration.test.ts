@@ -198,7 +198,7 @@ describe("the configuration of an environment", () => {
     { name: "shop", secret: "API_KEY_SHOP", methods: ["*"], channels: ["*"] },
   ];
 
-  it("[A14] has the keys of the API with what they admit, and those before them", () => {
+  it("[A31] has the keys of the API with what they admit, and those before them", () => {
     const env = {
       ...secrets,
       API_KEY_PREVIOUS: "the-api-key-before-it",

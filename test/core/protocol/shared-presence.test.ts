@@ -13,7 +13,7 @@ describe.each([jsonCodec, protobufCodec, messagePackCodec])("presence in $name",
     connInfo: valid(`{"n":${index}}`),
   }));
 
-  it("[P3] is the same bytes in whatever parts it comes", () => {
+  it("[P5] is the same bytes in whatever parts it comes", () => {
     const whole = encoded(codec, [all]);
     const cuts = [
       [all.slice(0, 1), all.slice(1)],
@@ -24,7 +24,7 @@ describe.each([jsonCodec, protobufCodec, messagePackCodec])("presence in $name",
     expect(encoded(codec, [[], []])).toEqual(encoded(codec, []));
   });
 
-  it("[P3] is encoded once, and each reply has its own id", () => {
+  it("[P5] is encoded once, and each reply has its own id", () => {
     let reads = 0;
     const counted: ClientInfo = {
       client: "c",

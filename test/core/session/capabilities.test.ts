@@ -100,7 +100,7 @@ describe("a client with capabilities", () => {
 describe("a refresh of a client with capabilities", () => {
   const gone = `{"push":{"channel":"room","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}`;
 
-  it("[A16] replaces them, and ends the subscription that only they allowed", () => {
+  it("[A34] replaces them, and ends the subscription that only they allowed", () => {
     for (const hibernates of [false, true]) {
       const { fixture, connection } = capable({}, "sub", "pub");
       expect(fixture.ask(connection, subscribe)).toStrictEqual([`{"id":2,"subscribe":{}}`]);
@@ -123,7 +123,7 @@ describe("a refresh of a client with capabilities", () => {
     }
   });
 
-  it("[A16] leaves a subscription that the namespace or a subscription token allowed", () => {
+  it("[A34] leaves a subscription that the namespace or a subscription token allowed", () => {
     const open = capable({ options: { allow_subscribe_for_client: true } }, "sub");
     open.fixture.ask(open.connection, subscribe);
     expect(open.fixture.ask(open.connection, refresh, connectionToken("42"))).toStrictEqual([
@@ -137,7 +137,7 @@ describe("a refresh of a client with capabilities", () => {
     expect(connection.saved.subscriptions).toHaveLength(1);
   });
 
-  it("[A16] refuses a subscribe that waits for the channel's object meanwhile", () => {
+  it("[A34] refuses a subscribe that waits for the channel's object meanwhile", () => {
     const fixture = new ManyChannelsFixture({ options: { allow_subscribe_for_client: false } });
     const connection = fixture.open();
     fixture.ask(connection, connect, connectionToken("42", caps("sub")));

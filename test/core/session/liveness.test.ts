@@ -133,12 +133,12 @@ describe("a session that we ping", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
   });
 
-  it("[K2] is closed 3501 when it answers before it was asked", () => {
+  it("[K8] is closed 3501 when it answers before it was asked", () => {
     const fixture = new ChannelFixture();
     expect(fixture.ask(fixture.connected(), "{}")).toStrictEqual(["close 3501 bad request"]);
   });
 
-  it("[K2] is closed 3501 when it answers twice", () => {
+  it("[K8] is closed 3501 when it answers twice", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.connected();
     fixture.pass(25_000);
@@ -170,7 +170,7 @@ describe("a session that we ping", () => {
     expect(connection.takeSent()).toStrictEqual(["{}", "close 3012 no pong"]);
   });
 
-  it("[K3] is answered by the object where the platform isn't, which counts as an answer to the ping", () => {
+  it("[K9] is answered by the object where the platform isn't, which counts as an answer to the ping", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.connected();
     for (let round = 0; round < 2; round++) {
@@ -253,7 +253,7 @@ describe("a session that pings by itself", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
   });
 
-  it("[K2] is closed 3501 by an empty message: nobody asked for one", () => {
+  it("[K8] is closed 3501 by an empty message: nobody asked for one", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.connected("42", { keepalive: "client" });
     fixture.pass(25_000);

@@ -16,7 +16,7 @@ describe("a connection on a channel's own object", () => {
     ["auto, with presence", "auto", { presence: true }, true],
     ["auto, with joins and leaves", "auto", { join_leave: true }, true],
     ["auto, without", "auto", {}, false],
-  ])("[K6] is asked for pongs or not: %s", (_, pong, options, expected) => {
+  ])("[K6] [K10] is asked for pongs or not: %s", (_, pong, options, expected) => {
     const fixture = new ChannelFixture({
       client: { pong },
       options,
@@ -79,7 +79,7 @@ describe("a connection whose user is counted or watched", () => {
       },
       true,
     ],
-  ])("[K6] is asked for pongs or not with auto: %s", (_, setup, expected) => {
+  ])("[K10] is asked for pongs or not with auto: %s", (_, setup, expected) => {
     const fixture = new ChannelFixture({ ...setup, client: { ...setup.client, pong: "auto" } });
     const sent = fixture.ask(fixture.open(), connect, connectionToken("42"));
     expect(sent.map(asksForPongs)).toStrictEqual([expected]);
@@ -95,7 +95,7 @@ describe("a connection on a gateway", () => {
     ["its token's subscription is announced", {}, [], { joinLeave: true }, true],
     ["its token's subscription doesn't", {}, [], {}, false],
   ])(
-    "[K6] is asked for pongs or not with auto: %s",
+    "[K10] is asked for pongs or not with auto: %s",
     (_, options, namespaces, override, expected) => {
       const fixture = new ManyChannelsFixture({
         client: { pong: "auto" },

@@ -53,7 +53,7 @@ const steps: readonly [string, (fixture: ChannelFixture) => void][] = [
 ];
 
 describe.each(steps)("a server's tags filter, in an object %s", (_, step) => {
-  it("[A17] lets through what it matches, without leave of the namespace", () => {
+  it("[A17] [A35] lets through what it matches, without leave of the namespace", () => {
     const fixture = new ChannelFixture();
     const { connection, answer } = subscribed(fixture);
     expect(answer).toBe(`{"id":2,"subscribe":{}}`);
@@ -78,7 +78,7 @@ describe.each(steps)("a server's tags filter, in an object %s", (_, step) => {
     expect(payloads(server.takeSent())).toStrictEqual([1, 2, 5, 6]);
   });
 
-  it("[A17] holds back no joins and leaves, and hides nobody", () => {
+  it("[A35] holds back no joins and leaves, and hides nobody", () => {
     const options = { presence: true, join_leave: true, force_push_join_leave: true };
     const fixture = new ChannelFixture({ options });
     const { connection } = subscribed(fixture);
@@ -114,7 +114,7 @@ describe.each(steps)("a server's tags filter, in an object %s", (_, step) => {
     expect(payloads(fixture.ask(other, read))).toStrictEqual([1, 2]);
   });
 
-  it("[A17] stays with a sub_refresh whose token has the same, and otherwise the client subscribes anew", () => {
+  it("[A36] stays with a sub_refresh whose token has the same, and otherwise the client subscribes anew", () => {
     const fixture = new ChannelFixture({ options: { allow_tags_filter: true } });
     const refresh = `{"id":3,"sub_refresh":{"channel":"room","token":"t"}}`;
     const gone = `{"push":{"channel":"room","unsubscribe":{"code":2500,"reason":"insufficient state"}}}`;
@@ -166,7 +166,7 @@ describe("recovered publications, for a subscriber with a server's tags filter",
     expect(payloads([subscribed(fixture, "", blue).answer])).toStrictEqual([4]);
   });
 
-  it("[A17] [D2] are no deltas: it is never granted together with them", () => {
+  it("[A35] [D2] are no deltas: it is never granted together with them", () => {
     const deltas = {
       allowed_delta_types: ["fossil"],
       delta_publish: true,
@@ -230,7 +230,7 @@ describe("a server's tags filter in a connection token", () => {
     expect(none.frames[0]).toContain(`"recovered":true,"offset":3,`);
   });
 
-  it("[A17] [C9] must be the same after a refresh, and otherwise the client connects anew", () => {
+  it("[A36] [C9] must be the same after a refresh, and otherwise the client connects anew", () => {
     const fixture = new ManyChannelsFixture({ options });
     const { connection } = opened(fixture);
     for (const wakes of [false, true]) {

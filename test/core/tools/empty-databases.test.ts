@@ -18,7 +18,7 @@ function database(name: string, statements: string, close = true): DatabaseSync 
 
 const id = (digit: string): string => `${digit.repeat(64)}.sqlite`;
 
-it("[H6] a server that starts deletes the databases that hold nothing, and no other file", () => {
+it("[H13] a server that starts deletes the databases that hold nothing, and no other file", () => {
   mkdirSync(join(folder, "ChannelObject"), { recursive: true });
   const nothing = "CREATE TABLE t (a); DROP TABLE t;";
   database(id("1"), nothing);
@@ -36,7 +36,7 @@ it("[H6] a server that starts deletes the databases that hold nothing, and no ot
   kept.close();
 });
 
-it("[H6] a server that starts for the first time has nothing to delete", () => {
+it("[H13] a server that starts for the first time has nothing to delete", () => {
   expect(deleteEmptyDatabases(join(folder, "absent"))).toBe(0);
   expect(existsSync(join(folder, "absent"))).toBe(false);
 });
