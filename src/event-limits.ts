@@ -77,6 +77,6 @@ export const eventLimits = {
    */
   queueRetrySeconds: 5,
   queueRetrySecondsMax: 120,
-  /** How long the queue of refused messages may take to store one. Then the message is delivered again (rule M5). */
+  /** How long the queue of refused messages may take to store one. Then the message is delivered again (rule M8). */
   deadLetterAnswerMs: 10_000,
 } as const;

@@ -36,11 +36,11 @@ export const mapLimits = {
   mapAnswerEntriesMax: 10_000,
   /**
    * The keys that end next, which an awake object keeps in memory. Once they have ended, the next ones are looked for, in
-   * portions of `mapExpiryRowsMax` rows (rule Z6).
+   * portions of `mapExpiryRowsMax` rows (rule Z33).
    */
   mapExpiryKeysMax: 10_000,
   mapExpiryRowsMax: 2_048,
-  /** Keys that end in one synchronous stretch. Further ones end after a turn of the event loop (rule Z6). */
+  /** Keys that end in one synchronous stretch. Further ones end after a turn of the event loop (rule Z33). */
   mapExpirySliceKeys: 256,
   /**
    * How much later than its `key_ttl` a key may end: all that end within this time share an alarm, which costs a row
@@ -83,11 +83,11 @@ export const mapLimits = {
   presenceKeyTtlMsMax: 86_400_000,
   /**
    * Comings and goings that one call tells a presence map, and those that wait for the call before it. Further ones are
-   * dropped: the map learns of them when its object counts next (rule Z27).
+   * dropped: the map learns of them when its object counts next (rule Z37).
    */
   presenceToldMax: 1_000,
   presenceToldWaitingMax: 10_000,
-  /** The pause after which a call to a presence map is repeated, and how often it is made in all (rule Z24). */
+  /** The pause after which a call to a presence map is repeated, and how often it is made in all (rule Z37). */
   presenceTellRetryMs: 1_000,
   presenceTellTriesMax: 3,
   /** How long a presence map waits for the answer of the channel that it shows: as long as that waits, and a second more. */

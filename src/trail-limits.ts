@@ -10,7 +10,7 @@ export const trailLimits = {
   trailPublicationsMax: 256,
   /**
    * Frames with publications that a channel's object remembers, and a gateway of all its channels together: 80 bytes each,
-   * 22 KB and 85 KB (rule Y1).
+   * 22 KB and 85 KB (rule Y9).
    */
   trailFramesMax: 256,
   trailGatewayFramesMax: 1_024,

@@ -16,7 +16,7 @@ export interface Operation {
   readonly changes?: true;
   /** It makes a publication, which belongs to a trace (rule X1) and is made once for an idempotency key (rule M4). */
   readonly publishes?: true;
-  /** Its result may be as large as an answer may be (rule B4). */
+  /** Its result may be as large as an answer may be (rule B28). */
   readonly readsMuch?: true;
   /** The configuration that it needs: homes of users, or also their status. */
   readonly needs?: "users" | "status";

@@ -2,7 +2,7 @@ import type { ChannelConfig } from "../config/config.ts";
 import type { PresenceKind } from "../contract/presence-call.ts";
 import { resolveChannel } from "./channel-name.ts";
 
-/** A presence map, or the channel whose subscribers it shows (rule Z21). */
+/** A presence map, or the channel whose subscribers it shows (rule Z36). */
 export interface PresenceChannel {
   readonly kind: PresenceKind;
   readonly channel: string;

@@ -10,9 +10,10 @@ import type { PresenceChannel } from "./presence-channels.ts";
 import { dueMoment, elapsed } from "../moment.ts";
 
 /**
- * The keys of a presence map: the clients that are subscribed to another channel, or their users (rules Z21 to Z24). The
- * truth is a census: the other channel's object lists them. One is made before the first page is read, and twice within
- * each `key_ttl` while somebody is subscribed to the map; in between, the other channel's object tells who comes and goes.
+ * The keys of a presence map: the clients that are subscribed to another channel, or their users (rules Z21 to Z24,
+ * Z27, Z28 and Z35 to Z37). The truth is a census: the other channel's object lists them. One is made before the first
+ * page is read, and twice within each `key_ttl` while somebody is subscribed to the map; in between, the other
+ * channel's object tells who comes and goes.
  *
  * ```text
  * first page ─► census ─► slices ─► page      told ─► here: set · away: remove

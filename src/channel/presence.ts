@@ -17,14 +17,14 @@ export function presentClients(subscribers: readonly Subscriber[]): readonly Cli
   return subscribers.filter((subscriber) => subscriber.present).map(({ info }) => info);
 }
 
-/** The clients among these subscribers that a presence map shows, whether or not presence lists them (rule Z21). */
+/** The clients among these subscribers that a presence map shows, whether or not presence lists them (rule Z35). */
 export function shownClients(subscribers: readonly Subscriber[]): readonly ClientInfo[] {
   return subscribers.filter(({ hidden }) => hidden !== true).map(({ info }) => info);
 }
 
 /**
- * Lists and counts the clients that are present, a slice at a time, as they were when the listing began (rules P3 and P5). Each
- * client is listed once, although a client that moves may be known in two places for a moment.
+ * Lists and counts the clients that are present, a slice at a time, as they were when the listing began (rules P3 and
+ * P5). Each client is listed once, although a client that moves may be known in two places for a moment.
  */
 export class PresenceListing {
   readonly #clients: readonly ClientInfo[];

@@ -340,7 +340,7 @@ export interface ChannelOptions {
   /** Present if the channels are maps (docs/protocol.md 3.4); their streams have the options of a history. */
   readonly map?: MapOptions;
   /**
-   * The prefixes that make a channel's name that of its presence map, by what the keys of the map are (rule Z21); absent
+   * The prefixes that make a channel's name that of its presence map, by what the keys of the map are (rule Z36); absent
    * if the channels have none.
    */
   readonly presenceMaps?: PresencePrefixes;

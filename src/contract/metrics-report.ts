@@ -17,7 +17,7 @@ export interface MetricsReport {
   /** The last refusals since the last report, newest first. Absent: none. */
   readonly refusals?: readonly KeptRefusal[];
   /**
-   * The gauges of other objects, whose counts came with their answers and are among these (rule J7). Absent: of none.
+   * The gauges of other objects, whose counts came with their answers and are among these (rule J8). Absent: of none.
    */
   readonly carried?: readonly NodeGauges[];
 }

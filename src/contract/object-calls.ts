@@ -185,7 +185,7 @@ export interface HomeCalls {
   /**
    * The last connections of these users on an object have ended: notes that they were online until now (rule U26).
    *
-   * @param left the users whom the home has to ask the object about, where a backend is told who is online (rule E11);
+   * @param left the users whom the home has to ask the object about, where a backend is told who is online (rule E17);
    *             absent where it isn't
    */
   ended(users: readonly string[], left?: LeftUsers): Promise<void>;

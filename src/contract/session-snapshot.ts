@@ -116,7 +116,7 @@ export interface SubscriptionSnapshot {
   readonly uid?: string;
   /** Listed in presence. */
   readonly present: boolean;
-  /** No presence map shows it: it is transient, or its token keeps it out of presence. Absent: they do (rule Z21). */
+  /** No presence map shows it: it is transient, or its token keeps it out of presence. Absent: they do (rule Z35). */
   readonly hidden?: true;
   /** Its join and leave are announced. */
   readonly announced: boolean;

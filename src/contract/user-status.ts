@@ -24,7 +24,7 @@ export interface OnlineUsers {
   readonly users: readonly string[];
 }
 
-/** Users whose last connections on an object have ended, so that the home may have to forget the object (rule E11). */
+/** Users whose last connections on an object have ended, so that the home may have to forget the object (rule E17). */
 export interface LeftUsers {
   /** The object's node. */
   readonly holder: string;

@@ -174,7 +174,7 @@ export class Outbox {
     return Math.max(this.dueAtMs(nowMs) ?? 0, nowMs + limits.eventsAlarmMs);
   }
 
-  /** Deletes everything once it is of no use any more (rule E6). */
+  /** Deletes everything once it is of no use any more (rule E16). */
   deleteExpired(nowMs: number): void {
     if (nowMs < this.#endsAtMs) return;
     this.#table.drop();
@@ -210,7 +210,7 @@ export class Outbox {
     return this.#table.read(Math.max(after + 1, this.#table.oldest(this.#last)), this.#last, types);
   }
 
-  /** The first number has to be beyond all numbers that a receiver may remember of the object (rule E2). */
+  /** The first number has to be beyond all numbers that a receiver may remember of the object (rule E15). */
   #create(nowMs: number): void {
     this.#table.create(nowMs);
     this.#last = nowMs - 1;

@@ -4,7 +4,7 @@ import { RowRing } from "./row-ring.ts";
 
 /**
  * The last frames with publications that the hubs of one object have sent, in memory: when, and to how many subscribers
- * (rule Y1). Nothing reads it until somebody asks.
+ * (rule Y9). Nothing reads it until somebody asks.
  */
 export class FrameTrail {
   readonly #clock: Clock;

@@ -13,7 +13,7 @@ export interface Subscriber {
   readonly info: ClientInfo;
   /** Whether presence lists it. */
   readonly present: boolean;
-  /** Whether no presence map shows it (rule Z21); absent: they do. */
+  /** Whether no presence map shows it (rule Z35); absent: they do. */
   readonly hidden?: boolean;
   /** Whether its join and its leave are announced. */
   readonly announced: boolean;

@@ -3,9 +3,9 @@ import type { KeyHead, MapState } from "./map-state.ts";
 import { dueMoment } from "../moment.ts";
 
 /**
- * Finds the keys of a map that end next (rule Z6). The rows of the state have no index on the time, because it would
- * cost a row for each change. So the keys that end next are kept in memory, `limits.mapExpiryKeysMax` of them, as a
- * queue in the order in which they end. When they have ended, a look through all rows finds the next ones; it is made
+ * Finds the keys of a map that end next (rules Z6 and Z33). The rows of the state have no index on the time, because it
+ * would cost a row for each change. So the keys that end next are kept in memory, `limits.mapExpiryKeysMax` of them, as
+ * a queue in the order in which they end. When they have ended, a look through all rows finds the next ones; it is made
  * in portions, one for each call of {@link take}. A key that was changed since it was queued is skipped when its turn
  * comes.
  *
@@ -35,8 +35,8 @@ export class MapExpiry {
   }
 
   /**
-   * Looks for the keys anew if the newest change lies too far ahead, because the clock was set back since (rule S5). A row is
-   * written for that, once in the life of an instance.
+   * Looks for the keys anew if the newest change lies too far ahead, because the clock was set back since (rule S5). A
+   * row is written for that, once in the life of an instance.
    */
   checkClock(newestMs: number | undefined, nowMs: number): void {
     const { keyTtlMs, lingerMs } = this.#options;

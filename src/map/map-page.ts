@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import type { MapEntry, MapState } from "./map-state.ts";
 
 /**
- * Reads one page of a map's state, in the order of the keys (rule Z3 and Z25). What a page looks at is bounded, whatever it
+ * Reads one page of a map's state, in the order of the keys (rules Z3 and Z25). What a page looks at is bounded, whatever it
  * finds: where most keys were removed or changed since, a page has fewer entries than were asked for, or none, and a
  * cursor.
  */

@@ -279,7 +279,7 @@ export function maySubscribe(
   if (channel.private) return false;
   // A user-limited channel is for the users that it names and no others, whatever the namespace allows.
   if (channel.users !== undefined) return user !== "" && channel.users.includes(user);
-  // A backend decides, and isn't asked here (rule Q2).
+  // A backend decides, and isn't asked here (rule Q15).
   if (channel.options.subscribeHook !== undefined) return false;
   const { allowSubscribeForClient, allowSubscribeForAnonymous } = channel.options;
   const isOpen = allowSubscribeForClient && (user !== "" || allowSubscribeForAnonymous);

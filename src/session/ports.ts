@@ -65,7 +65,7 @@ export interface SessionContext {
   readonly namedChannels: NamedChannels;
   /** How fast users may send commands; absent without `client.rate_limit.user_command`. */
   readonly userRates?: UserRates;
-  /** Takes each connection of a user that ends; absent where nobody asks who is online (rules U26, E11). */
+  /** Takes each connection of a user that ends; absent where nobody asks who is online (rules U26, E17). */
   readonly userEnded?: (one: EndedSession) => void;
   /** Absent where a backend isn't told of connections (rule E8). */
   readonly events?: ConnectionEvents;

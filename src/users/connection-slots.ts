@@ -2,7 +2,7 @@ import type { UserConnection } from "../contract/user-order.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
- * The connections that a home has admitted, where `client.user_connection_limit` is set (rule U12 and U37): a row for each, which
+ * The connections that a home has admitted, where `client.user_connection_limit` is set (rules U12 and U37): a row for each, which
  * stays when the connection ends. So a user's slots may be taken only in appearance, and the objects that hold the
  * connections are asked before a connection is refused.
  */

@@ -6,7 +6,7 @@ import { dueMoment } from "../moment.ts";
 /**
  * Finds the registrations of users and tokens of which nothing is left (rule U15): a crashed object tells the home
  * nothing, and others only where somebody wants to know. Once a week, or each hour where a backend is told who is online
- * (rule E11), the home asks each holder about the users that it is registered for, some at a time, and forgets those whom
+ * (rule E17), the home asks each holder about the users that it is registered for, some at a time, and forgets those whom
  * it doesn't hold. The only row of the table `sweep` says when the next sweep is due and how far one under way has come,
  * so a home that ends meanwhile goes on.
  */

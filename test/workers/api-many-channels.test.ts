@@ -64,7 +64,7 @@ afterEach(() => {
 });
 
 describe("a request to many channels", () => {
-  it("[B4] that are all silent is answered after 30 s, with the known outcome of each", async () => {
+  it("[B28] that are all silent is answered after 30 s, with the known outcome of each", async () => {
     const channels = channelsOf(limits.callsInFlightMax * 4);
     const { response, afterMs, asked } = await postTo(silence, "/api/broadcast", {
       channels,
@@ -81,7 +81,7 @@ describe("a request to many channels", () => {
     });
   });
 
-  it("[B4] whose answers may be large takes 30 s as well, although few are called at a time", async () => {
+  it("[B28] whose answers may be large takes 30 s as well, although few are called at a time", async () => {
     const commands = channelsOf(40).map((channel) => ({ history: { channel, limit: -1 } }));
     const { response, afterMs, asked } = await postTo(silence, "/api/batch", { commands });
     expect(afterMs).toBe(limits.requestAnswerMs);
@@ -93,7 +93,7 @@ describe("a request to many channels", () => {
     });
   });
 
-  it("[B4] succeeds when each of 1,000 takes 0.6 s to wake, asking so many at a time", async () => {
+  it("[B28] succeeds when each of 1,000 takes 0.6 s to wake, asking so many at a time", async () => {
     const channels = channelsOf(limits.requestChannelsMax);
     const { response, asked, mostAtATime } = await postTo(speakLate, "/api/broadcast", {
       channels,
@@ -110,7 +110,7 @@ describe("a request to many channels", () => {
     });
   });
 
-  it("[B4] of which some are silent is answered 200, with the answers of the others", async () => {
+  it("[B28] of which some are silent is answered 200, with the answers of the others", async () => {
     const [silent, good] = [newChannel("plain"), newChannel("plain")];
     const { response, afterMs } = await postTo(
       (channel) => (channel === silent ? silence() : Promise.resolve(spoken)),
@@ -136,7 +136,7 @@ describe("a request to many channels", () => {
       (channels) => ({ commands: channels.map((channel) => ({ presence_stats: { channel } })) }),
       (entries) => `{"replies":[${entries}]}`,
     ],
-  ])("[B4] all silent or overloaded is answered 503, one by one: %s", async (path, make, wrap) => {
+  ])("[B28] all silent or overloaded is answered 503, one by one: %s", async (path, make, wrap) => {
     const [silent, busy] = [newChannel("plain"), newChannel("plain")];
     const { response } = await postTo(
       (channel) => (channel === silent ? silence() : Promise.reject(overloadedError())),
@@ -151,7 +151,7 @@ describe("a request to many channels", () => {
     });
   });
 
-  it("[B4] silent is answered 503 by the legacy form too", async () => {
+  it("[B28] silent is answered 503 by the legacy form too", async () => {
     const params = { channel: newChannel("plain"), data: 1 };
     const { response } = await postTo(silence, "/api", { id: 3, method: "publish", params });
     expect(response.headers.get("Retry-After")).toBe("5");

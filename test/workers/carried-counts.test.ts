@@ -54,7 +54,7 @@ describe("what a channel's object has counted", () => {
     expect(made.length).toBeLessThan(channels.length);
   });
 
-  it("[J7] goes with its answers to a gateway, with the gauge that it has subscribers now", async () => {
+  it("[J7] [J8] goes with its answers to a gateway, with the gauge that it has subscribers now", async () => {
     const channel = newChannel("room");
     const socket = await atGateway("ada");
     const made = await reportsOf(async () => {
@@ -93,7 +93,7 @@ describe("what a channel's object has counted", () => {
     socket.close();
   });
 
-  it("[J7] [V1] is reported by the object itself where a caller of the release before calls", async () => {
+  it("[J8] [V1] is reported by the object itself where a caller of the release before calls", async () => {
     const channel = newChannel("room");
     const made = await reportsOf(async () => {
       const data = { method: "history", request: { limit: 0, reverse: false } } as const;

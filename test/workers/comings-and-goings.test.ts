@@ -114,7 +114,7 @@ describe.each(ofBothKinds(variants))("the events of users with connections on $n
 });
 
 describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name", (variant) => {
-  it("[E10] [E11] is found within an hour: the channel is vacated, and the user offline", async () => {
+  it("[E10] [E11] [E17] is found within an hour: the channel is vacated, and the user offline", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const channel = newChannel("room");
     const user = newUser();

@@ -199,7 +199,7 @@ describe("the events of publications", () => {
     expect((await post("/api/events", '{"object":1}')).status).toBe(400);
   });
 
-  it("[E6] [H13] leave nothing behind when they are of no use", async () => {
+  it("[E16] [H13] leave nothing behind when they are of no use", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const channel = newChannel("plain");
     await publish(channel, 1);

@@ -19,7 +19,7 @@ async function hasFrame(channel: string, offset: number): Promise<boolean> {
 }
 
 describe.each(awakeVariants)("the frames that were sent on $name", (variant) => {
-  it("[B1] [Y1] are remembered up to a number", async () => {
+  it("[B1] [Y1] [Y9] are remembered up to a number", async () => {
     const channel = newChannel("room");
     const socket = await variant.subscribe(channel, "ada");
     for (let offset = 1; offset <= 3; offset++) {

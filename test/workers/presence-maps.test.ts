@@ -139,7 +139,7 @@ describe.each(variants)("a presence map, on $name", (variant) => {
 });
 
 describe.each(awakeVariants)("a presence map that stays awake, on $name", (variant) => {
-  it("[Z21] has each user once, without info, and no anonymous one", async () => {
+  it("[Z21] [Z35] has each user once, without info, and no anonymous one", async () => {
     const channel = newChannel("chat");
     const name = `users:${channel}`;
     const ada = await variant.subscribe(channel, "ada");
@@ -157,7 +157,7 @@ describe.each(awakeVariants)("a presence map that stays awake, on $name", (varia
     expect((await watcher(variant, name)).keys).toStrictEqual(new Map(both));
   });
 
-  it("[Z21] is subscribed to as what it is, and changed by nobody", async () => {
+  it("[Z21] [Z36] is subscribed to as what it is, and changed by nobody", async () => {
     const name = `clients:${newChannel("chat")}`;
     const socket = await variant.connect(name, "ada");
     const errorOf = async (command: {

@@ -135,7 +135,7 @@ describe("the messages of a batch", () => {
     expect(await socket.closed).toMatchObject({ code: 3503 });
   });
 
-  it("[M3] are delivered again, one by one, if their channel is overloaded", async () => {
+  it("[M3] [M7] are delivered again, one by one, if their channel is overloaded", async () => {
     const [good, bad] = [newChannel("room"), newChannel("room")];
     const CHANNELS = watchedChannels(({ channel, proceed }) =>
       channel === bad ? overloaded() : proceed(),
@@ -252,7 +252,7 @@ describe("a message that is refused", () => {
   it.each<[string, () => Promise<unknown>]>([
     ["refuses it", () => Promise.reject(new Error("s3cr3t"))],
     ["is silent", () => new Promise(() => {})],
-  ])("[M5] is delivered again if that queue %s", async (_, answer) => {
+  ])("[M8] is delivered again if that queue %s", async (_, answer) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { differences, sent } = refusedQueue(answer);
     const taken = take([message("s3cr3t")], { differences });
@@ -264,7 +264,7 @@ describe("a message that is refused", () => {
     expect([...lines, ...errors].join()).not.toContain("s3cr3t");
   });
 
-  it("[M5] is delivered again where there is no such queue, or when it can't be sent there", async () => {
+  it("[M8] is delivered again where there is no such queue, or when it can't be sent there", async () => {
     expect(await take([message("no json")], { queue: "news" })).toStrictEqual({
       done: [],
       again: [[0, 5]],
@@ -309,7 +309,7 @@ describe("a message that is refused", () => {
 
 describe("a batch of a queue", () => {
   it.each(["nobody-named-it", "off"])(
-    "[M1] %s, which no enabled consumer names, is left to it",
+    "[M6] %s, which no enabled consumer names, is left to it",
     async (queue) => {
       const channel = newChannel("room");
       const messages = [
@@ -330,7 +330,7 @@ describe("a batch of a queue", () => {
     },
   );
 
-  it("[M1] [A8] is left to it by a Worker that isn't configured", async () => {
+  it("[M6] [A8] is left to it by a Worker that isn't configured", async () => {
     const channel = newChannel("room");
     const differences = { API_KEY: "" };
     expect(await take([message(publishOf(channel, 1))], { differences })).toStrictEqual({

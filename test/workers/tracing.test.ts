@@ -66,7 +66,7 @@ describe("a publish of a backend", () => {
     expect(moments).toStrictEqual(moments.toSorted((one, other) => one - other));
   });
 
-  it("[X1] is published without a trace if the header is invalid, and many at once have one", async () => {
+  it("[X1] [X4] is published without a trace if the header is invalid, and many at once have one", async () => {
     const channel = newChannel("room");
     await publishIn(channel, 1, "00-invalid");
     const channels = [channel, newChannel("room")];

@@ -1,6 +1,6 @@
 import type { Protection } from "./protection.ts";
 
-/** What keeps presence maps right (rules Z21 to Z24, Z27 and Z28). */
+/** What keeps presence maps right (rules Z21 to Z24, Z27, Z28 and Z37). */
 export const presenceProtections: readonly Protection[] = [
   {
     name: "census-before-page",
@@ -114,7 +114,7 @@ export const presenceProtections: readonly Protection[] = [
   {
     name: "failed-tellings",
     meaning: "a call to a presence map that has failed is repeated",
-    rule: "Z24",
+    rule: "Z37",
     noticedBy: ["simulate"],
     file: "src/channel/presence-teller.ts",
     code: "else this.#putBack(told.changes);",

@@ -238,7 +238,7 @@ function callingOf(context: Context<AppEnv>): Calling {
 type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers } | Refused;
 
 /**
- * Makes the calls of a request, with as many in flight as the queue allows (rule B4). Each call has
+ * Makes the calls of a request, with as many in flight as the queue allows (rule B28). Each call has
  * `limits.objectAnswerMs` from its own start, so that waiting for other calls doesn't shorten it. All calls together
  * have `limits.requestAnswerMs`, however many channels don't answer. A call that couldn't begin by then is answered
  * with an error. The time is enough for 1,000 channels that have to be woken, or for 300 of them if the platform allows

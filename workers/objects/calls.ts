@@ -322,7 +322,7 @@ export function askConnections(
 }
 
 /**
- * Tells a home that the last connections of these users on an object have ended, once (rules U26 and E11). If the home
+ * Tells a home that the last connections of these users on an object have ended, once (rules U26 and E17). If the home
  * doesn't hear it, it knows an earlier time, and takes the users for online until its next sweep.
  *
  * @param left the users whom the home has to ask the object about; absent if it has to ask about none

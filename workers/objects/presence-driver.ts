@@ -17,9 +17,9 @@ import { askShown, gatherPresence, tellPresence } from "./calls.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 
 /**
- * Makes the calls between the objects of channels and of their presence maps (rules Z21 to Z24): for a channel that has
- * such maps, it tells them who comes and goes, and lists the subscribers; for a map, it asks for that list. `PresenceTeller`
- * and `PresenceMap` decide when.
+ * Makes the calls between the objects of channels and of their presence maps (rules Z21 to Z24, Z27, Z28 and Z35 to
+ * Z37): for a channel that has such maps, it tells them who comes and goes, and lists the subscribers; for a map, it
+ * asks for that list. `PresenceTeller` and `PresenceMap` decide when.
  */
 export class PresenceDriver {
   readonly #setup: PresenceDriverSetup;
@@ -40,8 +40,8 @@ export class PresenceDriver {
   }
 
   /**
-   * Resolves once the keys of a presence map may be read for these commands or requests, or can't be; at once if none of them
-   * reads a map from its beginning.
+   * Resolves once the keys of a presence map may be read for these commands or requests, or can't be; at once if none
+   * of them reads a map from its beginning.
    */
   readyFor(calls: readonly (ChannelCommand | RelayRequest)[]): Promise<"ready" | "failed"> {
     const { presenceMap } = this.#setup.channel;

@@ -53,7 +53,7 @@ describe("the collected answers of a request", () => {
     expect(collected.retry()).toBeUndefined();
   });
 
-  it("[B4] answers entries of a failed call one by one", () => {
+  it("[B28] answers entries of a failed call one by one", () => {
     const { collected, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d")]);
     collected.add(callTo("a"), results("1"));
     collected.add(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
@@ -68,7 +68,7 @@ describe("the collected answers of a request", () => {
     expect(collected.retry()).toBeUndefined();
   });
 
-  it("[B4] says when to come again if no call was answered, and that nothing was done if that is known", () => {
+  it("[B28] says when to come again if no call was answered, and that nothing was done if that is known", () => {
     const { collected, callTo } = open([ask("a"), ask("b"), ask("c")]);
     expect(collected.retry()).toBeUndefined();
     collected.add(callTo("a"), { outcome: "overloaded", retryAfterSeconds: 3 });
@@ -79,7 +79,7 @@ describe("the collected answers of a request", () => {
   });
 
   it.each([{ outcome: "failed" } as const, results("1")])(
-    "[B4] does not say to come again after a call with the outcome $outcome",
+    "[B28] does not say to come again after a call with the outcome $outcome",
     (outcome) => {
       const { collected, callTo } = open([ask("a"), ask("b")]);
       collected.add(callTo("a"), { outcome: "timeout", retryAfterSeconds: 5 });
@@ -126,7 +126,7 @@ describe("the collected answers of a request", () => {
 });
 
 describe("the answer to a command of a call", () => {
-  it("[B4] says after a timeout that the outcome is unknown", () => {
+  it("[B28] says after a timeout that the outcome is unknown", () => {
     expect(outcomeAnswer({ outcome: "timeout", retryAfterSeconds: 5 }, 0)).toStrictEqual({
       error: errorCodes.internal,
       detail:
@@ -134,7 +134,7 @@ describe("the answer to a command of a call", () => {
     });
   });
 
-  it("[B4] says of a call that was not begun, in its code too, that nothing was done", () => {
+  it("[B28] says of a call that was not begun, in its code too, that nothing was done", () => {
     expect(outcomeAnswer({ outcome: "not-begun", retryAfterSeconds: 5 }, 0)).toStrictEqual({
       error: errorCodes.tooManyRequests,
       detail: "the request timed out before the channel was called; nothing was done, retry later",

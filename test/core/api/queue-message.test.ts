@@ -307,7 +307,7 @@ describe("what becomes of a message", () => {
     expect(messageOutcome(toTwo, answers)).toMatchObject(outcome);
   });
 
-  it("[M3] it isn't delivered again if a user's home keeps its order", () => {
+  it("[M7] it isn't delivered again if a user's home keeps its order", () => {
     const order = commandOf({ method: "disconnect", payload: { user: "ada" } });
     const pending = { outcome: "pending", retryAfterSeconds: 5 } as const;
     expect(messageOutcome(order, [outcomeAnswer(pending, 0)])).toStrictEqual({

@@ -76,7 +76,7 @@ describe("changes of a map", () => {
 });
 
 describe("reasons for which a change does nothing", () => {
-  it("[Z7] are looked at in their order: idempotency, version, key mode, offset", () => {
+  it("[Z7] [Z34] are looked at in their order: idempotency, version, key mode, offset", () => {
     const { map } = openMap(new NodeSql());
     set(map, "a", 1, { idempotencyKey: "one", version: 5n });
     const all = { idempotencyKey: "one", version: 5n, keyMode: "if_new", ifOffset: 7 } as const;
@@ -317,7 +317,7 @@ describe("the end of keys", () => {
     expect(stateOf(lasting, 20_000)).toEqual({ a: "1" });
   });
 
-  it("[Z6] of many keys at once is told in slices", () => {
+  it("[Z6] [Z33] of many keys at once is told in slices", () => {
     const sql = new NodeSql();
     const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
     const stream = { options: { historySize: 2_000 } };

@@ -35,7 +35,7 @@ describe("the presence maps of a channel", () => {
     // Their names are too long, or of no namespace.
     [`chat:${"x".repeat(30)}`, []],
     ["$game:1", []],
-  ])("[Z21] of %s are those that its prefixes name", (name, expected) => {
+  ])("[Z36] of %s are those that its prefixes name", (name, expected) => {
     const maps = presenceMapsOf(name, config);
     expect(maps.map(({ kind, channel }) => `${kind} ${channel}`)).toEqual(expected);
     for (const { kind, channel } of maps)
@@ -49,7 +49,7 @@ describe("the presence maps of a channel", () => {
     "clients:chat:room",
     "chat:room",
     "users:nowhere:1",
-  ])("[Z21] aren't %s", (name) => {
+  ])("[Z36] aren't %s", (name) => {
     expect(shownChannelOf(name, config)).toBeUndefined();
   });
 });

@@ -177,7 +177,7 @@ describe("what is told", () => {
     expect(fixture.changes).toEqual(["a", "-a"]);
   });
 
-  it("[Z21] of users has no info, and no anonymous ones or others without a key", () => {
+  it("[Z21] [Z35] of users has no info, and no anonymous ones or others without a key", () => {
     const fixture = new Fixture("users");
     const long = "x".repeat(limits.mapKeyBytesMax);
     const users = ["ada", "", "ada", long, `${long}x`].map((user) => here({ user, client: "" }));

@@ -84,7 +84,7 @@ describe("what presence maps are told", () => {
   });
 
   it.each(["failed", { outcome: "busy" }] as const)(
-    "[Z27] is repeated before what came since after a call that is %j, and then dropped",
+    "[Z27] [Z37] is repeated before what came since after a call that is %j, and then dropped",
     (reply) => {
       const teller = tellerOf("clients");
       teller.here(client("a"));
@@ -111,7 +111,7 @@ describe("what presence maps are told", () => {
     },
   );
 
-  it("[Z24] is as much in a call, and waits as long, as the limits allow", () => {
+  it("[Z37] is as much in a call, and waits as long, as the limits allow", () => {
     const teller = tellerOf("clients");
     teller.here(client("first"));
     let call = onlyCall(teller);

@@ -12,7 +12,7 @@ describe("a traceparent", () => {
     ["between spaces", ` 00-${trace}-${parent}-01\t`, `00-${trace}-${parent}-01`],
     ["of a later version", `01-${trace}-${parent}-03`, `00-${trace}-${parent}-01`],
     ["of a later version with more", `fe-${trace}-${parent}-02-what`, `00-${trace}-${parent}-00`],
-  ])("[X1] is read if it is %s", (_, header, read) => {
+  ])("[X4] is read if it is %s", (_, header, read) => {
     expect(parseTraceparent(header)).toBe(read);
   });
 
@@ -28,7 +28,7 @@ describe("a traceparent", () => {
     ["too short", `00-${trace.slice(1)}-${parent}-01`],
     ["without flags", `00-${trace}-${parent}`],
     ["two in one", `00-${trace}-${parent}-01, 00-${trace}-${parent}-01`],
-  ])("[X1] is ignored if it is %s", (_, header) => {
+  ])("[X4] is ignored if it is %s", (_, header) => {
     expect(parseTraceparent(header)).toBeUndefined();
   });
 

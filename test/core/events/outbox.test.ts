@@ -39,7 +39,7 @@ function drain(outbox: Outbox, nowMs: number): readonly (number | string)[] {
 }
 
 describe("an outbox", () => {
-  it("[E2] numbers its events from the time of the first one, without holes, across instances", () => {
+  it("[E2] [E15] numbers its events from the time of the first one, without holes, across instances", () => {
     const sql = new NodeSql();
     add(openOutbox(sql), 1, 2);
     const outbox = openOutbox(sql);
@@ -192,7 +192,7 @@ describe("an outbox", () => {
     expect(drain(late, startMs + 60_001)).toEqual([`gap ${startMs}-${startMs + 1}`]);
   });
 
-  it("[E6] deletes everything when it is of no use, and begins again with numbers beyond", () => {
+  it("[E16] [E15] deletes everything when it is of no use, and begins again with numbers beyond", () => {
     const sql = new NodeSql();
     const outbox = openOutbox(sql, { keepMs: 60_000 });
     add(outbox, 1, 5);
@@ -210,7 +210,7 @@ describe("an outbox", () => {
     expect(event?.number).toBeGreaterThan(last);
   });
 
-  it("[E6] doesn't wait for ever for a target that is away", () => {
+  it("[E16] doesn't wait for ever for a target that is away", () => {
     const outbox = openOutbox(new NodeSql(), { keepMs: 60_000 });
     add(outbox, 1, 1);
     outbox.deleteExpired(startMs + 119_999);

@@ -46,7 +46,7 @@ describe("a gateway's client of a channel with presence maps", () => {
     ]);
   });
 
-  it("[Z21] isn't told of if it is hidden, hasn't begun, or has another channel", () => {
+  it("[Z35] isn't told of if it is hidden, hasn't begun, or has another channel", () => {
     const fixture = newFixture();
     for (const [name, hidden] of [
       ["chat:a", true],
@@ -63,7 +63,7 @@ describe("a gateway's client of a channel with presence maps", () => {
     expect(fixture.port.open).toBe(0);
   });
 
-  it("[Z21] is listed for the map, whether presence lists it or not, unless it is hidden", () => {
+  it("[Z35] is listed for the map, whether presence lists it or not, unless it is hidden", () => {
     const fixture = newFixture();
     const one = fixture.subscribed("chat:a", { present: false });
     fixture.subscribed("chat:a", { present: false, hidden: true });

@@ -9,7 +9,7 @@ import { publishing } from "../../contract/open-channel.ts";
 import { recordingSubscribers, RecordingSubscriber } from "./recording-subscriber.ts";
 
 describe("a ring of rows", () => {
-  it("[Y1] [B1] keeps the newest rows, exactly as many as it may", () => {
+  it("[Y9] [B1] keeps the newest rows, exactly as many as it may", () => {
     const ring = new RowRing(2, 40);
     for (let row = 0; row < 40; row++) {
       expect(ring.add()).toBe(row);
@@ -44,7 +44,7 @@ function filterOf(val: string) {
 }
 
 describe("the trail of a hub's frames", () => {
-  it("[Y1] counts who was sent a frame, who was left out, and who was too far behind", () => {
+  it("[Y9] counts who was sent a frame, who was left out, and who was too far behind", () => {
     const { hub, trail, publish } = opened();
     for (const subscriber of recordingSubscribers(3)) hub.add(subscriber);
     hub.add(new RecordingSubscriber("red", { filter: filterOf("red") }));
@@ -69,7 +69,7 @@ describe("the trail of a hub's frames", () => {
     expect(trail.find("other", 1)).toBeUndefined();
   });
 
-  it("[Y1] says while a frame is on its way how far it is", () => {
+  it("[Y9] says while a frame is on its way how far it is", () => {
     const { hub, trail, publish } = opened();
     for (const subscriber of recordingSubscribers(60)) hub.add(subscriber);
     publish(1);
@@ -83,7 +83,7 @@ describe("the trail of a hub's frames", () => {
     expect(trail.find("room", 1)?.sentAtMs).toBeGreaterThan(1_000);
   });
 
-  it("[Y1] knows what the last subscriber was sent when it left", () => {
+  it("[Y9] knows what the last subscriber was sent when it left", () => {
     const { hub, trail, publish } = opened();
     const [only] = recordingSubscribers(1);
     if (only === undefined) throw new Error("nobody");
@@ -94,7 +94,7 @@ describe("the trail of a hub's frames", () => {
     expect(trail.find("room", 1)).toMatchObject({ subscribers: 1, sentAtMs: 1_001 });
   });
 
-  it("[Y1] forgets the oldest frames, and says since when it remembers", () => {
+  it("[Y9] forgets the oldest frames, and says since when it remembers", () => {
     const { hub, trail, publish } = opened(2);
     for (const subscriber of recordingSubscribers(1)) hub.add(subscriber);
     for (const offset of [1, 2]) {
@@ -107,7 +107,7 @@ describe("the trail of a hub's frames", () => {
     expect([trail.sinceMs, trail.find("room", 1)]).toEqual([1_002, undefined]);
   });
 
-  it("[Y1] leaves out what has no offset", () => {
+  it("[Y9] leaves out what has no offset", () => {
     const { hub, trail, publish } = opened();
     for (const subscriber of recordingSubscribers(1, { hearsJoinLeave: true })) hub.add(subscriber);
     publish(0);

@@ -57,7 +57,7 @@ describe("which keys end next", () => {
     );
   });
 
-  it("[Z6] are found among 100,000 in portions, and not looked for again until they have ended", () => {
+  it("[Z33] are found among 100,000 in portions, and not looked for again until they have ended", () => {
     const sql = new NodeSql();
     const counting = new CountingSql(sql);
     const first = new StateTable(counting, false);
@@ -93,7 +93,7 @@ describe("which keys end next", () => {
     expect(counting.rowsRead).toBe(limits.mapExpirySliceKeys);
   });
 
-  it("[Z6] are all found, although more end at the same time than are kept", () => {
+  it("[Z6] [Z33] are all found, although more end at the same time than are kept", () => {
     const sql = new NodeSql();
     const state = new StateTable(sql, false);
     state.noteDue(10_000);

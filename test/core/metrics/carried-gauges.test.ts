@@ -5,7 +5,7 @@ import { CarriedGauges } from "../../../src/metrics/carried-gauges.ts";
 
 const gauges = (value: number) => [{ series: "centrifugo_node_num_channels", value }];
 
-it("[J7] the gauges that are carried go to the object that collects them, the last ones of each", () => {
+it("[J8] the gauges that are carried go to the object that collects them, the last ones of each", () => {
   const carried = new CarriedGauges();
   const nodes = Array.from({ length: 20 }, (_, number) => `channel:chat:${number}`);
   for (const node of nodes) carried.add(node, gauges(0));

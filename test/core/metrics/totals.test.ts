@@ -29,7 +29,7 @@ describe("the totals of reports", () => {
     });
   });
 
-  it("[J7] take the gauges of objects that another one carries, and no others of them", () => {
+  it("[J8] take the gauges of objects that another one carries, and no others of them", () => {
     const totals = new Totals(new NodeSql());
     totals.add(report("a", { gauges: clients(3) }), nowMs);
     const carried = [

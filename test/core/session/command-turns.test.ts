@@ -41,7 +41,7 @@ describe("commands that waited for another one", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual([published(most), "history b"]);
   });
 
-  it.each(["ends", "is refused"])("[B17] are dropped if their connection %s", (how) => {
+  it.each(["ends", "is refused"])("[B29] are dropped if their connection %s", (how) => {
     const { fixture, turns } = inTurns();
     const connection = fixture.open();
     fixture.send(connection, [connect, ...numbers(most + 1).map(publish)].join("\n"));

@@ -255,7 +255,7 @@ describe("a subscribe in a namespace with a hook", () => {
     expect(connection.takeSent()).toStrictEqual(['{"id":3,"subscribe":{}}']);
   });
 
-  it("[Q1] asks nobody with a token, for a limited channel, or for what is refused anyway", () => {
+  it("[Q1] [Q15] asks nobody with a token, for a limited channel, or for what is refused anyway", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.send(connection, subscribe(2, "asked:a", ',"token":"t"'), {
@@ -280,7 +280,7 @@ describe("a subscribe in a namespace with a hook", () => {
     expect(fixture.backend.takeAsked()).toStrictEqual([]);
   });
 
-  it("[Q2] isn't there for a client that nobody is asked about: a unidirectional one", () => {
+  it("[Q15] isn't there for a client that nobody is asked about: a unidirectional one", () => {
     const asked = { name: "asked", subscribe_proxy_enabled: true };
     const open = [{ ...asked, allow_subscribe_for_client: true }];
     const fixture = newFixture({ channel: { proxy, namespaces: open } });

@@ -37,7 +37,7 @@ describe("finding a channel", () => {
 });
 
 describe("the presence maps of the channel", () => {
-  it("[Z21] [Z27] are told of subscriptions that have begun, and that end, unless they are hidden", () => {
+  it("[Z21] [Z35] [Z27] are told of subscriptions that have begun, and that end, unless they are hidden", () => {
     const maps = [{ kind: "clients", channel: "clients:room" }] as const;
     const teller = new PresenceTeller("room", maps);
     const { own } = opened({ teller });

@@ -25,7 +25,7 @@ const recoverable = { ...open, history_size: 10, history_ttl: "60s", allow_recov
 const user = connectionToken("42");
 
 describe("a client that polls", () => {
-  it("[T9] [Z21] isn't present, isn't announced, and is in no presence map", () => {
+  it("[T9] [Z35] isn't present, isn't announced, and is in no presence map", () => {
     const { channel: config } = configured();
     const found = resolveChannel("room", config);
     if (found.outcome !== "resolved") throw new Error("no channel");

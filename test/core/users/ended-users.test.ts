@@ -78,7 +78,7 @@ describe("the users whose connections have ended", () => {
     expect(wait()).toStrictEqual({ wereOnline: [], left: ["ada", "bob"] });
   });
 
-  it("[U26] [E11] are told in one call where both is asked for, as all of their connections were", () => {
+  it("[U26] [E17] are told in one call where both is asked for, as all of their connections were", () => {
     const { ended, calls, works } = endedFixture({ keepsStatus: true, tellsWhoIsOnline: true });
     ended.ended({ ...connected("eve"), identity: { passing: true } });
     ended.ended({ ...connected("eve"), held: true });

@@ -44,7 +44,7 @@ describe("a home that tells who is online", () => {
     expect(told.at(-1)).toBe("ada on");
   });
 
-  it("[E11] doesn't take a user for gone who has come back meanwhile, or of whom it heard nothing", () => {
+  it("[E11] [E17] doesn't take a user for gone who has come back meanwhile, or of whom it heard nothing", () => {
     const { home, told } = tellingHome();
     home.register(eu, ["ada"], 1_000);
     const [question] = home.questions("ada", eu);
@@ -95,7 +95,7 @@ describe("a home that tells who is online", () => {
 describe("the sweep of a home that tells who is online", () => {
   const hourMs = limits.eventsHoldersCheckMs;
 
-  it("[E11] [U15] comes each hour, through hibernation, and tells of those who are gone", () => {
+  it("[E17] [U15] comes each hour, through hibernation, and tells of those who are gone", () => {
     const sql = new NodeSql();
     const { home } = tellingHome(sql);
     home.register(eu, ["ada", "bob"], 1_000);
@@ -106,7 +106,7 @@ describe("the sweep of a home that tells who is online", () => {
     expect(restored.dueAtMs(1_000 + hourMs)).toBe(1_000 + 2 * hourMs);
   });
 
-  it("[E11] [U15] comes within an hour of a registration where it was planned for a week later", () => {
+  it("[E17] [U15] comes within an hour of a registration where it was planned for a week later", () => {
     const sql = new NodeSql();
     const before = new Home(sql);
     before.register(eu, ["ada"], 1_000);
