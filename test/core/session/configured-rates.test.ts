@@ -148,7 +148,7 @@ describe("a connection with a configured rate", () => {
     for (let id = 0; id < limits.newChannelsBurst + 1; id++)
       fixture.send(connection, ask("presence", 9, `new${id}`));
     expect([...new Set(reasons)]).toStrictEqual([
-      "B7: client.rate_limit.client_command.publish is exceeded",
+      "B22: client.rate_limit.client_command.publish is exceeded",
       "W1: channel.without_namespace: presence isn't switched on",
       "B7: the connection or its channel is over a limit for now",
     ]);
