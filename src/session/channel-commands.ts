@@ -18,7 +18,7 @@ import { errorCodes } from "../protocol/codes.ts";
 import { emptyPayload, type Payload } from "../protocol/payload.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
 import type { CommandSession } from "./ports.ts";
-import { type DecisionDone, failWith } from "./decision.ts";
+import { type DecisionDone, failWith, refuseWith } from "./decision.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import { changeMap } from "./map-commands.ts";
 import { clientInfo } from "./subscription.ts";
@@ -156,10 +156,10 @@ export function readHistory(
   const { historySize, historyTtlMs } = found.options;
   const isFiltered = session.subscriptions.get(request.channel)?.serverFiltered;
   if (historySize === 0 || historyTtlMs === 0) done(failWith(errorCodes.notAvailable));
-  else if (
-    isFiltered === true ||
-    !mayReadHistory(found.options, callerOf(session, request.channel, found))
-  ) {
+  else if (isFiltered === true) {
+    const reason = "the subscription has a server_tags_filter";
+    done(refuseWith(errorCodes.permissionDenied, "A17", reason));
+  } else if (!mayReadHistory(found.options, callerOf(session, request.channel, found))) {
     done(failWith(errorCodes.permissionDenied));
   } else if (request.reverse && request.since?.offset === 0) {
     done(failWith(errorCodes.badRequest));

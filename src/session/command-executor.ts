@@ -21,6 +21,7 @@ import {
   type DecisionDone,
   disconnectWith,
   failWith,
+  refuseWith,
   type Why,
 } from "./decision.ts";
 import { pong } from "./liveness.ts";
@@ -168,7 +169,8 @@ export class CommandExecutor {
     const { command } = received;
     const isOfMap = command.method === "subscribe" && command.request.type !== streamType;
     if (isOfMap && isParallelPage(this.#session, command.request)) {
-      this.#apply(received, failWith(errorCodes.concurrentPagination));
+      const reason = "another page of the map is being read";
+      this.#apply(received, refuseWith(errorCodes.concurrentPagination, "Z16", reason));
       return;
     }
     const waits = this.#waitsForConnect(command);

@@ -1,5 +1,5 @@
 import type { Refusal } from "../access/refusal.ts";
-import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
+import { type DisconnectCode, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
@@ -58,3 +58,15 @@ export function disconnectWith(code: DisconnectCode): Decision {
 export function failWith(error: ErrorCode, changes?: Changes): Decision {
   return changes === undefined ? { outcome: "error", error } : { outcome: "error", error, changes };
 }
+
+/** Answers the command with this error, and says in the log by which rule and why. */
+export function refuseWith(error: ErrorCode, rule: string, reason: string): Decision {
+  return { outcome: "error", error, why: { rule, reason } };
+}
+
+/** The decision on a subscribe that an `unsubscribe` has ended while it was under way. */
+export const cancelled = refuseWith(
+  errorCodes.permissionDenied,
+  "U2",
+  "the server ended the subscription before it began",
+);

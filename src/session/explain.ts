@@ -1,6 +1,7 @@
 /**
- * Says in words why a client's command was refused, for the operator's log. The decision is made elsewhere; this looks
- * at the same things again, because few commands are refused, and the decisions stay short.
+ * Says in words why a client's command was refused, for the operator's log. Where the error's code and the options of the
+ * namespace leave more than one reason, the decision says which one it was; for the others this looks at the same things
+ * again, because few commands are refused, and the decisions stay short.
  */
 import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
 import { noTokenReason, type Refusal, tokenReason } from "../access/refusal.ts";
@@ -117,11 +118,6 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
   const namespace = name === undefined ? "channel.without_namespace" : `namespace ${name}`;
   switch (code) {
     case errorCodes.permissionDenied.code:
-      if (
-        command.method === "history" &&
-        session.subscriptions.get(channel)?.serverFiltered === true
-      )
-        return { rule: "A17", reason: "the subscription has a server_tags_filter" };
       if (command.method === "publish" && found.options.map !== undefined) {
         const option = command.request.removed ? "remove" : "publish";
         const lacking = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
@@ -137,14 +133,10 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
           rule: "W1",
           reason: `${namespace}: subscription_type is ${found.options.subscriptionType}`,
         };
-      if (command.request.cursor !== "")
-        return { rule: "Z16", reason: "the cursor is of no page that the client has read" };
       if (found.private)
         return { rule: "A5", reason: `a ${config.channel.privatePrefix} channel needs a token` };
       if (found.users !== undefined)
         return { rule: "A5", reason: "the channel is limited to other users" };
-      if (found.options.subscribeHook !== undefined)
-        return { rule: "Q2", reason: `${namespace}: an order ended the subscribe` };
       return {
         rule: "A1",
         reason: `${namespace}: ${
@@ -158,12 +150,7 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
     case errorCodes.alreadySubscribed.code:
       return { rule: "W1", reason: "the connection is subscribed to the channel already" };
     case errorCodes.limitExceeded.code:
-      return { rule: "G1", reason: "client.channel_limit is reached, or the session is full" };
-    case errorCodes.concurrentPagination.code:
-      return {
-        rule: "Z16",
-        reason: "another page of the map is being read, or the object has lost its memory since",
-      };
+      return whyTooMuch(command);
     case errorCodes.unrecoverablePosition.code:
       return { rule: "R5", reason: "the client's position can't be recovered" };
     case errorCodes.badRequest.code:
@@ -171,6 +158,14 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
     default:
       return { rule: "W1", reason: "the command failed" };
   }
+}
+
+/** Why there is no room for what a command asks for, where the decision doesn't say it. */
+function whyTooMuch({ method }: Command): Why {
+  if (method === "publish") return { rule: "B1", reason: "the map is full" };
+  return method === "sub_refresh"
+    ? { rule: "SP9", reason: "the connection or the channel has too many tracked keys" }
+    : { rule: "F4", reason: "the reply is larger than client.queue_max_size" };
 }
 
 /** Why the capabilities of a client don't allow a command either (rule A16); "" if it has none. */

@@ -15,7 +15,14 @@ import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SubscribeTerms } from "../hooks/response.ts";
 import type { CommandSession } from "./ports.ts";
 import type { Channels } from "./channels.ts";
-import { type Decision, disconnectWith, failWith, type Grant } from "./decision.ts";
+import {
+  cancelled,
+  type Decision,
+  disconnectWith,
+  failWith,
+  type Grant,
+  refuseWith,
+} from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import type { ChannelOptions, HookTarget, MapOptions } from "../config/config.ts";
 
@@ -300,6 +307,14 @@ export function isAllowed(
   if (known.outcome !== "resolved") return false;
   const user = claims?.user ?? "";
   return maySubscribe(known, { user, ...capabilitiesOf(claims, channel, known, true) });
+}
+
+/** The decision on a subscribe if it was ended while it was under way, or what allowed it was; undefined if neither was. */
+export function endOf(session: CommandSession, one: SubscriptionSnapshot): Decision | undefined {
+  if (session.takeCancelled(one.channel)) return cancelled;
+  return isAllowed(one, session.identity.claims, session.context.channels)
+    ? undefined
+    : refuseWith(errorCodes.permissionDenied, "A34", "the capability for it has ended meanwhile");
 }
 
 /** A session as it sends a command for a channel that it may be subscribed to. */

@@ -6,8 +6,15 @@ import type { Message } from "../protocol/codec.ts";
 import { mapPhases, type SubscribeRequest } from "../protocol/command.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { bareSubscribeResult, type SubscribeResult } from "../protocol/reply.ts";
-import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
-import { isAllowed, toldTtlSeconds } from "./grant.ts";
+import {
+  type Decision,
+  type DecisionDone,
+  disconnectWith,
+  failWith,
+  refuseWith,
+  silent,
+} from "./decision.ts";
+import { endOf, toldTtlSeconds } from "./grant.ts";
 import type { Grant } from "./decision.ts";
 import { MapFlow } from "./map-flow.ts";
 import type { CommandSession } from "./ports.ts";
@@ -79,9 +86,13 @@ export function lostFlow(
   const { channel, phase, cursor, recover, epoch } = request;
   const isFirst = cursor === "" && (phase !== mapPhases.stream || recover);
   if (isFirst) return undefined;
-  if (epoch === "") return failWith(errorCodes.permissionDenied);
+  if (epoch === "") {
+    const reason = "the cursor is of no page that the client has read";
+    return refuseWith(errorCodes.permissionDenied, "Z16", reason);
+  }
   context.counts?.mapSynchronised(channel, "lost");
-  return failWith(errorCodes.concurrentPagination);
+  const reason = "the object has lost its memory of the pages";
+  return refuseWith(errorCodes.concurrentPagination, "Z16", reason);
 }
 
 /** Whether another request of the flow is being answered, so that this one is refused (docs/protocol.md 3.4). */
@@ -368,23 +379,24 @@ class FlowStep {
     const session = this.#session;
     const { channel, subscription } = this.#flow;
     if (session.subscriptions.flow(channel) !== this.#flow) return false;
-    const { context, identity } = session;
-    const ended =
-      session.takeCancelled(channel) ||
-      !isAllowed(subscription.granted, identity.claims, context.channels);
-    if (ended) this.#fail(errorCodes.permissionDenied);
-    return !ended;
+    const ended = endOf(session, subscription.granted);
+    if (ended !== undefined) this.#refuse(ended);
+    return ended === undefined;
   }
 
   #fail(error: ErrorCode): void {
+    if (error.code === errorCodes.unrecoverablePosition.code)
+      this.#session.context.counts?.mapSynchronised(this.#flow.channel, "unrecoverable");
+    this.#refuse(failWith(error));
+  }
+
+  #refuse(decision: Decision): void {
     const { channel } = this.#flow;
     this.#session.takeCancelled(channel);
     this.#flow.answering = false;
     this.#session.subscriptions.dropFlow(channel);
     readInVain(this.#session, this.#nowMs);
-    if (error.code === errorCodes.unrecoverablePosition.code)
-      this.#session.context.counts?.mapSynchronised(channel, "unrecoverable");
-    this.#done(failWith(error));
+    this.#done(decision);
   }
 }
 

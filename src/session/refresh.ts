@@ -6,7 +6,7 @@ import {
 } from "../access/claims.ts";
 import { errorCodes, disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
-import { type Decision, failWith, disconnectWith } from "./decision.ts";
+import { type Decision, disconnectWith, failWith, refuseWith } from "./decision.ts";
 import { isAllowed, isBoundTo } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
 import type { CommandSession } from "./ports.ts";
@@ -63,7 +63,8 @@ export function carryOutSubRefresh(
   const granted = refreshed.subscription;
   const { channel } = granted;
   const snapshots = subscriptions.snapshots.map((one) => (one.channel === channel ? granted : one));
-  if (!session.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
+  if (!session.hasRoom(snapshots))
+    return refuseWith(errorCodes.limitExceeded, "G2", "the session is full");
   const subscription = subscriptions.get(channel);
   if (subscription !== undefined && filterText(subscription.granted) !== filterText(granted)) {
     // The client subscribes anew, with this token, and so gets what the new filter lets through (rule A36).

@@ -12,13 +12,20 @@ import {
 } from "../protocol/command.ts";
 import type { CommandSession } from "./ports.ts";
 import type { Subscribed } from "./channels.ts";
-import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
+import {
+  cancelled,
+  type Decision,
+  type DecisionDone,
+  failWith,
+  refuseWith,
+  silent,
+} from "./decision.ts";
 import {
   capabilitiesOf,
   findChannel,
   grantByHook,
   grantSubscription,
-  isAllowed,
+  endOf,
   subscribeHookOf,
   toldTtlSeconds,
 } from "./grant.ts";
@@ -104,7 +111,7 @@ function subscribeByHook(
   askHook(session, target, subject, nowMs, (answer, answeredMs) => {
     session.subscriptions.release(channel);
     if (session.takeCancelled(channel)) {
-      done(failWith(errorCodes.permissionDenied));
+      done(cancelled);
       return;
     }
     if (answer.outcome !== "result") {
@@ -159,23 +166,22 @@ function begin(
   }
   const subscription = session.newSubscription(grant.subscription);
   session.subscriptions.add(subscription);
-  const fail = (error: ErrorCode): void => {
+  const refuse = (decision: Decision): void => {
     if (recovers) readInVain(session, nowMs);
     session.subscriptions.remove(channel);
-    done(failWith(error));
+    done(decision);
   };
+  const fail = (error: ErrorCode): void => refuse(failWith(error));
   channels.subscribe(subscription, wanted, nowMs, (reply) => {
     if (reply.outcome === "failed") {
       session.takeCancelled(channel);
       fail(reply.error);
       return;
     }
-    const ended =
-      session.takeCancelled(channel) ||
-      !isAllowed(subscription.granted, session.identity.claims, channels);
-    if (ended) {
+    const ended = endOf(session, subscription.granted);
+    if (ended !== undefined) {
       channels.unsubscribe(subscription);
-      fail(errorCodes.permissionDenied);
+      refuse(ended);
       return;
     }
     const message = subscribedMessage(session, subscription, id, request, grant, reply, nowMs);
@@ -216,7 +222,7 @@ function withEpoch(
   tracking.epoch(channel, nowMs, (reply) => {
     if (session.closed) return;
     session.subscriptions.release(channel);
-    if (session.takeCancelled(channel)) done(failWith(errorCodes.permissionDenied));
+    if (session.takeCancelled(channel)) done(cancelled);
     else if (reply.outcome === "failed") done(failWith(reply.error));
     else {
       const subscription = { ...grant.subscription, pollEpoch: reply.epoch };
@@ -233,7 +239,7 @@ function findFree(session: CommandSession, channel: string): KnownChannel | Deci
   if (found.outcome !== "resolved") return found;
   if (subscriptions.has(channel)) return failWith(errorCodes.alreadySubscribed);
   return subscriptions.size >= config.client.channelLimit
-    ? failWith(errorCodes.limitExceeded)
+    ? refuseWith(errorCodes.limitExceeded, "G1", "client.channel_limit is reached")
     : found;
 }
 
@@ -242,7 +248,7 @@ function withRoom(session: CommandSession, grant: Grant | Decision): Grant | Dec
   if (grant.outcome !== "granted") return grant;
   return session.hasRoom([...session.subscriptions.snapshots, grant.subscription])
     ? grant
-    : failWith(errorCodes.limitExceeded);
+    : refuseWith(errorCodes.limitExceeded, "G2", "the session is full");
 }
 
 /** A client's request to recover from a position, in a subscribe or in a connect. */

@@ -185,6 +185,9 @@ describe("an order for a user's connections", () => {
     expect(connection.takeSent()).toStrictEqual([
       `{"id":2,"error":{"code":103,"message":"permission denied"}}`,
     ]);
+    expect(fixture.refusals).toMatchObject([
+      { rule: "U2", reason: "the server ended the subscription before it began" },
+    ]);
     expect(fixture.channels.known).toStrictEqual([]);
     fixture.send(connection, subscribe(3, "news"));
     fixture.channels.acceptSubscribe("news");

@@ -333,6 +333,9 @@ describe("a subscribe in a namespace with a hook", () => {
     expect(connection.takeSent()).toStrictEqual([
       '{"id":2,"error":{"code":103,"message":"permission denied"}}',
     ]);
+    expect(fixture.refusals).toMatchObject([
+      { rule: "U2", reason: "the server ended the subscription before it began" },
+    ]);
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
     fixture.send(connection, subscribe(3));
     fixture.backend.answer({});

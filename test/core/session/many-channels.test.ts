@@ -191,6 +191,9 @@ describe("the number of a connection's channels", () => {
     const fixture = new ManyChannelsFixture({ client: { channel_limit: 2 } });
     const connection = fixture.subscribed("a", "b");
     expect(fixture.ask(connection, subscribe(4, "c"))).toStrictEqual([limited(4)]);
+    expect(fixture.refusals).toMatchObject([
+      { rule: "G1", reason: "client.channel_limit is reached" },
+    ]);
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
     fixture.send(connection, `${unsubscribe(5, "a")}\n${subscribe(6, "c")}`);
     fixture.channels.acceptSubscribe("c");

@@ -194,7 +194,7 @@ describe("a request of a map's flow", () => {
       { rule: "Z16", reason: "the cursor is of no page that the client has read", code: 103 },
       {
         rule: "Z16",
-        reason: "another page of the map is being read, or the object has lost its memory since",
+        reason: "the object has lost its memory of the pages",
         code: 113,
       },
     ]);
