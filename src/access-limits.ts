@@ -33,6 +33,11 @@ export const accessLimits = {
    */
   patternStepsMax: 2_000,
   /**
+   * Parentheses of a pattern within each other. The compiler calls itself for each. A pattern with more can't be used
+   * (rule B19).
+   */
+  patternDepthMax: 100,
+  /**
    * Steps and characters that each pattern remembers from the names that it was compared with, of a few dozen bytes
    * each. Beyond it they are dropped, and found again when they are needed.
    */

@@ -3,6 +3,8 @@
  * without backtracking can have, and which Centrifugo's RE2 doesn't have either.
  */
 
+import { limits } from "../limits.ts";
+
 /** A part of a pattern. */
 export type Part =
   /** Matches one character. */
@@ -19,7 +21,10 @@ type Assertion = (before: string | undefined, after: string | undefined) => bool
 /** A pattern's parts, or the feature for which it can't be used. */
 export type ParsedPattern =
   | { readonly outcome: "parsed"; readonly part: Part }
-  | { readonly outcome: "fault"; readonly fault: "invalid" | "lookaround" | "backreference" };
+  | {
+      readonly outcome: "fault";
+      readonly fault: "invalid" | "lookaround" | "backreference" | "too-deep";
+    };
 
 /** Parses the source of a pattern. */
 export function parsePattern(source: string): ParsedPattern {
@@ -30,6 +35,7 @@ export function parsePattern(source: string): ParsedPattern {
     if (lookaround.test(token)) return { outcome: "fault", fault: "lookaround" };
     if (backreference.test(token)) return { outcome: "fault", fault: "backreference" };
     if (token.startsWith("(")) {
+      if (around.length >= limits.patternDepthMax) return { outcome: "fault", fault: "too-deep" };
       around.push(group);
       group = newGroup(flagsOf(token, group.flags));
     } else if (token === ")") {
@@ -40,8 +46,7 @@ export function parsePattern(source: string): ParsedPattern {
       group.options.push([]);
     } else if (quantifier.test(token)) {
       const part = group.options.at(-1)?.pop();
-      if (part !== undefined)
-        group.options.at(-1)?.push({ kind: "repeat", part, ...bounds(token) });
+      if (part !== undefined) group.options.at(-1)?.push(repeated(part, bounds(token)));
     } else {
       group.options.at(-1)?.push(simplePart(token, group.flags));
     }
@@ -70,10 +75,29 @@ function newGroup(flags: ReadonlySet<string>): Group {
   return { flags, options: [[]] };
 }
 
+/**
+ * The part that a group stands for. What matches nothing but the empty text is left out or stands once, so that each part
+ * takes a step when it is written out, and counts of empty parts take no time (rule B19).
+ */
 function partOf({ options }: Group): Part {
-  const [only, ...others] = options.map((parts): Part => ({ kind: "sequence", parts }));
-  if (only === undefined || others.length === 0) return only ?? { kind: "sequence", parts: [] };
-  return { kind: "choice", options: [only, ...others] };
+  const sequences = options.map((parts): Part => ({
+    kind: "sequence",
+    parts: parts.filter((part) => !isEmpty(part)),
+  }));
+  const found = sequences.filter((part) => !isEmpty(part));
+  const others = found.length < sequences.length ? [...found, empty] : found;
+  const [only = empty] = others;
+  return others.length > 1 ? { kind: "choice", options: others } : only;
+}
+
+const empty: Part = { kind: "sequence", parts: [] };
+
+function isEmpty(part: Part): boolean {
+  return part.kind === "sequence" && part.parts.length === 0;
+}
+
+function repeated(part: Part, times: { readonly min: number; readonly max: number }): Part {
+  return times.max === 0 || isEmpty(part) ? empty : { kind: "repeat", part, ...times };
 }
 
 /** The flags inside a group that begins so, such as `(?i-s:`. */

@@ -20,6 +20,7 @@ export function readPattern(section: Section, name: string): Pattern | undefined
 const patternProblems: Readonly<Record<PatternFault, string>> = {
   invalid: "is not a valid JavaScript regular expression",
   lookaround: "has a lookaround, which is not supported",
+  "too-deep": `has more than ${limits.patternDepthMax} parentheses within each other`,
   backreference: "has a backreference, which is not supported",
   "too-large": `takes more than ${limits.patternStepsMax} steps when its repetitions are written out: write smaller counts`,
 };

@@ -4,6 +4,10 @@ import { Pattern } from "../../../src/access/pattern.ts";
 import { compiled } from "../../support/compiled.ts";
 import { limits } from "../../../src/limits.ts";
 
+function within(depth: number): string {
+  return `${"(".repeat(depth)}a${")".repeat(depth)}`;
+}
+
 describe("a pattern", () => {
   it.each([
     ["^a*a*a*a*a*a*a*a*a*b$", "a"],
@@ -36,6 +40,24 @@ describe("a pattern", () => {
     ["a{0,1000000000}", "too-large"],
   ])("[B9] can't be %s: %s", (source, fault) => {
     expect(Pattern.compile(source)).toBe(fault);
+  });
+
+  it.each([
+    "(?:){300000000}",
+    "(?:(?:(?:){100000}){100000}){100000}",
+    "(?:a{0}){900000000}",
+    `(?:${"(?:)|".repeat(3_000)}a){900}`,
+    `(?:${"(?:a{0})".repeat(2_000)}a){900}`,
+    `(?:${"|".repeat(16_000)}a){900}`,
+  ])("[B19] is compiled and compared at once: %.40s", (source) => {
+    const startedMs = performance.now();
+    expect(compiled(source).test("")).toBe(compiled(source).test("b"));
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+
+  it("[B19] may have as many parentheses within each other as the limit says", () => {
+    expect(compiled(within(limits.patternDepthMax)).test("a")).toBe(true);
+    expect(Pattern.compile(within(limits.patternDepthMax + 1))).toBe("too-deep");
   });
 
   it("[B9] may take as many steps as the limit says", () => {
