@@ -122,7 +122,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
 
   it("[K1] [T2] the server pings: a client that misses a ping gives up, and this one stays", async (test) => {
     const channel = `ping-${wire.name}`;
-    // It would give up 1.5 s after a ping that isn't followed by another.
+    // It would give up 4.5 s after a ping that isn't followed by another.
     const client = server.open(test, wire, channel, { maxServerPingDelay: 1_500 });
     const subscription = await client.subscribed(channel);
     await pause(5_500);

@@ -10,7 +10,8 @@ import { signToken } from "./test-tokens.ts";
 import type { Wire } from "./wire.ts";
 
 const config = {
-  client: { ping_interval: "1s", expired_close_delay: "1s", expired_sub_close_delay: "1s" },
+  // Clients on streams have to post their pongs within an interval, also while many tests run beside each other.
+  client: { ping_interval: "3s", expired_close_delay: "1s", expired_sub_close_delay: "1s" },
   http_stream: { enabled: true },
   sse: { enabled: true },
   rpc: { ping: { enabled: true } },
