@@ -97,7 +97,7 @@ describe("the hooks of an isolate of the edge", () => {
     // Their clients go, and the platform ends them: none of them goes on.
     void requests.askMany(limits.hooksInFlightMax);
     const { timeoutMs } = target();
-    await vi.advanceTimersByTimeAsync(timeoutMs + limits.hookMarginMs);
+    await vi.advanceTimersByTimeAsync(timeoutMs + limits.hookMarginMs - 1);
     const waiting = requests.ask();
     expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
     await vi.advanceTimersByTimeAsync(1);
