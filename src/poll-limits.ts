@@ -23,7 +23,7 @@ export const pollLimits = {
   /**
    * The newest data of all keys of one channel, in characters, which its object keeps in memory for those who track a key
    * later. They may take two bytes each, and so a quarter of the object's 128 MiB. Beyond it, the data of further keys
-   * isn't kept, and the backend is asked again for each newcomer (rule SP6).
+   * isn't kept, and the backend is asked again for each newcomer (rule SP18).
    */
   polledDataMax: 16_777_216,
   /**
@@ -75,7 +75,7 @@ export const pollLimits = {
   keyFramesLengthMax: 8_388_608,
   /**
    * The newest values of keys that one object keeps as bases of deltas, in characters, which may take two bytes each. A
-   * key whose value is beyond it is sent in full (rule SP13).
+   * key whose value is beyond it is sent in full (rule SP21).
    */
   keyBasesLengthMax: 8_388_608,
   /**

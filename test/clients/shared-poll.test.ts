@@ -227,7 +227,7 @@ describe.each(chosen.filter(({ rule }) => rule === "W1"))("versions, by $name", 
 const gateways = chosen.filter(({ endpoint, rule }) => endpoint === "gateway" && rule === "W1");
 
 it.each(gateways)(
-  "[SP8][SP13] an evicted gateway knows what its clients track, and sends the next values in full, by $name",
+  "[SP8] [SP20][SP13] an evicted gateway knows what its clients track, and sends the next values in full, by $name",
   async (wire) => {
     const channel = `prices:evicted-${wire.name}`;
     set(channel, "a", longValue(1));

@@ -232,7 +232,7 @@ describe.each(awakeVariants)("a shared poll, on $place.name", (variant) => {
 const onGateways = awakeVariants.filter(({ place }) => place.name !== "a channel's socket");
 
 describe.each(onGateways)("a gateway's clients, on $place.name", (variant) => {
-  it("[SP8] track their keys after the gateway has hibernated, from one row each", async () => {
+  it("[SP20] track their keys after the gateway has hibernated, from one row each", async () => {
     const channel = newChannel("slow");
     await backendSays(channel, values());
     const socket = await tracking(variant, channel, "a", "b");

@@ -226,7 +226,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     },
   },
   {
-    name: "[SP7] a late request to untrack keys doesn't end what was tracked after it",
+    name: "[SP19] a late request to untrack keys doesn't end what was tracked after it",
     plan: {
       seed: 4399,
       faultShare: 0,

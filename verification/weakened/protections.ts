@@ -371,7 +371,7 @@ export const protections: readonly Protection[] = [
   {
     name: "late-untracks",
     meaning: "a late request to untrack keys doesn't end what was tracked after it",
-    rule: "SP7",
+    rule: "SP19",
     noticedBy: ["simulate"],
     file: "src/shared-poll/shared-poll.ts",
     code: "if (one === undefined || (number !== undefined && number < one.newestRequest)) return;",

@@ -4,7 +4,7 @@ import { columnText, hasTable, type Sql } from "../../src/sql.ts";
 
 /**
  * The keys that the connections of a gateway track on shared polls, in a row for each connection and channel (rule
- * SP8). They are stored because a gateway hibernates, and 5,000 keys don't fit into an attachment. Most gateways never
+ * SP20). They are stored because a gateway hibernates, and 5,000 keys don't fit into an attachment. Most gateways never
  * have such a row, so the table is created with the first.
  */
 export class ObjectTrackRows implements TrackRows {

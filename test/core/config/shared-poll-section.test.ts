@@ -94,7 +94,7 @@ describe("[A8] the options of a shared poll", () => {
 });
 
 describe("[A8] the section shared_poll", () => {
-  it("needs its secret where there is a shared poll, and doesn't hold it", () => {
+  it("[SP14] needs its secret where there is a shared poll, and doesn't hold it", () => {
     expect(namedSecretNames(configOf({ channel: channelOf({}) }))).toContain(
       "SHARED_POLL_HMAC_SECRET_KEY",
     );

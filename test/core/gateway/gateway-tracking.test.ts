@@ -165,7 +165,7 @@ describe("a gateway whose clients track keys", () => {
 });
 
 describe("a gateway that hibernates", () => {
-  it("[SP8] knows what its clients track, from one row for each of them", () => {
+  it("[SP20] knows what its clients track, from one row for each of them", () => {
     const { fixture, tracker } = tracked("a", "b");
     fixture.tracking.untrack(tracker.subscription, ["b"]);
     fixture.tracking.save();
@@ -289,7 +289,7 @@ describe("[SP13] a gateway with clients that get deltas", () => {
     expect([one.deltas, late.deltas]).toEqual([[true, true], [false]]);
   });
 
-  it("keeps limits.keyBasesLengthMax characters of values, and sends others in full", () => {
+  it("[SP21] keeps limits.keyBasesLengthMax characters of values, and sends others in full", () => {
     const fixture = new Fixture();
     const tracker = new Tracker("c1", fixture, true);
     tracker.track("a", "b", "c");

@@ -34,7 +34,7 @@ describe("the answer of a backend", () => {
   });
 
   it.each([undefined, "{}", '{"items":null,"epoch":null}', '{"items":[]}'])(
-    "[SP3] may say that nothing has changed: %s",
+    "[SP16] may say that nothing has changed: %s",
     (text) => {
       const given = text === undefined ? undefined : valid(text);
       const answer = { items: [], epoch: "" };

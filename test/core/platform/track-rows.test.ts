@@ -10,7 +10,7 @@ const tracks = {
   ],
 };
 
-it("[SP8] what a connection tracks is found after hibernation, as it was stored", () => {
+it("[SP20] what a connection tracks is found after hibernation, as it was stored", () => {
   const sql = new NodeSql();
   const rows = new ObjectTrackRows(sql);
   expect(rows.find("c1", "prices:eu")).toBeUndefined();

@@ -70,7 +70,7 @@ describe("a subscribe", () => {
     ["a stream", options, ""],
     ["a map", options, ',"type":1'],
     ["a shared poll", { allow_subscribe_for_client: true }, ',"type":4'],
-  ])("[SP1] as if the channel were %s is refused with 103", (_, namespace, type) => {
+  ])("[SP15] as if the channel were %s is refused with 103", (_, namespace, type) => {
     const fixture = new ChannelFixture({ channel, options: namespace });
     const connection = connected(fixture);
     const frame = `{"id":3,"subscribe":{"channel":"room"${type}}}`;
@@ -97,7 +97,7 @@ describe("a client that tracks keys", () => {
     expect(other.takeSent()).toEqual([push('{"data":2,"key":"a","version":3}')]);
   });
 
-  it("[SP6] gets what doesn't fit into the reply as pushes after it", () => {
+  it("[SP17] gets what doesn't fit into the reply as pushes after it", () => {
     const { fixture, ask } = opened();
     ask(track([["a", "b"]]), endless);
     const large = `"${"x".repeat(limits.batchBytesMax / 2)}"`;
@@ -159,7 +159,7 @@ describe("a client that tracks keys", () => {
     expect(fixture.channel.sharedPoll?.size).toBe(1);
   });
 
-  it("[SP6][F4] gets the values when it asks again after they were too large for the reply", () => {
+  it("[SP17][F4] gets the values when it asks again after they were too large for the reply", () => {
     const { fixture, connection, ask } = opened();
     ask(track([["a"]]), endless);
     const large = `"${"x".repeat(limits.smallReplyBytes)}"`;

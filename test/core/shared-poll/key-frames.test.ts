@@ -200,7 +200,7 @@ describe("[SP13] the frames to those who get deltas", () => {
     ]);
   });
 
-  it("[D5] are made of limits.deltaBasesMax bases at most, and in full from any other", () => {
+  it("[D5] [SP21] are made of limits.deltaBasesMax bases at most, and in full from any other", () => {
     const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
     const all = Array.from(
       { length: limits.deltaBasesMax + 1 },

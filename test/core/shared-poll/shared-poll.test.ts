@@ -50,7 +50,7 @@ describe("values without versions", () => {
     expect(fixture.own()).toEqual(["a@2=1"]);
   });
 
-  it("[SP12][SP6] are compared by a hash where their data isn't kept, and asked for again for newcomers", () => {
+  it("[SP12][SP18] are compared by a hash where their data isn't kept, and asked for again for newcomers", () => {
     const fixture = filled();
     fixture.track("g", "a");
     fixture.answerAll({ a: "1" });
@@ -161,7 +161,7 @@ describe("whoever tracks a key", () => {
     expect([fixture.delivered("g"), fixture.delivered("h")]).toEqual([[], []]);
   });
 
-  it("[SP6] is told later what doesn't fit into the reply", () => {
+  it("[SP17] is told later what doesn't fit into the reply", () => {
     const fixture = new PollFixture();
     fixture.track("g", "a", "b");
     fixture.answerAll({ a: "1", b: "1" });
@@ -228,7 +228,7 @@ describe("whoever tracks a key", () => {
     expect(fixture.track("g", "y")).toEqual([]);
   });
 
-  it("[SP3] isn't told of keys that the backend wasn't asked for", () => {
+  it("[SP16] isn't told of keys that the backend wasn't asked for", () => {
     const fixture = new PollFixture();
     fixture.track("g", "a");
     const [question] = fixture.questions();
@@ -399,7 +399,7 @@ it("[SP5] a failed question tells nobody anything, and the next cycle asks again
   expect(fixture.delivered("g")).toEqual(["a@1=1"]);
 });
 
-it("[SP7] a gateway's request to untrack keys has no effect after a later one that tracks keys", () => {
+it("[SP19] a gateway's request to untrack keys has no effect after a later one that tracks keys", () => {
   const fixture = new PollFixture();
   fixture.track("g", "a");
   fixture.poll.noteRequest("g", 5);
