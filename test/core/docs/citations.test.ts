@@ -11,6 +11,7 @@ import {
   protocolCitations,
   ruleCitations,
   ruleIds,
+  ruleWords,
   type SourceFile,
   sourceFiles,
   titleCitations,
@@ -56,11 +57,24 @@ it("every rule of src/SPEC.md is cited by a test's name", () => {
   expect(uncited).toEqual([]);
 });
 
+it("no rule of src/SPEC.md has over 60 words, so that a test can be named after it", () => {
+  const long = [...ruleWords(textOf("src/SPEC.md"))].filter(([, words]) => words > 60);
+  expect(long).toEqual([]);
+});
+
 describe("the reading of citations", () => {
   it("finds the rules of a specification", () => {
     const text =
       "## O. Order\n\n- **O1** A channel has one order (rule **H9**).\n- **O12** More.\n- O3 Not so.\n";
     expect([...ruleIds(text)]).toEqual(["O1", "O12"]);
+  });
+
+  it("counts the words of a rule, on all of its lines", () => {
+    const text = "- **O1** A channel has\n  one order.\n- **SP2** None\n\nThis is no rule.\n";
+    expect([...ruleWords(text)]).toEqual([
+      ["O1", 5],
+      ["SP2", 1],
+    ]);
   });
 
   it("finds the numbers and anchors of headings, and none in code", () => {

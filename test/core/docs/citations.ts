@@ -60,8 +60,17 @@ const extensions: ReadonlySet<string> = new Set(
 
 /** The ids of the rules that a specification lists as `- **O1** …`. */
 export function ruleIds(specification: string): ReadonlySet<string> {
-  return new Set(
-    Array.from(specification.matchAll(/^- \*\*((?:SP|[A-Z])\d+)\*\* /gm), ([, id = ""]) => id),
+  return new Set(ruleWords(specification).keys());
+}
+
+/** How many words each rule of a specification has after its id. */
+export function ruleWords(specification: string): ReadonlyMap<string, number> {
+  const rules = /^- \*\*((?:SP|[A-Z])\d+)\*\* (.*(?:\n {2}.*)*)/gm;
+  return new Map(
+    Array.from(specification.matchAll(rules), ([, id = "", text = ""]) => [
+      id,
+      text.trim().split(/\s+/).length,
+    ]),
   );
 }
 
