@@ -379,12 +379,11 @@ export class Channel {
     if (nowMs >= (this.#idempotency.endsAtMs ?? Infinity)) this.#idempotency.forget();
     const historyEnds = this.#history.endsAtMs;
     if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
-    if (this.relay.size > 0) {
-      this.relay.checkFollowers(historyEnds);
-      return;
-    }
-    if (this.map?.isEmpty === false) return;
+    this.relay.checkFollowers(historyEnds);
+    if (this.relay.size > 0 || this.map?.isEmpty === false) return;
     this.#store.forget(nowMs, () => this.map?.forget());
+    // Nobody is told, but a number passes: a call that is late can't take a gateway back to this stream (rule L1).
+    this.relay.add({ type: "removed" }, undefined);
   }
 
   /** Begins a new stream, with a new epoch, and tells the subscribers, here and on gateways (rule Z5). */

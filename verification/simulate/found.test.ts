@@ -450,6 +450,41 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       ],
     },
   },
+  {
+    name: "[L1] a late call about a stream that was deleted meanwhile doesn't take a gateway back to it",
+    plan: {
+      seed: 601007375,
+      faultShare: 0,
+      channels: ["few:b"],
+      gateways: 3,
+      clients: [
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false, user: "user-1" },
+      ],
+      steps: [
+        { do: "connect", client: 3, ms: 0 },
+        { do: "subscribe", client: 3, channel: "few:b", ms: 32196 },
+        { do: "cut", object: "g3", kind: "ask", to: "few:b", forMs: 20255, ms: 0 },
+        { do: "unsubscribe user", user: "user-1", channel: "keep:a", ms: 10000 },
+        { do: "fail", object: "few:b", writes: 0, ms: 0 },
+        { do: "disconnect user", user: "user-1", returns: true, ms: 20000 },
+      ],
+      hasHomes: true,
+      outcomes: {
+        "register g3 home 52 1": { errorMs: 377 },
+        "ask g3 few:b 2": {},
+        "order backend home 52 2": { requestMs: 1942, answerMs: 37 },
+        "carry out home 52 g3 2": {},
+        "deliver few:b g3 3": { requestMs: 37 },
+        "register g3 home 52 3": {},
+        "deliver few:b g3 4": { errorMs: 1 },
+        "deliver few:b g3 5": { requestMs: 10, answerMs: 20, againMs: 1194 },
+        "ask g3 few:b 7": {},
+      },
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

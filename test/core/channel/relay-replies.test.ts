@@ -2,6 +2,8 @@ import { clientPublication } from "../../../src/channel/publication-request.ts";
 import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
+import type { Cursor } from "../../../src/contract/session-snapshot.ts";
+import { sortBatch } from "../../../src/gateway/batch-order.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { replyToRequests } from "../../../src/channel/relay-replies.ts";
@@ -46,6 +48,23 @@ describe("following", () => {
     const endMs = channel.cleanupDueAtMs(0) ?? 0;
     const position = { epoch: "second", offset: 0 };
     expect(ask(channel, { method: "follow" }, endMs)).toMatchObject([{ position }]);
+  });
+
+  it("[L1] begins after every call about a stream that has ended, however late that comes", () => {
+    const epochs = ["first", "second"];
+    const channel = opened({ newEpoch: () => epochs.shift() ?? "" });
+    ask(channel, { method: "follow" });
+    channel.relay.check("eu/1");
+    const [late, ...others] = channel.relay.deliveries(channel.top, 0);
+    if (late === undefined || others.length > 0) throw new Error("not one call");
+    expect(late.batch).toMatchObject({ first: 1, entries: [], top: { epoch: "first", offset: 0 } });
+    channel.relay.answered(late, { outcome: "left" }, 0);
+    const [reply] = ask(channel, { method: "follow" }, channel.cleanupDueAtMs(0) ?? 0);
+    if (reply?.outcome !== "following") throw new Error("doesn't follow");
+    const { instance, sequence, position } = reply;
+    expect(position).toEqual({ epoch: "second", offset: 0 });
+    const cursor: Cursor = { instance, sequence, ...(position === undefined ? {} : { position }) };
+    expect(sortBatch(late.batch, cursor)).toMatchObject({ outcome: "sorted", cursor, entries: [] });
   });
 
   it("[B1] is refused with 111 beyond the limit of gateways, and makes no stream", () => {
