@@ -52,7 +52,8 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     const client: SdkClient = server.open(test, wire, channel, {
       token: "",
       getToken: () => {
-        const exp = secondsFromNow(client?.connected.all.length > 0 ? 60 : 2);
+        // Long enough to connect and to renew it also on a busy machine.
+        const exp = secondsFromNow(client?.connected.all.length > 0 ? 60 : 5);
         ends.push(exp);
         return Promise.resolve(signToken({ sub: "alice", exp }));
       },
