@@ -15,10 +15,20 @@ export const eventLimits = {
   eventsKeepDefault: 10_000,
   eventsKeepMax: 100_000,
   eventsKeepMin: 100,
+  /**
+   * The bytes of the events that an object keeps, as text: a tenth of `eventsKeepDefault` events of the largest size would
+   * be 1 GB. A receiver that was away takes so much in 64 full batches. The oldest ones make room (rule E18).
+   */
+  eventsBytesMax: 67_108_864,
   /** For how long an event is kept that its receiver hasn't taken, by default, at most and at least, in ms. */
   eventsKeepMsDefault: 86_400_000,
   eventsKeepMsMax: 1_209_600_000,
   eventsKeepMsMin: 60_000,
+  /**
+   * How far the clock may step back without an object giving a number again: for so long it remembers its newest number
+   * when its events are gone (rule E15). It costs a row and an alarm.
+   */
+  eventsNumberMs: 604_800_000,
   /** How long the first event after a pause waits for others to share its batch. */
   eventsFirstWaitMs: 100,
   /** The pause after a batch, unless as many events wait as fill the next one. At a steady rate they share a call. */

@@ -23,9 +23,9 @@ export function slotRuns(first: number, last: number, size: number): readonly Sl
 
 /**
  * Finds the newest row of a ring by its key alone: reading the ring would cost a waking object as much as the ring is
- * long (rule H11). The ring has no holes, because a row takes the slot after the one before it, and rows are deleted only
- * all at once. So the slots from the lowest one up to that of the newest row hold the latest round of the ring (number /
- * size, rounded down, is the same for all of them), and all other slots hold the round before. The search bisects the
+ * long (rule H11). A row takes the slot after the one before it, and rows are deleted from the oldest one on, never the
+ * newest. So the slots from the lowest row up to the newest one hold the latest round of the ring (number / size, rounded
+ * down, is the same for all of them), and all other slots hold the round before, or nothing. The search bisects the
  * slots: it reads 2 rows and at most log2(size) more, 19 in all for a ring of 100,000.
  *
  * @param size the size of the ring when its rows were written

@@ -21,6 +21,7 @@ export class ConnectionEvents {
     this.#setup = setup;
     this.#tellsConnections = isTold(setup.config, "connected");
     this.#digest = parseDigest(setup.outbox.mark(markName));
+    setup.outbox.onRoom = (oldest) => this.#keepTold(oldest);
   }
 
   connected(one: ToldConnection, details: ClientDetails): void {
@@ -70,6 +71,13 @@ export class ConnectionEvents {
     return this.#digest.count === 0
       ? Number.POSITIVE_INFINITY
       : nowMs + limits.eventsConnectionsCheckMs;
+  }
+
+  /** Stores who is connected before the events that say it make room for others, such as publications (rule E13). */
+  #keepTold(oldest: number): void {
+    const { outbox, table, sessions } = this.#setup;
+    const isNeeded = this.#digest.count > 0 || table.number !== undefined;
+    if (isNeeded && oldest > this.#checkpoint + 1) table.write(outbox.last, sessions());
   }
 
   #tellWhatEnded(one: ToldConnection, here: ToldConnection | undefined): void {

@@ -1,16 +1,23 @@
 import type { EventType } from "../config/config.ts";
+import { limits } from "../limits.ts";
 import { newestRow, type Ring, slotRuns } from "../ring.ts";
-import { columnText, hasTable, type Sql } from "../sql.ts";
+import { columnText, hasTable, type Sql, type SqlRow } from "../sql.ts";
 
 /**
  * The two SQLite tables of an outbox: `outbox`, with one row, and `event`, a ring of rows in which an event lies at slot
- * number % size. `Outbox` decides what is stored and what is sent.
+ * number % size. A row says how many bytes those before it have, so that what is kept is known from its two ends (rule
+ * E18). `Outbox` decides what is stored and what is sent.
  */
 export class OutboxTable {
   readonly #sql: Sql;
   #size: number;
   #first = 0;
   #exists = false;
+  /** The oldest event that wasn't deleted; a newer one may have overwritten it since. */
+  #oldest = 0;
+  /** The bytes of the events up to the newest one, and of those before the oldest one, or less. */
+  #bytes = 0;
+  #bytesGone = 0;
 
   /** @param size of the ring, from now on */
   constructor(sql: Sql, size: number) {
@@ -29,25 +36,42 @@ export class OutboxTable {
 
   /** The number of the oldest event that the ring still has. */
   oldest(last: number): number {
-    return Math.max(this.#first, last - this.#size + 1);
+    return Math.max(this.#oldest, last - this.#size + 1);
+  }
+
+  /** The number of the oldest event that stays when one with so many bytes follows the newest one. */
+  oldestWith(bytes: number, last: number): number {
+    const oldest = this.oldest(last + 1);
+    const goneMin = this.#bytes + bytes - limits.eventsBytesMax;
+    if (this.#bytesGone >= goneMin) return oldest;
+    for (const { low, high } of slotRuns(oldest, last, this.#size)) {
+      const [row] = this.#sql.rows(statements.enough, low, high, goneMin);
+      if (row === undefined) continue;
+      this.#bytesGone = Number(row["before"]);
+      return Number(row["number"]);
+    }
+    return last + 1;
   }
 
   /**
    * Reads what a former instance stored: the row of `outbox`, and the rows that {@link newestRow} reads. A ring of another
    * size is moved once.
    *
-   * @returns undefined if nothing is stored
+   * @returns the newest number that was given, if all events were deleted; undefined if nothing is stored
    */
-  load(): StoredOutbox | undefined {
+  load(): StoredOutbox | number | undefined {
     const sql = this.#sql;
     if (!hasTable(sql, "outbox")) return undefined;
     const [row] = sql.rows("SELECT size, first, delivered, failures, retry FROM outbox");
-    const newest = row && newestRow(sql, ring, Number(row["size"]));
-    if (row === undefined || newest === undefined) return undefined;
-    this.#exists = true;
+    if (row === undefined) return undefined;
     this.#first = Number(row["first"]);
+    if (this.#first === 0) return Number(row["delivered"]);
+    const newest = newestRow(sql, ring, Number(row["size"]));
+    if (newest === undefined) return undefined;
+    this.#exists = true;
     const last = Number(newest["number"]);
     if (Number(row["size"]) !== this.#size) this.#resize(last);
+    this.#measure(last, newest);
     // The newer of the two knows better.
     const isNoted = Number(row["delivered"]) >= Number(newest["delivered"]);
     const marks = newest["marks"];
@@ -64,24 +88,41 @@ export class OutboxTable {
   /** Makes both tables, for a first event with this number. */
   create(first: number): void {
     for (const statement of statements.create) this.#sql.run(statement);
-    this.#sql.run("INSERT INTO outbox VALUES (1, 1, ?, ?, ?, 0, 0)", this.#size, first, first - 1);
+    this.#sql.run(statements.begin, this.#size, first, first - 1);
     this.#first = first;
+    this.#oldest = first;
     this.#exists = true;
   }
 
-  /** Deletes both tables, and the checkpoint of what was told. */
-  drop(): void {
-    for (const statement of statements.drop) this.#sql.run(statement);
+  /** Deletes all events and the checkpoint of what was told. What is left says which number was the newest. */
+  clear(last: number): void {
+    for (const statement of statements.clear) this.#sql.run(statement);
+    this.#sql.run("UPDATE outbox SET first = 0, delivered = ?, failures = 0, retry = 0", last);
     this.#exists = false;
     this.#first = 0;
+    this.#oldest = 0;
+    this.#bytes = 0;
+    this.#bytesGone = 0;
   }
 
-  /** Writes the newest event into its slot: one row written. */
-  append(event: EventRow): void {
-    const { number, timeMs, delivered, marks, type, body } = event;
+  /** Deletes what {@link clear} left. */
+  drop(): void {
+    this.#sql.run("DROP TABLE outbox");
+  }
+
+  /** Writes the newest event into its slot, and deletes those before the oldest one that stays: a row written for each. */
+  append({ number, timeMs, delivered, marks, type, body, bytes, oldest }: AppendedEvent): void {
+    const before = this.oldest(number);
+    if (oldest > before) {
+      for (const { low, high } of slotRuns(before, oldest - 1, this.#size))
+        this.#sql.run("DELETE FROM event WHERE slot BETWEEN ? AND ?", low, high);
+      this.#oldest = oldest;
+    }
     const marked = marks.size === 0 ? null : JSON.stringify([...marks]);
     const slot = number % this.#size;
-    this.#sql.run(statements.upsert, slot, number, timeMs, delivered, marked, type, body);
+    const row = [slot, number, timeMs, delivered, marked, this.#bytes, type, body];
+    this.#sql.run(statements.upsert, ...row);
+    this.#bytes += bytes;
   }
 
   /** Writes the row of the outbox: one row written. */
@@ -124,6 +165,17 @@ export class OutboxTable {
       }));
   }
 
+  /** Reads which event is the oldest one, and the bytes at both ends: 3 rows at most. */
+  #measure(last: number, newest: SqlRow): void {
+    const after = "SELECT number, before FROM event WHERE slot > ? ORDER BY slot LIMIT 1";
+    const sql = this.#sql;
+    const oldest = sql.rows(after, last % this.#size)[0] ?? sql.rows(after, -1)[0];
+    this.#oldest = Number(oldest?.["number"]);
+    this.#bytesGone = Number(oldest?.["before"]);
+    const [size] = [...this.sizes(last, last)];
+    this.#bytes = Number(newest["before"]) + (size?.bytes ?? 0);
+  }
+
   /** Moves the newest events to a ring of the size that is set now: a row written for each, once. */
   #resize(last: number): void {
     const size = this.#size;
@@ -131,7 +183,7 @@ export class OutboxTable {
       this.#sql.run("ALTER TABLE event RENAME TO event_before");
       this.#sql.run(`CREATE TABLE event (${eventColumns})`);
       this.#sql.run(
-        `INSERT INTO event SELECT number % ?, number, time, delivered, marks, type, body FROM event_before
+        `INSERT INTO event SELECT number % ?, number, time, delivered, marks, before, type, body FROM event_before
           WHERE number > ?`,
         size,
         last - size,
@@ -167,10 +219,15 @@ export interface StoredEvent {
   readonly body: string;
 }
 
-interface EventRow extends StoredEvent {
+/** The event that is added. */
+interface AppendedEvent extends StoredEvent {
   readonly delivered: number;
   readonly marks: ReadonlyMap<string, string>;
   readonly type: EventType;
+  /** The bytes of the body. */
+  readonly bytes: number;
+  /** The number of the oldest event that stays with it. */
+  readonly oldest: number;
 }
 
 interface EventSize {
@@ -187,24 +244,27 @@ function parseMarks(text: string): readonly (readonly [string, string])[] {
 const ring: Ring = {
   table: "event",
   number: "number",
-  columns: "number, time, delivered, marks",
+  columns: "number, time, delivered, marks, before",
 };
 
 const eventColumns = `
   slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL, delivered INTEGER NOT NULL, marks TEXT,
-  type TEXT NOT NULL, body TEXT NOT NULL`;
+  before INTEGER NOT NULL, type TEXT NOT NULL, body TEXT NOT NULL`;
 
 /** The bulky column comes last, because a scan that doesn't need it skips it. */
 const statements = {
   create: [
-    `CREATE TABLE outbox (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL, size INTEGER NOT NULL,
-      first INTEGER NOT NULL, delivered INTEGER NOT NULL, failures INTEGER NOT NULL, retry INTEGER NOT NULL)`,
+    `CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL,
+      size INTEGER NOT NULL, first INTEGER NOT NULL, delivered INTEGER NOT NULL, failures INTEGER NOT NULL, retry INTEGER NOT NULL)`,
     `CREATE TABLE event (${eventColumns})`,
   ],
-  drop: ["DROP TABLE IF EXISTS event", "DROP TABLE IF EXISTS outbox", "DROP TABLE IF EXISTS told"],
-  upsert: `INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
+  begin: "INSERT OR REPLACE INTO outbox VALUES (1, 1, ?, ?, ?, 0, 0)",
+  clear: ["DROP TABLE event", "DROP TABLE IF EXISTS told"],
+  upsert: `INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
     number = excluded.number, time = excluded.time, delivered = excluded.delivered, marks = excluded.marks,
-    type = excluded.type, body = excluded.body`,
+    before = excluded.before, type = excluded.type, body = excluded.body`,
+  /** The oldest event with at least so many bytes before it. */
+  enough: `SELECT number, before FROM event WHERE slot BETWEEN ? AND ? AND before >= ? ORDER BY slot LIMIT 1`,
   sizes: `SELECT number, time, octet_length(body) AS bytes FROM event
     WHERE slot BETWEEN ? AND ? AND number BETWEEN ? AND ? ORDER BY slot`,
 } as const;

@@ -5,11 +5,12 @@ import { CommitTimes } from "./commit-times.ts";
 import { encodeEvent, type ObjectEvent } from "./event.ts";
 import { OutboxTable, type StoredEvent } from "./outbox-table.ts";
 import { dueMoment } from "../moment.ts";
+import { utf8Length } from "../protocol/bytes.ts";
 
 /**
- * The events of one object, from when they happen until the backend has taken them (rules E1 to E6). An event is a row of
- * a ring, written in the stretch in which it happens, and numbered. Batches go to the target one after the other, in
- * order, and each is repeated until it is taken. Which number the target has taken is stored in the rows of later
+ * The events of one object, from when they happen until the backend has taken them (rules E1 to E6, E18). An event is a
+ * row of a ring, written in the stretch in which it happens, and numbered. Batches go to the target one after the other,
+ * in order, and each is repeated until it is taken. Which number the target has taken is stored in the rows of later
  * events; a row of its own stores it only when nothing waits any more. `workers/objects` makes the calls.
  */
 export class Outbox {
@@ -21,6 +22,10 @@ export class Outbox {
   /** The number of the newest event, and when it happened. Both are 0 before the first. */
   #last = 0;
   #lastMs = 0;
+  /** The newest number that was given before all events were deleted; 0 if there is none, and while there are events. */
+  #lastBefore = 0;
+  /** Called before events make room for a newer one, with the number of the oldest one that stays. */
+  onRoom: ((oldest: number) => void) | undefined;
   /** The number of the last event that the target has taken, or of the last one before the object's first. */
   #delivered = 0;
   /** The same as it is stored. */
@@ -40,6 +45,10 @@ export class Outbox {
     this.#table = new OutboxTable(sql, config.keepMax);
     const stored = this.#table.load();
     if (stored === undefined) return;
+    if (typeof stored === "number") {
+      this.#lastBefore = stored;
+      return;
+    }
     this.#last = stored.last;
     this.#lastMs = stored.lastMs;
     this.#delivered = stored.delivered;
@@ -61,7 +70,7 @@ export class Outbox {
 
   /** Whether nothing is stored. */
   get storesNothing(): boolean {
-    return !this.#table.exists;
+    return !this.#table.exists && this.#lastBefore === 0;
   }
 
   /** What was noted with the newest event by this name; undefined if nothing was. */
@@ -80,18 +89,24 @@ export class Outbox {
   /** Adds an event: one row written (rule E1). The owner calls {@link begin} before it ends its own event. */
   add(event: ObjectEvent, nowMs: number): void {
     if (!this.#table.exists) this.#create(nowMs);
+    const dataBytesMax = this.#queue ? limits.eventsQueueDataBytesMax : Number.POSITIVE_INFINITY;
+    const body = encodeEvent(event, dataBytesMax);
+    const bytes = utf8Length(body);
+    const oldest = this.#table.oldestWith(bytes, this.#last);
+    this.onRoom?.(oldest);
     const isIdle = this.#last === this.#delivered;
     this.#last++;
     // The clock may have been set back, and events expire in order.
     this.#lastMs = Math.max(nowMs, this.#lastMs);
-    const dataBytesMax = this.#queue ? limits.eventsQueueDataBytesMax : Number.POSITIVE_INFINITY;
     this.#table.append({
       number: this.#last,
       timeMs: this.#lastMs,
       delivered: this.#delivered,
       marks: this.#marks,
       type: event.type,
-      body: encodeEvent(event, dataBytesMax),
+      body,
+      bytes,
+      oldest,
     });
     this.#storedDelivered = this.#delivered;
     if (isIdle) this.#nextAtMs = Math.max(this.#nextAtMs, nowMs + limits.eventsFirstWaitMs);
@@ -177,7 +192,15 @@ export class Outbox {
   /** Deletes everything once it is of no use any more (rule E16). */
   deleteExpired(nowMs: number): void {
     if (nowMs < this.#endsAtMs) return;
+    if (this.#table.exists) this.#clear();
+    if (nowMs < this.#endsAtMs) return;
     this.#table.drop();
+    this.#lastBefore = 0;
+  }
+
+  #clear(): void {
+    this.#table.clear(this.#last);
+    this.#lastBefore = this.#last;
     this.#inFlight = undefined;
     this.#last = 0;
     this.#delivered = 0;
@@ -212,8 +235,10 @@ export class Outbox {
 
   /** The first number has to be beyond all numbers that a receiver may remember of the object (rule E15). */
   #create(nowMs: number): void {
-    this.#table.create(nowMs);
-    this.#last = nowMs - 1;
+    // The clock may have been set back since, or have been slower than the events.
+    this.#last = Math.max(nowMs - 1, this.#lastBefore);
+    this.#lastBefore = 0;
+    this.#table.create(this.#last + 1);
     this.#lastMs = nowMs;
     this.#delivered = this.#last;
     this.#storedDelivered = this.#last;
@@ -224,7 +249,9 @@ export class Outbox {
    * had the time; or the target is away for so long that nothing is left for it to take.
    */
   get #endsAtMs(): number {
-    if (!this.#table.exists || this.#marks.size > 0) return Number.POSITIVE_INFINITY;
+    if (this.storesNothing || this.#marks.size > 0) return Number.POSITIVE_INFINITY;
+    // The first number is a time, so the newest one is of no use either once the clock is far beyond it.
+    if (!this.#table.exists) return this.#lastBefore + limits.eventsNumberMs;
     const isTaken = this.#last === this.#delivered;
     return this.#lastMs + this.#config.keepMs * (isTaken ? 1 : 2);
   }
@@ -248,8 +275,6 @@ export class Outbox {
         first = number + 1;
         continue;
       }
-      // A ring that has grown lacks the rows that it dropped before.
-      if (bytes === 0) first = number;
       bytes += bodyBytes + eachBytes;
       const isFull = bytes > bytesMax || number - first >= countMax;
       if (number > first && isFull) return { first, last: number - 1 };

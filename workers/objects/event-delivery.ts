@@ -58,6 +58,8 @@ export class EventDelivery {
     const followersCheckMs = limits.eventsFollowersCheckMs;
     const events: ChannelSetup["events"] = {
       add: (event, nowMs) => {
+        // A crash is told of as long as the rows that say who was there are kept.
+        this.connections?.compare();
         const publishedAtMs = jobAddedAtMs();
         if (publishedAtMs === undefined) this.outbox.add({ ...event, publishedAtMs: nowMs }, nowMs);
         else this.outbox.addInCommit({ ...event, publishedAtMs }, nowMs);

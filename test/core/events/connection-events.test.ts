@@ -6,7 +6,7 @@ import { Outbox } from "../../../src/events/outbox.ts";
 import { ToldTable } from "../../../src/events/told-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { eventsConfig } from "./outbox-fixture.ts";
+import { eventsConfig, published } from "./outbox-fixture.ts";
 
 const allTypes: EventsConfig["types"] = new Set([
   "connected",
@@ -199,6 +199,49 @@ describe("the events of connections", () => {
     object.events.compare();
     const ends = object.told().filter((words) => words.startsWith("disconnected"));
     expect(new Set(ends).size).toBe(2 * limits.eventsCheckpointEvery + 1);
+  });
+
+  it.each([
+    { bound: "keep_max", keepMax: 100, count: 250, length: 1 },
+    { bound: "64 MiB", keepMax: 10_000, count: 70, length: 1_000_000 },
+  ])("[E13] [E18] end what began before so many publications that $bound is reached", (one) => {
+    const object = new ModelObject({ keepMax: one.keepMax });
+    const publish = (): void => {
+      for (let count = 0; count < one.count; count++)
+        object.outbox.add(published("1".repeat(one.length)), object.nowMs);
+    };
+    object.connect("a");
+    object.subscribe("a", "x:1");
+    object.connect("b");
+    publish();
+    object.disconnect("b");
+    publish();
+    object.restart(true);
+    object.events.compare();
+    expect(object.told()).toEqual(["unsubscribed a x:1", "disconnected a 1006"]);
+    publish();
+    object.connect("c");
+    object.restart(true);
+    object.events.compare();
+    expect(object.told()).toEqual(["connected c", "disconnected c 1006"]);
+  });
+
+  it("[E13] [E18] end nothing twice when more is listed after many publications", () => {
+    const object = new ModelObject({
+      types: new Set(["subscribed", "unsubscribed"]),
+      keepMax: 100,
+    });
+    const publish = (): void => {
+      for (let count = 0; count < 120; count++) object.outbox.add(published(1), object.nowMs);
+    };
+    object.connect("a");
+    object.subscribe("a", "x:1");
+    publish();
+    object.unsubscribe("a", "x:1");
+    publish();
+    object.restart(false, { ...object.config, types: allTypes });
+    object.events.compare();
+    expect(object.told()).not.toContain("unsubscribed a x:1");
   });
 
   it("[E9] name the user of a connection that was being made when the list was stored", () => {

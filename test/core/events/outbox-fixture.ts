@@ -2,7 +2,7 @@ import type { EventsConfig } from "../../../src/config/config.ts";
 import type { ObjectEvent } from "../../../src/events/event.ts";
 import { type EventBatch, Outbox } from "../../../src/events/outbox.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
-import type { Sql } from "../../../src/sql.ts";
+import type { Sql, SqlRow, SqlValue } from "../../../src/sql.ts";
 
 /** A configuration of events with an HTTP target, small bounds, and what a test sets. */
 export function eventsConfig(more: Partial<EventsConfig> = {}): EventsConfig {
@@ -61,4 +61,24 @@ export function shown({ body }: EventBatch): readonly (number | string)[] {
   return eventsIn(body).map(({ type, data, from, to }) =>
     type === "gap" ? `gap ${from}-${to}` : (data ?? type),
   );
+}
+
+/** A storage that counts its statements, each of which writes one row, and the rows that it reads. */
+export function countedWrites(sql: Sql): Sql & { count: number; read: number } {
+  return {
+    count: 0,
+    read: 0,
+    rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
+      const rows = sql.rows(query, ...values);
+      this.read += rows.length;
+      return rows;
+    },
+    run(statement: string, ...values: readonly SqlValue[]): void {
+      this.count++;
+      sql.run(statement, ...values);
+    },
+    transaction<Result>(work: () => Result): Result {
+      return sql.transaction(work);
+    },
+  };
 }

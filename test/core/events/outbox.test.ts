@@ -2,10 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Outbox } from "../../../src/events/outbox.ts";
 import { limits } from "../../../src/limits.ts";
-import type { Sql, SqlRow, SqlValue } from "../../../src/sql.ts";
+import type { Sql } from "../../../src/sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import {
   beginDue,
+  countedWrites,
   eventsConfig,
   eventsIn,
   openOutbox,
@@ -192,7 +193,7 @@ describe("an outbox", () => {
     expect(drain(late, startMs + 60_001)).toEqual([`gap ${startMs}-${startMs + 1}`]);
   });
 
-  it("[E16] [E15] deletes everything when it is of no use, and begins again with numbers beyond", () => {
+  it("[E16] [E15] deletes all events when they are of no use, and begins again with numbers beyond", () => {
     const sql = new NodeSql();
     const outbox = openOutbox(sql, { keepMs: 60_000 });
     add(outbox, 1, 5);
@@ -200,10 +201,14 @@ describe("an outbox", () => {
     drain(outbox, startMs + 100);
     expect(outbox.alarmAtMs(startMs + 10_000)).toBe(startMs + 60_000);
     outbox.deleteExpired(startMs + 59_999);
-    expect(outbox.storesNothing).toBe(false);
+    expect(tablesOf(sql)).toEqual(["outbox", "event"]);
     outbox.deleteExpired(startMs + 60_000);
-    expect([outbox.storesNothing, outbox.alarmAtMs(0)]).toEqual([true, Number.POSITIVE_INFINITY]);
-    expect(sql.rows("SELECT name FROM sqlite_master")).toEqual([]);
+    expect(tablesOf(sql)).toEqual(["outbox"]);
+    expect([outbox.last, outbox.after(0, 9, 0), outbox.stored(0, ["publication"])]).toEqual([
+      0,
+      [],
+      [],
+    ]);
     add(outbox, 6, 6, startMs + 70_000);
     const [event] = eventsIn(beginDue(outbox, startMs + 80_000).body);
     expect(event).toMatchObject({ first: true, data: 6 });
@@ -214,9 +219,50 @@ describe("an outbox", () => {
     const outbox = openOutbox(new NodeSql(), { keepMs: 60_000 });
     add(outbox, 1, 1);
     outbox.deleteExpired(startMs + 119_999);
-    expect(outbox.storesNothing).toBe(false);
+    expect(outbox.last).toBe(startMs);
     outbox.deleteExpired(startMs + 120_000);
-    expect(outbox.storesNothing).toBe(true);
+    expect(outbox.last).toBe(0);
+  });
+
+  it.each(["awake", "evicted"])(
+    "[E15] gives no number again after the clock was set back, %s, and forgets the last one at last",
+    (state) => {
+      const sql = new NodeSql();
+      const opened = (outbox: Outbox) =>
+        state === "awake" ? outbox : openOutbox(sql, { keepMs: 60_000 });
+      let outbox = openOutbox(sql, { keepMs: 60_000 });
+      add(outbox, 1, 5);
+      drain(outbox, startMs + 100);
+      outbox.deleteExpired(startMs + 60_000);
+      outbox = opened(outbox);
+      expect(outbox.storesNothing).toBe(false);
+      const backMs = startMs - dayMs;
+      add(outbox, 6, 6, backMs);
+      const [event] = eventsIn(beginDue(outbox, backMs + 100).body);
+      expect(event).toMatchObject({ number: startMs + 5, time: backMs, first: true, data: 6 });
+      outbox = opened(outbox);
+      expect(outbox.first).toBe(startMs + 5);
+      outbox.deleteExpired(startMs);
+      outbox = opened(outbox);
+      const endsAtMs = startMs + 5 + limits.eventsNumberMs;
+      expect(outbox.alarmAtMs(startMs)).toBe(endsAtMs);
+      outbox.deleteExpired(endsAtMs - 1);
+      expect([outbox.storesNothing, tablesOf(sql)]).toEqual([false, ["outbox"]]);
+      outbox.deleteExpired(endsAtMs);
+      expect([outbox.storesNothing, tablesOf(sql)]).toEqual([true, []]);
+      expect(outbox.alarmAtMs(startMs)).toBe(Number.POSITIVE_INFINITY);
+      expect(opened(outbox).storesNothing).toBe(true);
+    },
+  );
+
+  it("[E16] deletes events and numbering at once if the newest number is old", () => {
+    const sql = new NodeSql();
+    const outbox = openOutbox(sql, { keepMs: 60_000 });
+    add(outbox, 1, 1);
+    add(outbox, 2, 2, startMs + limits.eventsNumberMs);
+    drain(outbox, startMs + limits.eventsNumberMs + 100);
+    outbox.deleteExpired(startMs + limits.eventsNumberMs + 60_000);
+    expect([outbox.storesNothing, tablesOf(sql)]).toEqual([true, []]);
   });
 
   it("[E6] keeps what fits when keep_max changes, and knows what it lacks when it grows", () => {
@@ -360,19 +406,6 @@ function dataOf(event: string): number | string {
   return type === "gap" ? `gap ${from}-${to}` : (data ?? type);
 }
 
-/** A storage that counts its statements, each of which writes one row. */
-function countedWrites(sql: Sql): Sql & { count: number } {
-  return {
-    count: 0,
-    rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
-      return sql.rows(query, ...values);
-    },
-    run(statement: string, ...values: readonly SqlValue[]): void {
-      this.count++;
-      sql.run(statement, ...values);
-    },
-    transaction<Result>(work: () => Result): Result {
-      return sql.transaction(work);
-    },
-  };
+function tablesOf(sql: Sql): readonly unknown[] {
+  return sql.rows("SELECT name FROM sqlite_master").map(({ name }) => name);
 }
