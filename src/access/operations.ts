@@ -4,7 +4,7 @@
  * `src/api/methods.ts` has a parser for each, and `src/api/execute.ts` carries out those of a channel.
  */
 
-/** What the handling of an operation depends on. An absent column means no. */
+/** The properties of an operation on which its handling depends. An absent one means no. */
 export interface Operation {
   /**
    * Where it is carried out. channel: at the channel's object. user: at the home of the user or of the token, and at the

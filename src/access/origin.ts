@@ -1,6 +1,6 @@
 import { compileGlob, matchesAny } from "./name-glob.ts";
 
-/** What a browser says of a request in its headers: null for each that is missing. */
+/** The headers by which a browser describes a request: null for each that is missing. */
 export interface PageHeaders {
   /** `Origin`, which browsers leave out where a page only reads or leads elsewhere. */
   readonly origin: string | null;

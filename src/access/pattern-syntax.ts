@@ -76,7 +76,7 @@ function newGroup(flags: ReadonlySet<string>): Group {
 }
 
 /**
- * The part that a group stands for. What matches nothing but the empty text is left out or stands once, so that each part
+ * The part that a group stands for. Parts that match only the empty text are left out or stand once, so that each part
  * takes a step when it is written out, and counts of empty parts take no time (rule B19).
  */
 function partOf({ options }: Group): Part {

@@ -24,7 +24,7 @@ export type ApiCommand =
   | { readonly form: "single"; readonly method: GivenName; readonly entry: Entry }
   | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
 
-/** What a command is named in a request: "unknown" stands for a name that no command has, and for none (rule W9). */
+/** The name of a command in a request. "unknown" stands for a name that no command has, and for no name (rule W9). */
 type GivenName = CommandName | "rpc" | "unknown";
 
 /** The commands that have one entry. */

@@ -243,7 +243,7 @@ export class History {
 
   /**
    * Counts the time of a stream from now on if it began at a time that is too far ahead, because the clock was set back since:
-   * one row written. What had expired by that stays so (rule S5).
+   * one row written. Publications that had expired stay expired (rule S5).
    */
   checkClock(nowMs: number): void {
     const stream = this.#stream;

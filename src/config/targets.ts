@@ -18,7 +18,7 @@ export function parseEndpoint(
   return urlShape.test(shown) ? { kind: "url", url: text } : undefined;
 }
 
-/** What is taken for a URL, for the problem of one that isn't. */
+/** The form that the URL of a backend must have, in words for a problem. */
 export function urlMeaning(plainHttp: ProblemReport["plainHttp"]): string {
   const also = plainHttp === "offered" ? ", or with insecure_endpoints" : "";
   return `an https URL without user, password or fragment (http is allowed for localhost only${also})`;

@@ -94,7 +94,7 @@ export class OutboxTable {
     this.#exists = true;
   }
 
-  /** Deletes all events and the checkpoint of what was told. What is left says which number was the newest. */
+  /** Deletes all events and the checkpoint of what was told. The row of `outbox` stays, with the newest number. */
   clear(last: number): void {
     for (const statement of statements.clear) this.#sql.run(statement);
     this.#sql.run("UPDATE outbox SET first = 0, delivered = ?, failures = 0, retry = 0", last);
