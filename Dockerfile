@@ -23,8 +23,8 @@ COPY --chown=node:node tsconfig.json wrangler.toml ./
 COPY --chown=node:node console console
 COPY --chown=node:node public public
 COPY --chown=node:node src src
-# The console's page about costs uses the prices.
-COPY --chown=node:node cli/prices.ts cli/
+# The console uses the prices, and shows numbers as the command line does.
+COPY --chown=node:node cli/prices.ts cli/number-text.ts cli/
 COPY --chown=node:node tools tools
 COPY --chown=node:node workers workers
 

@@ -2,6 +2,7 @@
  * Payloads as texts: what is published and printed has the digits that were typed, such as 9007199254740993, 1.50 and
  * 1e400 (rule N12).
  */
+import { asItCame } from "./number-text.ts";
 import { randomUUID } from "node:crypto";
 import type { JsonText } from "../src/protocol/json/text.ts";
 import type { JsonValue } from "../src/protocol/wire-value.ts";
@@ -31,24 +32,6 @@ export function requestBody(params: object): string {
  * they are rounded.
  */
 export function parseAnswer(text: string): JsonValue {
-  return JSON.parse(text, asItCame);
-}
-
-function asItCame(_name: string, value: JsonValue, context?: Source): JsonValue {
-  const source = context?.source;
-  if (typeof value !== "number" || source === undefined || String(value) === source) return value;
-  return JSON.rawJSON?.(source) ?? value;
-}
-
-interface Source {
-  /** The text of a number, a string or a word. */
-  readonly source?: string;
-}
-
-declare global {
-  interface JSON {
-    /** Gives what JSON.stringify writes as this text. */
-    readonly rawJSON?: (text: string) => { readonly rawJSON: string };
-    parse(text: string, reviver: typeof asItCame): JsonValue;
-  }
+  const answer: JsonValue = JSON.parse(text, asItCame);
+  return answer;
 }

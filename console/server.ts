@@ -1,6 +1,6 @@
 /** The calls of the console to its server. */
 
-import type { JsonValue } from "./answers.ts";
+import { asItCame } from "../cli/number-text.ts";
 
 /** The answer to a call. */
 export type Answer<Result> =
@@ -84,26 +84,4 @@ async function post(path: string, params: object | string): Promise<Response | u
 interface Body<Result> {
   readonly result?: Result;
   readonly error?: { readonly code: number; readonly message: string };
-}
-
-/**
- * Keeps numbers of a payload as they came that JavaScript would show otherwise, such as 1.50 and 9007199254740993 (rule
- * N12). Browsers from before 2025 show them rounded.
- */
-function asItCame(_name: string, value: JsonValue, context?: Source): JsonValue {
-  const source = context?.source;
-  if (typeof value !== "number" || source === undefined || String(value) === source) return value;
-  return JSON.rawJSON?.(source) ?? value;
-}
-
-interface Source {
-  /** The text of a number, a string or a word. */
-  readonly source?: string;
-}
-
-declare global {
-  interface JSON {
-    /** Gives what JSON.stringify writes as this text. */
-    readonly rawJSON?: (text: string) => { readonly rawJSON: string };
-  }
 }

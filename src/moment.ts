@@ -15,3 +15,12 @@ export function dueMoment(dueMs: number, intervalMs: number, nowMs: number): num
 export function elapsed(sinceMs: number, intervalMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - sinceMs) >= intervalMs;
 }
+
+/**
+ * Whether a time has passed.
+ *
+ * @param atSeconds in seconds since 1970; 0 for never
+ */
+export function hasPassed(atSeconds: number, nowMs: number): boolean {
+  return atSeconds !== 0 && atSeconds * 1_000 <= nowMs;
+}

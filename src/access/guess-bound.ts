@@ -3,6 +3,7 @@
  * before it is compared, so guesses that arrive together count one by one.
  */
 import { limits } from "../limits.ts";
+import { elapsed } from "../moment.ts";
 
 export class GuessBound {
   #wrong = 0;
@@ -18,7 +19,7 @@ export class GuessBound {
     const waitMs = this.#closedUntilMs - nowMs;
     // A longer wait than the longest one is left from a clock that was set back.
     if (waitMs > 0 && waitMs <= limits.consoleGuessWaitMsMax) return waitMs;
-    if (Math.abs(nowMs - this.#lastMs) >= limits.consoleGuessesForgottenMs) this.#wrong = 0;
+    if (elapsed(this.#lastMs, limits.consoleGuessesForgottenMs, nowMs)) this.#wrong = 0;
     this.#lastMs = nowMs;
     this.#wrong++;
     const over = this.#wrong - limits.consoleGuessesFree;

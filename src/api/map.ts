@@ -7,7 +7,7 @@ import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { memberText } from "../protocol/json/text.ts";
-import { emptyPayload, payloadLength, type Payload } from "../protocol/payload.ts";
+import { payloadLength, type Payload } from "../protocol/payload.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import {
   type ApiCaller,
@@ -23,6 +23,7 @@ import {
   parseBase64Payload,
   parsePublication,
   parseVersion,
+  takesEmpty,
 } from "./publish.ts";
 import { channelShape, refusedLimit, refusedQuery } from "./read.ts";
 import {
@@ -52,9 +53,8 @@ export function parseMapPublish(params: string, caller: ApiCaller): ParsedEntry 
   if (checked.outcome === "refused") return checked;
   const refused = refusedKey(fields.key);
   if (refused !== undefined) return refused;
-  const takesEmpty = acceptsData(checked.options, emptyPayload);
   const bare = { ...fields, skip_history: false };
-  const value = parsePublication(params, bare, version, takesEmpty);
+  const value = parsePublication(params, bare, version, () => takesEmpty(checked.options));
   if (value.outcome === "refused") return value;
   const stream = parseStreamData(params, fields.b64stream_data);
   if (stream.outcome === "refused") return stream;

@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import { type OperationName, operationOf } from "../access/operations.ts";
 import * as v from "valibot";
 import type { UsersConfig } from "../config/config.ts";
@@ -83,7 +84,7 @@ export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
     server_tags_filter: jsonValue(memberText(params, "server_tags_filter") ?? "null"),
   });
   if (filter.outcome === "invalid") return refusedRequest(filter.reason);
-  if (expireAtSeconds !== 0 && expireAtSeconds * 1_000 <= caller.nowMs) return endedSubscribe;
+  if (hasPassed(expireAtSeconds, caller.nowMs)) return endedSubscribe;
   const since = parsed.value.recover_since;
   return orderEntry(user, {
     method: "subscribe",

@@ -5,8 +5,7 @@ import { errorCodes } from "../protocol/codes.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import { type ApiCaller, type ParsedEntry, refusedRequest } from "./command.ts";
 import { refusedKey } from "./key.ts";
-import { emptyPayload } from "../protocol/payload.ts";
-import { formatProblem, overLimit, parsePublication, parseVersion } from "./publish.ts";
+import { formatProblem, overLimit, parsePublication, parseVersion, takesEmpty } from "./publish.ts";
 import { checkChannel, parseShape, shape, textField } from "./shape.ts";
 
 /**
@@ -33,8 +32,9 @@ export function parsePollPublish(params: string, caller: ApiCaller): ParsedEntry
   if (version === 0n) return refusedRequest("version is required");
   if (!utf8Fits(epoch, limits.versionEpochBytesMax))
     return overLimit("epoch", limits.versionEpochBytesMax);
-  const takesEmpty = acceptsData(checked.options, emptyPayload);
-  const value = parsePublication(params, { ...bare, b64data }, version, takesEmpty);
+  const value = parsePublication(params, { ...bare, b64data }, version, () =>
+    takesEmpty(checked.options),
+  );
   if (value.outcome === "refused") return value;
   const { data } = value.request;
   if (!acceptsData(checked.options, data)) return refusedRequest(formatProblem(checked.options));

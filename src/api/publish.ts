@@ -56,8 +56,7 @@ function publishEntry(
 ): Entry {
   const checked = checkChannel(fields.channel, "publish", caller);
   if (checked.outcome === "refused") return checked;
-  const takesEmpty = acceptsData(checked.options, emptyPayload);
-  const publication = parsePublication(params, fields, version, takesEmpty);
+  const publication = parsePublication(params, fields, version, () => takesEmpty(checked.options));
   if (publication.outcome === "refused") return publication;
   const { if_offset: ifOffset } = fields;
   if (typeof ifOffset !== "number")
@@ -99,11 +98,12 @@ export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand
   const { channels } = parsed.value;
   const refused = checkMethod("broadcast", caller.key) ?? refusedList(channels, params);
   if (refused !== undefined) return singleCommand("broadcast", refused);
-  const takesEmpty = channels.some((channel) => {
-    const resolved = resolveChannel(channel, caller.channels);
-    return resolved.outcome === "resolved" && acceptsData(resolved.options, emptyPayload);
-  });
-  const publication = parsePublication(params, parsed.value, version, takesEmpty);
+  const someTakesEmpty = () =>
+    channels.some((channel) => {
+      const resolved = resolveChannel(channel, caller.channels);
+      return resolved.outcome === "resolved" && takesEmpty(resolved.options);
+    });
+  const publication = parsePublication(params, parsed.value, version, someTakesEmpty);
   if (publication.outcome === "refused") return singleCommand("broadcast", publication);
   const { request } = publication;
   const entries = channels.map((channel) => broadcastEntry(channel, request, caller));
@@ -157,19 +157,18 @@ type ParsedPublication =
  *
  * @param params the request, valid JSON, from which `data` is cut byte for byte (rule W2)
  * @param version    from {@link parseVersion}
- * @param takesEmpty whether absent data is a payload of no bytes (rule W11)
+ * @param mayBeAbsent asked if the data is absent: whether that is a payload of no bytes (rule W11)
  */
 export function parsePublication(
   params: string,
   fields: PublicationShape,
   version: bigint,
-  takesEmpty: boolean,
+  mayBeAbsent: () => boolean,
 ): ParsedPublication {
-  const absent = takesEmpty ? emptyPayload : undefined;
   // Centrifugo prefers `b64data` too.
   const data =
     fields.b64data === ""
-      ? (memberText(params, "data") ?? absent)
+      ? (memberText(params, "data") ?? (mayBeAbsent() ? emptyPayload : undefined))
       : parseBase64Payload(fields.b64data);
   if (data === undefined) {
     return refusedRequest(
@@ -200,6 +199,11 @@ export function parsePublication(
     delta: fields.delta,
   };
   return { outcome: "publication", request };
+}
+
+/** Whether the namespace takes a payload of no bytes. */
+export function takesEmpty(options: ChannelOptions): boolean {
+  return acceptsData(options, emptyPayload);
 }
 
 /**

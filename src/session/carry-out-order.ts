@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import type { RefreshOrder, SubscribeOrder, HolderOrder } from "../contract/user-order.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import type { ServerSubscription } from "../access/claims.ts";
@@ -5,7 +6,7 @@ import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, type UnsubscribeCode, unsubscribeCodes } from "../protocol/codes.ts";
 import { grantServerSubscription } from "./grant.ts";
 import type { Grant } from "./decision.ts";
-import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { ttlSeconds } from "./liveness.ts";
 import type { CommandSession } from "./ports.ts";
 import {
   asReceived,
@@ -74,7 +75,7 @@ function subscribe(
   }
   const known = session.context.channels.find(channel);
   const grant =
-    known.outcome === "resolved" && !hasEnded(order.expireAtSeconds, nowMs)
+    known.outcome === "resolved" && !hasPassed(order.expireAtSeconds, nowMs)
       ? grantOrdered(session, wanted, order, known)
       : undefined;
   if (known.outcome !== "resolved" || grant === undefined) {
@@ -167,7 +168,7 @@ function refresh(
   const { expired, expireAtSeconds } = order;
   const { identity, context } = session;
   if (session.closed) done("done");
-  else if (expired || hasEnded(expireAtSeconds, nowMs)) {
+  else if (expired || hasPassed(expireAtSeconds, nowMs)) {
     session.disconnect(disconnectCodes.connectionExpired);
     done("done");
   } else if (identity.claims?.uid === undefined || context.users === undefined) {

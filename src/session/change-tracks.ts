@@ -1,3 +1,4 @@
+import { boundedTtlSeconds } from "./liveness.ts";
 import type { TrackVerdict } from "../access/track-signature.ts";
 import type { SharedPollOptions } from "../config/config.ts";
 import { isKey } from "../contract/map-call.ts";
@@ -154,8 +155,7 @@ function refused(error: ErrorCode, reason: string): Decision {
  */
 function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === Number.POSITIVE_INFINITY) return 0;
-  const leftSeconds = Math.ceil(expireAtSeconds - nowMs / 1_000);
-  return Math.min(Math.max(1, leftSeconds), limits.ttlSecondsMax);
+  return boundedTtlSeconds(Math.ceil(expireAtSeconds - nowMs / 1_000));
 }
 
 /** The values of `type` in a `sub_refresh`. */

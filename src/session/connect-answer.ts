@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import { type ConnectionClaims, withoutMeta, withoutSubscriptions } from "../access/claims.ts";
 import type { Config } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
@@ -7,7 +8,6 @@ import { parseConnectResult } from "../hooks/response.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
-import { hasEnded } from "./liveness.ts";
 
 /** What a backend's answer about a connect comes to (rule Q2). */
 export type ConnectAnswer =
@@ -31,7 +31,7 @@ export function connectAnswer(
   const read = parseConnectResult(answer.result);
   if (read.outcome === "invalid") return failedAnswer(`the result can't be used: ${read.reason}`);
   const claims = keepsMeta ? read.claims : withoutMeta(read.claims);
-  if (hasEnded(claims.expireAtSeconds, nowMs))
+  if (hasPassed(claims.expireAtSeconds, nowMs))
     return { ...failedAnswer("the result's expire_at has passed"), error: errorCodes.expired };
   if (!fitsAttachment(withoutSubscriptions(claims))) return tooLarge;
   const { data } = read;

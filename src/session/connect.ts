@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import {
   type ConnectionClaims,
   type ConnectionVerdict,
@@ -29,7 +30,7 @@ import type { ClientConfig, Config, HookTarget } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { pongText } from "../contract/keepalive.ts";
 import { anonymousClient } from "../contract/object-names.ts";
-import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { ttlSeconds } from "./liveness.ts";
 import { asksForPongs, sendsPongs } from "./pongs.ts";
 import type { KeptHeaders, SessionIdentity } from "../contract/session-snapshot.ts";
 import { afterConnect, fitHeaders, withEmulated } from "../hooks/headers.ts";
@@ -214,11 +215,11 @@ function credentialsOf(
   if (fromEdge !== undefined && fromEdge.user !== claims.user)
     return disconnectWith(disconnectCodes.invalidToken);
   if (token === undefined && identity.byHook === true) return byBackend(identity, claims, nowMs);
-  if (hasEnded(claims.expireAtSeconds, nowMs)) {
+  if (hasPassed(claims.expireAtSeconds, nowMs)) {
     // A valid token that had ended when it was offered, at the upgrade or here, has an expire_at that had passed: 110. One
     // that has ended since its upgrade is answered like any token that has expired: 109 (rule C3).
     const offeredAtMs = token === undefined ? identity.openedAtMs : nowMs;
-    const wasOver = hasEnded(claims.expireAtSeconds, offeredAtMs);
+    const wasOver = hasPassed(claims.expireAtSeconds, offeredAtMs);
     return failWith(wasOver ? errorCodes.expired : errorCodes.tokenExpired);
   }
   if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
@@ -233,7 +234,7 @@ function byBackend(
   claims: ConnectionClaims,
   nowMs: number,
 ): AcceptedConnect | Decision {
-  if (hasEnded(claims.expireAtSeconds, nowMs)) {
+  if (hasPassed(claims.expireAtSeconds, nowMs)) {
     const why = { rule: "Q14", reason: "what the backend gave at the upgrade has ended since" };
     return { outcome: "disconnect", code: disconnectCodes.connectionExpired, why };
   }

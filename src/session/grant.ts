@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
 import type {
   ConnectionClaims,
@@ -11,7 +12,7 @@ import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import { type SubscribeRequest, subscriptionTypes, type FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
-import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { ttlSeconds } from "./liveness.ts";
 import type { SubscribeTerms } from "../hooks/response.ts";
 import type { CommandSession } from "./ports.ts";
 import type { Channels } from "./channels.ts";
@@ -69,7 +70,7 @@ export function grantSubscription(
       if (!isBoundTo(claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
-      if (hasEnded(claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
+      if (hasPassed(claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
       const terms = { ...claims, issuedAtSeconds: claims.issuedAtSeconds ?? 0 };
       return grantedAsRequested(request, channel, requester, terms);
     }

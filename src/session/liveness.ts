@@ -86,7 +86,11 @@ const graceMs = 10_000;
  */
 export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === 0) return 0;
-  const leftSeconds = Math.floor(expireAtSeconds - nowMs / 1_000);
+  return boundedTtlSeconds(Math.floor(expireAtSeconds - nowMs / 1_000));
+}
+
+/** What a client is told of so many seconds that are left, or have passed (rule C12). */
+export function boundedTtlSeconds(leftSeconds: number): number {
   return Math.min(Math.max(1, leftSeconds), limits.ttlSecondsMax);
 }
 
@@ -100,11 +104,6 @@ export function staleAtMs({ context, identity }: CommandSession, nowMs: number):
 function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
   if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;
   return expireAtSeconds * 1000 + delayMs;
-}
-
-/** Whether a credential has expired. One with 0 never does. */
-export function hasEnded(expireAtSeconds: number, nowMs: number): boolean {
-  return expireAtSeconds !== 0 && expireAtSeconds * 1000 <= nowMs;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import {
   type ConnectionClaims,
   type ConnectionVerdict,
@@ -11,7 +12,7 @@ import { isAllowed, isBoundTo } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
 import type { CommandSession } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
-import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { ttlSeconds } from "./liveness.ts";
 import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /**
@@ -103,7 +104,7 @@ function refresh(
       const { claims } = token;
       if (claims.user !== snapshot.claims?.user)
         return disconnectWith(disconnectCodes.invalidToken);
-      if (hasEnded(claims.expireAtSeconds, nowMs)) {
+      if (hasPassed(claims.expireAtSeconds, nowMs)) {
         return disconnectWith(disconnectCodes.connectionExpired);
       }
       // Only connect makes server-side subscriptions, so the client has to connect again for other ones (rule C9).
@@ -172,7 +173,7 @@ function subRefresh(
       if (!isBoundTo(token.claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
-      if (hasEnded(expireAtSeconds, nowMs)) {
+      if (hasPassed(expireAtSeconds, nowMs)) {
         return disconnectWith(disconnectCodes.subscriptionExpired);
       }
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };

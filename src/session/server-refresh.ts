@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import type { HookTarget } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
@@ -7,7 +8,7 @@ import { limits } from "../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { tokenEndSeconds } from "../users/local-tokens.ts";
 import { askHook, reasonOf } from "./hook.ts";
-import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { ttlSeconds } from "./liveness.ts";
 import type { CommandSession } from "./ports.ts";
 
 /**
@@ -103,7 +104,7 @@ export class ServerRefresh {
       case "invalid":
         return this.#extended(`${target.name}: the result can't be used: ${read.reason}`, nowMs);
       case "read":
-        return hasEnded(read.life.expireAtSeconds, nowMs) ? "ended" : read.life;
+        return hasPassed(read.life.expireAtSeconds, nowMs) ? "ended" : read.life;
     }
   }
 

@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import type { SubscriptionVerdict } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions, HookTarget } from "../config/config.ts";
@@ -35,7 +36,6 @@ import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
-import { hasEnded } from "./liveness.ts";
 import { mayRead, readInVain } from "./vain-reads.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
@@ -124,7 +124,7 @@ function subscribeByHook(
       return;
     }
     const { terms } = read;
-    if (hasEnded(terms.expireAtSeconds, answeredMs)) {
+    if (hasPassed(terms.expireAtSeconds, answeredMs)) {
       done(failWith(errorCodes.expired));
       return;
     }

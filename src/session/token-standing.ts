@@ -3,10 +3,10 @@
  * tokens of the user invalid. What the object doesn't know, it asks the homes for before a command reaches its session;
  * orders of the homes change what it knows. So a command asks it again when it is carried out.
  */
+import { hasPassed } from "../moment.ts";
 import type { Invalidation } from "../contract/user-order.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { tokenEndSeconds, type TokenState } from "../users/local-tokens.ts";
-import { hasEnded } from "./liveness.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 
 /**
@@ -56,7 +56,7 @@ export function standingTokens(
   if (invalidations === undefined) return refused(tokens, unavailable);
   const channel = "channel" in claims ? claims.channel : undefined;
   const isInvalid = invalidations.some(
-    (one) => concerns(one, issuedAtSeconds, channel) && !hasEnded(one.expireAtSeconds, nowMs),
+    (one) => concerns(one, issuedAtSeconds, channel) && !hasPassed(one.expireAtSeconds, nowMs),
   );
   return isInvalid ? refused(tokens, invalidated) : tokens;
 }
@@ -72,7 +72,7 @@ export function endInvalid(
   nowMs: number,
   end = () => session.disconnect(disconnectCodes.invalidToken),
 ): void {
-  if (hasEnded(invalidation.expireAtSeconds, nowMs)) return;
+  if (hasPassed(invalidation.expireAtSeconds, nowMs)) return;
   const { claims, byHook } = session.identity;
   const isByToken = claims !== undefined && byHook !== true;
   if (isByToken && concerns(invalidation, claims.issuedAtSeconds, undefined)) {

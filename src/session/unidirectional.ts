@@ -7,7 +7,7 @@ import {
   errorCodes,
   lostCode,
 } from "../protocol/codes.ts";
-import type { Message } from "../protocol/codec.ts";
+import type { Codec, Message } from "../protocol/codec.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { Channels } from "./channels.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
@@ -85,8 +85,12 @@ export function secretOf(session: SocketSession): string | undefined {
 
 /** The push that comes before the close of such a WebSocket (rule T10); undefined for none. */
 export function disconnectPush(session: SocketSession, code: DisconnectCode): Message | undefined {
-  if (!isUnidirectionalSocket(session) || code.code === lostCode) return undefined;
-  return session.codec.encodePush({ type: "disconnect", code });
+  return isUnidirectionalSocket(session) ? pushBeforeClose(session.codec, code) : undefined;
+}
+
+/** The same, for a client that is known to be a unidirectional one on a WebSocket. */
+export function pushBeforeClose(codec: Codec, code: DisconnectCode): Message | undefined {
+  return code.code === lostCode ? undefined : codec.encodePush({ type: "disconnect", code });
 }
 
 /** The disconnect code that stands for an error, which a unidirectional client can't be sent (docs/protocol.md 4.5). */

@@ -8,11 +8,11 @@ import type {
 } from "../contract/user-order.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
-import { elapsed } from "../moment.ts";
+import { elapsed, hasPassed } from "../moment.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 import { Holders, holderTable, type TellOfUser } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
-import { hasPassed, Standing, standingTables } from "./standing.ts";
+import { Standing, standingTables } from "./standing.ts";
 
 /**
  * The home of a share of all users: it knows which objects hold connections of a user, and keeps the orders that not

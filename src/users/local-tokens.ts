@@ -1,9 +1,9 @@
+import { hasPassed } from "../moment.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { tokenKey } from "../contract/identity-key.ts";
 import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import type { Registrations } from "./registrations.ts";
-import { hasPassed } from "./standing.ts";
 
 /**
  * The tokens with a `jti` of one object's connections and subscriptions: it asks their homes whether they are revoked,

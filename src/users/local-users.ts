@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import { uidOfKey, userKey, userOfKey } from "../contract/identity-key.ts";
 import type {
   CarriedOut,
@@ -12,7 +13,7 @@ import { limits } from "../limits.ts";
 import { LocalTokens, type TokenSession } from "./local-tokens.ts";
 import { type RegisterCall, type Registration, Registrations } from "./registrations.ts";
 import { SharedCalls } from "./shared-calls.ts";
-import { covers, hasPassed } from "./standing.ts";
+import { covers } from "./standing.ts";
 
 /**
  * The users of one object's connections: it registers the object with the homes of their users, admits connections once

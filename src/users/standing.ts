@@ -1,3 +1,4 @@
+import { hasPassed } from "../moment.ts";
 import type { Invalidation, UserInvalidation } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
@@ -106,15 +107,6 @@ export function covers(one: Invalidation, other: Invalidation): boolean {
     one.issuedBeforeSeconds >= other.issuedBeforeSeconds &&
     endsLater
   );
-}
-
-/**
- * Whether a time has passed.
- *
- * @param atSeconds in seconds since 1970; 0 for never
- */
-export function hasPassed(atSeconds: number, nowMs: number): boolean {
-  return atSeconds !== 0 && atSeconds * 1_000 <= nowMs;
 }
 
 /** The tables of {@link Standing}. Times are in seconds since 1970; an `until` of 0 is never. */

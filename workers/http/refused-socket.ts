@@ -7,13 +7,8 @@ import type { HookRefusal } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { utf8Fits } from "../../src/protocol/bytes.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
-import {
-  type DisconnectCode,
-  disconnectCodes,
-  type ErrorCode,
-  lostCode,
-} from "../../src/protocol/codes.ts";
-import { unidirectionalDisconnect } from "../../src/session/unidirectional.ts";
+import { type DisconnectCode, disconnectCodes, type ErrorCode } from "../../src/protocol/codes.ts";
+import { pushBeforeClose, unidirectionalDisconnect } from "../../src/session/unidirectional.ts";
 import { disconnectSocket } from "../platform/close-socket.ts";
 
 /**
@@ -35,8 +30,9 @@ export function refusedSocket(
   const isFull = held >= limits.refusedSocketsMax;
   if (refusal.outcome === "disconnect" || isFull || codec.name === "one_way") {
     const code = refusedCode(refusal);
-    if (reader === "client" && codec.name === "one_way" && code.code !== lostCode)
-      edgeEnd.send(codec.encodePush({ type: "disconnect", code }));
+    const isOwn = reader === "client" && codec.name === "one_way";
+    const push = isOwn ? pushBeforeClose(codec, code) : undefined;
+    if (push !== undefined) edgeEnd.send(push);
     disconnectSocket(edgeEnd, code);
   } else answerConnect(edgeEnd, codec, refusal.error, staleCloseDelayMs);
   return clientEnd;

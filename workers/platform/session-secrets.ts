@@ -1,4 +1,4 @@
-import { areEqual } from "./digest.ts";
+import { areEqual, hexadecimal } from "./digest.ts";
 
 /**
  * Makes the secrets of sessions on HTTP streams, and knows them again before any object is called (rule A23): 128 random
@@ -50,10 +50,6 @@ async function hashOf(key: CryptoKey, random: string, node: string): Promise<str
   const signed = new TextEncoder().encode(`session ${random} ${node}`);
   const hash = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
   return hexadecimal(hash.subarray(0, halfDigits / 2));
-}
-
-function hexadecimal(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function importKey(text: string): Promise<CryptoKey> {

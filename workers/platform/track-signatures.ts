@@ -1,3 +1,4 @@
+import { hexadecimal } from "./digest.ts";
 import {
   joinedKeys,
   parseTrackSignature,
@@ -45,7 +46,9 @@ export class TrackSignatures {
     if (dividers !== Math.max(1, items.length) || user.includes("\0") || channel.includes("\0"))
       return invalid;
     const digest = await crypto.subtle.digest("SHA-256", bytesOf(keys));
-    const signed = bytesOf(signedText(signature, user, channel, hex(digest)));
+    const signed = bytesOf(
+      signedText(signature, user, channel, hexadecimal(new Uint8Array(digest))),
+    );
     for (const key of await this.#keys(nowMs)) {
       if (key === undefined) continue;
       if (await crypto.subtle.verify("HMAC", key, signature.hmac, signed))
@@ -81,8 +84,4 @@ async function importKey(secret: string): Promise<CryptoKey | undefined> {
   if (secret === "") return undefined;
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   return crypto.subtle.importKey("raw", bytesOf(secret), algorithm, false, ["verify"]);
-}
-
-function hex(digest: ArrayBuffer): string {
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
