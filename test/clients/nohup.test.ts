@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -17,6 +17,8 @@ const patience = { timeout: 30_000, interval: 50 };
 async function startUnderNohup(environment: Readonly<NodeJS.Dict<string>>) {
   const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   const port = String(await freePort());
+  // The shell says the server's ID before it has opened the file.
+  writeFileSync(join(folder, "out"), "");
   const printed = () => readFileSync(join(folder, "out"), "utf8");
   const command = [
     'nohup "$0" tools/serve.ts --port "$1" --state "$2/state" >"$2/out" 2>&1 & echo $!; read line',
