@@ -65,7 +65,7 @@ export default defineConfig({
           name: "core",
           include: [
             "test/core/**/*.test.ts",
-            "verification/**/*.test.ts",
+            "test/verification/**/*.test.ts",
             "test/contract/**/*.test.ts",
           ],
           benchmark: { include: [] },

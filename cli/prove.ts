@@ -20,7 +20,7 @@ Examples:
   dormouse prove -- --seed 7 --seconds 60`,
     )
     .action(async (options: readonly string[]) => {
-      const script = join(packageRoot, "verification", "prove", "prove.ts");
+      const script = join(packageRoot, "test", "verification", "prove", "prove.ts");
       if (!existsSync(script) || packageRoot.includes("node_modules"))
         throw usageFailure("the proof is in Dormouse's repository: run npm run prove there");
       const running = spawn(process.execPath, [script, ...options], {

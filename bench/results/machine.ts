@@ -26,7 +26,7 @@ export function thisMachine(): Machine {
       dormouse: [packageAt("package.json").version, commit].filter((part) => part !== "").join(" "),
       node: process.versions.node,
       workerd: packageAt("node_modules/workerd/package.json").version,
-      ...packageAt("verification/bench/peers/package.json").dependencies,
+      ...packageAt("bench/peers/package.json").dependencies,
     },
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { productionBundle } from "../../tools/production-bundle.ts";
 import { apiKey } from "./dormouse-wire.ts";
-import { bundled, withChangedCopy } from "../../verification/weakened/changed-copy.ts";
+import { bundled, withChangedCopy } from "../../test/verification/weakened/changed-copy.ts";
 import { HookBackend } from "./hook-backend.ts";
 import { type Homes, type SystemOptions, type System, usualHistorySize } from "./system.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";

@@ -1,6 +1,6 @@
 import type { Post, Wire } from "./wire.ts";
 
-/** verification/bench/peers/ws-server.js. Every connection is subscribed. */
+/** bench/peers/ws-server.js. Every connection is subscribed. */
 export const wsWire: Wire = {
   connectScript: ({ channel }) => ({ path: `/?channel=${encodeURIComponent(channel)}`, steps: [] }),
   publish: (channel, data) => post([channel], data),
@@ -8,7 +8,7 @@ export const wsWire: Wire = {
   receipt: "receipt",
 };
 
-/** verification/bench/peers/socket-io-server.js: engine.io 4 over WebSocket alone, and Socket.IO's own connect packet in it. */
+/** bench/peers/socket-io-server.js: engine.io 4 over WebSocket alone, and Socket.IO's own connect packet in it. */
 export const socketIoWire: Wire = {
   connectScript: ({ channel }) => ({
     path: `/socket.io/?EIO=4&transport=websocket&channel=${encodeURIComponent(channel)}`,
@@ -21,7 +21,7 @@ export const socketIoWire: Wire = {
   receipt: '421["receipt"]',
 };
 
-/** verification/bench/peers/partyserver-worker.js. Every connection is in the room. */
+/** bench/peers/partyserver-worker.js. Every connection is in the room. */
 export const partyserverWire: Wire = {
   connectScript: ({ channel }) => ({ path: channelPath(channel), steps: [] }),
   publish: (channel, data) => ({

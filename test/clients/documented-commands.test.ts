@@ -21,8 +21,8 @@ import { text as textOf } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseOptions as parseBenchOptions } from "../../bench/options.ts";
-import { parseOptions as parseProveOptions } from "../../verification/prove/options.ts";
-import { parseOptions as parseSimulateOptions } from "../../verification/simulate/simulate-options.ts";
+import { parseOptions as parseProveOptions } from "../verification/prove/options.ts";
+import { parseOptions as parseSimulateOptions } from "../verification/simulate/simulate-options.ts";
 import { hasCurl } from "../support/curl.ts";
 import { type DocumentedCommand, documentedCommands } from "../support/documented-command.ts";
 import { EventServer } from "../support/event-server.ts";
@@ -472,7 +472,7 @@ function linesOf(path: string): readonly string[] {
   return readFileSync(join(root, path), "utf8").trim().split("\n");
 }
 
-/** Checks that a program of `verification` takes the options. */
+/** Checks that a program of `test/verification` takes the options. */
 function hasOptions(text: string): void {
   const [, program = "", rest = ""] = /(prove|simulate|bench)(?: --)?(.*)$/.exec(text) ?? [];
   const given = rest

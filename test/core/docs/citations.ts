@@ -27,7 +27,6 @@ export function sourceFiles(): readonly SourceFile[] {
     "src",
     "test",
     "tools",
-    "verification",
     "workers",
   ];
   const below = folders.filter((folder) => existsSync(folder)).flatMap(filesIn);
@@ -163,7 +162,7 @@ function lettersAndNumber(rule: string): readonly [letters: string, number: numb
  */
 export function pathCitations({ text }: SourceFile): readonly Citation[] {
   const path =
-    /(?<![\w./@*-])((?:\.ci|\.github|bench|docs|public|src|test|tools|verification|workers)\/[\w./-]*\w)(?![\w*{[<$…-])/g;
+    /(?<![\w./@*-])((?:\.ci|\.github|bench|docs|public|src|test|tools|workers)\/[\w./-]*\w)(?![\w*{[<$…-])/g;
   const document = /(?<![\w./*-])([\w-]+\.md)\b/g;
   return [...citations(text, path), ...citations(text, document)];
 }

@@ -1,0 +1,209 @@
+import {
+  Centrifuge,
+  type PublicationContext,
+  State,
+  type SubscribedContext,
+  type Subscription,
+} from "centrifuge";
+import { WebSocket } from "ws";
+import type { Random } from "../../../support/random.ts";
+import { microseconds } from "../history/clock.ts";
+import { longestMs, shortestMs } from "./backoff.ts";
+import { endpointOf, type ErrorReply, socketOptions, tokenOf, userOf } from "./endpoint.ts";
+import { OwnPublishing } from "./own-publishing.ts";
+import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
+import type { Subscriber } from "./subscriber.ts";
+import { valueIn } from "./value.ts";
+import type { ClientRecorder } from "./client-recorder.ts";
+
+/** A subscriber that uses the official client and records its events. */
+export class SdkSubscriber implements Subscriber {
+  readonly process: string;
+  readonly #client: Centrifuge;
+  readonly #recorder: ClientRecorder;
+  readonly #subscriptions: ReadonlyMap<string, SdkSubscription>;
+  readonly #publishing: OwnPublishing | undefined;
+  #isStopping = false;
+
+  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
+    const { process, channels, publishes } = traits;
+    this.process = process;
+    this.#recorder = recorder;
+    this.#client = new Centrifuge(endpointOf(plan, traits), {
+      token: tokenOf(plan, traits, random).text,
+      websocket: socketClass(plan.hostHeader),
+      minReconnectDelay: shortestMs,
+      maxReconnectDelay: longestMs,
+      timeout: 5_000,
+      maxServerPingDelay: 3_000,
+    });
+    // Failed attempts are repeated; only a terminal end is an event.
+    this.#client.on("error", () => undefined);
+    const id = { current: "" };
+    this.#client.on("connected", ({ client }) => {
+      id.current = client;
+      const accepted = { process, type: "ok", f: "connect", user: userOf(traits), client } as const;
+      recorder.record({ ...accepted, time: microseconds() });
+    });
+    this.#client.on("connecting", () => {
+      if (id.current !== "") recorder.disconnect(process, microseconds(), id.current);
+      id.current = "";
+    });
+    this.#client.on("disconnected", ({ code, reason }) => {
+      if (!this.#isStopping) this.#fail(`was disconnected for good: ${code} ${reason}`);
+    });
+    this.#subscriptions = new Map(
+      channels.map((channel) => {
+        const subscription = this.#client.newSubscription(channel, {
+          minResubscribeDelay: shortestMs,
+          maxResubscribeDelay: longestMs,
+        });
+        return [channel, new SdkSubscription(subscription, process, id, recorder)];
+      }),
+    );
+    if (publishes !== undefined) {
+      this.#publishing = new OwnPublishing(publishes, process, random, recorder);
+    }
+  }
+
+  get subscribed(): number {
+    let count = 0;
+    for (const { isAttached } of this.#subscriptions.values()) if (isAttached) count++;
+    return count;
+  }
+
+  get wanted(): number {
+    return this.#subscriptions.size;
+  }
+
+  get isPublishing(): boolean {
+    return this.#publishing?.isUnderWay === true;
+  }
+
+  start(): void {
+    for (const { subscription } of this.#subscriptions.values()) subscription.subscribe();
+    this.#client.connect();
+  }
+
+  tick(nowMs: number): void {
+    const publishing = this.#publishing;
+    if (publishing === undefined || !publishing.isDue(nowMs)) return;
+    const subscription = this.#subscriptions.get(publishing.channel);
+    if (subscription?.isAttached !== true || this.#client.state !== State.Connected) return;
+    void this.#publish(publishing, subscription, nowMs);
+  }
+
+  settle(): void {
+    this.#publishing?.stop();
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    this.#client.disconnect();
+  }
+
+  async #publish(publishing: OwnPublishing, subscription: SdkSubscription, nowMs: number) {
+    const value = publishing.begin(nowMs, microseconds());
+    const { generation } = subscription;
+    let code: number | undefined;
+    try {
+      await this.#client.publish(publishing.channel, value);
+    } catch (error) {
+      code = parseError(error).code;
+    }
+    const time = microseconds();
+    const wasSubscribed = subscription.isAttached && subscription.generation === generation;
+    // Codes below 100 are the SDK's own: the connection broke, or no answer came in time.
+    if (code !== undefined && code < 100) publishing.lose(time);
+    else {
+      const problem = publishing.answer(code, wasSubscribed, time);
+      if (problem !== undefined) this.#fail(problem);
+    }
+  }
+
+  #fail(what: string): void {
+    this.#recorder.fail(this.process, what);
+  }
+}
+
+/** One channel of the subscriber. */
+class SdkSubscription {
+  readonly subscription: Subscription;
+  isAttached = false;
+  /** The number of subscriptions so far. */
+  generation = 0;
+  readonly #process: string;
+  readonly #id: { readonly current: string };
+  readonly #recorder: ClientRecorder;
+
+  constructor(
+    subscription: Subscription,
+    process: string,
+    id: { readonly current: string },
+    recorder: ClientRecorder,
+  ) {
+    this.subscription = subscription;
+    this.#process = process;
+    this.#id = id;
+    this.#recorder = recorder;
+    subscription.on("error", () => undefined);
+    subscription.on("subscribed", (context) => this.#attach(context));
+    subscription.on("publication", (context) => this.#receive(context));
+    subscription.on("subscribing", ({ code }) => this.#detach(code));
+    subscription.on("unsubscribed", ({ code, reason }) => {
+      this.isAttached = false;
+      recorder.fail(process, `was unsubscribed from ${subscription.channel}: ${code} ${reason}`);
+    });
+  }
+
+  /**
+   * The context repeats the reply: its position is the one recovered from, or the top without recovery. The recovered
+   * publications follow one by one, before any other event of the channel.
+   */
+  #attach({ channel, wasRecovering, recovered, streamPosition }: SubscribedContext): void {
+    this.isAttached = true;
+    this.generation++;
+    this.#recorder.record({
+      time: microseconds(),
+      process: this.#process,
+      type: "ok",
+      f: "subscribe",
+      channel,
+      client: this.#id.current,
+      recovering: wasRecovering,
+      recovered,
+      ...(streamPosition === undefined
+        ? {}
+        : { epoch: streamPosition.epoch, offset: streamPosition.offset }),
+    });
+  }
+
+  #receive({ channel, data, offset }: PublicationContext): void {
+    this.#recorder.deliver(this.#process, microseconds(), channel, valueIn(data), offset);
+  }
+
+  #detach(code: number): void {
+    if (!this.isAttached) return;
+    this.isAttached = false;
+    const { channel } = this.subscription;
+    const common = { time: microseconds(), process: this.#process, type: "info", channel } as const;
+    this.#recorder.record(
+      code >= 2500 ? { ...common, f: "signal", code } : { ...common, f: "detach" },
+    );
+  }
+}
+
+/** The SDK creates sockets from an address alone, so this class adds the options. */
+export function socketClass(hostHeader: string | undefined) {
+  return class extends WebSocket {
+    constructor(address: string, protocols?: string) {
+      super(address, protocols, socketOptions(hostHeader));
+    }
+  };
+}
+
+/** The code of an error of the SDK; 0 if it has none. */
+export function parseError(error: unknown): ErrorReply {
+  const { code = 0 }: { code?: number } = Object(error);
+  return { code };
+}

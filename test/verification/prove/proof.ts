@@ -1,0 +1,241 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type { HistoryEvent } from "../checker/history-event.ts";
+import { Random } from "../../support/random.ts";
+import { Clients } from "./clients/clients.ts";
+import { FaultRunner } from "./faults/fault-runner.ts";
+import { FaultMaker } from "./faults/fault-maker.ts";
+import { microseconds } from "./history/clock.ts";
+import { Recorder } from "./history/recorder.ts";
+import { FaultyNetwork } from "./network/faulty-network.ts";
+import type { ProveOptions } from "./options.ts";
+import { historiesIn } from "./run-facts.ts";
+import { LastEvents } from "./last-events.ts";
+import { isTold } from "./scenario.ts";
+import { limits } from "../../../src/limits.ts";
+import { MapLoad } from "./map-load.ts";
+import { OrderLoad } from "./order-load.ts";
+import type { Target } from "./target.ts";
+import { PublishLoad } from "./publish-load.ts";
+
+/**
+ * One run: real clients of a real server, faults between and inside them, and a history of all events.
+ *
+ * @param print takes sentences about the progress
+ */
+export class Proof {
+  readonly #target: Target;
+  readonly #options: ProveOptions;
+  readonly #print: (text: string) => void;
+  readonly #recorder: Recorder;
+  readonly #files: { readonly backend: string; readonly clients: string };
+
+  constructor(target: Target, options: ProveOptions, print: (text: string) => void) {
+    this.#target = target;
+    this.#options = options;
+    this.#print = print;
+    const { folder } = options;
+    mkdirSync(folder, { recursive: true });
+    this.#files = historiesIn(folder);
+    for (const file of Object.values(this.#files)) rmSync(file, { force: true });
+    this.#recorder = new Recorder(this.#files.backend);
+  }
+
+  /**
+   * Rejects when the run couldn't be carried out, which says nothing about the server.
+   *
+   * @returns how long the run took; the history is on disk
+   */
+  async run(): Promise<{ readonly seconds: number }> {
+    const { url, scenario } = this.#target;
+    const { seed } = this.#options;
+    const beganMs = performance.now();
+    for (const { name, recovery, recoverable } of scenario.channels) {
+      const known = recoverable === undefined ? {} : { recoverable };
+      this.#record({ f: "channel", type: "info", channel: name, recovery, ...known });
+    }
+    for (const { name, mode, keyTtlMs } of scenario.maps) {
+      const judged = keyTtlMs === undefined ? {} : { keyTtlMs };
+      this.#record({ f: "map", type: "info", channel: name, mode, ...judged });
+    }
+    this.#target.hooks?.recordTo(this.#recorder);
+    this.#recordEvents();
+    const subscribers = await FaultyNetwork.to(url, new Random(seed + 1));
+    const publishers = await FaultyNetwork.to(url, new Random(seed + 2));
+    try {
+      await this.#withClients(subscribers, publishers);
+    } finally {
+      await subscribers.close();
+      await publishers.close();
+      await this.#target.hooks?.close();
+      await this.#target.events?.close();
+      await this.#recorder.end();
+    }
+    return { seconds: (performance.now() - beganMs) / 1_000 };
+  }
+
+  async #withClients(subscribers: FaultyNetwork, publishers: FaultyNetwork): Promise<void> {
+    const { apiKey, tokenSecret, pingIntervalMs, scenario } = this.#target;
+    const backend = { address: publishers.address, ...this.#hostHeader, apiKey };
+    const { seed, pace } = this.#options;
+    const maps = new MapLoad(backend, scenario.maps, new Random(seed + 9), this.#recorder);
+    await maps.prepare();
+    const clients = await Clients.start({
+      historyFile: this.#files.clients,
+      address: subscribers.address,
+      ...this.#hostHeader,
+      tokenSecret,
+      pingIntervalMs,
+      seed: seed + 3,
+      recovers: Object.fromEntries(scenario.channels.map(({ name, recovery }) => [name, recovery])),
+      subscribers: scenario.subscribers,
+    });
+    const random = new Random(seed + 4);
+    const load = new PublishLoad(backend, scenario.channels, pace, random, this.#recorder);
+    const orders = new OrderLoad(backend, scenario.users, new Random(seed + 6), this.#recorder);
+    try {
+      load.start();
+      orders.start();
+      maps.start();
+      await this.#breakThings(clients, { load, orders, maps }, subscribers, publishers);
+      this.#print("faults are over; waiting until all has settled");
+      this.#target.hooks?.settle();
+      await orders.stop();
+      await Promise.all([load.stop(), maps.stop()]);
+      await clients.settle();
+      await pause(this.#settleMs);
+      await maps.read();
+      this.#record({ f: "settled", type: "info" });
+      for (const { name } of scenario.channels) {
+        const present = await load.publisher.presence(name);
+        this.#record({ f: "presence", type: "ok", channel: name, clients: present });
+      }
+    } catch (error) {
+      // After an error the rest of the run has no value.
+      this.#recorder.abandon();
+      load.abandon();
+      orders.close();
+      maps.close();
+      await clients.end().catch(() => undefined);
+      throw error;
+    }
+    load.publisher.close();
+    orders.close();
+    maps.close();
+    await clients.end();
+    const { server, events } = this.#target;
+    if (server === undefined || events === undefined) return;
+    await new LastEvents(server, events, this.#target).await((what) => {
+      this.#record({ f: "told", type: "info", what });
+    });
+  }
+
+  /** Says of what the receiver of events is told, and lets it record what it takes. */
+  #recordEvents(): void {
+    const { events, scenario } = this.#target;
+    if (events === undefined) return;
+    const channels = scenario.channels.filter(isTold).map(({ name }) => name);
+    this.#record({ f: "events", type: "info", channels, keepMax: limits.eventsKeepDefault });
+    events.recordTo(this.#recorder);
+  }
+
+  /** Injects faults until enough time has passed and enough publications were delivered. */
+  async #breakThings(
+    clients: Clients,
+    { load, orders, maps }: Loads,
+    subscribers: FaultyNetwork,
+    publishers: FaultyNetwork,
+  ): Promise<void> {
+    const { server, hooks, events, gateways, homes, scenario } = this.#target;
+    const { seed, seconds, faults } = this.#options;
+    const maker = new FaultMaker({
+      subscribers,
+      publishers,
+      ...(server === undefined ? {} : { server }),
+      ...(hooks === undefined ? {} : { hooks }),
+      ...(events === undefined ? {} : { events }),
+      channels: [...scenario.channels, ...scenario.maps].map(({ name }) => name),
+      gateways,
+      homes,
+      burst: (channel) => load.burst(channel),
+      quiet: load.quiet,
+      stir: (channel) => maps.stir(channel),
+      still: maps.still,
+      crashing: (channel) => this.#record({ f: "crash", type: "info", channel }),
+    });
+    const timeline = new FaultRunner(maker, faults, seed + 5, (fault) => {
+      this.#recorder.record(fault);
+    });
+    const running = timeline.run();
+    const endMs = performance.now() + seconds * 1_000;
+    const isOver = new AbortController();
+    const failed = running.catch(() => isOver.abort());
+    try {
+      const failures = () => [
+        ...load.publisher.failures,
+        ...orders.failures,
+        ...maps.failures,
+        ...(hooks?.failures ?? []),
+        ...(events?.failures ?? []),
+      ];
+      await this.#watch(clients, failures, endMs, isOver.signal);
+    } finally {
+      timeline.stop();
+      await failed;
+    }
+    await running;
+  }
+
+  /**
+   * Waits until enough time has passed and enough publications were delivered. Rejects with the first failure of a
+   * client, or of those that the function gives.
+   */
+  async #watch(
+    clients: Clients,
+    failures: () => readonly string[],
+    endMs: number,
+    isOver: AbortSignal,
+  ): Promise<void> {
+    const { deliveries } = this.#options;
+    for (let printedMs = performance.now(); !isOver.aborted; await pause(500)) {
+      const progress = await clients.progress();
+      const [failure] = [...progress.failures, ...failures()];
+      if (failure !== undefined) throw new Error(failure);
+      if (performance.now() >= endMs && progress.deliveries >= deliveries) break;
+      if (performance.now() - printedMs < printedEveryMs) continue;
+      printedMs = performance.now();
+      this.#print(
+        `${progress.deliveries} deliveries, ${progress.subscribed} of ${progress.wanted} subscriptions`,
+      );
+    }
+  }
+
+  /** A deployed server's host name, for clients that connect to a proxy. */
+  get #hostHeader(): { readonly hostHeader?: string } {
+    return this.#target.server === undefined ? { hostHeader: this.#target.url.host } : {};
+  }
+
+  /**
+   * How long the guarantees may take to hold again: a gateway gets entries that a crash delayed within 8 s (rule L4),
+   * and a socket whose client vanished is found when it has been silent for two ping intervals and 10 s (rules K2, K4).
+   */
+  get #settleMs(): number {
+    return 10_000 + 2 * this.#target.pingIntervalMs + 2_000;
+  }
+
+  #record(event: Unmarked<HistoryEvent>): void {
+    this.#recorder.record({ ...event, process: "prove", time: microseconds() });
+  }
+}
+
+/** What backends do meanwhile. */
+interface Loads {
+  readonly load: PublishLoad;
+  readonly orders: OrderLoad;
+  readonly maps: MapLoad;
+}
+
+/** An event of any kind without its process and time. */
+type Unmarked<Each> = Each extends HistoryEvent ? Omit<Each, "process" | "time"> : never;
+
+const printedEveryMs = 10_000;

@@ -1,0 +1,500 @@
+import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
+import type { JsonText } from "../../../src/protocol/json/text.ts";
+import type { WorldContext } from "./world-context.ts";
+import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
+import { isMap } from "./map-kinds.ts";
+import type { ReceivedFrame, ReceivedPush } from "./received-frame.ts";
+import type { ClientEnd, Socket } from "./socket.ts";
+import { subscriptionOf } from "./subscription-of.ts";
+import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import type { ClientToken, WatchedConnection } from "./user-rules.ts";
+
+/** An object that accepts sockets: a gateway, or a channel object. */
+interface Place {
+  readonly name: string;
+  open(client: ClientEnd, claims: ConnectionClaims): Socket;
+}
+
+/** The properties in which a client differs from others. */
+export interface ClientTraits {
+  readonly name: string;
+  /** The user of the client's token; by default the client's own name. */
+  readonly user?: string;
+  /** The `info` claim of the client's token. */
+  readonly info?: JsonText;
+  /** Channels that the client's token subscribes it to. */
+  readonly given: readonly string[];
+  /** The only channel at the client's address, where there is only one. */
+  readonly only?: string;
+  /** Whether the client drops a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
+  readonly reconnectsEarly: boolean;
+  /** Chooses the object for each connection. */
+  readonly choosePlace: () => Place;
+  /** How long the client waits before it reconnects or subscribes again, ms. */
+  readonly backoffMs: () => number;
+}
+
+/** A client that behaves like an SDK: it reconnects when its connection breaks, and recovers its subscriptions. */
+export class WorldClient {
+  readonly name: string;
+  readonly #context: WorldContext;
+  readonly #traits: ClientTraits;
+  readonly #subscriptions = new Map<string, ClientSubscription>();
+  readonly #waiting = new Map<number, (frame: ReceivedFrame) => void>();
+  /** Publishes without an answer yet: how each outcome is noted, by the data. */
+  readonly #publishing = new Map<string, NoteOutcome>();
+  #connection: Connection | undefined;
+  #token: ClientToken | undefined;
+  #tokens = 0;
+  #isWanted = false;
+  #ids = 0;
+  #published = 0;
+
+  constructor(traits: ClientTraits, context: WorldContext) {
+    this.name = traits.name;
+    this.#traits = traits;
+    this.#context = context;
+    for (const channel of traits.given) this.subscription(channel);
+  }
+
+  /** The user of the client's token. */
+  get user(): string {
+    return this.#traits.user ?? this.name;
+  }
+
+  /** The subscriptions that are live as far as the client knows. */
+  get live(): readonly ClientSubscription[] {
+    return [...this.#subscriptions.values()].filter(({ state }) => state === "on");
+  }
+
+  /** The subscriptions that the client wants. */
+  get wanted(): readonly ClientSubscription[] {
+    if (!this.#isWanted) return [];
+    return [...this.#subscriptions.values()].filter(
+      ({ wanted, given, isRevoked }) => wanted || (given && !isRevoked),
+    );
+  }
+
+  /** The client's ID and the object that it is connected to; undefined without a connection. */
+  get connected(): { readonly id: string; readonly place: string } | undefined {
+    const { id, place } = this.#connection ?? {};
+    return id === undefined || place === undefined ? undefined : { id, place };
+  }
+
+  /** How many of the client's commands were not answered. */
+  get unanswered(): number {
+    return this.#waiting.size;
+  }
+
+  /** The client's subscription to a channel. */
+  subscription(channel: string): ClientSubscription {
+    const known = this.#subscriptions.get(channel);
+    if (known !== undefined) return known;
+    const given = this.#traits.given.includes(channel);
+    const subscription = subscriptionOf(channel, given, {
+      who: this.name,
+      context: this.#context,
+      send: (command, answered) => this.#send(command, answered),
+      askLater: (work) => this.#context.timeline.after(this.#traits.backoffMs(), work),
+    });
+    this.#subscriptions.set(channel, subscription);
+    return subscription;
+  }
+
+  connect(): void {
+    this.#isWanted = true;
+    if (this.#connection !== undefined) return;
+    const place = this.#traits.choosePlace();
+    const connection: Connection = {
+      place: place.name,
+      id: undefined,
+      socket: undefined,
+      watched: undefined,
+    };
+    const end: ClientEnd = {
+      receive: (frame) => {
+        for (const line of frame.split("\n")) this.#takeFrame(connection, line);
+      },
+      closed: (code) => this.#closed(connection, code),
+    };
+    this.#connection = connection;
+    const subscriptions = this.#traits.given.map((channel) => ({ channel, override: {} }));
+    const { info, user = this.name } = this.#traits;
+    const shown = info === undefined ? {} : { info };
+    const token = this.#context.users && this.#currentToken();
+    const claims = { user, expireAtSeconds: 0, subscriptions, ...shown, ...token };
+    const socket = place.open(end, claims);
+    connection.socket = socket;
+    connection.watched = this.#watch(user, place.name, socket, token);
+    const subs = Object.fromEntries(
+      this.#traits.given.map((channel) => [channel, this.subscription(channel).recovering]),
+    );
+    this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
+  }
+
+  /** The `jti` of the token with which the client connects; undefined before its first connect. */
+  get tokenUid(): string | undefined {
+    return this.#token?.uid;
+  }
+
+  /** A token is used until it is refused. */
+  #currentToken(): ClientToken {
+    this.#token ??= {
+      uid: `${this.name}-${++this.#tokens}`,
+      issuedAtSeconds: Math.floor(this.#context.timeline.nowMs / 1_000),
+    };
+    return this.#token;
+  }
+
+  #watch(
+    user: string,
+    place: string,
+    socket: Socket,
+    token: ClientToken | undefined,
+  ): WatchedConnection | undefined {
+    const { only } = this.#traits;
+    return this.#context.users?.rules.open({
+      user,
+      who: this.name,
+      place,
+      ...(only === undefined ? {} : { only }),
+      ...(token === undefined ? {} : { token }),
+      socket,
+      isSubscribed: (channel) => {
+        const { state, leaving } = this.subscription(channel);
+        return state !== "off" || leaving > 0;
+      },
+    });
+  }
+
+  disconnect(): void {
+    this.#isWanted = false;
+    this.#drop();
+  }
+
+  subscribe(channel: string): void {
+    if (!this.#knows(channel)) return;
+    const subscription = this.subscription(channel);
+    if (subscription.given || subscription.wanted) return;
+    subscription.wanted = true;
+    this.#ask(subscription);
+  }
+
+  /** @param forgets whether the client won't recover when it subscribes again */
+  unsubscribe(channel: string, forgets: boolean): void {
+    if (!this.#knows(channel)) return;
+    const subscription = this.subscription(channel);
+    if (subscription.given || !subscription.wanted) return;
+    subscription.wanted = false;
+    const { state } = subscription;
+    subscription.end(forgets);
+    if (state !== "off") this.#leave(subscription);
+  }
+
+  #leave(subscription: ClientSubscription): void {
+    const { channel } = subscription;
+    const watched = this.#connection?.watched;
+    subscription.leaving++;
+    this.#send({ unsubscribe: { channel } }, () => {
+      watched?.told(channel);
+      subscription.leaving--;
+    });
+  }
+
+  publish(channel: string): void {
+    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    const data = `${this.name}-${++this.#published}`;
+    const { process } = this.subscription(channel);
+    const publish = { process, f: "publish", channel, value: data } as const;
+    this.#publish(data, { channel, data }, (type) => {
+      this.#context.eventLog.note({ ...publish, type });
+    });
+  }
+
+  /** Sets a key of a map, or removes it. */
+  change(channel: string, key: string, removes: boolean): void {
+    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    const data = `${this.name}-${++this.#published}`;
+    const { process } = this.subscription(channel);
+    const own = removes ? { removed: true } : { data };
+    const value = removes ? {} : { value: data };
+    const change = { process, f: "map-change", channel, change: data, key, ...value } as const;
+    this.#publish(data, { channel, type: 1, key, ...own }, (type) => {
+      this.#context.eventLog.note({ ...change, type });
+    });
+  }
+
+  #publish(data: string, publish: object, note: NoteOutcome): void {
+    note("invoke");
+    this.#publishing.set(data, note);
+    const sentAtMs = this.#context.timeline.nowMs;
+    this.#send({ publish }, ({ error }) => {
+      this.#publishing.delete(data);
+      // SDKs have given up by then, and a publication that isn't delivered within 10 s no longer delays the reply (rule
+      // B4).
+      const isLate = this.#context.timeline.nowMs - sentAtMs >= replyTimeoutMs;
+      const isUnknown = isLate || error?.code === errorCodes.internal.code;
+      note(isUnknown ? "info" : error === undefined ? "ok" : "fail");
+    });
+  }
+
+  /** Requests presence. The reply needs no check. */
+  seePresence(channel: string): void {
+    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    this.#send({ presence: { channel } }, ({ error }) => {
+      if (error !== undefined && error.temporary !== true)
+        this.#complain(`got no presence: ${error.code}`);
+    });
+  }
+
+  #knows(channel: string): boolean {
+    const { only } = this.#traits;
+    return only === undefined || only === channel;
+  }
+
+  #onConnect(connection: Connection, { connect, error }: ReceivedFrame): void {
+    if (connect === undefined) {
+      if (error?.temporary !== true) this.#complain(`couldn't connect: ${error?.code}`);
+      this.#drop();
+      this.#comeBack();
+      return;
+    }
+    connection.id = connect.client;
+    for (const channel of this.#traits.given) {
+      const subscription = this.subscription(channel);
+      const result = connect.subs?.[channel];
+      connection.watched?.told(channel);
+      if (result !== undefined)
+        subscription.begin(result, subscription.position !== undefined, connect.client);
+      // An order may have ended it before it began (rule U2).
+      else if (this.#context.users !== undefined) subscription.revoke();
+      else this.#complain(`was not subscribed to ${channel}`);
+    }
+    for (const subscription of this.#subscriptions.values())
+      if (subscription.wanted) this.#ask(subscription);
+  }
+
+  #ask(subscription: ClientSubscription): void {
+    const connection = this.#connection;
+    if (connection?.id === undefined || subscription.state !== "off" || !subscription.wanted)
+      return;
+    const generation = ++subscription.generation;
+    subscription.state = "asking";
+    subscription.startFlow();
+    this.#request(connection, subscription, generation);
+  }
+
+  /** Sends the next request for a subscription. */
+  #request(connection: Connection, subscription: ClientSubscription, generation: number): void {
+    const { channel } = subscription;
+    const isAsking = (): boolean =>
+      subscription.state === "asking" && subscription.generation === generation;
+    let isAnswered = false;
+    subscription.asks++;
+    this.#send({ subscribe: subscription.request }, ({ subscribe, error }) => {
+      isAnswered = true;
+      subscription.asks--;
+      connection.watched?.told(channel);
+      if (!isAsking()) return;
+      if (subscribe !== undefined) {
+        const hasBegun = subscription.takeReply(subscribe, connection.id ?? "");
+        if (!hasBegun) this.#request(connection, subscription, generation);
+        return;
+      }
+      if (this.#context.users !== undefined && isOrdersError(error?.code)) {
+        subscription.revoke();
+        return;
+      }
+      const isExpected = error?.temporary === true || subscription.startsAgain(error?.code ?? 0);
+      if (!isExpected) this.#complain(`couldn't subscribe: ${error?.code}`);
+      subscription.end();
+      this.#askLater(subscription);
+    });
+    if (!this.#traits.reconnectsEarly) return;
+    this.#context.timeline.after(replyTimeoutMs, () => {
+      if (isAnswered || !isAsking() || this.#connection !== connection) return;
+      this.#drop();
+      this.#comeBack();
+    });
+  }
+
+  #askLater(subscription: ClientSubscription): void {
+    this.#context.timeline.after(this.#traits.backoffMs(), () => this.#ask(subscription));
+  }
+
+  #takeFrame(connection: Connection, line: string): void {
+    if (connection !== this.#connection) return;
+    const frame: ReceivedFrame = JSON.parse(line);
+    if (frame.id !== undefined) {
+      const answered = this.#waiting.get(frame.id);
+      this.#waiting.delete(frame.id);
+      if (answered === undefined) this.#complain(`was answered twice: ${line}`);
+      answered?.(frame);
+    } else if (frame.push !== undefined) this.#takePush(connection, frame.push);
+  }
+
+  #takePush(
+    connection: Connection,
+    { channel, pub, join, leave, subscribe, unsubscribe }: ReceivedPush,
+  ): void {
+    if (channel === undefined) return; // A refresh push.
+    const subscription = this.subscription(channel);
+    if (subscribe !== undefined) this.#takeOrdered(connection, subscription, subscribe);
+    if (pub !== undefined) subscription.take(pub);
+    if (join !== undefined) subscription.takePresenceEvent("join", join.info.client);
+    if (leave !== undefined) subscription.takePresenceEvent("leave", leave.info.client);
+    if (unsubscribe?.code === unsubscribedByOrder) this.#revoke(connection, subscription);
+    else if (unsubscribe !== undefined) this.#lose(subscription, unsubscribe);
+  }
+
+  /** An order subscribes the client (rule U7). */
+  #takeOrdered(
+    { id = "", watched }: Connection,
+    subscription: ClientSubscription,
+    result: ReceivedResult,
+  ): void {
+    const { channel } = subscription;
+    const { epoch = "", offset = 0 } = result;
+    if (watched === undefined) this.#complain(`was subscribed to ${channel} by a push`);
+    const since = watched?.subscribed(channel, { epoch, offset });
+    if (subscription.leaving === 0) subscription.beginOrdered(result, since, id);
+    else {
+      // The client can't tell whether its unsubscribe ended this subscription, too: its reply may have had to wait for
+      // that of a publish.
+      this.#drop();
+      this.#comeBack();
+    }
+  }
+
+  /** An order ends the client's subscription, if it has one (rule U2). */
+  #revoke({ watched }: Connection, subscription: ClientSubscription): void {
+    const { channel, state, leaving } = subscription;
+    if (watched === undefined) this.#complain(`was unsubscribed from ${channel} by an order`);
+    watched?.unsubscribed(channel);
+    if (leaving > 0 || state === "off") return;
+    subscription.revoke();
+    // The client's subscribe may have reached the server after the order.
+    if (subscription.asks > 0) this.#leave(subscription);
+  }
+
+  #lose(subscription: ClientSubscription, unsubscribe: { readonly code: number }): void {
+    this.#connection?.watched?.told(subscription.channel);
+    if (subscription.leaving > 0) return;
+    if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
+    subscription.lose(unsubscribe.code);
+    this.#askLater(subscription);
+  }
+
+  #closed(connection: Connection, code: number): void {
+    if (connection !== this.#connection) return;
+    // 3008: the client synchronised a map for too long.
+    const isExpected = code === 1006 || code === 3010 || connection.watched !== undefined;
+    const isTooLong = code === disconnectCodes.slow.code && this.#hasMaps;
+    if (!isTooLong && (!isExpected || isInexplicable(code)))
+      this.#complain(`was closed with ${code}`);
+    connection.watched?.closed(code);
+    if (code === 3010) {
+      for (const subscription of this.live) {
+        if (subscription.given || subscription.isOrdered) subscription.lose(code);
+      }
+    }
+    if (code === disconnectCodes.invalidToken.code) this.#token = undefined;
+    if (isTerminal(code)) this.#isWanted = false;
+    this.#forgetConnection();
+    this.#comeBack();
+  }
+
+  get #hasMaps(): boolean {
+    return [...this.#subscriptions.keys()].some(isMap);
+  }
+
+  #comeBack(): void {
+    this.#context.timeline.after(this.#traits.backoffMs(), () => {
+      if (this.#isWanted) this.connect();
+    });
+  }
+
+  /** Ends the subscriptions that are neither live nor wanted. */
+  giveUp(): void {
+    for (const subscription of this.#subscriptions.values()) {
+      if (!this.wanted.includes(subscription) && !subscription.isOrdered) subscription.end(true);
+    }
+  }
+
+  /** The connection breaks; both ends notice. */
+  breakLine(): void {
+    this.#connection?.socket?.break();
+  }
+
+  #drop(): void {
+    this.#connection?.socket?.leave();
+    this.#connection?.watched?.closed();
+    this.#forgetConnection();
+  }
+
+  #forgetConnection(): void {
+    this.#connection = undefined;
+    this.#waiting.clear();
+    for (const note of this.#publishing.values()) note("info");
+    this.#publishing.clear();
+    for (const subscription of this.#subscriptions.values()) {
+      // The next connection doesn't have a subscription that an order made.
+      subscription.end(subscription.isOrdered);
+      subscription.leaving = 0;
+      subscription.asks = 0;
+    }
+  }
+
+  #send(command: object, answered: (frame: ReceivedFrame) => void): void {
+    const id = ++this.#ids;
+    this.#waiting.set(id, answered);
+    this.#connection?.socket?.fromClient(JSON.stringify({ id, ...command }));
+  }
+
+  #complain(what: string): void {
+    this.#context.publicationLog.complain(`${this.name} ${what}`);
+  }
+}
+
+/** Notes that a publish begins, or its outcome. */
+type NoteOutcome = (type: "invoke" | "ok" | "fail" | "info") => void;
+
+interface Connection {
+  readonly place: string;
+  /** Absent until connect was answered. */
+  id: string | undefined;
+  socket: Socket | undefined;
+  /** Undefined where users have no homes. */
+  watched: WatchedConnection | undefined;
+}
+
+/** Whether a subscribe is answered so because an order ended it, or made the subscription first (rules U2 and U7). */
+function isOrdersError(code: number | undefined): boolean {
+  return code === errorCodes.permissionDenied.code || code === errorCodes.alreadySubscribed.code;
+}
+
+/** Whether neither a failure nor an order may close a connection with this code. */
+function isInexplicable(code: number): boolean {
+  const { insufficientState, internalServerError, permissionDenied, connectionExpired } =
+    disconnectCodes;
+  const { invalidToken } = disconnectCodes;
+  const known = [
+    insufficientState,
+    internalServerError,
+    permissionDenied,
+    connectionExpired,
+    invalidToken,
+  ];
+  return code !== 1006 && code < 4_000 && known.every((one) => one.code !== code);
+}
+
+/** Whether SDKs don't reconnect after this close code (docs/protocol.md 1.8). */
+function isTerminal(code: number): boolean {
+  return (code >= 3_500 && code < 4_000) || (code >= 4_500 && code < 5_000);
+}
+
+/** The code of an unsubscribe push by which an order is carried out. */
+const unsubscribedByOrder = unsubscribeCodes.server.code;
+
+/** How long SDKs wait for a reply. */
+const replyTimeoutMs = 5_000;

@@ -1,0 +1,70 @@
+/** The maps of a world: one namespace for each name, with options so small that runs reach their bounds. */
+import type { MapOptions } from "../../../src/config/config.ts";
+import { presenceKindOf } from "./presence-kinds.ts";
+
+/**
+ * `map:` keeps all its changes, `slim:` so few that clients often have to read the state anew, `perm:` keeps its keys for
+ * ever, `temp:` is in the memory of its object.
+ */
+export const mapKinds = ["map:m", "slim:s", "perm:p", "temp:t"];
+
+/** The mode of a channel; undefined if it isn't a map. */
+export function mapModeOf(channel: string): MapOptions["mode"] | undefined {
+  const [namespace = ""] = channel.split(":");
+  return modes[namespace];
+}
+
+/** Whether the channel is a map of any kind. */
+export function isMap(channel: string): boolean {
+  return mapModeOf(channel) !== undefined || presenceKindOf(channel) !== undefined;
+}
+
+const modes: Readonly<Record<string, MapOptions["mode"]>> = {
+  map: "recoverable",
+  slim: "recoverable",
+  perm: "persistent",
+  temp: "ephemeral",
+};
+
+const open = {
+  subscription_type: "map",
+  presence: true,
+  allow_subscribe_for_client: true,
+  allow_presence_for_client: true,
+};
+
+/** A page holds a few of the keys, and a reply that makes a client live a few changes. */
+const shared = {
+  allow_publish_for_client: true,
+  allow_remove_for_client: true,
+  min_page_size: 1,
+  default_page_size: 2,
+  max_page_size: 4,
+};
+
+/** How the configuration describes them. */
+export const mapNamespaces: readonly object[] = [
+  {
+    ...open,
+    name: "map",
+    map: { ...shared, mode: "recoverable", key_ttl: "8s", stream_size: 1_000, stream_ttl: "1h" },
+  },
+  {
+    ...open,
+    name: "slim",
+    map: {
+      ...shared,
+      mode: "recoverable",
+      key_ttl: "5s",
+      stream_size: 4,
+      stream_ttl: "20s",
+      meta_ttl: "40s",
+    },
+  },
+  {
+    ...open,
+    name: "perm",
+    map: { ...shared, mode: "persistent", stream_size: 20, stream_ttl: "1m" },
+  },
+  { ...open, name: "temp", map: { ...shared, mode: "ephemeral", key_ttl: "8s" } },
+];

@@ -1,0 +1,57 @@
+import type { Payload } from "../../../src/protocol/payload.ts";
+import type { StreamPosition } from "../../../src/protocol/publication.ts";
+
+/** A publication that is kept. */
+export interface Kept {
+  /** The key that was changed, on a map. */
+  readonly key?: string;
+  readonly offset: number;
+  readonly data: Payload;
+}
+
+/** A channel's position and its kept publications. */
+export interface Stream {
+  readonly epoch: string;
+  readonly top: number;
+  readonly publications: readonly Kept[];
+  readonly timeMs: number;
+  readonly version: bigint;
+  readonly versionEpoch: string;
+}
+
+/** A publish whose key is remembered. */
+export interface Key {
+  readonly timeMs: number;
+  /** Absent without history. */
+  readonly position?: StreamPosition;
+}
+
+/** The state of a channel. It is never changed, only replaced, so an older state can be restored. */
+export interface ModelState {
+  readonly stream: Stream | undefined;
+  readonly keys: ReadonlyMap<string, Key>;
+  /** The keys of a map; absent on other channels. */
+  readonly entries?: ReadonlyMap<string, ModelEntry>;
+  /** What an ephemeral map has written down; "out" once it was taken out, undefined if it never wrote anything. */
+  readonly checkpoint?: Pick<ModelState, "stream" | "entries"> | "out" | undefined;
+}
+
+/** A key of a map. */
+export interface ModelEntry {
+  /** Undefined if the key was removed, and its version is remembered. */
+  readonly data: Payload | undefined;
+  /** Of the last change. */
+  readonly offset: number;
+  readonly timeMs: number;
+  readonly version: bigint;
+  readonly versionEpoch: string;
+  /** When a key of a presence map ends, ms since 1970; absent: it doesn't. */
+  readonly endsMs?: number;
+}
+
+/** The outcome of a command. */
+export interface ModelAnswer {
+  readonly outcome: string;
+  readonly position?: StreamPosition;
+  readonly publications?: readonly Kept[];
+}

@@ -1,0 +1,316 @@
+import type { CallKind, CallOutcome } from "./network.ts";
+import { Random } from "../../support/random.ts";
+import { namedRandom } from "./named-random.ts";
+import { mapKinds, mapModeOf } from "./map-kinds.ts";
+import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
+import { presenceClients, type PresenceFaults, withPresenceActions } from "./presence-plan.ts";
+import { presenceChannels } from "./presence-kinds.ts";
+import { pollKinds, pollModeOf } from "./poll-kinds.ts";
+import { type PollAction, withPollActions } from "./poll-plan.ts";
+import { type OrderAction, withUsers } from "./user-plan.ts";
+import { paddingMax, type WorldLimits } from "./world.ts";
+
+/** Everything about one run, as plain data: the same plan gives the same run. */
+export interface Plan {
+  /** Seeds everything that the plan doesn't list: latencies and the outcome of each call. */
+  readonly seed: number;
+  /** The share of calls with a fault, from 0 to 1. */
+  readonly faultShare: number;
+  /** The only calls that fail; absent: all kinds do. */
+  readonly presenceFaults?: PresenceFaults;
+  /** The outcomes of calls by name; all other calls succeed. Absent: each outcome is drawn at random. */
+  readonly outcomes?: Readonly<Record<string, CallOutcome>>;
+  readonly channels: readonly string[];
+  readonly gateways: number;
+  /** Whether users have homes; absent: they haven't. */
+  readonly hasHomes?: boolean;
+  /** Limits that are lower than usual, if any. */
+  readonly limits?: WorldLimits;
+  readonly clients: readonly PlannedClient[];
+  /** Whether the databases are used for this run alone and execute every statement. */
+  readonly freshDatabases?: boolean;
+  readonly steps: readonly Step[];
+}
+
+export interface PlannedClient {
+  /** The channel whose object the client connects to; absent for a client of gateways. */
+  readonly own?: string;
+  /** A channel that the client's token subscribes it to. */
+  readonly given?: string;
+  /** The user of the client's token; absent: a user of its own. */
+  readonly user?: string;
+  readonly reconnectsEarly: boolean;
+}
+
+/** One action, and how many ms pass after it. */
+export type Step = Action & { readonly ms: number };
+
+/** Actions name clients by number and objects by name. */
+export type Action =
+  | {
+      readonly do: "publish";
+      readonly channel: string;
+      readonly keyed: boolean;
+      /** How many characters the data is longer than necessary. */
+      readonly padding?: number;
+    }
+  | { readonly do: "publish version"; readonly channel: string; readonly version: number }
+  | { readonly do: "reuse key"; readonly channel: string; readonly index: number }
+  | {
+      readonly do: "read";
+      readonly channel: string;
+      readonly limit: number;
+      readonly reverse: boolean;
+      readonly since?: number;
+    }
+  | { readonly do: "remove"; readonly channel: string }
+  | {
+      readonly do: "subscribe" | "leave" | "forget" | "publish own" | "see presence";
+      readonly client: number;
+      readonly channel: string;
+    }
+  | { readonly do: "connect" | "disconnect" | "break"; readonly client: number }
+  | { readonly do: "evict" | "crash" | "close"; readonly object: string }
+  | { readonly do: "crash at commit"; readonly object: string }
+  /** The write after so many successful ones fails. */
+  | { readonly do: "fail"; readonly object: string; readonly writes: number }
+  | { readonly do: "turn clock"; readonly object: string; readonly byMs: number }
+  /** For so many ms, the object's calls of this kind to another one fail. */
+  | {
+      readonly do: "cut";
+      readonly object: string;
+      readonly kind: CallKind;
+      readonly to: string;
+      readonly forMs: number;
+    }
+  | MapAction
+  | PollAction
+  | OrderAction;
+
+/**
+ * The plan of a seed: the channels of every tenth one are a channel with its presence maps, and of every tenth one of the
+ * others they are shared polls. Of the rest, users have homes in every second
+ * one, and the channels of every third one are maps.
+ */
+export function planOf(seed: number): Plan {
+  const random = namedRandom(seed, "users");
+  const maps = namedRandom(seed, "maps");
+  const polls = namedRandom(seed, "polls");
+  const presence = namedRandom(seed, "presence maps");
+  if (presence.chance(0.1)) return presencePlan(seed, presence);
+  if (polls.chance(0.1)) return pollPlan(seed, polls);
+  const plan = maps.chance(0.35) ? mapPlan(seed, maps) : plainPlan(seed, kinds);
+  if (!random.chance(0.5)) return plan;
+  const withOrders = withUsers(plan, random);
+  // An order subscribes to the changes of a map alone, without its state.
+  const steps = withOrders.steps.filter(
+    (step) => step.do !== "subscribe user" || mapModeOf(step.channel) === undefined,
+  );
+  return { ...withOrders, steps };
+}
+
+/** A plan whose channels are maps. A token subscribes to none of them, because its subscriptions have no state. */
+function mapPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, mapKinds);
+  const clients = plan.clients.map(({ own, reconnectsEarly }) => ({
+    ...(own === undefined ? {} : { own }),
+    reconnectsEarly,
+  }));
+  const others = plan.steps.findIndex((step) => step.do !== "connect");
+  const filled = random.chance(0.5) ? filledMap(random.pick(plan.channels)) : [];
+  const steps = plan.steps.toSpliced(others, 0, ...filled);
+  return { ...plan, clients, steps: withMapActions(random, steps) };
+}
+
+/** A plan whose channels are shared polls. A token subscribes to none of them, because nobody tracks keys with it. */
+function pollPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, pollKinds);
+  const clients = plan.clients.map(({ own, reconnectsEarly }) => ({
+    ...(own === undefined ? {} : { own }),
+    reconnectsEarly,
+  }));
+  const steps = withPollActions(random, plan.steps, clients.length);
+  const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
+  return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
+}
+
+/** A plan whose channels are one with presence maps, and these. */
+function presencePlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, presenceChannels, true);
+  const clients = presenceClients(random, plan.clients);
+  const steps = withPresenceActions(random, plan.steps, clients.length);
+  const faults = random.chance(0.4) ? random.pick(["counts", "tells"] as const) : undefined;
+  const presence = { ...plan, clients, steps };
+  if (faults === undefined) return presence;
+  const presenceFaults = faults;
+  return { ...presence, steps: steps.filter(isHarmless), faultShare: 0.4, presenceFaults };
+}
+
+function plainPlan(seed: number, kinds: readonly string[], takesAll = false): Plan {
+  const random = new Random(seed);
+  const isLarge = random.chance(0.02);
+  const some = isLarge ? kinds : pickSome(random, kinds, random.chance(0.7) ? 1 : 2);
+  const channels = takesAll ? kinds : some;
+  const gateways = isLarge ? 3 : random.between(1, 3);
+  const clients = Array.from({ length: isLarge ? 6 : random.between(2, 4) }, (_, index) =>
+    clientOf(random, channels, index),
+  );
+  const objects = [...channels, ...Array.from({ length: gateways }, (_, index) => `g${index + 1}`)];
+  const limits = limitsOf(random);
+  const isPadded = limits !== undefined;
+  const place: Place = { channels, gateways, objects, clients: clients.length, isPadded };
+  const beginnings: Step[] = clients.map((_, client) => ({ do: "connect", client, ms: 0 }));
+  const subscribes = clients.map((_, client): Step => {
+    return { do: "subscribe", client, channel: random.pick(channels), ms: random.between(0, 100) };
+  });
+  const faultless = random.chance(0.2);
+  const steps = Array.from({ length: stepsOf(random, isLarge) }, (): Step => {
+    return { ...randomAction(random, place), ms: pause(random) };
+  });
+  return {
+    seed,
+    faultShare: faultless ? 0 : random.pick([0, 0.05, 0.2, 0.4]),
+    channels,
+    gateways,
+    ...(limits === undefined ? {} : { limits }),
+    clients,
+    ...(random.chance(0.03) ? { freshDatabases: true } : {}),
+    steps: [...beginnings, ...subscribes, ...(faultless ? steps.filter(isHarmless) : steps)],
+  };
+}
+
+/** Whether no fault of a run has to do with anything but presence maps. */
+export function isPresenceCalm({
+  steps,
+  faultShare,
+  presenceFaults,
+  outcomes = {},
+}: Plan): boolean {
+  const isFaulty = faultShare > 0 || Object.keys(outcomes).length > 0;
+  return steps.every(isHarmless) && (presenceFaults !== undefined || !isFaulty);
+}
+
+/** Whether a run has no fault. Then no client may notice anything, not even a delay. */
+export function isFaultless({ faultShare, outcomes = {}, steps }: Plan): boolean {
+  return faultShare === 0 && Object.keys(outcomes).length === 0 && steps.every(isHarmless);
+}
+
+function isHarmless(step: Step): boolean {
+  return !harmful.has(step.do);
+}
+
+const harmful: ReadonlySet<Step["do"]> = new Set([
+  "crash",
+  "crash at commit",
+  "fail",
+  "turn clock",
+  "cut",
+  // Its subscribers are told that they have to read the map anew.
+  "clear",
+  "begin epoch",
+  "behave",
+]);
+
+/** In a short run no later event can repair a fault. */
+function stepsOf(random: Random, isLarge: boolean): number {
+  if (isLarge) return random.between(80, 160);
+  return random.chance(0.5) ? random.between(2, 10) : random.between(12, 30);
+}
+
+interface Place {
+  readonly channels: readonly string[];
+  readonly gateways: number;
+  readonly objects: readonly string[];
+  readonly clients: number;
+  /** Whether some publications are large. */
+  readonly isPadded: boolean;
+}
+
+/** One channel of each kind. With few channels, more events concern the same channel. */
+const kinds = ["keep:a", "few:b", "last:c", "none:d", "tell:e"];
+
+function clientOf(random: Random, channels: readonly string[], index: number): PlannedClient {
+  const reconnectsEarly = index % 2 === 0;
+  if (random.chance(0.3)) return { own: random.pick(channels), reconnectsEarly };
+  return random.chance(0.2)
+    ? { given: random.pick(channels), reconnectsEarly }
+    : { reconnectsEarly };
+}
+
+/** Sometimes limits so low that most recoveries exceed them. */
+function limitsOf(random: Random): WorldLimits | undefined {
+  if (!random.chance(0.15)) return undefined;
+  return { recoveryMax: random.pick([5, 20]), queueBytesMax: 65_536 };
+}
+
+function randomAction(random: Random, place: Place): Action {
+  const { channels, objects, clients, isPadded } = place;
+  const channel = random.pick(channels);
+  const client = random.between(0, clients - 1);
+  const roll = random.between(0, 99);
+  if (roll < 28) return backendAction(random, channel, isPadded);
+  if (roll < 64) return clientAction(random, client, channel);
+  if (roll < 65) return cut(random, channel, place.gateways);
+  if (roll < 67) return { do: "fail", object: channel, writes: random.between(0, 4) };
+  if (roll < 72) return { do: "crash at commit", object: channel };
+  if (roll < 75) {
+    const object = random.pick(objects);
+    return { do: "turn clock", object, byMs: random.between(-2_000, 2_000) };
+  }
+  const object = random.pick(objects);
+  if (roll < 90) return { do: "evict", object };
+  return roll < 98 ? { do: "crash", object } : { do: "close", object };
+}
+
+/** One of two objects can't reach the other any more, while the other still reaches it. */
+function cut(random: Random, channel: string, gateways: number): Action {
+  const gateway = `g${random.between(1, gateways)}`;
+  const forMs = random.between(5_000, 30_000);
+  // Without history, a channel object that hibernates between two attempts forgets what it couldn't deliver.
+  return channel.startsWith("none:") || random.chance(0.5)
+    ? { do: "cut", object: gateway, kind: "ask", to: channel, forMs }
+    : { do: "cut", object: channel, kind: deliversOf(channel, random), to: gateway, forMs };
+}
+
+function deliversOf(channel: string, random: Random): CallKind {
+  return pollModeOf(channel) !== undefined && random.chance(0.8) ? "polled" : "deliver";
+}
+
+function backendAction(random: Random, channel: string, isPadded: boolean): Action {
+  const roll = random.between(0, 27);
+  if (roll < 1) return { do: "remove", channel };
+  if (roll < 3) return { do: "publish version", channel, version: random.between(1, 9) };
+  if (roll < 5) return { do: "reuse key", channel, index: random.between(0, 9) };
+  if (roll < 7) {
+    const since = random.chance(0.5) ? { since: random.between(0, 12) } : {};
+    const limit = random.pick([-1, 0, 1, 3]);
+    return { do: "read", channel, limit, reverse: random.chance(0.5), ...since };
+  }
+  const keyed = random.chance(0.5);
+  if (!isPadded || random.chance(0.5)) return { do: "publish", channel, keyed };
+  return { do: "publish", channel, keyed, padding: random.between(1_000, paddingMax) };
+}
+
+function clientAction(random: Random, client: number, channel: string): Action {
+  const roll = random.between(0, 38);
+  if (roll < 13) return { do: "subscribe", client, channel };
+  if (roll < 20) return { do: random.chance(0.3) ? "forget" : "leave", client, channel };
+  if (roll < 30) return { do: "publish own", client, channel };
+  if (roll < 33) return { do: random.chance(0.5) ? "disconnect" : "break", client };
+  return roll < 38 ? { do: "connect", client } : { do: "see presence", client, channel };
+}
+
+function pickSome(random: Random, all: readonly string[], count: number): readonly string[] {
+  const left = [...all];
+  while (left.length > count) left.splice(random.between(0, left.length - 1), 1);
+  return left;
+}
+
+/** Mostly short, so that events overlap, and sometimes so long that every object hibernates or state expires. */
+function pause(random: Random): number {
+  const roll = random.between(0, 99);
+  if (roll < 55) return random.between(0, 30);
+  if (roll < 80) return random.between(30, 1_000);
+  if (roll < 92) return random.between(1_000, 10_000);
+  return roll < 98 ? random.between(10_000, 60_000) : random.between(60_000, 400_000);
+}

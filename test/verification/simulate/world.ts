@@ -1,0 +1,318 @@
+import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
+import type { Config } from "../../../src/config/config.ts";
+import type { FanOutLimits } from "../../../src/hub/hub.ts";
+import { limits as coreLimits } from "../../../src/limits.ts";
+import { Random } from "../../support/random.ts";
+import { configured } from "../../support/configured.ts";
+import { Backend } from "./backend.ts";
+import { ChannelHost } from "./channel-host.ts";
+import { EventLog } from "./event-log.ts";
+import { type ClientTraits, WorldClient } from "./client.ts";
+import { GatewayHost } from "./gateway-host.ts";
+import { type Database, freshDatabase } from "./database.ts";
+import { PublicationLog } from "./publication-log.ts";
+import { type ChooseOutcome, Network, smooth } from "./network.ts";
+import type { WorldContext, WorldUsers } from "./world-context.ts";
+import { mapModeOf, mapNamespaces } from "./map-kinds.ts";
+import { PollBackend } from "./poll-backend.ts";
+import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
+import { presenceNamespaces, presenceKindOf } from "./presence-kinds.ts";
+import { PresenceRules } from "./presence-rules.ts";
+import { Timeline } from "./timeline.ts";
+import { HomeHost } from "./home-host.ts";
+import { UserBackend } from "./user-backend.ts";
+import { UserRules } from "./user-rules.ts";
+
+/** The size of a world, and where its faults and times come from. */
+export interface WorldSetup {
+  /**
+   * The channels' names. `keep:` has a long history, `tell:` a long history and join and leave pushes, `few:` a short
+   * history, `last:` cache recovery, `none:` no history; those of `map-kinds.ts` are maps.
+   */
+  readonly channels: readonly string[];
+  readonly gateways: number;
+  /** Whether users have homes, to which a backend gives orders. */
+  readonly hasHomes?: boolean;
+  /** The limits of the configuration. */
+  readonly limits?: WorldLimits;
+  /** The outcome of each call; without it all calls succeed. */
+  readonly chooseOutcome?: ChooseOutcome;
+  /** How long the frames of one socket take, ms. */
+  readonly latency?: (socket: string) => () => number;
+  /** How long one object's writes take to become durable, ms. */
+  readonly commits?: (object: string) => () => number;
+  /** How long a turn of one object's event loop takes, ms. */
+  readonly turns?: (object: string) => () => number;
+  /** How large the slices of one object's frames are, and how much is collected behind them. */
+  readonly fanOut?: (object: string) => FanOutLimits;
+  /** How long one client waits before it reconnects, ms. */
+  readonly backoffs?: (who: string) => () => number;
+  /** The database of the next object; by default one of its own. */
+  readonly database?: () => Database;
+  /** Whether the backend repeats a publish that succeeded. */
+  readonly repeats?: () => boolean;
+  /** How fast the backend of shared polls answers. */
+  readonly polls?: Random;
+}
+
+/** Channel objects, gateways and clients with the real core, and a network between them. */
+export class World {
+  readonly timeline = new Timeline(startMs);
+  readonly publicationLog = new PublicationLog();
+  readonly eventLog = new EventLog(this.timeline);
+  readonly network: Network;
+  readonly channels: ReadonlyMap<string, ChannelHost>;
+  readonly gateways: ReadonlyMap<string, GatewayHost>;
+  readonly clients: WorldClient[] = [];
+  readonly backend: Backend;
+  readonly polls: PollBackend;
+  readonly presence: PresenceRules;
+  /** The homes that were called so far, by name. */
+  readonly homes = new Map<string, HomeHost>();
+  /** Absent where users have no homes. */
+  readonly users: UserBackend | undefined;
+  readonly #context: WorldContext;
+  readonly #backoffs: (who: string) => () => number;
+
+  constructor(setup: WorldSetup) {
+    const { chooseOutcome = () => smooth, repeats = () => false, database = freshDatabase } = setup;
+    const {
+      latency = always(1),
+      commits = always(4),
+      turns = always(1),
+      fanOut = () => coreLimits,
+      backoffs = always(100),
+      limits = usualLimits,
+    } = setup;
+    this.polls = new PollBackend(() => this.#context, setup.polls ?? new Random(1));
+    this.presence = new PresenceRules(
+      this.timeline,
+      () => this.clients,
+      (what) => this.publicationLog.complain(what),
+    );
+    this.network = new Network(this.timeline, chooseOutcome);
+    this.#backoffs = backoffs;
+    this.#context = {
+      config: configOf(limits),
+      timeline: this.timeline,
+      network: this.network,
+      publicationLog: this.publicationLog,
+      eventLog: this.eventLog,
+      polls: this.polls,
+      presence: this.presence,
+      latency,
+      commits,
+      turns,
+      fanOut,
+      database,
+      channel: (name) => this.channel(name),
+      gateway: (name) => this.gateway(name),
+      ...(setup.hasHomes === true ? { users: this.#newUsers() } : {}),
+    };
+    this.channels = new Map(
+      setup.channels.map((name) => [name, new ChannelHost(name, this.#context)]),
+    );
+    const names = Array.from({ length: setup.gateways }, (_, index) => `g${index + 1}`);
+    this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#context)]));
+    for (const name of setup.channels) this.#open(name, limits);
+    this.backend = new Backend(this.#context, backoffs("backend"), repeats);
+    const { users } = this.#context;
+    this.users = users && new UserBackend(this.#context, users);
+  }
+
+  channel(name: string): ChannelHost {
+    return found(this.channels.get(name), name);
+  }
+
+  gateway(name: string): GatewayHost {
+    return found(this.gateways.get(name), name);
+  }
+
+  /** Adds a client, which isn't connected yet. It connects to the first gateway unless its traits say otherwise. */
+  client(traits: Partial<ClientTraits> = {}): WorldClient {
+    const name = `c${this.clients.length + 1}`;
+    const client = new WorldClient(
+      {
+        name,
+        given: [],
+        reconnectsEarly: false,
+        choosePlace: () => this.gateway("g1"),
+        backoffMs: this.#backoffs(name),
+        ...traits,
+      },
+      this.#context,
+    );
+    this.clients.push(client);
+    return client;
+  }
+
+  pass(ms: number): void {
+    this.timeline.pass(ms);
+  }
+
+  /** Ends the world. Its databases can be used by others from now on. */
+  end(): void {
+    for (const channel of this.channels.values()) channel.end();
+    for (const home of this.homes.values()) home.end();
+  }
+
+  #newUsers(): WorldUsers {
+    const { timeline, publicationLog } = this;
+    return {
+      rules: new UserRules(timeline, (what) => publicationLog.complain(what)),
+      home: (name) => this.#home(`home ${name}`),
+    };
+  }
+
+  #home(name: string): HomeHost {
+    const known = this.homes.get(name);
+    if (known !== undefined) return known;
+    const home = new HomeHost(name, this.#context);
+    this.homes.set(name, home);
+    return home;
+  }
+
+  #open(channel: string, limits: WorldLimits): void {
+    if (pollModeOf(channel) !== undefined || presenceKindOf(channel) !== undefined) return;
+    const mode = mapModeOf(channel);
+    if (mode !== undefined) {
+      this.eventLog.note({ process: "world", type: "info", f: "map", channel, mode });
+      return;
+    }
+    const [namespace = ""] = channel.split(":");
+    const recovery = recoveries[namespace] ?? "stream";
+    const recoverable = recoverableOf(namespace, limits);
+    const promise = recoverable === undefined ? {} : { recoverable };
+    const opened = { process: "world", type: "info", f: "channel", channel, recovery } as const;
+    this.eventLog.note({ ...opened, ...promise });
+  }
+
+  /** The IDs of the clients that are present on a channel. Time passes until the answer is there. */
+  present(name: string): readonly string[] {
+    let present: ChannelPresenceReply | undefined;
+    this.channel(name).present((answer) => {
+      present = answer;
+    });
+    this.pass(5_000);
+    if (present?.outcome !== "present" || !present.complete) {
+      this.publicationLog.complain(`presence was never answered on ${name}`);
+      return [];
+    }
+    return present.clients.map(({ client }) => client);
+  }
+}
+
+/** The time at which every world begins, ms since 1970. */
+export const startMs = 1_700_000_000_000;
+
+const open = {
+  presence: true,
+  allow_subscribe_for_client: true,
+  allow_publish_for_client: true,
+  allow_presence_for_client: true,
+};
+
+const withPresenceEvents = { join_leave: true, force_push_join_leave: true };
+
+const kept = {
+  ...open,
+  history_size: 1_000,
+  history_ttl: "1h",
+  history_meta_ttl: "24h",
+  force_recovery: true,
+};
+
+const recoveries: Readonly<Record<string, "none" | "cache" | "stream">> = {
+  last: "cache",
+  none: "none",
+};
+
+/** The configured limits of a world. */
+export interface WorldLimits {
+  /** From how many missed publications on a subscribe isn't recovered. */
+  readonly recoveryMax: number;
+  /** The limit of a client's queue, bytes. */
+  readonly queueBytesMax: number;
+}
+
+/** Limits that no run reaches. */
+export const usualLimits: WorldLimits = { recoveryMax: 300, queueBytesMax: 1_048_576 };
+
+/** How many characters of padding a publication has at most. */
+export const paddingMax = 6_000;
+
+/**
+ * How many missed publications are recovered; undefined where that can't be predicted. A gateway may lag behind the
+ * channel, which counts up to its own top: with small limits that is too many, and with a short history the first
+ * publications are gone by then.
+ */
+function recoverableOf(
+  namespace: string,
+  { recoveryMax, queueBytesMax }: WorldLimits,
+): number | undefined {
+  if (recoveryMax < usualLimits.recoveryMax || !keepsMany.has(namespace)) return undefined;
+  const bytes = queueBytesMax - coreLimits.answerRestBytes;
+  return Math.min(recoveryMax - 1, Math.floor(bytes / restBytes));
+}
+
+const keepsMany: ReadonlySet<string> = new Set(["keep", "tell"]);
+
+/** An upper bound of a publication's size without its padding, bytes. */
+const restBytes = 500;
+
+/** One configuration for each set of limits, because parsing takes longer than most runs. */
+const configs = new Map<string, Config>();
+
+function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
+  const name = `${recoveryMax} ${queueBytesMax}`;
+  const known = configs.get(name);
+  if (known !== undefined) return known;
+  const config = configured({
+    client: {
+      channel_limit: 200,
+      recovery_max_publication_limit: recoveryMax,
+      queue_max_size: queueBytesMax,
+    },
+    channel: { proxy: pollProxy, namespaces },
+  });
+  configs.set(name, config);
+  return config;
+}
+
+const namespaces: readonly object[] = [
+  // Without joins and leaves, only publications show that an entry is missing.
+  { ...kept, name: "keep" },
+  { ...kept, ...withPresenceEvents, name: "tell" },
+  {
+    ...open,
+    ...withPresenceEvents,
+    name: "few",
+    history_size: 4,
+    history_ttl: "20s",
+    history_meta_ttl: "40s",
+    force_recovery: true,
+  },
+  {
+    ...open,
+    name: "last",
+    history_size: 3,
+    history_ttl: "1h",
+    history_meta_ttl: "24h",
+    force_recovery: true,
+    force_recovery_mode: "cache",
+  },
+  { ...open, ...withPresenceEvents, name: "none" },
+  ...mapNamespaces,
+  ...pollNamespaces,
+  ...presenceNamespaces,
+];
+
+/** The same value for every name, each time. */
+function always(ms: number): () => () => number {
+  return () => () => ms;
+}
+
+function found<Item>(item: Item | undefined, name: string): Item {
+  if (item === undefined) throw new Error(`there is no ${name}`);
+  return item;
+}
