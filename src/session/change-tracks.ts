@@ -6,7 +6,7 @@ import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
 import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
-import { type Decision, type DecisionDone, failWith } from "./decision.ts";
+import { type Decision, type DecisionDone, failWith, refuseWith } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Tracking } from "./tracking.ts";
@@ -49,7 +49,8 @@ export function changeTracks(
   tracking.untrack(subscription, request.untrack);
   tracking.track(subscription, read.keys, nowMs, (reply) => {
     if (reply.outcome === "failed") {
-      done(failWith(reply.error));
+      const isFull = reply.error.code === errorCodes.limitExceeded.code;
+      done(isFull ? refuseWith(reply.error, "SP9", tooManyKeys) : failWith(reply.error));
       return;
     }
     const result = { ttlSeconds: ttlSeconds(read.expireAtSeconds, nowMs), items: reply.newer };
@@ -145,9 +146,11 @@ function refusalOf(outcome: Exclude<TrackVerdict["outcome"], "verified">): Decis
   }
 }
 
+const tooManyKeys = "the connection or the channel has too many tracked keys";
+
 /** @param reason for the log; it quotes no key */
 function refused(error: ErrorCode, reason: string): Decision {
-  return { outcome: "error", error, why: { rule: "SP1", reason } };
+  return refuseWith(error, "SP1", reason);
 }
 
 /**

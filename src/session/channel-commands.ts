@@ -10,6 +10,7 @@ import {
   mayPublish,
   mayReadHistory,
   maySeePresence,
+  notPermitted,
 } from "./grant.ts";
 import { acceptsData, clientPublication } from "../channel/publication-request.ts";
 import type { HookTarget } from "../config/config.ts";
@@ -18,7 +19,14 @@ import { errorCodes } from "../protocol/codes.ts";
 import { emptyPayload, type Payload } from "../protocol/payload.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
 import type { CommandSession } from "./ports.ts";
-import { type DecisionDone, failWith, refuseWith } from "./decision.ts";
+import {
+  badRequest,
+  type Decision,
+  type DecisionDone,
+  failWith,
+  refuseByOptions,
+  refuseWith,
+} from "./decision.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import { changeMap } from "./map-commands.ts";
 import { clientInfo } from "./subscription.ts";
@@ -32,8 +40,7 @@ export function publish(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  const { channels } = session.context;
-  const found = findChannel(request.channel, channels);
+  const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
     return;
@@ -47,12 +54,12 @@ export function publish(
   const caller = callerOf(session, request.channel, found);
   const isAllowed =
     publishHook === undefined ? mayPublish(found.options, caller) : mayAsk(found, caller);
-  if (!isAllowed) done(failWith(errorCodes.permissionDenied));
-  // Only backends publish to shared polls (rule SP11).
-  else if (sharedPoll !== undefined) done(failWith(errorCodes.badRequest));
-  else if (request.type !== 0 || !acceptsData(found.options, data)) {
-    done(failWith(errorCodes.badRequest));
-  } else if (publishHook === undefined) {
+  if (!isAllowed) done(notPermitted(session, "publish", request.channel));
+  else if (sharedPoll !== undefined) {
+    const reason = "only backends publish to a shared poll";
+    done(refuseWith(errorCodes.badRequest, "SP11", reason));
+  } else if (request.type !== 0 || !acceptsData(found.options, data)) done(badRequest);
+  else if (publishHook === undefined) {
     publishTo(session, id, request.channel, clientPublication(data), nowMs, done);
   } else publishByHook(session, id, { ...request, data }, publishHook, nowMs, done);
 }
@@ -119,11 +126,11 @@ export function seePresence(
   done: DecisionDone,
 ): void {
   const { channels } = session.context;
-  const found = findChannel(request.channel, channels);
+  const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") done(found);
-  else if (!found.options.presence) done(failWith(errorCodes.notAvailable));
+  else if (!found.options.presence) done(switchedOff("presence"));
   else if (!maySeePresence(found.options, callerOf(session, request.channel, found))) {
-    done(failWith(errorCodes.permissionDenied));
+    done(notPermitted(session, "presence", request.channel));
   } else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
   else {
     channels.presence(request.channel, {
@@ -139,6 +146,10 @@ export function seePresence(
   }
 }
 
+function switchedOff(what: "presence" | "history"): Decision {
+  return refuseByOptions(errorCodes.notAvailable, "W1", `${what} isn't switched on`);
+}
+
 /** Reads the history, at most `client.history_max_publication_limit` publications at a time. */
 export function readHistory(
   session: CommandSession,
@@ -148,22 +159,21 @@ export function readHistory(
   done: DecisionDone,
 ): void {
   const { channels, config } = session.context;
-  const found = findChannel(request.channel, channels);
+  const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
     return;
   }
   const { historySize, historyTtlMs } = found.options;
   const isFiltered = session.subscriptions.get(request.channel)?.serverFiltered;
-  if (historySize === 0 || historyTtlMs === 0) done(failWith(errorCodes.notAvailable));
+  if (historySize === 0 || historyTtlMs === 0) done(switchedOff("history"));
   else if (isFiltered === true) {
     const reason = "the subscription has a server_tags_filter";
     done(refuseWith(errorCodes.permissionDenied, "A17", reason));
   } else if (!mayReadHistory(found.options, callerOf(session, request.channel, found))) {
-    done(failWith(errorCodes.permissionDenied));
-  } else if (request.reverse && request.since?.offset === 0) {
-    done(failWith(errorCodes.badRequest));
-  } else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
+    done(notPermitted(session, "history", request.channel));
+  } else if (request.reverse && request.since?.offset === 0) done(badRequest);
+  else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
   else {
     const most = config.client.historyMaxPublicationLimit;
     const limit = request.limit < 0 ? most : Math.min(request.limit, most);

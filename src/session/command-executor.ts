@@ -5,7 +5,6 @@ import {
   errorCodes,
 } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
-import { explain, whyExceeded } from "./explain.ts";
 import { type Command, subscriptionTypes } from "../protocol/command.ts";
 import { asksBeforePublish, publish, readHistory, seePresence } from "./channel-commands.ts";
 import {
@@ -21,9 +20,12 @@ import {
   type DecisionDone,
   disconnectWith,
   failWith,
+  outOfTurn,
   refuseWith,
+  whyFailed,
   type Why,
 } from "./decision.ts";
+import { partsOf } from "../config/name-parts.ts";
 import { pong } from "./liveness.ts";
 import { isParallelPage } from "./map-subscribe.ts";
 import { callMethod, passMessage } from "./methods.ts";
@@ -65,7 +67,7 @@ export class CommandExecutor {
     if (this.#session.ignoresCommands) return;
     this.#session.context.counts?.command(command.method);
     if ((command.method === "connect") !== this.#session.awaitsConnect) {
-      this.#disconnect(command, tokens, disconnectCodes.badRequest);
+      this.#apply({ command, tokens, nowMs, busy }, outOfTurn);
       return;
     }
     const channel = channelOf(command) ?? "";
@@ -92,18 +94,12 @@ export class CommandExecutor {
         this.#enter(received);
         return;
       case "over":
-        this.#apply(received, {
-          outcome: "error",
-          error: errorCodes.tooManyRequests,
-          ...this.#exceeded(),
-        });
+        this.#apply(received, { outcome: "error", error: tooManyRequests, why: this.#exceeded() });
         return;
-      case "far-over":
-        this.#apply(received, {
-          outcome: "disconnect",
-          code: disconnectCodes.tooManyRequests,
-          ...this.#exceeded(),
-        });
+      case "far-over": {
+        const code = disconnectCodes.tooManyRequests;
+        this.#apply(received, { outcome: "disconnect", code, why: this.#exceeded() });
+      }
     }
   }
 
@@ -136,10 +132,12 @@ export class CommandExecutor {
     this.#replyOrder?.clear();
   }
 
-  /** The rate of the configuration that a command exceeds, as the reason of its refusal; none for any other rate. */
-  #exceeded(): { readonly why?: Why } {
-    const why = whyExceeded(this.#rateLimit.exceeded);
-    return why === undefined ? {} : { why };
+  /** Why a command is refused: it exceeds a rate of the configuration, or another one. */
+  #exceeded(): Why {
+    const { exceeded } = this.#rateLimit;
+    return exceeded === undefined
+      ? whyFailed(tooManyRequests)
+      : { rule: "B22", reason: `client.rate_limit.${exceeded} is exceeded` };
   }
 
   /** The channel that a command makes the server turn to, unless the connection is subscribed to it. */
@@ -184,7 +182,7 @@ export class CommandExecutor {
     if (key === undefined || this.#queue?.isOpen(key) !== true) {
       this.#carryOut(received);
     } else if (!this.#queue.add(key, received)) {
-      this.#apply(received, failWith(errorCodes.tooManyRequests));
+      this.#apply(received, failWith(tooManyRequests));
     }
   }
 
@@ -314,7 +312,7 @@ export class CommandExecutor {
         return;
       case "publish":
         if (busy) {
-          done(failWith(errorCodes.tooManyRequests));
+          done(failWith(tooManyRequests));
           return;
         }
         // Commands for the channel wait until the backend has decided, or a later publish could come first (rule Q3).
@@ -336,46 +334,43 @@ export class CommandExecutor {
         passMessage(session, command.request.data, nowMs, done);
         return;
       case "ping":
-        done(disconnectWith(disconnectCodes.badRequest));
+        done(disconnectWith(disconnectCodes.badRequest, "W1", "the client sends a ping"));
         return;
       case "pong":
         done(pong(session));
     }
   }
 
-  /** Closes the connection because of a command. */
-  #disconnect(command: Command, tokens: VerifiedTokens, code: DisconnectCode, why?: Why): void {
-    this.#report(command, tokens, code, why);
-    this.#session.disconnect(code);
+  /** Reports a refused command to the log (rule A13). */
+  #report(command: Command, { code }: DisconnectCode | ErrorCode, why: Why): void {
+    const { context, user } = this.#session;
+    const { refused, config } = context;
+    if (refused === undefined) return;
+    const channel = channelOf(command);
+    const { rule, ofNamespace } = why;
+    let { reason } = why;
+    if (channel !== undefined && ofNamespace === true) {
+      const { namespace } = partsOf(channel, config.channel);
+      const name = namespace === undefined ? "channel.without_namespace" : `namespace ${namespace}`;
+      reason = `${name}: ${reason}`;
+    }
+    const named = channel === undefined ? {} : { channel };
+    refused({ refused: command.method, rule, reason, code, user, ...named });
   }
 
-  /**
-   * Reports a refused command to the log (rule A13).
-   *
-   * @param why if the decision on the command says it
-   */
-  #report(
-    command: Command,
-    tokens: VerifiedTokens,
-    code: DisconnectCode | ErrorCode,
-    why?: Why,
-  ): void {
-    const { refused } = this.#session.context;
-    if (refused !== undefined) refused(explain(this.#session, command, tokens, code, why));
-  }
-
-  #apply({ command, tokens, nowMs }: ReceivedCommand, decision: Decision): void {
+  #apply({ command, nowMs }: ReceivedCommand, decision: Decision): void {
     const session = this.#session;
     if (session.closed) return;
     switch (decision.outcome) {
       case "disconnect":
-        this.#disconnect(command, tokens, decision.code, decision.why);
+        this.#report(command, decision.code, decision.why);
+        session.disconnect(decision.code);
         return;
       case "silent":
         session.change(decision.changes);
         return;
       case "error":
-        this.#report(command, tokens, decision.error, decision.why);
+        this.#report(command, decision.error, decision.why ?? whyFailed(decision.error));
         if (session.unidirectional) {
           session.disconnect(unidirectionalDisconnect(decision.error));
           return;
@@ -403,7 +398,8 @@ export class CommandExecutor {
 }
 
 function unsubscribe(session: CommandSession, id: number, channel: string): Decision {
-  if (channel === "") return disconnectWith(disconnectCodes.badRequest);
+  if (channel === "")
+    return disconnectWith(disconnectCodes.badRequest, "W1", "the channel name is empty");
   session.leave(channel);
   return { outcome: "reply", reply: { id, method: "unsubscribe" } };
 }
@@ -424,6 +420,7 @@ function reads(command: Command): boolean {
 }
 
 const { stream: streamType } = subscriptionTypes;
+const { tooManyRequests } = errorCodes;
 
 /** The key of the connect, and of other things for which all commands wait. No channel has this name. */
 const connectKey = "";

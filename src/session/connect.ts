@@ -1,4 +1,3 @@
-import { hasPassed } from "../moment.ts";
 import {
   type ConnectionClaims,
   type ConnectionVerdict,
@@ -10,13 +9,24 @@ import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.t
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
 import type { CommandSession } from "./ports.ts";
-import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
+import {
+  type Decision,
+  type DecisionDone,
+  failWith,
+  refuseWith,
+  silent,
+  tooLarge,
+} from "./decision.ts";
 import {
   grantUnidirectionalSubscriptions,
   hiddenFromOthers,
   isUnidirectionalSocket,
 } from "./unidirectional.ts";
-import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
+import {
+  type GrantedChannel,
+  grantServerSubscriptions,
+  overChannelLimit,
+} from "./server-subscriptions.ts";
 import {
   asReceived,
   noRecovery,
@@ -26,8 +36,7 @@ import {
   subscribeResult,
 } from "./subscribe.ts";
 import type { Subscribed } from "./channels.ts";
-import type { ClientConfig, Config, HookTarget } from "../config/config.ts";
-import { fitsAttachment } from "../contract/attachment.ts";
+import type { Config, HookTarget } from "../config/config.ts";
 import { pongText } from "../contract/keepalive.ts";
 import { anonymousClient } from "../contract/object-names.ts";
 import { ttlSeconds } from "./liveness.ts";
@@ -35,6 +44,7 @@ import { asksForPongs, sendsPongs } from "./pongs.ts";
 import type { KeptHeaders, SessionIdentity } from "../contract/session-snapshot.ts";
 import { afterConnect, fitHeaders, withEmulated } from "../hooks/headers.ts";
 import type { JsonText } from "../protocol/json/text.ts";
+import { type AcceptedConnect, decideOnCredentials, refusing } from "./credentials.ts";
 import { connectAnswer, connectSubject } from "./connect-answer.ts";
 import { askHook, refusedByHook } from "./hook.ts";
 
@@ -58,7 +68,8 @@ export function carryOutConnect(
   if (targets.size > 0) {
     const headers = withEmulated(targets, session.identity.headers ?? {}, request.headers);
     if (!fitHeaders(headers)) {
-      done(failWith(errorCodes.limitExceeded, refused));
+      const reason = "the headers that hooks get are too large";
+      done(refusing(refuseWith(errorCodes.limitExceeded, "B2", reason)));
       return;
     }
     session.identity = withHeaders(session.identity, headers);
@@ -73,7 +84,7 @@ export function carryOutConnect(
   // The edge has asked already, also if its configuration is another one during a deploy (rule Q10).
   const isDecided = token !== undefined || claims !== undefined || atUpgrade !== undefined;
   if (target !== undefined && !isDecided) askBackend(session, target, request, nowMs, accept);
-  else accept(connect(session.identity, token, config.client, nowMs), nowMs);
+  else accept(decideOnCredentials(session.identity, token, config.client, nowMs), nowMs);
 }
 
 /** Makes the server-side subscriptions of an accepted connect, and replies. */
@@ -88,7 +99,7 @@ function carryOutAccepted(
   const { channels, config } = session.context;
   const grants = grantAll(session, request, claims);
   if (grants.outcome !== "granted") {
-    done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
+    done(refusing(grants));
     return;
   }
   // From here on the subscriptions are stored as such, not as claims.
@@ -107,7 +118,7 @@ function carryOutAccepted(
   session.identity = nameAnonymous(session);
   const { granted } = grants;
   if (!session.hasRoom(granted.map(({ grant }) => grant.subscription))) {
-    done(failWith(errorCodes.limitExceeded, refused));
+    done(refusing(tooLarge));
     return;
   }
   session.registerUser(nowMs);
@@ -126,7 +137,7 @@ function carryOutAccepted(
     if (reply.outcome === "failed") {
       for (const subscription of session.subscriptions.all) channels.unsubscribe(subscription);
       session.subscriptions.clear();
-      done(failWith(reply.error, refused));
+      done(refusing(reply.decision));
     } else {
       sendConnected(session, reply.message, asked);
       done(silent);
@@ -158,7 +169,10 @@ function askBackend(
         return;
       }
       case "no-credentials":
-        done(connect(session.identity, undefined, config.client, answeredMs), answeredMs);
+        done(
+          decideOnCredentials(session.identity, undefined, config.client, answeredMs),
+          answeredMs,
+        );
         return;
       case "error":
       case "disconnect":
@@ -168,91 +182,11 @@ function askBackend(
   });
 }
 
-/** The decision on a connect that a backend refuses: after an error no command is answered (rule C4). */
-function refusing(decision: Decision): Decision {
-  return decision.outcome === "error" ? { ...decision, changes: refused } : decision;
-}
-
 function withHeaders(identity: SessionIdentity, headers: KeptHeaders | undefined): SessionIdentity {
   const { headers: _, ...rest } = identity;
   const hasSome = headers?.http !== undefined || headers?.emulated !== undefined;
   return hasSome ? { ...rest, headers } : rest;
 }
-
-/** Decides on a connect command (rules C1, C3 and C4, docs/protocol.md 1.4 and 5.1). */
-function connect(
-  identity: SessionIdentity,
-  token: ConnectionVerdict | undefined,
-  config: ClientConfig,
-  nowMs: number,
-): AcceptedConnect | Decision {
-  if (identity.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
-  const credentials = credentialsOf(identity, token, config, nowMs);
-  if (credentials.outcome === "error") return { ...credentials, changes: refused };
-  if (credentials.outcome !== "accepted") return credentials;
-  return fitsAttachment(withoutSubscriptions(credentials.claims))
-    ? credentials
-    : failWith(errorCodes.limitExceeded, refused);
-}
-
-function credentialsOf(
-  identity: SessionIdentity,
-  token: ConnectionVerdict | undefined,
-  config: ClientConfig,
-  nowMs: number,
-): AcceptedConnect | Decision {
-  const fromEdge = identity.claims;
-  if (token?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
-  if (token?.outcome === "expired") return failWith(errorCodes.tokenExpired);
-  if (token?.outcome === "unavailable") return failWith(errorCodes.internal);
-  const claims = token?.claims ?? fromEdge;
-  if (claims === undefined) {
-    return config.allowAnonymousConnectWithoutToken
-      ? { outcome: "accepted", claims: { user: "", expireAtSeconds: 0 } }
-      : disconnectWith(disconnectCodes.badRequest);
-  }
-  // Credentials of two users: one of them isn't the client's own.
-  if (fromEdge !== undefined && fromEdge.user !== claims.user)
-    return disconnectWith(disconnectCodes.invalidToken);
-  if (token === undefined && identity.byHook === true) return byBackend(identity, claims, nowMs);
-  if (hasPassed(claims.expireAtSeconds, nowMs)) {
-    // A valid token that had ended when it was offered, at the upgrade or here, has an expire_at that had passed: 110. One
-    // that has ended since its upgrade is answered like any token that has expired: 109 (rule C3).
-    const offeredAtMs = token === undefined ? identity.openedAtMs : nowMs;
-    const wasOver = hasPassed(claims.expireAtSeconds, offeredAtMs);
-    return failWith(wasOver ? errorCodes.expired : errorCodes.tokenExpired);
-  }
-  if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
-    return disconnectWith(disconnectCodes.permissionDenied);
-  }
-  return { outcome: "accepted", claims };
-}
-
-/** Credentials that a backend gave at the upgrade (rule Q14). If they have ended since, the client comes back for others. */
-function byBackend(
-  { atUpgrade }: SessionIdentity,
-  claims: ConnectionClaims,
-  nowMs: number,
-): AcceptedConnect | Decision {
-  if (hasPassed(claims.expireAtSeconds, nowMs)) {
-    const why = { rule: "Q14", reason: "what the backend gave at the upgrade has ended since" };
-    return { outcome: "disconnect", code: disconnectCodes.connectionExpired, why };
-  }
-  return { outcome: "accepted", byHook: true, claims, ...atUpgrade };
-}
-
-/** The connect is accepted, with these claims. */
-interface AcceptedConnect {
-  readonly outcome: "accepted";
-  readonly claims: ConnectionClaims;
-  /** A backend gave them; absent: no backend did. */
-  readonly byHook?: true;
-  /** For the reply, from a backend. */
-  readonly data?: JsonText;
-}
-
-/** The change of a session whose connect is answered with an error (rule C4). */
-const refused = { phase: "refused" } as const;
 
 /**
  * Grants all subscriptions that are made with the connection: server-side ones, and those of a unidirectional client.
@@ -277,8 +211,7 @@ function grantAll(
     channels,
   );
   if (all.outcome !== "granted") return all;
-  if (all.granted.length > config.client.channelLimit)
-    return disconnectWith(disconnectCodes.channelLimit);
+  if (all.granted.length > config.client.channelLimit) return overChannelLimit;
   return identity.passing === true ? { ...all, granted: all.granted.map(hiddenFromOthers) } : all;
 }
 
@@ -301,7 +234,14 @@ function subscribeAll(
     done(
       error === undefined
         ? { outcome: "subscribed", subscribed: subscribed.filter(isLeft) }
-        : { outcome: "failed", error },
+        : {
+            outcome: "failed",
+            decision: refuseWith(
+              error,
+              "C9",
+              "a subscription that comes with the connection failed",
+            ),
+          },
     );
   };
   for (const { grant, known } of granted) {
@@ -346,7 +286,7 @@ interface SubscribedChannel {
 
 interface SubscribeFailed {
   readonly outcome: "failed";
-  readonly error: ErrorCode;
+  readonly decision: Decision;
 }
 
 type AllSubscribed =
@@ -396,7 +336,7 @@ function connectReply(
   const message = codec.encodeReply({ id, method: "connect", result });
   return message.length <= queueMaxSizeBytes
     ? { outcome: "fits", message }
-    : { outcome: "failed", error: errorCodes.limitExceeded };
+    : { outcome: "failed", decision: failWith(errorCodes.limitExceeded) };
 }
 
 /** The result of an accepted connect, without the subscriptions. */

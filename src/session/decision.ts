@@ -1,5 +1,11 @@
-import type { Refusal } from "../access/refusal.ts";
-import { type DisconnectCode, type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { TokenOutcome } from "../access/claims.ts";
+import { tokenReason } from "../access/refusal.ts";
+import {
+  type DisconnectCode,
+  disconnectCodes,
+  type ErrorCode,
+  errorCodes,
+} from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
@@ -20,10 +26,10 @@ export type Decision =
       readonly outcome: "error";
       readonly error: ErrorCode;
       readonly changes?: Changes;
-      /** The reason for the log, where it can't be found by looking at the command again. */
+      /** The reason for the log; absent for {@link whyFailed}. */
       readonly why?: Why;
     }
-  | { readonly outcome: "disconnect"; readonly code: DisconnectCode; readonly why?: Why }
+  | { readonly outcome: "disconnect"; readonly code: DisconnectCode; readonly why: Why }
   /** Nothing is sent. */
   | { readonly outcome: "silent"; readonly changes?: Changes };
 
@@ -37,8 +43,13 @@ export interface Grant {
   readonly data?: JsonText;
 }
 
-/** The rule by which a command is refused, and the reason in words. */
-export type Why = Pick<Refusal, "rule" | "reason">;
+/** The rule by which a command is refused, and the reason in words, as the operator's log has them (rule A13). */
+export interface Why {
+  readonly rule: string;
+  readonly reason: string;
+  /** The reason is about options of the channel's namespace, which the log names before it. */
+  readonly ofNamespace?: true;
+}
 
 /** Takes the outcome of a command, at once or when the channel's object has replied. */
 export type DecisionDone = (decision: Decision) => void;
@@ -49,19 +60,83 @@ export type Changes = Partial<SessionIdentity>;
 /** The decision on a command whose reply has been sent already. */
 export const silent: Decision = { outcome: "silent" };
 
-/** Closes the connection with this code. */
-export function disconnectWith(code: DisconnectCode): Decision {
-  return { outcome: "disconnect", code };
+/** Closes the connection with this code, by this rule and for this reason. */
+export function disconnectWith(code: DisconnectCode, rule: string, reason: string): Decision {
+  return { outcome: "disconnect", code, why: { rule, reason } };
 }
 
-/** Answers the command with this error. */
-export function failWith(error: ErrorCode, changes?: Changes): Decision {
-  return changes === undefined ? { outcome: "error", error } : { outcome: "error", error, changes };
-}
+/** The reason of rule C3 against a token whose `expire_at` has passed. */
+export const expireAtPassed = "the token's expire_at has passed";
 
-/** Answers the command with this error, and says in the log by which rule and why. */
+/** The reason of rule C3 against the token of another user. */
+export const ofAnother = "the token is of another user than the connection's earlier token";
+
+/** The reason of rule A4 against a subscription token. */
+export const notBound = "the token is for another channel, user or client";
+
+/** The decision on a command that comes before connect, and on a second connect. */
+export const outOfTurn = disconnectWith(
+  disconnectCodes.badRequest,
+  "C1",
+  "the command isn't allowed now: connect comes first, and once",
+);
+
+/** Answers the command with this error, by this rule and for this reason. */
 export function refuseWith(error: ErrorCode, rule: string, reason: string): Decision {
   return { outcome: "error", error, why: { rule, reason } };
+}
+
+/** The same, for a reason about options of the channel's namespace. */
+export function refuseByOptions(error: ErrorCode, rule: string, reason: string): Decision {
+  return { outcome: "error", error, why: { rule, reason, ofNamespace: true } };
+}
+
+/** Answers the command with an error that says enough by itself, or that comes from the channel's object. */
+export function failWith(error: ErrorCode): Decision {
+  return { outcome: "error", error };
+}
+
+/** Why a command is answered with an error of {@link failWith}. */
+export function whyFailed({ code }: ErrorCode): Why {
+  switch (code) {
+    case errorCodes.tooManyRequests.code:
+      return { rule: "B7", reason: "the connection or its channel is over a limit for now" };
+    case errorCodes.limitExceeded.code:
+      return { rule: "F4", reason: "the reply is larger than client.queue_max_size" };
+    case errorCodes.unrecoverablePosition.code:
+      return { rule: "R5", reason: "the client's position can't be recovered" };
+    case errorCodes.badRequest.code:
+      return { rule: "W1", reason: notAllowed, ofNamespace: true };
+    default:
+      return { rule: "W1", reason: "the command failed" };
+  }
+}
+
+const notAllowed = "the request has a value that isn't allowed";
+
+/** The decision on a request with a value that isn't allowed. */
+export const badRequest = refuseByOptions(errorCodes.badRequest, "W1", notAllowed);
+
+/** The decision on a token that says too much. */
+export const tooLarge = refuseWith(
+  errorCodes.limitExceeded,
+  "B2",
+  "the token says more than a session can keep",
+);
+
+/** Why a token doesn't do. */
+export function whyToken(
+  verdict: Exclude<TokenOutcome<object>, { readonly outcome: "verified" }>,
+): Why {
+  const reason = tokenReason(verdict);
+  switch (verdict.outcome) {
+    case "invalid":
+      return { rule: verdict.rule ?? "A2", reason };
+    case "expired":
+      return { rule: "C3", reason };
+    case "unavailable":
+      return { rule: "A9", reason };
+  }
 }
 
 /** The decision on a subscribe that an `unsubscribe` has ended while it was under way. */

@@ -17,15 +17,19 @@ import type { SubscribeTerms } from "../hooks/response.ts";
 import type { CommandSession } from "./ports.ts";
 import type { Channels } from "./channels.ts";
 import {
+  badRequest,
   cancelled,
   type Decision,
   disconnectWith,
-  failWith,
+  expireAtPassed,
   type Grant,
+  notBound,
+  refuseByOptions,
   refuseWith,
+  whyToken,
 } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { ChannelOptions, HookTarget, MapOptions } from "../config/config.ts";
+import type { ChannelConfig, ChannelOptions, HookTarget, MapOptions } from "../config/config.ts";
 
 /** The user and the client that a subscription is for. */
 export interface Requester {
@@ -42,17 +46,20 @@ export interface Requester {
  * @returns the grant, or the decision on the command if there is none
  */
 export function grantSubscription(
+  { identity, user, context }: CommandSession,
   request: SubscribeRequest,
   channel: KnownChannel,
-  requester: Requester,
   token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
-  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
-  if (request.delta !== "" && request.delta !== "fossil")
-    return disconnectWith(disconnectCodes.badRequest);
+  const unfit = unfitFor(channel, request);
+  if (unfit !== undefined) return unfit;
+  const { client, claims } = identity;
+  const capabilities = capabilitiesOf(claims, request.channel, channel, true);
+  const requester = { client, user, ...capabilities };
   if (token === undefined) {
-    if (!maySubscribe(channel, requester)) return failWith(errorCodes.permissionDenied);
+    if (!maySubscribe(channel, requester))
+      return notSubscribed(channel, requester, context.config.channel);
     const grant = grantedAsRequested(request, channel, requester, namespaceTerms);
     if (grant.outcome !== "granted" || maySubscribe(channel, { user: requester.user }))
       return grant;
@@ -60,18 +67,18 @@ export function grantSubscription(
   }
   switch (token.outcome) {
     case "invalid":
-      return failWith(errorCodes.permissionDenied);
+      return { outcome: "error", error: errorCodes.permissionDenied, why: whyToken(token) };
     case "expired":
-      return failWith(errorCodes.tokenExpired);
+      return { outcome: "error", error: errorCodes.tokenExpired, why: whyToken(token) };
     case "unavailable":
-      return failWith(errorCodes.internal);
+      return { outcome: "error", error: errorCodes.internal, why: whyToken(token) };
     case "verified": {
-      const { claims } = token;
-      if (!isBoundTo(claims, request.channel, requester)) {
-        return disconnectWith(disconnectCodes.invalidToken);
-      }
-      if (hasPassed(claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
-      const terms = { ...claims, issuedAtSeconds: claims.issuedAtSeconds ?? 0 };
+      const { claims: verified } = token;
+      if (!isBoundTo(verified, request.channel, requester))
+        return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
+      if (hasPassed(verified.expireAtSeconds, nowMs))
+        return refuseWith(errorCodes.expired, "C3", expireAtPassed);
+      const terms = { ...verified, issuedAtSeconds: verified.issuedAtSeconds ?? 0 };
       return grantedAsRequested(request, channel, requester, terms);
     }
   }
@@ -90,9 +97,8 @@ export function grantByHook(
   requester: Requester,
   terms: SubscribeTerms | undefined,
 ): Grant | Decision {
-  if (request.type !== typeOf(channel)) return failWith(errorCodes.permissionDenied);
-  if (request.delta !== "" && request.delta !== "fossil")
-    return disconnectWith(disconnectCodes.badRequest);
+  const unfit = unfitFor(channel, request);
+  if (unfit !== undefined) return unfit;
   const bare = { ...request, positioned: false, recoverable: false, joinLeave: false };
   const grant = grantedAsRequested(bare, channel, requester, terms ?? namespaceTerms);
   if (grant.outcome !== "granted" || channel.options.subRefreshHook === undefined) return grant;
@@ -108,9 +114,59 @@ export function subscribeHookOf({
   return isPrivate || users !== undefined ? undefined : options.subscribeHook;
 }
 
-/** The type of subscriptions to a channel, as clients name it. */
-function typeOf({ options }: KnownChannel): number {
-  return subscriptionTypes[options.subscriptionType];
+/** The refusal of a request that no channel with such options takes; undefined if this one does. */
+function unfitFor(
+  { options: { subscriptionType } }: KnownChannel,
+  { type, delta }: SubscribeRequest,
+): Decision | undefined {
+  if (type !== subscriptionTypes[subscriptionType]) {
+    const reason = `subscription_type is ${subscriptionType}`;
+    return refuseByOptions(errorCodes.permissionDenied, "W1", reason);
+  }
+  return delta === "" || delta === "fossil"
+    ? undefined
+    : disconnectWith(disconnectCodes.badRequest, "W1", "delta has an unknown value");
+}
+
+/** The refusal of a client for which {@link maySubscribe} is false. */
+function notSubscribed(
+  { private: isPrivate, users, options }: KnownChannel,
+  { capabilities }: Requester,
+  { privatePrefix }: ChannelConfig,
+): Decision {
+  const { permissionDenied } = errorCodes;
+  if (isPrivate)
+    return refuseWith(permissionDenied, "A5", `a ${privatePrefix} channel needs a token`);
+  if (users !== undefined)
+    return refuseWith(permissionDenied, "A5", "the channel is limited to other users");
+  const reason = options.allowSubscribeForClient
+    ? "allow_subscribe_for_anonymous is off and the user is anonymous"
+    : "allow_subscribe_for_client is off and there is no token";
+  const lacking = capabilities === undefined ? "" : notCapable("sub");
+  return refuseByOptions(permissionDenied, "A1", `${reason}${lacking}`);
+}
+
+/** The refusal of a client that neither the namespace nor a capability of its token permits a command (rule A16). */
+export function notPermitted(
+  { identity }: CommandSession,
+  command: "publish" | "presence" | "history",
+  channel: string,
+): Decision {
+  const { capabilities: text } = identity.claims ?? {};
+  const capability = capabilityFor[command];
+  let lacking = "";
+  if (text !== undefined)
+    lacking = capabilitiesOn(text, channel).includes(capability)
+      ? ", and the caps of its token count for subscribers only"
+      : notCapable(capability);
+  const reason = `no allow_${command}_for_… option lets this client${lacking}`;
+  return refuseByOptions(errorCodes.permissionDenied, "A1", reason);
+}
+
+const capabilityFor = { publish: "pub", presence: "prs", history: "hst" } as const;
+
+function notCapable(capability: Capability): string {
+  return `, and the caps of its token don't allow ${capability}`;
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */
@@ -136,13 +192,24 @@ export function isBoundTo(
 }
 
 /** Finds the channel that a command names, or else decides on the command. */
-export function findChannel(name: string, channels: Channels): KnownChannel | Decision {
-  if (name === "") return disconnectWith(disconnectCodes.badRequest);
-  const resolved = channels.find(name);
-  if (resolved.outcome === "bad-name") return failWith(errorCodes.badRequest);
-  if (resolved.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
-  return resolved;
+export function findChannel({ context }: CommandSession, name: string): KnownChannel | Decision {
+  const resolved = context.channels.find(name);
+  switch (resolved.outcome) {
+    case "bad-name":
+      return name === ""
+        ? disconnectWith(disconnectCodes.badRequest, "W1", resolved.reason)
+        : refuseWith(errorCodes.badRequest, "W1", resolved.reason);
+    case "unknown-namespace":
+      return context.channel !== undefined && context.channel !== name
+        ? refuseWith(errorCodes.unknownChannel, "C6", otherChannel)
+        : refuseWith(errorCodes.unknownChannel, "W1", unknownNamespace);
+    case "resolved":
+      return resolved;
+  }
 }
+
+const otherChannel = "only the channel of the address exists at this address";
+const unknownNamespace = "channel.namespaces doesn't have the channel's namespace";
 
 /**
  * Refuses a tags filter that isn't allowed or valid: without it, the client would get publications it doesn't want
@@ -156,7 +223,7 @@ function grantedAsRequested(
 ): Grant | Decision {
   const { filter } = request;
   if (filter !== undefined && !(channel.options.allowTagsFilter && isValid(filter)))
-    return failWith(errorCodes.badRequest);
+    return badRequest;
   return granted(request, channel, requester, terms);
 }
 

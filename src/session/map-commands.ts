@@ -9,7 +9,13 @@ import { parseMapPublishResult, parseMapRemoveResult } from "../hooks/response.t
 import { errorCodes } from "../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../protocol/command.ts";
 import { emptyPayload, type Payload } from "../protocol/payload.ts";
-import { type DecisionDone, failWith } from "./decision.ts";
+import {
+  badRequest,
+  type DecisionDone,
+  failWith,
+  refuseByOptions,
+  refuseWith,
+} from "./decision.ts";
 import { callerOf, mayAsk, mayChange } from "./grant.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import type { CommandSession } from "./ports.ts";
@@ -37,13 +43,16 @@ export function changeMap(
       : mayAsk(known, caller);
   const key = keyOf(session, request.key, map);
   const isDerived = known.options.subscriptionType !== "map";
-  if (isDerived || request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
-  else if (!isAllowed || key === undefined) done(failWith(errorCodes.permissionDenied));
-  else if (key !== "" && !isKey(key)) done(failWith(errorCodes.badRequest));
+  if (isDerived || request.type !== subscriptionTypes.map) done(badRequest);
+  else if (!isAllowed || key === undefined) {
+    const option = removed ? "remove" : "publish";
+    const reason = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
+    done(refuseByOptions(errorCodes.permissionDenied, "Z18", reason));
+  } else if (key !== "" && !isKey(key)) done(badRequest);
   else if (removed) {
     if (hook === undefined) change(session, id, channel, plainRemove(key), nowMs, done);
     else removeByHook(session, id, { channel, key }, hook, nowMs, done);
-  } else if (!acceptsData(known.options, data)) done(failWith(errorCodes.badRequest));
+  } else if (!acceptsData(known.options, data)) done(badRequest);
   else if (hook === undefined) {
     const own = { method: "map_publish", request: plainMapPublish(key, data) } as const;
     change(session, id, channel, own, nowMs, done);
@@ -80,7 +89,7 @@ function change(
   done: DecisionDone,
 ): void {
   if (own.request.key === "") {
-    done(failWith(errorCodes.badRequest));
+    done(badRequest);
     return;
   }
   const subscription = session.subscriptions.get(channel);
@@ -90,7 +99,11 @@ function change(
   const operation = { ...named, info };
   session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
     if (reply.outcome === "published") done({ outcome: "reply", reply: { id, method: "publish" } });
-    else done(failWith(errorOf(reply)));
+    else {
+      const error = errorOf(reply);
+      const isFull = error.code === errorCodes.limitExceeded.code;
+      done(isFull ? refuseWith(error, "B1", "the map is full") : failWith(error));
+    }
   });
 }
 

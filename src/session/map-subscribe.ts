@@ -62,7 +62,13 @@ export function continueMapFlow(
   if (flow === undefined) return false;
   if (flow.isOver(nowMs)) {
     subscriptions.dropFlow(request.channel);
-    done(disconnectWith(disconnectCodes.slow));
+    done(
+      disconnectWith(
+        disconnectCodes.slow,
+        "Z17",
+        "the synchronisation with the map takes too long",
+      ),
+    );
     return true;
   }
   if (request.phase === mapPhases.state && request.cursor === "") {

@@ -4,7 +4,7 @@ import { parseRpcResult } from "../hooks/response.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { RpcRequest } from "../protocol/command.ts";
 import type { Payload } from "../protocol/payload.ts";
-import { type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
+import { type DecisionDone, disconnectWith, refuseWith, silent } from "./decision.ts";
 import { askHook, reasonOf, refusedByHook, unusableResult } from "./hook.ts";
 import type { CommandSession } from "./ports.ts";
 
@@ -23,7 +23,11 @@ export function callMethod(
   }
   const target = backendOf(method, rpc);
   if (typeof target === "string") {
-    done(failWith(target === "unknown" ? errorCodes.methodNotFound : errorCodes.notAvailable));
+    done(
+      target === "unknown"
+        ? refuseWith(errorCodes.methodNotFound, "W1", unknownMethod)
+        : refuseWith(errorCodes.notAvailable, "W1", "rpc isn't available"),
+    );
     return;
   }
   const subject = { hook: "rpc", method, ...(data === undefined ? {} : { data }) } as const;
@@ -56,6 +60,8 @@ function backendOf(
   return withoutNamespace === undefined && namespaces.size === 0 ? "off" : "unknown";
 }
 
+const unknownMethod = "rpc.namespaces doesn't have the method's namespace";
+
 /**
  * Passes on what a client sends. It has no id, so nothing can be answered; a backend may disconnect the client. Messages
  * of one client may reach the backend in another order.
@@ -68,7 +74,7 @@ export function passMessage(
 ): void {
   const target = session.context.config.hooks.message;
   if (target === undefined) {
-    done(disconnectWith(disconnectCodes.notAvailable));
+    done(disconnectWith(disconnectCodes.notAvailable, "W1", "send isn't available"));
     return;
   }
   const subject = { hook: "message", ...(data === undefined ? {} : { data }) } as const;

@@ -5,9 +5,24 @@ import {
   type SubscriptionVerdict,
   withoutSubscriptions,
 } from "../access/claims.ts";
-import { errorCodes, disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
+import {
+  type DisconnectCode,
+  disconnectCodes,
+  errorCodes,
+  unsubscribeCodes,
+} from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
-import { type Decision, disconnectWith, failWith, refuseWith } from "./decision.ts";
+import {
+  badRequest,
+  type Decision,
+  disconnectWith,
+  expireAtPassed,
+  notBound,
+  ofAnother,
+  refuseWith,
+  tooLarge,
+  whyToken,
+} from "./decision.ts";
 import { isAllowed, isBoundTo } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
 import type { CommandSession } from "./ports.ts";
@@ -29,14 +44,14 @@ export function carryOutRefresh(
 ): Decision {
   const { config, serverSubscriptions } = session.context;
   // The server refreshes the connection itself, and the client was told of no end (rule Q9).
-  if (config.hooks.refresh !== undefined) return disconnectWith(disconnectCodes.badRequest);
+  if (config.hooks.refresh !== undefined)
+    return disconnectWith(disconnectCodes.badRequest, "Q9", "a backend refreshes the connection");
   const channelsOf = (claims: ConnectionClaims): ServerChannels =>
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
   const decision = refresh(id, session.snapshot, token, channelsOf, nowMs);
   if (decision.outcome !== "reply") return decision;
   const { snapshots, all } = session.subscriptions;
-  if (!session.hasRoom(snapshots, decision.changes?.claims))
-    return failWith(errorCodes.limitExceeded);
+  if (!session.hasRoom(snapshots, decision.changes?.claims)) return tooLarge;
   const identity = { ...session.identity, ...decision.changes };
   for (const subscription of all) {
     if (isAllowed(subscription.granted, identity.claims, session.context.channels))
@@ -92,27 +107,26 @@ function refresh(
   channelsFor: (claims: ConnectionClaims) => ServerChannels,
   nowMs: number,
 ): Decision {
-  if (token === undefined) return disconnectWith(disconnectCodes.badRequest);
+  if (token === undefined)
+    return disconnectWith(disconnectCodes.badRequest, "C7", "the refresh brings no token");
   switch (token.outcome) {
     case "unavailable":
-      return failWith(errorCodes.internal);
+      return { outcome: "error", error: errorCodes.internal, why: whyToken(token) };
     case "expired":
-      return disconnectWith(disconnectCodes.connectionExpired);
+      return endedBy(disconnectCodes.connectionExpired, token);
     case "invalid":
-      return disconnectWith(disconnectCodes.invalidToken);
+      return endedBy(disconnectCodes.invalidToken, token);
     case "verified": {
       const { claims } = token;
       if (claims.user !== snapshot.claims?.user)
-        return disconnectWith(disconnectCodes.invalidToken);
-      if (hasPassed(claims.expireAtSeconds, nowMs)) {
-        return disconnectWith(disconnectCodes.connectionExpired);
-      }
+        return disconnectWith(disconnectCodes.invalidToken, "C3", ofAnother);
+      if (hasPassed(claims.expireAtSeconds, nowMs))
+        return disconnectWith(disconnectCodes.connectionExpired, "C3", expireAtPassed);
       // Only connect makes server-side subscriptions, so the client has to connect again for other ones (rule C9).
-      if (!sameChannels(channelsFor(claims), snapshot)) {
-        return disconnectWith(disconnectCodes.insufficientState);
-      }
+      if (!sameChannels(channelsFor(claims), snapshot))
+        return disconnectWith(disconnectCodes.insufficientState, "C9", otherChannels);
       const kept = withShown(withoutSubscriptions(claims), snapshot.claims);
-      if (!fitsAttachment(kept)) return failWith(errorCodes.limitExceeded);
+      if (!fitsAttachment(kept)) return tooLarge;
       const result = { ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs) };
       return {
         outcome: "reply",
@@ -122,6 +136,16 @@ function refresh(
       };
     }
   }
+}
+
+const otherChannels = "the token names other channels than the one before";
+
+/** The token of a command closes the connection. */
+function endedBy(
+  code: DisconnectCode,
+  token: Exclude<ConnectionVerdict | SubscriptionVerdict, { readonly outcome: "verified" }>,
+): Decision {
+  return { outcome: "disconnect", code, why: whyToken(token) };
 }
 
 /** The claims with the info and the metadata of before, where the new token has none (rule C13). */
@@ -156,26 +180,28 @@ function subRefresh(
   token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): SubRefreshed {
-  if (request.channel === "") return disconnectWith(disconnectCodes.badRequest);
+  if (request.channel === "")
+    return disconnectWith(disconnectCodes.badRequest, "W1", "the channel name is empty");
   const subscription = snapshot.subscriptions.find(({ channel }) => channel === request.channel);
-  if (subscription === undefined) return failWith(errorCodes.permissionDenied);
-  if (token === undefined || request.type !== 0) return failWith(errorCodes.badRequest);
+  if (subscription === undefined) {
+    const reason = "the client isn't subscribed to the channel";
+    return refuseWith(errorCodes.permissionDenied, "W1", reason);
+  }
+  if (token === undefined || request.type !== 0) return badRequest;
   switch (token.outcome) {
     case "unavailable":
-      return failWith(errorCodes.internal);
+      return { outcome: "error", error: errorCodes.internal, why: whyToken(token) };
     case "expired":
-      return disconnectWith(disconnectCodes.subscriptionExpired);
+      return endedBy(disconnectCodes.subscriptionExpired, token);
     case "invalid":
-      return disconnectWith(disconnectCodes.invalidToken);
+      return endedBy(disconnectCodes.invalidToken, token);
     case "verified": {
       const { expireAtSeconds, info, serverFilter, issuedAtSeconds = 0, uid } = token.claims;
       const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
-      if (!isBoundTo(token.claims, request.channel, requester)) {
-        return disconnectWith(disconnectCodes.invalidToken);
-      }
-      if (hasPassed(expireAtSeconds, nowMs)) {
-        return disconnectWith(disconnectCodes.subscriptionExpired);
-      }
+      if (!isBoundTo(token.claims, request.channel, requester))
+        return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
+      if (hasPassed(expireAtSeconds, nowMs))
+        return disconnectWith(disconnectCodes.subscriptionExpired, "C3", expireAtPassed);
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
       const {
         serverFilter: _,

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { Channels } from "./channels.ts";
-import { type Decision, disconnectWith, failWith } from "./decision.ts";
+import { type Decision, disconnectWith, refuseWith } from "./decision.ts";
 import { type Requester, grantServerSubscription } from "./grant.ts";
 import type { Grant } from "./decision.ts";
 
@@ -21,8 +21,7 @@ export function grantServerSubscriptions(
   channels: Channels,
 ): { readonly outcome: "granted"; readonly granted: readonly GrantedChannel[] } | Decision {
   const wanted = serverSubscriptions(claims, config);
-  if (wanted.length > config.client.channelLimit)
-    return disconnectWith(disconnectCodes.channelLimit);
+  if (wanted.length > config.client.channelLimit) return overChannelLimit;
   const personal = personalChannel(claims.user, config);
   const { personalChannel: own, users } = config.client;
   // Where users have homes, these see to it, for all connections (rule C10).
@@ -30,8 +29,9 @@ export function grantServerSubscriptions(
   const granted: GrantedChannel[] = [];
   for (const subscription of wanted) {
     const known = channels.find(subscription.channel);
-    if (known.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
-    if (known.outcome === "bad-name") return failWith(errorCodes.badRequest);
+    if (known.outcome === "unknown-namespace")
+      return refuseWith(errorCodes.unknownChannel, "C9", noSuchChannel);
+    if (known.outcome === "bad-name") return refuseWith(errorCodes.badRequest, "C9", noSuchChannel);
     const grant = grantServerSubscription(subscription, known, requester);
     const exclusive = isSole && subscription.channel === personal;
     granted.push({
@@ -41,6 +41,15 @@ export function grantServerSubscriptions(
   }
   return { outcome: "granted", granted };
 }
+
+const noSuchChannel = "the token names a channel that doesn't exist";
+
+/** The decision on a connect that comes with too many subscriptions. */
+export const overChannelLimit = disconnectWith(
+  disconnectCodes.channelLimit,
+  "G1",
+  "more subscriptions than client.channel_limit",
+);
 
 /** A subscription that the server is about to make for a connection, with its channel. */
 export interface GrantedChannel {

@@ -22,7 +22,6 @@ import {
   silent,
 } from "./decision.ts";
 import {
-  capabilitiesOf,
   findChannel,
   grantByHook,
   grantSubscription,
@@ -72,10 +71,7 @@ export function carryOutSubscribe(
     subscribeByHook(session, id, request, found, target, nowMs, done);
     return;
   }
-  const { client, claims } = session.identity;
-  const capabilities = capabilitiesOf(claims, request.channel, found, true);
-  const requester = { client, user: session.user, ...capabilities };
-  const grant = withRoom(session, grantSubscription(request, found, requester, token, nowMs));
+  const grant = withRoom(session, grantSubscription(session, request, found, token, nowMs));
   if (grant.outcome === "granted") begin(session, id, request, grant, found.options, nowMs, done);
   else done(grant);
 }
@@ -125,7 +121,7 @@ function subscribeByHook(
     }
     const { terms } = read;
     if (hasPassed(terms.expireAtSeconds, answeredMs)) {
-      done(failWith(errorCodes.expired));
+      done(refuseWith(errorCodes.expired, "Q5", "the expire_at of the result has passed"));
       return;
     }
     const grant = withRoom(session, grantByHook(request, known, requester, terms));
@@ -215,7 +211,7 @@ function withEpoch(
 ): void {
   const { tracking } = session.context.channels;
   if (tracking === undefined) {
-    done(failWith(errorCodes.notAvailable));
+    done(refuseWith(errorCodes.notAvailable, "W1", "shared polls aren't available here"));
     return;
   }
   session.subscriptions.reserve(channel);
@@ -233,12 +229,14 @@ function withEpoch(
 
 /** Finds the channel of a subscribe, unless the session has it already or has no room for another one. */
 function findFree(session: CommandSession, channel: string): KnownChannel | Decision {
-  const { channels, config } = session.context;
-  const { subscriptions } = session;
-  const found = findChannel(channel, channels);
+  const { subscriptions, context } = session;
+  const found = findChannel(session, channel);
   if (found.outcome !== "resolved") return found;
-  if (subscriptions.has(channel)) return failWith(errorCodes.alreadySubscribed);
-  return subscriptions.size >= config.client.channelLimit
+  if (subscriptions.has(channel)) {
+    const reason = "the connection is subscribed to the channel already";
+    return refuseWith(errorCodes.alreadySubscribed, "W1", reason);
+  }
+  return subscriptions.size >= context.config.client.channelLimit
     ? refuseWith(errorCodes.limitExceeded, "G1", "client.channel_limit is reached")
     : found;
 }

@@ -38,11 +38,13 @@ export function grantUnidirectionalSubscriptions(
   const granted = [...given];
   for (const channel of names) {
     const known = channels.find(channel);
-    if (known.outcome !== "resolved") return disconnectWith(disconnectCodes.badRequest);
+    if (known.outcome !== "resolved")
+      return disconnectWith(disconnectCodes.badRequest, "C1", noSuchChannel);
     const named = claims.subscriptions?.find((one) => one.channel === channel);
     const own = { ...requester, ...capabilitiesOf(claims, channel, known, true) };
     if (named === undefined && !maySubscribe(known, own)) {
-      if (channel === address) return disconnectWith(disconnectCodes.permissionDenied);
+      if (channel === address)
+        return disconnectWith(disconnectCodes.permissionDenied, "A1", notOfAddress);
       continue;
     }
     const { autoCacheRecover } = known.options;
@@ -54,6 +56,9 @@ export function grantUnidirectionalSubscriptions(
   }
   return { outcome: "granted", granted };
 }
+
+const noSuchChannel = "connect names a channel that can't exist";
+const notOfAddress = "the client may not subscribe to the channel of its address";
 
 /**
  * The subscription of a client that polls: it isn't present, and isn't announced (rule T9), because it connects for
