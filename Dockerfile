@@ -20,12 +20,10 @@ COPY --chown=node:node examples/shared-board/package.json examples/shared-board/
 RUN npm ci --no-audit --no-fund
 
 COPY --chown=node:node tsconfig.json wrangler.toml ./
+COPY --chown=node:node cli cli
 COPY --chown=node:node console console
 COPY --chown=node:node public public
 COPY --chown=node:node src src
-# The console uses the prices, and shows numbers as the command line does.
-COPY --chown=node:node cli/prices.ts cli/number-text.ts cli/
-COPY --chown=node:node tools tools
 COPY --chown=node:node workers workers
 
 ENV PORT=8787
@@ -35,4 +33,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 
 # The script of `npm run serve` without npm, which doesn't pass on signals when it is ended itself.
-CMD ["sh", "-c", "exec node_modules/.bin/node tools/serve.ts --host 0.0.0.0 --port \"$PORT\" --state /state"]
+CMD ["sh", "-c", "exec node_modules/.bin/node cli/serve/serve.ts --host 0.0.0.0 --port \"$PORT\" --state /state"]

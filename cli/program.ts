@@ -1,24 +1,24 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../src/version.ts";
-import { checkCommand } from "./check.ts";
-import { completionCommand } from "./completion.ts";
-import { costCommand } from "./cost.ts";
-import { disconnectCommand } from "./disconnect.ts";
-import { eventsCommand } from "./events.ts";
-import { historyCommand } from "./history.ts";
-import { initCommand } from "./init.ts";
-import { inspectCommand } from "./inspect.ts";
-import { listenCommand } from "./listen.ts";
-import { mapCommand } from "./map.ts";
-import { migrateCommand } from "./migrate.ts";
-import { presenceCommand } from "./presence.ts";
-import { printable, printableOutput } from "./printable.ts";
-import { proveCommand } from "./prove.ts";
-import { publishCommand } from "./publish.ts";
+import { checkCommand } from "./commands/check.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { costCommand } from "./cost/cost.ts";
+import { disconnectCommand } from "./commands/disconnect.ts";
+import { eventsCommand } from "./commands/events.ts";
+import { historyCommand } from "./commands/history.ts";
+import { initCommand } from "./commands/init.ts";
+import { inspectCommand } from "./commands/inspect.ts";
+import { listenCommand } from "./commands/listen.ts";
+import { mapCommand } from "./commands/map.ts";
+import { migrateCommand } from "./migrate/migrate.ts";
+import { presenceCommand } from "./commands/presence.ts";
+import { printable, printableOutput } from "./text/printable.ts";
+import { proveCommand } from "./commands/prove.ts";
+import { publishCommand } from "./commands/publish.ts";
 import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
-import { tokenCommand } from "./token.ts";
-import { usersCommand } from "./users.ts";
-import { whyCommand } from "./why.ts";
+import { tokenCommand } from "./token/token.ts";
+import { usersCommand } from "./commands/users.ts";
+import { whyCommand } from "./commands/why.ts";
 
 /** All commands of `dormouse`. */
 export function programOf(shell: Shell): Command {

@@ -6,10 +6,10 @@ import {
   type Idling,
   idleUsage,
   type PublicationCounts,
-} from "../../cli/bill.ts";
+} from "../../cli/cost/bill.ts";
 import { dollars, figure } from "./figure.ts";
 import { Found } from "./judge.ts";
-import { secondsPerMonth } from "../../cli/prices.ts";
+import { secondsPerMonth } from "../../cli/cost/prices.ts";
 import type { Results } from "./results.ts";
 import { spreadOf } from "./spread.ts";
 import { markdownTable } from "./table.ts";

@@ -1,4 +1,4 @@
-import { listeningProblem } from "../../tools/local-server.ts";
+import { listeningProblem } from "../../cli/serve/local-server.ts";
 
 /**
  * A free port of this machine below those that the operating system gives to outgoing connections: a bench has

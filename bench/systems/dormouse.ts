@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { productionBundle } from "../../tools/production-bundle.ts";
+import { productionBundle } from "../../cli/build/production-bundle.ts";
 import { apiKey } from "./dormouse-wire.ts";
 import { bundled, withChangedCopy } from "../../test/verification/weakened/changed-copy.ts";
 import { HookBackend } from "./hook-backend.ts";

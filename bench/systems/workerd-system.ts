@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Workerd, type WorkerdSetup } from "../../tools/workerd.ts";
+import { Workerd, type WorkerdSetup } from "../../cli/serve/workerd.ts";
 import { benchPort } from "./bench-port.ts";
 import type { SystemOptions, Counts, RunningSystem } from "./system.ts";
 

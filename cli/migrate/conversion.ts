@@ -12,7 +12,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../../src/protocol/wire-value.ts";
-import { neededSecrets } from "../needed-secrets.ts";
+import { neededSecrets } from "../configuration/needed-secrets.ts";
 import { nested } from "./flat-config.ts";
 import { goBoolean, goText, goValue, withoutCase } from "./go-value.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";

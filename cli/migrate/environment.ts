@@ -10,7 +10,7 @@ import {
   type JsonValue,
   jsonValue,
 } from "../../src/protocol/wire-value.ts";
-import { shown } from "../printable.ts";
+import { shown } from "../text/printable.ts";
 import { type Path, Tree } from "./tree.ts";
 
 /**

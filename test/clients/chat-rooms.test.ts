@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wranglerConfigOf } from "../../tools/wrangler-config.ts";
+import { wranglerConfigOf } from "../../cli/deployment/wrangler-config.ts";
 import { findChromium, openPage } from "../support/browser.ts";
 import { cookieSocket, cookiesOf } from "../support/cookie-socket.ts";
 import { Inbox } from "../support/inbox.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { buildConsole } from "../../tools/build-console.ts";
+import { buildConsole } from "../../cli/build/build-console.ts";
 import { findChromium } from "../support/browser.ts";
 import { ControlledPage } from "../support/controlled-page.ts";
 import { RawSocket } from "../support/raw-socket.ts";

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildConsole } from "../../tools/build-console.ts";
+import { buildConsole } from "../../cli/build/build-console.ts";
 import { findChromium } from "../support/browser.ts";
 import { ControlledPage } from "../support/controlled-page.ts";
 import { SdkClient } from "../support/sdk-client.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { deploy } from "../../tools/deploy.ts";
+import { deploy } from "../../cli/build/deploy.ts";
 import { tomlOf, WorkerFolder } from "../support/worker-folder.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -43,7 +43,7 @@ interface Tried {
  * exit status and output.
  */
 async function runDeploy(options: readonly string[]): Promise<Tried> {
-  const script = join(root, "tools", "deploy.ts");
+  const script = join(root, "cli", "build", "deploy.ts");
   const started = spawn(process.execPath, [script, "--dry-run", ...options], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1", WRANGLER_SEND_METRICS: "false" },

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { parentCheckMs } from "../../tools/local-server.ts";
+import { parentCheckMs } from "../../cli/serve/local-server.ts";
 import { freePort } from "../support/listen.ts";
 import { testSecrets } from "../support/test-tokens.ts";
 
@@ -21,7 +21,7 @@ async function startUnderNohup(environment: Readonly<NodeJS.Dict<string>>) {
   writeFileSync(join(folder, "out"), "");
   const printed = () => readFileSync(join(folder, "out"), "utf8");
   const command = [
-    'nohup "$0" tools/serve.ts --port "$1" --state "$2/state" >"$2/out" 2>&1 & echo $!; read line',
+    'nohup "$0" cli/serve/serve.ts --port "$1" --state "$2/state" >"$2/out" 2>&1 & echo $!; read line',
     process.execPath,
     port,
     folder,

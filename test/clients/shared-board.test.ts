@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wranglerConfigOf } from "../../tools/wrangler-config.ts";
+import { wranglerConfigOf } from "../../cli/deployment/wrangler-config.ts";
 import { findChromium } from "../support/browser.ts";
 import { ControlledPage } from "../support/controlled-page.ts";
 import { Inbox } from "../support/inbox.ts";

@@ -6,8 +6,8 @@ import { handshake } from "../support/raw-socket.ts";
 import { TestServer } from "../support/test-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
 import { WorkerFolder } from "../support/worker-folder.ts";
-import { productionBundle } from "../../tools/production-bundle.ts";
-import { Workerd } from "../../tools/workerd.ts";
+import { productionBundle } from "../../cli/build/production-bundle.ts";
+import { Workerd } from "../../cli/serve/workerd.ts";
 
 const paths = [
   "/",

@@ -89,7 +89,7 @@ class Run {
   readonly ended: Promise<Ended>;
 
   constructor(options: readonly string[], secrets: Secrets, descriptors?: number) {
-    const script = [join(root, "tools", "serve.ts"), ...options];
+    const script = [join(root, "cli", "serve", "serve.ts"), ...options];
     const limited = [`ulimit -n ${descriptors} && exec "$@"`, "sh", process.execPath, ...script];
     const [command, args] =
       descriptors === undefined ? [process.execPath, script] : ["sh", ["-c", ...limited]];

@@ -106,7 +106,7 @@ export async function refusedStart(
 
 /** Runs the script of `npm start` in a process group of its own. When this process ends, the script ends by itself. */
 function runStart(options: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [join(root, "tools", "start.ts"), ...options], {
+  return spawn(process.execPath, [join(root, "cli", "serve", "start.ts"), ...options], {
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],

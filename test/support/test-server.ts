@@ -8,7 +8,7 @@ import { createTestHarness, type TestHarness } from "wrangler";
 import { unsetSecrets } from "./unset-secrets.ts";
 import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "./test-tokens.ts";
-import { streamProbeMs } from "../../tools/local-server.ts";
+import { streamProbeMs } from "../../cli/serve/local-server.ts";
 
 /** The differences from the configuration in wrangler.toml. */
 export interface TestServerOptions {

@@ -116,7 +116,7 @@ async function fileOf({ env, req }: Context<AppEnv>, name: string): Promise<Resp
   return env.ASSETS?.fetch(new Request(new URL(`/console/${name}`, req.url)));
 }
 
-const notBuilt = "The console isn't built: run node tools/build-console.ts";
+const notBuilt = "The console isn't built: run node cli/build/build-console.ts";
 
 const fileTypes: ReadonlyMap<string, string> = new Map([
   ["console.js", "text/javascript; charset=utf-8"],

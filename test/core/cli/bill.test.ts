@@ -6,7 +6,7 @@ import {
   idleUsage,
   noUsage,
   type Publishing,
-} from "../../../cli/bill.ts";
+} from "../../../cli/cost/bill.ts";
 
 const million = 1_000_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { estimate, type Workload } from "../../../cli/estimate.ts";
+import { estimate, type Workload } from "../../../cli/cost/estimate.ts";
 import { recordedShell } from "./recorded-shell.ts";
 
 const nothing: Workload = {

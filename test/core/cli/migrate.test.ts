@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Conversion, convert } from "../../../cli/migrate/conversion.ts";
 import { withEnvironment } from "../../../cli/migrate/environment.ts";
 import { secretsFile, workerFile } from "../../../cli/migrate/worker-files.ts";
-import { parseFile } from "../../../cli/document.ts";
+import { parseFile } from "../../../cli/configuration/document.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import type { JsonObject } from "../../../src/protocol/wire-value.ts";
 

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
-import { bashScript, zshScript } from "../../../cli/completion.ts";
+import { bashScript, zshScript } from "../../../cli/commands/completion.ts";
 import { programOf } from "../../../cli/program.ts";
-import { table } from "../../../cli/table.ts";
+import { table } from "../../../cli/text/table.ts";
 import { listen } from "../../support/listen.ts";
 import { recordedShell } from "./recorded-shell.ts";
 

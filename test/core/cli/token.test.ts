@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { readToken } from "../../../cli/token-claims.ts";
+import { readToken } from "../../../cli/token/token-claims.ts";
 import { signToken, testSecrets } from "../../support/test-tokens.ts";
 import { developmentSecrets, nowMs, recordedShell } from "./recorded-shell.ts";
 

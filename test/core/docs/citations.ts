@@ -17,18 +17,7 @@ export interface Citation {
 
 /** The files whose citations are checked. Programs write the others, or they hold no prose. */
 export function sourceFiles(): readonly SourceFile[] {
-  const folders = [
-    ".ci",
-    ".github",
-    "cli",
-    "docs",
-    "examples",
-    "public",
-    "src",
-    "test",
-    "tools",
-    "workers",
-  ];
+  const folders = [".ci", ".github", "cli", "docs", "examples", "public", "src", "test", "workers"];
   const below = folders.filter((folder) => existsSync(folder)).flatMap(filesIn);
   const top = readdirSync(".").filter((path) => statSync(path).isFile());
   return [...top, ...below]
@@ -162,7 +151,7 @@ function lettersAndNumber(rule: string): readonly [letters: string, number: numb
  */
 export function pathCitations({ text }: SourceFile): readonly Citation[] {
   const path =
-    /(?<![\w./@*-])((?:\.ci|\.github|bench|docs|public|src|test|tools|workers)\/[\w./-]*\w)(?![\w*{[<$…-])/g;
+    /(?<![\w./@*-])((?:\.ci|\.github|bench|cli|docs|public|src|test|workers)\/[\w./-]*\w)(?![\w*{[<$…-])/g;
   const document = /(?<![\w./*-])([\w-]+\.md)\b/g;
   return [...citations(text, path), ...citations(text, document)];
 }

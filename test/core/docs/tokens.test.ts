@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { readToken } from "../../../cli/token-claims.ts";
+import { readToken } from "../../../cli/token/token-claims.ts";
 import { secondsFromNow, testSecrets } from "../../support/test-tokens.ts";
 import { recordedShell } from "../cli/recorded-shell.ts";
 

@@ -1,5 +1,5 @@
 import { homeName } from "../../../src/contract/object-names.ts";
-import { productionBundle } from "../../../tools/production-bundle.ts";
+import { productionBundle } from "../../../cli/build/production-bundle.ts";
 import { Random } from "../../support/random.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
 import type { ProveOptions, RemoteOptions } from "./options.ts";

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root } from "../../../tools/wrangler.ts";
+import { packageRoot } from "../../../cli/package-root.ts";
 import type { Protection } from "./protection.ts";
 
 /** One change of the source. */
@@ -31,8 +31,9 @@ export function withChangedCopy<Result>(
 ): Result {
   const folder = mkdtempSync(join(tmpdir(), "dormouse-weakened-"));
   try {
-    for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true });
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    for (const part of parts)
+      cpSync(join(packageRoot, part), join(folder, part), { recursive: true });
+    symlinkSync(join(packageRoot, "node_modules"), join(folder, "node_modules"));
     const file = join(folder, change.file);
     writeFileSync(file, changed(readFileSync(file, "utf8"), change));
     return use(folder);

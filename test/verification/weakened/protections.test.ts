@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { root } from "../../../tools/wrangler.ts";
+import { packageRoot } from "../../../cli/package-root.ts";
 import { protectionNamed, protections } from "./protections.ts";
 import { changed } from "./changed-copy.ts";
 
-const source = (file: string): string => readFileSync(join(root, file), "utf8");
+const source = (file: string): string => readFileSync(join(packageRoot, file), "utf8");
 
 describe.each(protections)("the protection $name", (protection) => {
   it(`[${protection.rule}] occurs once in the source and can be removed`, () => {

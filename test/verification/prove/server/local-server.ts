@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../support/listen.ts";
-import { Workerd, type WorkerdSetup } from "../../../../tools/workerd.ts";
+import { Workerd, type WorkerdSetup } from "../../../../cli/serve/workerd.ts";
 
 /** The kinds of objects, by the names of their bindings. */
 export type ObjectKind = "CHANNELS" | "GATEWAYS" | "USERS";

@@ -1,0 +1,29 @@
+/**
+ * `npm run build`: builds the command line as `dist/dormouse.js`, one module without dependencies. An installed package
+ * needs it, because Node.js doesn't strip types in `node_modules`.
+ */
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { packageRoot } from "../package-root.ts";
+
+const outfile = join(packageRoot, "dist", "dormouse.js");
+
+await build({
+  entryPoints: [join(packageRoot, "cli", "dormouse.ts")],
+  outfile,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  // The oldest one in "engines" of package.json: npx runs the Node.js that is there.
+  target: "node20",
+  // Packages of which only the CommonJS form exists call `require` for Node's own modules.
+  banner: {
+    js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+  },
+  // WebSockets are faster with these, and work without.
+  external: ["bufferutil", "utf-8-validate"],
+  legalComments: "linked",
+  logLevel: "warning",
+});
+chmodSync(outfile, 0o755);

@@ -1,0 +1,40 @@
+/**
+ * Builds the operator's console from `console` into `public/console`, which isn't committed: `npm start`, `npm run serve`
+ * and `npm run deploy` do so before they use that folder. Alone: `node cli/build/build-console.ts`.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { packageRoot } from "../package-root.ts";
+
+/**
+ * Builds the console. A file that is as it was isn't written: a server that runs already, as `npm start` in another
+ * terminal, watches the folder, and would start anew and drop its connections.
+ *
+ * @param folder for the files; by default the one from which they are served
+ */
+export async function buildConsole(folder = join(packageRoot, "public", "console")): Promise<void> {
+  const source = join(packageRoot, "console");
+  mkdirSync(folder, { recursive: true });
+  writeChanged(join(folder, "icon.svg"), readFileSync(join(source, "icon.svg")));
+  const { outputFiles } = await build({
+    entryPoints: [join(source, "console.tsx"), join(source, "console.css")],
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "eof",
+    logLevel: "warning",
+    write: false,
+  });
+  for (const { path, contents } of outputFiles) writeChanged(path, contents);
+}
+
+function writeChanged(path: string, contents: Uint8Array): void {
+  if (!existsSync(path) || !readFileSync(path).equals(contents)) writeFileSync(path, contents);
+}
+
+if (import.meta.main) await buildConsole();

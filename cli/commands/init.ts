@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve, sep } from "node:path";
+import { Command } from "commander";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
+import { readDocument } from "../configuration/document.ts";
+import { secretsFile, workerFile } from "../migrate/worker-files.ts";
+import { packageRoot } from "../package-root.ts";
+import { type Shell, usageFailure } from "../shell.ts";
+
+/** `dormouse init`: lays out a project of its own, whose `npm start` runs the server for development. */
+export function initCommand(shell: Shell): Command {
+  return new Command("init")
+    .description("lay out a project whose npm start runs the server")
+    .argument("[folder]", "the new project's folder", ".")
+    .option("--name <name>", "the Worker's name (default: the folder's)")
+    .option("--json", "print the names of the files as JSON")
+    .addHelpText(
+      "after",
+      `
+Writes package.json, wrangler.jsonc, .gitignore, and .dev.vars with secrets of its own, which only you may read.
+
+Examples:
+  dormouse init chat
+  cd chat && npm install && npm start`,
+    )
+    .action((folder: string, { name, json }: { name?: string; json?: boolean }) => {
+      const written = layOut(folder, name, shell);
+      if (json === true) shell.print(JSON.stringify({ written }));
+      else
+        shell.print(
+          [
+            ...written.map((file) => `Wrote ${join(folder, file)}`),
+            "",
+            "Next:",
+            ...(folder === "." ? [] : [`  cd ${folder}`]),
+            // A package that is installed is built.
+            ...(isInstalled ? [] : [`  npm run build --prefix ${packageRoot}`]),
+            "  npm install",
+            "  npm start",
+            "and in another terminal:",
+            "  npx dormouse listen news",
+            `  npx dormouse publish news '{"text":"hello"}'`,
+          ].join("\n"),
+        );
+    });
+}
+
+/** Writes the files, and gives their names. Nothing is written if one of them exists. */
+function layOut(given: string, named: string | undefined, shell: Shell): readonly string[] {
+  const folder = resolve(shell.folder, given);
+  const name =
+    named ??
+    basename(folder)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9-]+/g, "-");
+  if (!/^[a-z0-9][-a-z0-9]{0,62}$/.test(name))
+    throw usageFailure("--name takes the name of a Worker: a-z, 0-9 and -, at most 63");
+  const template = readDocument(join(packageRoot, "wrangler.toml"), shell);
+  const { config = {} } = objectOf(template["vars"]);
+  const installed = "node_modules/dormouse";
+  const paths = { name, main: `${installed}/workers/edge.ts`, assets: `${installed}/public` };
+  const secrets = {
+    API_KEY: randomBytes(32).toString("hex"),
+    TOKEN_HMAC_SECRET_KEY: randomBytes(32).toString("hex"),
+  };
+  const files = [
+    { file: "package.json", text: packageFile(name, folder, shell), mode: 0o644 },
+    { file: "wrangler.jsonc", text: workerFile(template, objectOf(config), paths), mode: 0o644 },
+    { file: ".gitignore", text: "node_modules/\n.wrangler/\n.dev.vars*\n", mode: 0o644 },
+    { file: ".dev.vars", text: secretsFile(secrets) ?? "", mode: 0o600 },
+  ];
+  const taken = files.find(({ file }) => existsSync(join(folder, file)));
+  if (taken !== undefined)
+    throw usageFailure(`${join(given, taken.file)} exists: init needs a folder without it`);
+  mkdirSync(folder, { recursive: true });
+  for (const { file, text, mode } of files)
+    writeFileSync(join(folder, file), text, { mode, flag: "wx" });
+  return files.map(({ file }) => file);
+}
+
+/** The project's package, with the versions of Dormouse and wrangler that belong together. */
+function packageFile(name: string, folder: string, shell: Shell): string {
+  const own = readDocument(join(packageRoot, "package.json"), shell);
+  const toPackage = relative(folder, packageRoot).split(sep).join("/");
+  const content = {
+    name,
+    private: true,
+    type: "module",
+    scripts: {
+      start: `wrangler dev --port 8787 ${variables.map((one) => `--var "${one}"`).join(" ")}`,
+      check: "dormouse check",
+      deploy: "dormouse check && wrangler deploy",
+    },
+    dependencies: { dormouse: isInstalled ? own["version"] : `file:${toPackage}` },
+    devDependencies: { wrangler: objectOf(own["devDependencies"])["wrangler"] },
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+/** Whether the package is one that npm installed, or else a clone of the repository. */
+const isInstalled = packageRoot.split(sep).includes("node_modules");
+
+/** What tells the Worker that it serves this machine alone, as `npm start` of Dormouse's own repository does. */
+const variables = [
+  "DEVELOPMENT:true",
+  "DEVELOPMENT_ORIGINS:http://localhost:*,http://127.0.0.1:*,http://localhost,http://127.0.0.1",
+  "STREAM_PROBE_MS:500",
+  "CLIENT_ADDRESS_HEADER:",
+];
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,128 @@
+import { Command } from "commander";
+import type { JsonObject } from "../../src/protocol/wire-value.ts";
+import { numberOf, objectOf, objectsOf, warnIncomplete } from "../connection/answer.ts";
+import { ApiClient } from "../connection/api-client.ts";
+import { momentOf } from "../text/moment.ts";
+import { printable, shown } from "../text/printable.ts";
+import { type ServerOptions, withServer } from "../connection/settings.ts";
+import { paintOf, type Shell, usageFailure } from "../shell.ts";
+import { table } from "../text/table.ts";
+import { wholeNumber } from "../text/values.ts";
+
+interface WhyOptions extends ServerOptions {
+  readonly user?: string;
+  readonly client?: string;
+  readonly json?: boolean;
+}
+
+/** `dormouse why`: tells what became of a publication on its way to the connections of a user. */
+export function whyCommand(shell: Shell): Command {
+  const command = new Command("why")
+    .description("tell what became of a publication on its way to a user")
+    .argument("<channel>", "the channel")
+    .argument(
+      "<offset>",
+      "the publication's offset, which publish and history print",
+      wholeNumber(1),
+    )
+    .option("--user <id>", "tell of all connections of this user")
+    .option("--client <id>", "tell of the connection with this ID");
+  return withServer(command)
+    .option("--json", "print the answer as JSON")
+    .addHelpText(
+      "after",
+      `
+The table shows each object on the way: when the channel's object told it, when it took the publication, and when and
+to how many subscribers it began to send it, each in ms after the publication.
+
+Examples:
+  dormouse why news 42 --user ada
+  dormouse why news 42 --client 7c9e… --json`,
+    )
+    .action(async (channel: string, offset: number, options: WhyOptions) => {
+      const { user = "", client = "", json } = options;
+      if (user === "" && client === "") throw usageFailure("name whose: --user or --client");
+      const named = { ...(user !== "" && { user }), ...(client !== "" && { client }) };
+      const api = ApiClient.of(options, shell);
+      const result = await api.result("why", { channel, offset, ...named });
+      if (json === true) shell.print(printable(JSON.stringify(result)));
+      else printWhy(result, shell);
+    });
+}
+
+function printWhy(result: JsonObject, shell: Shell): void {
+  const { title, faint } = paintOf(shell);
+  const publication = objectOf(result, "publication");
+  const publishedAtMs = numberOf(publication, "published_at_ms");
+  shell.print(title(shown(result["summary"])));
+  if (publishedAtMs !== undefined) shell.print(faint(publicationLine(publication, publishedAtMs)));
+  const rows = objectsOf(result, "objects").map((object) => objectRow(object, publishedAtMs));
+  const head = ["object", "subscribers", "told", "taken", "sent"].map(title);
+  shell.print(`\n${table([head, ...rows], [1])}`);
+  for (const { client, user, object, outcome, summary } of objectsOf(result, "connections")) {
+    const who = user === "" ? "(anonymous)" : shown(user);
+    shell.print(
+      `\n${title(shown(outcome))}  ${who}  ${faint(`${shown(client)} on ${shown(object)}`)}`,
+    );
+    shell.print(`  ${shown(summary)}`);
+  }
+  for (const { object, note } of objectsOf(result, "objects")) {
+    if (note === undefined) continue;
+    shell.print(`\n${title("no connection")}  ${faint(`on ${shown(object)}`)}`);
+    shell.print(`  ${shown(note)}`);
+  }
+  warnIncomplete(result, shell);
+}
+
+/** When the publication came, who published it, and how long its commit took. */
+function publicationLine(publication: JsonObject, publishedAtMs: number): string {
+  const { key, client, user } = objectOf(publication, "by");
+  const by =
+    key === undefined
+      ? client === undefined
+        ? ""
+        : ` by ${shown(user)}, client ${shown(client)}`
+      : ` with the key ${shown(key)}`;
+  const committedAtMs = numberOf(publication, "committed_at_ms");
+  const commit =
+    committedAtMs === undefined ? "" : `, committed ${committedAtMs - publishedAtMs} ms later`;
+  return `published ${momentOf(publishedAtMs)}${by}${commit}`;
+}
+
+function objectRow(object: JsonObject, publishedAtMs: number | undefined): readonly string[] {
+  if (object["state"] !== undefined) return [shown(object["object"]), "", "no answer", "", ""];
+  const { attempts, outcome = "no answer yet", begun_at_ms: begun } = objectOf(object, "told");
+  const tried = Number(attempts ?? 1) > 1 ? `, ${shown(attempts)} calls` : "";
+  const told =
+    begun === undefined ? "" : `${after(Number(begun), publishedAtMs)}, ${shown(outcome)}${tried}`;
+  const read = object["was_read"] === true ? ", read from the history" : "";
+  const takenAtMs = numberOf(object, "taken_at_ms");
+  return [
+    shown(object["object"]),
+    shown(object["subscribers"]),
+    told,
+    takenAtMs === undefined ? "" : `${after(takenAtMs, publishedAtMs)}${read}`,
+    sentText(objectOf(object, "frame"), publishedAtMs),
+  ];
+}
+
+/** When and to how many subscribers a frame was sent, and how many didn't get it; "" without a frame. */
+function sentText(frame: JsonObject, publishedAtMs: number | undefined): string {
+  const begunAtMs = numberOf(frame, "begun_at_ms");
+  if (begunAtMs === undefined) return "";
+  const { subscribers, filtered, left_out: leftOut, slow } = frame;
+  const count = Number(subscribers ?? 0) + Number(filtered ?? 0);
+  const others = [
+    ...(Number(leftOut ?? 0) > 0 ? [`${shown(leftOut)} left out by a filter`] : []),
+    ...(Number(slow ?? 0) > 0 ? [`${shown(slow)} too slow`] : []),
+    ...(frame["sent_at_ms"] === undefined ? ["not ended"] : []),
+  ];
+  return [`${after(begunAtMs, publishedAtMs)} to ${count}`, ...others].join(", ");
+}
+
+/** A time in ms after the publication, or the time itself if it isn't known when the publication came. */
+function after(atMs: number, publishedAtMs: number | undefined): string {
+  if (publishedAtMs === undefined) return momentOf(atMs);
+  const ms = atMs - publishedAtMs;
+  return `${ms < 0 ? "-" : "+"}${Math.abs(ms)} ms`;
+}

@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import type { Config } from "../../src/config/config.ts";
+import { parseConfig } from "../../src/config/parse-config.ts";
+import { missingBindings } from "../../src/contract/bindings.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../src/protocol/wire-value.ts";
+import { wranglerFiles } from "./wrangler.ts";
+import { firstOf, readDocument } from "./document.ts";
+import { refusal, type Shell, usageFailure } from "../shell.ts";
+
+/** The options of every command that reads a configuration. */
+export interface ConfigOptions {
+  readonly config?: string;
+  readonly env?: string;
+}
+
+/** A configuration as it stands in a file, not yet checked. */
+export interface FoundConfig {
+  /** The file, as a person would name it. */
+  readonly file: string;
+  /** The configuration, or its JSON text; undefined if the file has none, which is the default. */
+  readonly input: JsonValue | undefined;
+  /**
+   * Problems of the file around the configuration: bindings of objects that are missing.
+   *
+   * @param collectsMetrics whether the configuration switches metrics on
+   */
+  problems(collectsMetrics: boolean): readonly string[];
+}
+
+/** Adds the options of {@link ConfigOptions} to a command. */
+export function withConfig(command: Command): Command {
+  return command
+    .option("-c, --config <file>", `the configuration (default: ${wranglerFiles.join(", ")})`)
+    .option("-e, --env <name>", "the environment in wrangler's file");
+}
+
+/**
+ * Finds the configuration: in wrangler's file, under `vars.config` of the environment, or a file that is nothing but
+ * the configuration, such as Centrifugo's.
+ *
+ * @returns undefined if no file is named and there is none
+ * @throws {Failure} if the file can't be read, or doesn't have the environment
+ */
+export function findConfig({ config, env }: ConfigOptions, shell: Shell): FoundConfig | undefined {
+  const file = config ?? firstOf(wranglerFiles, shell.folder);
+  if (file === undefined) return undefined;
+  const document = readDocument(file, shell);
+  if (!isWranglers(document)) {
+    if (env !== undefined) throw usageFailure(`${file} isn't wrangler's, so it has no --env`);
+    return { file, input: document, problems: () => [] };
+  }
+  const worker = env === undefined ? document : objectAt(objectAt(document, "env"), env);
+  if (worker === undefined) throw usageFailure(`${file} has no environment ${env}`);
+  const unbound = (collectsMetrics: boolean) => unboundObjects(worker, collectsMetrics);
+  return { file, input: objectAt(worker, "vars")?.["config"], problems: unbound };
+}
+
+/**
+ * The checked configuration that a command works with: that of the file, or all defaults if there is none.
+ *
+ * @throws {Failure} if the configuration is invalid
+ */
+export function checkedConfig(options: ConfigOptions, shell: Shell): Config {
+  const found = findConfig(options, shell);
+  const parsed = parseConfig(found?.input, { development: true });
+  if (parsed.outcome === "config") return parsed.config;
+  throw refusal(
+    `${found?.file} is invalid, see dormouse check: ${parsed.problems.slice(0, 3).join("; ")}`,
+  );
+}
+
+function isWranglers(document: JsonObject): boolean {
+  return ["main", "compatibility_date", "durable_objects", "vars"].some((key) =>
+    Object.hasOwn(document, key),
+  );
+}
+
+function unboundObjects(worker: JsonObject, collectsMetrics: boolean): readonly string[] {
+  const bindings = objectAt(worker, "durable_objects")?.["bindings"] ?? [];
+  const listed = isJsonArray(bindings) ? bindings.filter(isJsonObject) : [];
+  return missingBindings(
+    (name, className) =>
+      listed.some((one) => one["name"] === name && one["class_name"] === className),
+    collectsMetrics,
+  );
+}
+
+function objectAt(parent: JsonObject | undefined, key: string): JsonObject | undefined {
+  const value = parent?.[key];
+  return value !== undefined && isJsonObject(value) ? value : undefined;
+}

@@ -1,0 +1,131 @@
+import { isJsonObject, type JsonObject } from "../../src/protocol/wire-value.ts";
+import { parseAnswer, requestBody } from "../text/payload-text.ts";
+import { neededSecret, serverAddress, type ServerOptions } from "./settings.ts";
+import { exitCodes, Failure, refusal, type Shell } from "../shell.ts";
+import { shown } from "../text/printable.ts";
+
+/** The server's answer to one call of the HTTP API (docs/protocol.md 6.1). */
+export type ApiAnswer =
+  | { readonly outcome: "result"; readonly result: JsonObject }
+  /** The call was refused, with the API's code and the server's detail, if it gave one. */
+  | { readonly outcome: "error"; readonly code: number; readonly message: string }
+  /** The request wasn't taken as one of the API. */
+  | { readonly outcome: "status"; readonly status: number; readonly text: string }
+  | { readonly outcome: "unreachable"; readonly cause: string };
+
+/** Calls the HTTP API of a server with one key. */
+export class ApiClient {
+  readonly address: string;
+  readonly #key: string;
+
+  /** @param address without a slash at its end */
+  constructor(address: string, key: string) {
+    this.address = address;
+    this.#key = key;
+  }
+
+  /**
+   * The client that a command line asks for.
+   *
+   * @throws {Failure} if the address or the key is missing or wrong
+   */
+  static of(options: ServerOptions, shell: Shell): ApiClient {
+    return new ApiClient(serverAddress(options, shell), neededSecret("API_KEY", options, shell));
+  }
+
+  /** Calls a method. */
+  async call(method: string, params: object): Promise<ApiAnswer> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(`${this.address}/api/${method}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-API-Key": this.#key },
+        body: requestBody(params),
+        signal: AbortSignal.timeout(waitMs),
+        // A redirect could lead the key to another server.
+        redirect: "manual",
+      });
+      text = await response.text();
+    } catch (error) {
+      return { outcome: "unreachable", cause: causeOf(error) };
+    }
+    if (!response.ok && response.status !== 503)
+      return { outcome: "status", status: response.status, text };
+    return answerOf(response, text);
+  }
+
+  /**
+   * Calls a method, and gives its result.
+   *
+   * @throws {Failure} for any other answer
+   */
+  async result(method: string, params: object): Promise<JsonObject> {
+    const answer = await this.call(method, params);
+    if (answer.outcome === "result") return answer.result;
+    throw this.failure(answer);
+  }
+
+  /** The failure that an answer without a result means. */
+  failure(answer: Exclude<ApiAnswer, { outcome: "result" }>): Failure {
+    switch (answer.outcome) {
+      case "error":
+        return refusal(`the server answers ${answer.code}: ${answer.message}`);
+      case "status":
+        return refusal(explained(answer.status, answer.text));
+      case "unreachable":
+        return new Failure(
+          `${this.address} can't be reached: ${answer.cause}`,
+          exitCodes.unreachable,
+        );
+    }
+  }
+}
+
+function answerOf({ status, headers }: Response, text: string): ApiAnswer {
+  const body = parseObject(text);
+  // A batch has no result around its replies.
+  const result = body?.["replies"] === undefined ? body?.["result"] : body;
+  if (result !== undefined && isJsonObject(result)) return { outcome: "result", result };
+  const error = body?.["error"];
+  if (error === undefined || !isJsonObject(error)) return { outcome: "status", status, text };
+  const detail = headers.get("X-Dormouse-Error-Detail");
+  const message = `${shown(error["message"])}${detail === null ? "" : ` (${detail})`}`;
+  return { outcome: "error", code: Number(error["code"]), message };
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value = parseAnswer(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined; // The caller explains the status.
+  }
+}
+
+function explained(status: number, text: string): string {
+  switch (status) {
+    case 401:
+      return "the server refuses the key: API_KEY is another one there (status 401)";
+    case 404:
+      return "the server doesn't know the method, or isn't Dormouse (status 404)";
+    case 413:
+      return "the request is larger than the server takes (status 413)";
+    case 503:
+      return `the server isn't configured or is overloaded (status 503): ${text.trim().replaceAll("\n", "; ")}`;
+    default:
+      return `the server answers with status ${status}`;
+  }
+}
+
+/** The reason for which `fetch` failed, which its error has in its cause. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "TimeoutError") return `no answer within ${waitMs / 1_000} seconds`;
+  const { cause } = error;
+  if (cause instanceof AggregateError) return causeOf(cause.errors[0]);
+  return cause instanceof Error ? cause.message : error.message;
+}
+
+/** Longer than any call of the API takes (docs/protocol.md 6.2). */
+const waitMs = 35_000;

@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../../../../src/config/parse-config.ts";
+import { wranglerConfigOf } from "../../../../cli/deployment/wrangler-config.ts";
+
+/** The examples, of which each has either a Worker of its own, or a configuration for the committed one. */
+const examples = readdirSync("examples");
+const withWorker = examples.filter((name) => existsSync(join("examples", name, "wrangler.toml")));
+const others = examples.filter((name) => !withWorker.includes(name));
+
+describe.each(others)("[W1] examples/%s/config.json", (name) => {
+  it("has a configuration of which nothing is refused or ignored", () => {
+    const text = readFileSync(join("examples", name, "config.json"), "utf8");
+    expect(parseConfig(text)).toMatchObject({ outcome: "config", notes: [] });
+  });
+});
+
+describe.each(withWorker)("[W1] examples/%s/wrangler.toml", (name) => {
+  const file = `examples/${name}/wrangler.toml`;
+  const example = wranglerConfigOf({ file });
+
+  it("has the Worker, the objects and the assets of the repository's own", () => {
+    const own = wranglerConfigOf({});
+    expect(workerOf(example, file)).toStrictEqual(workerOf(own, "wrangler.toml"));
+  });
+
+  it("has a configuration of which nothing is refused or ignored", () => {
+    expect(parseConfig(example.vars["config"])).toMatchObject({ outcome: "config", notes: [] });
+  });
+});
+
+/** The configuration that all Workers of Dormouse share, with the folder of the assets as an absolute path. */
+function workerOf(config: ReturnType<typeof wranglerConfigOf>, file: string) {
+  const { main, compatibility_date, compatibility_flags, keep_names, minify } = config;
+  const directory = resolve(dirname(file), config.assets?.directory ?? "");
+  return {
+    build: { main, compatibility_date, compatibility_flags, keep_names, minify },
+    objects: [config.durable_objects, config.migrations],
+    assets: { ...config.assets, directory },
+  };
+}
