@@ -10,7 +10,7 @@ import { type Decision, type DecisionDone, failWith, refuseWith } from "./decisi
 import type { CommandSession } from "./ports.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Tracking } from "./tracking.ts";
-import { mayRead } from "./vain-reads.ts";
+import { mayRead } from "./rate-limit.ts";
 
 /**
  * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and

@@ -6,7 +6,14 @@ import {
 } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { type Command, subscriptionTypes } from "../protocol/command.ts";
-import { asksBeforePublish, publish, readHistory, seePresence } from "./channel-commands.ts";
+import {
+  asksBeforePublish,
+  publish,
+  readHistory,
+  seePresence,
+  callMethod,
+  passMessage,
+} from "./commands.ts";
 import {
   channelOf,
   CommandQueue,
@@ -28,7 +35,6 @@ import {
 import { partsOf } from "../config/name-parts.ts";
 import { pong } from "./liveness.ts";
 import { isParallelPage } from "./map-subscribe.ts";
-import { callMethod, passMessage } from "./methods.ts";
 import { namerOf } from "./named-channels.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";

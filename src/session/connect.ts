@@ -8,7 +8,7 @@ import type { Message } from "../protocol/codec.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
-import type { CommandSession } from "./ports.ts";
+import type { CommandSession, Subscribed } from "./ports.ts";
 import {
   type Decision,
   type DecisionDone,
@@ -35,12 +35,10 @@ import {
   recoveryOf,
   subscribeResult,
 } from "./subscribe.ts";
-import type { Subscribed } from "./channels.ts";
 import type { Config, HookTarget } from "../config/config.ts";
 import { pongText } from "../contract/keepalive.ts";
 import { anonymousClient } from "../contract/object-names.ts";
-import { ttlSeconds } from "./liveness.ts";
-import { asksForPongs, sendsPongs } from "./pongs.ts";
+import { ttlSeconds, asksForPongs, sendsPongs } from "./liveness.ts";
 import type { KeptHeaders, SessionIdentity } from "../contract/session-snapshot.ts";
 import { afterConnect, fitHeaders, withEmulated } from "../hooks/headers.ts";
 import type { JsonText } from "../protocol/json/text.ts";

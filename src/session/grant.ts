@@ -14,8 +14,7 @@ import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { ttlSeconds } from "./liveness.ts";
 import type { SubscribeTerms } from "../hooks/response.ts";
-import type { CommandSession } from "./ports.ts";
-import type { Channels } from "./channels.ts";
+import type { CommandSession, Channels } from "./ports.ts";
 import {
   badRequest,
   cancelled,

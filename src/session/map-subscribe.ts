@@ -17,9 +17,8 @@ import {
 import { endOf, toldTtlSeconds } from "./grant.ts";
 import type { Grant } from "./decision.ts";
 import { MapFlow } from "./map-flow.ts";
-import type { CommandSession } from "./ports.ts";
-import { mayRead, readInVain } from "./vain-reads.ts";
-import type { Subscribed } from "./channels.ts";
+import type { CommandSession, Subscribed } from "./ports.ts";
+import { mayRead, readInVain } from "./rate-limit.ts";
 
 /**
  * Begins a client's synchronisation with a map, with the first request of its flow (docs/protocol.md 3.4).

@@ -1,18 +1,16 @@
 /**
- * The session's ports: what a session needs of the object that holds it (socket, configuration, verified tokens; for
- * channels see `Channels`), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
+ * The session's ports: what a session needs of the object that holds it (socket, configuration, channels, verified
+ * tokens), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
  */
 import type { DisconnectCode, UnsubscribeCode } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
-import type { Channels } from "./channels.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { SessionCounts } from "./session-counts.ts";
 import type { NamedChannels } from "./named-channels.ts";
-import type { UserRates } from "./user-rates.ts";
-import type { VainReads } from "./vain-reads.ts";
+import type { UserRates, VainReads } from "./rate-limit.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type {
   SessionIdentity,
@@ -29,6 +27,12 @@ import type { EndedSession } from "../users/ended-users.ts";
 import type { LocalUsers } from "../users/local-users.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 import type { TrackVerdict } from "../access/track-signature.ts";
+import type { ChannelOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
+import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
+import type { PresenceQuestion } from "../channel/shared-presence.ts";
+import type { ResolvedChannel } from "../channel/channel-name.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { Tracking } from "./tracking.ts";
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
 export interface Connection {
@@ -181,3 +185,59 @@ export interface VerifiedTokens {
   /** The signatures of a command that tracks keys, in the order of its batches. */
   readonly tracks?: readonly TrackVerdict[];
 }
+
+/**
+ * The channels as a session sees them. A channel's own object has one channel, which replies at once, to questions for
+ * who is present later; a gateway has as many as its clients name, and they reply when their objects have. Each `done` is called at most once. None of these
+ * calls throws.
+ */
+export interface Channels {
+  /** The keys of shared polls; absent where there can't be any. */
+  readonly tracking?: Tracking | undefined;
+  /** Finds the channel of a name, with its options. */
+  find(name: string): ResolvedChannel;
+  /**
+   * Adds a subscription. It begins within the synchronous call of `done`: the subscription gets every publication after
+   * the reply's position, and none before (rule O3). After {@link unsubscribe} `done` isn't called any more.
+   */
+  subscribe(
+    subscription: Subscription,
+    options: SubscribeOptions,
+    nowMs: number,
+    done: (outcome: SubscribeReply) => void,
+  ): void;
+  /** Restores a subscription after hibernation. */
+  restore(subscription: Subscription): void;
+  /** Announces a subscription's join, after its own subscribe reply (rule O5). */
+  announce(subscription: Subscription): void;
+  /** Ends a subscription, or cancels a pending one. The leave is announced if the join was (rule O5). */
+  unsubscribe(subscription: Subscription): void;
+  /**
+   * Carries an operation out.
+   *
+   * @param by the client's own subscription to this channel, if there is one: a publication reaches the hub before `done`
+   *           is called (rule O4)
+   */
+  request(
+    channel: string,
+    operation: ChannelOperation,
+    by: Subscription | undefined,
+    nowMs: number,
+    done: (reply: OperationReply) => void,
+  ): void;
+  /** Asks who is present on the channel, on all its objects (rules G6 and P3). */
+  presence(channel: string, question: PresenceQuestion): void;
+  /**
+   * The newest position whose publications the subscribers to the channel here have been sent, or are about to be;
+   * undefined without history, and while it isn't known.
+   */
+  position(channel: string): StreamPosition | undefined;
+  /** Sends the subscriber all that the hub hasn't sent it yet: its next reply must come after that (rule O4). */
+  catchUp(subscription: Subscription): void;
+}
+
+/** The reply to a subscribe that succeeded. Its position is the top when the subscription began. */
+export type Subscribed = Extract<SubscribeOutcome, { readonly outcome: "subscribed" }>;
+
+/** The outcome of a subscribe. */
+export type SubscribeReply = Subscribed | FailedReply;

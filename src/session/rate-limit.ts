@@ -1,10 +1,9 @@
-import type { Config, Rate } from "../config/config.ts";
+import type { Config, Rate, CommandRates } from "../config/config.ts";
 import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
 import { NewChannelBucket, type NamedChannels } from "./named-channels.ts";
-import { RateBuckets } from "./rate-buckets.ts";
 import { TokenBucket } from "./token-bucket.ts";
-import type { UserRates } from "./user-rates.ts";
+import { partsOf } from "../config/name-parts.ts";
 
 /** How many commands, how many of each kind, and how many new channels one connection may send now (rule B7). */
 export class CommandRateLimit {
@@ -172,3 +171,110 @@ export const subscribeRate: Rate = {
   burst: limits.subscribesBurst,
   perSecond: limits.subscribesPerSecond,
 };
+
+/**
+ * How fast the users of one object may send commands, each user with all connections on the object together (rule B21).
+ * It lives in memory only, and other objects count for themselves.
+ */
+export class UserRates {
+  readonly #config: Pick<Config, "client" | "channel">;
+  readonly #users = new Map<string, RateBuckets>();
+
+  constructor(config: Pick<Config, "client" | "channel">) {
+    this.#config = config;
+  }
+
+  /**
+   * Takes one command of a user.
+   *
+   * @param channel the channel that the command names; "" if it names none
+   * @returns whether the rates allow it
+   */
+  take(user: string, kind: CommandMethod | "total", channel: string, nowMs: number): boolean {
+    const { client, channel: naming } = this.#config;
+    const rates = client.userRateLimit.get(kind);
+    if (rates === undefined) return true;
+    let buckets = this.#users.get(user);
+    if (buckets === undefined) {
+      this.#makeRoom(nowMs);
+      buckets = new RateBuckets();
+      this.#users.set(user, buckets);
+    }
+    return buckets.take(rates, channel, naming, nowMs) !== "refused";
+  }
+
+  /** Forgets users who may send as much as new ones and, if all are busy, the one that has been counted longest. */
+  #makeRoom(nowMs: number): void {
+    if (this.#users.size < limits.userRatesMax) return;
+    for (const [user, buckets] of this.#users) if (buckets.isFull(nowMs)) this.#users.delete(user);
+    if (this.#users.size < limits.userRatesMax) return;
+    const [oldest] = this.#users.keys();
+    if (oldest !== undefined) this.#users.delete(oldest);
+  }
+}
+
+/** The buckets of one connection, or of one user on one object, for rates of the configuration (rule B21). */
+export class RateBuckets {
+  /** All connections and users share the rates, and have buckets of their own. */
+  readonly #buckets = new Map<Rate, TokenBucket>();
+
+  /**
+   * Takes one command.
+   *
+   * @param rates   those of the command's kind
+   * @param channel the channel that the command names; "" if it names none
+   * @param naming  the namespaces
+   * @returns no-rate: the rates concern other namespaces only
+   */
+  take(
+    rates: CommandRates,
+    channel: string,
+    naming: Config["channel"],
+    nowMs: number,
+  ): "granted" | "refused" | "no-rate" {
+    const mine = rates.get(partsOf(channel, naming).namespace ?? "") ?? rates.get("");
+    if (mine === undefined) return "no-rate";
+    const buckets = mine.map((rate) => this.#bucketOf(rate));
+    if (!buckets.every((bucket) => bucket.hasOne(nowMs))) return "refused";
+    for (const bucket of buckets) bucket.take(nowMs);
+    return "granted";
+  }
+
+  /** Whether all buckets are full, so that this can be dropped. */
+  isFull(nowMs: number): boolean {
+    for (const bucket of this.#buckets.values()) if (!bucket.isFull(nowMs)) return false;
+    return true;
+  }
+
+  #bucketOf(rate: Rate): TokenBucket {
+    const known = this.#buckets.get(rate);
+    if (known !== undefined) return known;
+    const bucket = new TokenBucket(rate);
+    this.#buckets.set(rate, bucket);
+    return bucket;
+  }
+}
+
+/**
+ * How often a connection may have something large read for nothing (rule B16): an answer that is refused because of its
+ * size costs as much as one that is sent, and doesn't add to the backlog, which bounds the others (rule F4). Undefined
+ * until the first, which few connections have. What was read is noted as one of these wherever it is refused.
+ */
+export type VainReads = TokenBucket | undefined;
+
+/** Whether what a command asks for may be read; otherwise the command is answered 111. */
+export function mayRead({ vainReads }: Reader, nowMs: number): boolean {
+  return vainReads?.hasOne(nowMs) !== false;
+}
+
+/** Notes that something was read for a connection, and not sent to it. */
+export function readInVain(reader: Reader, nowMs: number): void {
+  (reader.vainReads ??= new TokenBucket(vainReadRate)).takeIfLeft(nowMs);
+}
+
+/** A connection for which something is read. */
+interface Reader {
+  vainReads: VainReads;
+}
+
+const vainReadRate: Rate = { burst: limits.vainReadsBurst, perSecond: limits.vainReadsPerSecond };

@@ -31,7 +31,7 @@ import { type SessionEvents, sessionEvents } from "./session-events.ts";
 import { ServerRefresh } from "./server-refresh.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import { readInVain, type VainReads } from "./vain-reads.ts";
+import { readInVain, type VainReads } from "./rate-limit.ts";
 import { disconnectPush, secretOf } from "./unidirectional.ts";
 import { Waiting } from "./waiting.ts";
 import { endRevoked, usesToken } from "./token-standing.ts";

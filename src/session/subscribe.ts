@@ -11,8 +11,7 @@ import {
   type SubscribeRequest,
   subscriptionTypes,
 } from "../protocol/command.ts";
-import type { CommandSession } from "./ports.ts";
-import type { Subscribed } from "./channels.ts";
+import type { CommandSession, Subscribed } from "./ports.ts";
 import {
   cancelled,
   type Decision,
@@ -35,7 +34,7 @@ import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
-import { mayRead, readInVain } from "./vain-reads.ts";
+import { mayRead, readInVain } from "./rate-limit.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
 

@@ -7,7 +7,7 @@ import { isTold } from "../../src/events/event.ts";
 import { connectionStates } from "../../src/session/connection-state.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
-import { UserRates } from "../../src/session/user-rates.ts";
+import { UserRates } from "../../src/session/rate-limit.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { EndedUsers } from "../../src/users/ended-users.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";

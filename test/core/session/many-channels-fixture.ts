@@ -6,7 +6,7 @@ import type { SessionContext, Users, VerifiedTokens } from "../../../src/session
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
-import { UserRates } from "../../../src/session/user-rates.ts";
+import { UserRates } from "../../../src/session/rate-limit.ts";
 import { TestConnection } from "./test-connection.ts";
 import type { Refusal } from "../../../src/access/refusal.ts";
 import { startMs } from "./channel-fixture.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { UserRates } from "../../../src/session/user-rates.ts";
+import { UserRates } from "../../../src/session/rate-limit.ts";
 import { configured } from "../../support/configured.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 import { publish } from "./frames.ts";

@@ -86,9 +86,17 @@ export const protections: readonly Protection[] = [
     meaning: "a publish for which its backend gives no usable answer is answered with an error",
     rule: "Q5",
     noticedBy: ["prove"],
-    file: "src/session/channel-commands.ts",
-    code: `if (answer.outcome !== "result") {`,
-    weakened: `if (answer.outcome === "disconnect") {`,
+    file: "src/session/commands.ts",
+    code: `    if (answer.outcome !== "result") {
+      done(refusedByHook(answer, target));
+      return;
+    }
+    const read = parsePublishResult(`,
+    weakened: `    if (answer.outcome === "disconnect") {
+      done(refusedByHook(answer, target));
+      return;
+    }
+    const read = parsePublishResult(`,
   },
   {
     name: "refused-subscribe",
