@@ -22,6 +22,7 @@ const ownFiles: readonly string[] = [
   "src/api/methods.ts",
   "src/api/publish.ts",
   "src/api/shape.ts",
+  "src/channel/carry-out.ts",
   "src/channel/channel-name.ts",
   "src/channel/channel.ts",
   "src/channel/commit-sharing.ts",

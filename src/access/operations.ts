@@ -1,7 +1,7 @@
 /**
  * What a backend can ask for: a row for each operation, by the name that paths, bodies, queues and the configuration use.
  * Routes, batches, the legacy form, queues, the rights of keys, calls to objects, the console and OpenAPI read the rows.
- * `src/api/methods.ts` has a parser for each, and `src/api/execute.ts` carries out those of a channel.
+ * `src/api/methods.ts` has a parser for each, and `src/channel/carry-out.ts` carries out those of a channel.
  */
 
 /** The properties of an operation on which its handling depends. An absent one means no. */
@@ -71,9 +71,9 @@ export type OperationAt<At extends Operation["at"]> = {
 /** The name of an operation that a command may have, in a request of its own, a batch or a queue. */
 export type CommandName = Exclude<OperationName, OperationAt<"events">>;
 
-/** The row of an operation. */
-export function operationOf(name: OperationName): Operation {
-  return operations[name];
+/** The row of an operation; an empty one for what only a client asks of a channel, as it reads a map. */
+export function operationOf(name: string): Operation {
+  return isOperation(name) ? operations[name] : { at: "channel" };
 }
 
 /** The names of the operations whose row is so; all without a condition. In the order of the table. */
@@ -92,7 +92,7 @@ export function isCommandName(name: string): name is CommandName {
 
 /** Whether a command of a backend, or a request of a gateway, makes a publication. */
 export function publishes({ method }: { readonly method: string }): boolean {
-  return isOperation(method) && operationOf(method).publishes === true;
+  return operationOf(method).publishes === true;
 }
 
 function isOperation(name: string): name is OperationName {

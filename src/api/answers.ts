@@ -8,7 +8,7 @@ import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { type Entry, type ApiCommand, entriesOf, methodOf } from "./command.ts";
 import type { ObjectCall } from "./calls.ts";
-import type { ChannelCommand } from "../contract/channel-call.ts";
+import type { ChannelOperation } from "../contract/channel-call.ts";
 
 /** The backend's answer to one command: a result, as JSON text, or an error with a detail for the operator. */
 export type ApiAnswer =
@@ -95,7 +95,7 @@ export class CollectedAnswers {
     return { seconds: this.#retrySeconds, nothingDone: this.#nothingDone };
   }
 
-  #hasRoom(command: ChannelCommand | undefined, answer: ApiAnswer): boolean {
+  #hasRoom(command: ChannelOperation | undefined, answer: ApiAnswer): boolean {
     if (!("result" in answer)) return true;
     // The backend must learn what a writing command did, and the results of writing commands are small.
     if (command !== undefined && operationOf(command.method).changes === true) return true;

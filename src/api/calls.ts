@@ -6,7 +6,7 @@
 import { operationOf } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import { type Entry, type Question, type Refused, refusedRequest } from "./command.ts";
-import { type ChannelCommand, commandBytes } from "../contract/channel-call.ts";
+import { type ChannelOperation, operationBytes } from "../contract/channel-call.ts";
 import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
 
 /** A call to one object, sent in one RPC; or a question, for which several objects may be called. */
@@ -31,7 +31,7 @@ export interface UserCall {
 /** All commands of one request for one channel, in the request's order. */
 export interface ChannelCall {
   readonly channel: string;
-  readonly commands: readonly ChannelCommand[];
+  readonly commands: readonly ChannelOperation[];
   /** For each command the index of its entry in the request, which is the index of its answer. */
   readonly entryIndexes: readonly number[];
 }
@@ -47,7 +47,7 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
   if (entries.length > limits.requestCommandsMax) return tooManyCommands;
   const calls = new Map<
     string,
-    { commands: ChannelCommand[]; entryIndexes: number[]; bytes: number }
+    { commands: ChannelOperation[]; entryIndexes: number[]; bytes: number }
   >();
   for (const [index, entry] of entries.entries()) {
     if (entry.outcome !== "call") continue;
@@ -55,7 +55,7 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
     calls.set(entry.channel, call);
     call.commands.push(entry.command);
     call.entryIndexes.push(index);
-    call.bytes += commandBytes(entry.command);
+    call.bytes += operationBytes(entry.command);
     // One RPC carries at most 32 MiB, and a character takes at most two bytes in it.
     if (call.bytes > limits.requestBytesMax) {
       return refusedRequest(`the data for one channel exceeds ${limits.requestBytesMax} bytes`);
@@ -174,8 +174,8 @@ function callBytes(call: ObjectCall): number {
 }
 
 /** The larger of the size that a command sends and the size that its answer may have. */
-function bytesBothWays(command: ChannelCommand): number {
-  return operationOf(command.method).readsMuch === true ? readBytes : commandBytes(command);
+function bytesBothWays(command: ChannelOperation): number {
+  return operationOf(command.method).readsMuch === true ? readBytes : operationBytes(command);
 }
 
 /** Eight reading commands at a time may each return the largest answer that is allowed. */

@@ -7,7 +7,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ApiKey } from "../access/api-keys.ts";
 import type { CommandName, OperationAt } from "../access/operations.ts";
 import type { ChannelConfig } from "../config/config.ts";
-import type { ChannelCommand } from "../contract/channel-call.ts";
+import type { ChannelOperation } from "../contract/channel-call.ts";
 import type { UserOrder } from "../contract/user-order.ts";
 
 /** The backend that calls, as far as its requests depend on it. */
@@ -37,7 +37,7 @@ export type Entry = Call | Order | Asked | Refused;
 export interface Call {
   readonly outcome: "call";
   readonly channel: string;
-  readonly command: ChannelCommand;
+  readonly command: ChannelOperation;
 }
 
 /** One order for connections of one user, or for one token. */

@@ -1,8 +1,9 @@
 /** The parsers of the methods for maps (docs/protocol.md 3.4 and 6.2). */
-import { operationOf } from "../access/operations.ts";
+import { type OperationName, operationOf } from "../access/operations.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { ChannelOptions, MapOptions } from "../config/config.ts";
-import type { MapCommand, MapPublishRequest } from "../contract/map-call.ts";
+import type { MapOperation } from "../contract/channel-call.ts";
+import type { MapPublishRequest } from "../contract/map-call.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -229,7 +230,11 @@ type CheckedMap =
   | Refused;
 
 /** Finds the options of a map, as {@link checkChannel} does; error 107 if the channel is none. */
-function checkMap(channel: string, method: MapCommand["method"], caller: ApiCaller): CheckedMap {
+function checkMap(
+  channel: string,
+  method: MapOperation["method"] & OperationName,
+  caller: ApiCaller,
+): CheckedMap {
   const checked = checkChannel(channel, method, caller);
   if (checked.outcome === "refused") return checked;
   const { options } = checked;
@@ -240,6 +245,6 @@ function checkMap(channel: string, method: MapCommand["method"], caller: ApiCall
   return { outcome: "map", options, map: options.map };
 }
 
-function mapCall(channel: string, command: MapCommand): Call {
+function mapCall(channel: string, command: MapOperation): Call {
   return { outcome: "call", channel, command };
 }

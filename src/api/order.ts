@@ -1,5 +1,5 @@
 import { hasPassed } from "../moment.ts";
-import { type OperationName, operationOf } from "../access/operations.ts";
+import { operationOf } from "../access/operations.ts";
 import * as v from "valibot";
 import type { UsersConfig } from "../config/config.ts";
 import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
@@ -336,7 +336,7 @@ export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): 
   return needs === "status" && !status ? statusSwitchedOff : entry;
 }
 
-function nameOf(entry: Entry): OperationName | undefined {
+function nameOf(entry: Entry): string | undefined {
   switch (entry.outcome) {
     case "call":
       return entry.command.method;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isCommandName, operationOf } from "../access/operations.ts";
 import type { ConsumerConfig } from "../config/config.ts";
-import { isPublishing, type PublishingCommand } from "../contract/channel-call.ts";
+import { isPublishing, type PublishingOperation } from "../contract/channel-call.ts";
 import { limits } from "../limits.ts";
 import { utf8Text } from "../protocol/bytes.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
@@ -147,7 +147,7 @@ function keyed(entry: Entry, idempotencyKey: string): Entry {
   return { ...entry, command: withIdempotencyKey(entry.command, idempotencyKey) };
 }
 
-function withIdempotencyKey<Command extends PublishingCommand>(
+function withIdempotencyKey<Command extends PublishingOperation>(
   command: Command,
   idempotencyKey: string,
 ): Command {

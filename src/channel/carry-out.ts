@@ -1,12 +1,19 @@
-import type { ChannelOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
+import {
+  type ChannelOperation,
+  type ClientOperation,
+  type FailedReply,
+  isMapOperation,
+  type OperationReply,
+} from "../contract/channel-call.ts";
+import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { StreamPosition } from "../protocol/publication.ts";
-import type { Channel } from "./channel.ts";
-import { changeError, historyError } from "./outcome-error.ts";
-import type { Recovery } from "./recovery.ts";
+import type { Channel, PublishOutcome } from "./channel.ts";
+import type { HistoryOutcome } from "./history.ts";
+import { carryOutOnMap } from "./map-operations.ts";
 
 /**
- * Carries out what a client asks of a channel.
+ * Carries out an operation on its channel (docs/protocol.md 6.2), for clients and backends alike. Permissions are for
+ * clients, and are checked before: a backend may use every feature that the namespace has switched on.
  *
  * @param roomBytes how large the publications of the reply may be, where the operation itself allows more
  */
@@ -15,55 +22,94 @@ export function carryOut(
   operation: ChannelOperation,
   nowMs: number,
   roomBytes = Number.POSITIVE_INFINITY,
-): OperationReply {
-  if (operation.method === "publish") {
-    // A publication without a key has no place in a map.
-    if (channel.map !== undefined) return failed(errorCodes.badRequest);
-    const { outcome } = channel.publish(operation.request, operation.info, nowMs);
-    return outcome === "too-many-keys" ? failed(changeError(outcome)) : published(channel);
-  }
-  if (operation.method === "history") {
-    const bytesMax = Math.min(operation.bytesMax, roomBytes);
-    const outcome = channel.history(operation.request, nowMs, bytesMax);
-    return outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome));
-  }
-  const { map } = channel;
-  if (map === undefined) return failed(errorCodes.notAvailable);
-  switch (operation.method) {
-    case "map_publish":
-    case "map_remove": {
-      const { outcome } = map.change(operation, operation.info, nowMs);
-      return outcome === "full" || outcome === "too-many-keys"
-        ? failed(changeError(outcome))
-        : published(channel);
-    }
-    case "map_state": {
-      const page = map.page(operation.request, nowMs, Math.min(operation.bytesMax, roomBytes));
-      return page.outcome === "unrecoverable" ? unrecoverable : { ...page, outcome: "page" };
-    }
-    case "map_stream": {
-      const { since, limit } = operation.request;
-      const bytesMax = Math.min(operation.bytesMax, roomBytes);
-      return changesReply(map.changesAfter(since, limit, nowMs, bytesMax));
-    }
-  }
+) {
+  return orFailed(
+    isMapOperation(operation)
+      ? carryOutOnMap(channel, operation, nowMs, roomBytes)
+      : carryOutOnChannel(channel, operation, nowMs, roomBytes),
+  );
 }
 
-function published({ relay: { instance, sequence } }: Channel): OperationReply {
+/** What an operation has done or read. */
+export type OperationOutcome = ReturnType<typeof carryOut>;
+
+/** Carries out an operation for a client: for a session here, or as the request of a gateway. */
+export function replyTo(
+  channel: Channel,
+  operation: ClientOperation,
+  nowMs: number,
+  roomBytes?: number,
+): OperationReply {
+  const outcome = carryOut(channel, operation, nowMs, roomBytes);
+  if (outcome.outcome === "failed" || outcome.outcome === "history" || outcome.outcome === "page")
+    return outcome;
+  const { instance, sequence } = channel.relay;
   return { outcome: "published", instance, sequence };
 }
 
-function changesReply(read: Recovery & { readonly position: StreamPosition }): OperationReply {
-  if (read.outcome === "unrecoverable") return unrecoverable;
-  const { publications, position } = read;
-  return { outcome: "history", publications, position };
+function carryOutOnChannel(
+  channel: Channel,
+  operation: Exclude<ChannelOperation, { readonly method: `map_${string}` }>,
+  nowMs: number,
+  roomBytes: number,
+): PublishOutcome | HistoryOutcome | Done {
+  switch (operation.method) {
+    case "publish":
+      // A publication without a key has no place in a map (docs/protocol.md 3.4).
+      if (channel.map !== undefined) return { outcome: "misplaced" };
+      return channel.publish(operation.request, operation.info, nowMs, operation.key);
+    case "history": {
+      const bytesMax = Math.min(operation.bytesMax ?? limits.answerBytesMax, roomBytes);
+      return channel.history(operation.request, nowMs, bytesMax);
+    }
+    case "history_remove":
+      return channel.removeHistory(nowMs) === "removed" ? done : notAvailable;
+    case "shared_poll_publish":
+      return channel.sharedPoll?.publish(operation.request) === "taken" ? done : notAvailable;
+    case "presence":
+    case "presence_stats":
+      // The object asks for these before, because gateways answer them, too.
+      return notAvailable;
+    default:
+      // A newer release may send an operation that this release doesn't know yet, and may send it again (rule V1).
+      return { outcome: "unknown" };
+  }
 }
 
-function failed(error: ErrorCode): FailedReply {
-  return { outcome: "failed", error };
+type Done =
+  | { readonly outcome: "done" }
+  | { readonly outcome: "misplaced" }
+  | { readonly outcome: "unknown" };
+
+const done = { outcome: "done" } as const;
+const notAvailable = { outcome: "not-available" } as const;
+
+/** Why an operation did nothing, as clients and backends alike are told. */
+const failures = {
+  full: errorCodes.limitExceeded,
+  "too-many-keys": errorCodes.tooManyRequests,
+  "not-available": errorCodes.notAvailable,
+  unrecoverable: errorCodes.unrecoverablePosition,
+  "unrecoverable-position": errorCodes.unrecoverablePosition,
+  "too-large": errorCodes.limitExceeded,
+  misplaced: errorCodes.badRequest,
+  unknown: errorCodes.internal,
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
+interface Failure {
+  readonly outcome: keyof typeof failures;
 }
 
-const unrecoverable: FailedReply = {
-  outcome: "failed",
-  error: errorCodes.unrecoverablePosition,
-};
+function orFailed<Outcome extends { readonly outcome: string }>(
+  outcome: Outcome,
+): Exclude<Outcome, Failure> | FailedReply {
+  if (hasSucceeded(outcome)) return outcome;
+  const errors: Readonly<Record<string, ErrorCode>> = failures;
+  return { outcome: "failed", error: errors[outcome.outcome] ?? errorCodes.internal };
+}
+
+function hasSucceeded<Outcome extends { readonly outcome: string }>(
+  outcome: Outcome,
+): outcome is Exclude<Outcome, Failure> {
+  return !Object.hasOwn(failures, outcome.outcome);
+}

@@ -9,8 +9,7 @@ import type { ClientInfo, Publication, StreamPosition } from "../protocol/public
 import type { ChannelSetup } from "./channel-setup.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
-import { History, type HistoryRange } from "./history.ts";
-import type { HistoryOutcome } from "./outcome-error.ts";
+import { History, type HistoryOutcome, type HistoryRange } from "./history.ts";
 import { PresenceMap } from "./presence-map.ts";
 import type { PresenceTeller } from "./presence-teller.ts";
 import { Idempotency } from "./idempotency.ts";

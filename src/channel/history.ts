@@ -347,3 +347,14 @@ export type HistoryRead =
   | { readonly outcome: "read"; readonly publications: Publication[] }
   /** The publications together are larger than the reader can take. */
   | { readonly outcome: "too-large" };
+
+/** The outcome of reading a channel's history; `position` is the top. */
+export type HistoryOutcome =
+  | {
+      readonly outcome: "history";
+      readonly publications: readonly Publication[];
+      readonly position: StreamPosition;
+    }
+  | { readonly outcome: "not-available" }
+  | { readonly outcome: "unrecoverable-position" }
+  | { readonly outcome: "too-large" };

@@ -1,6 +1,6 @@
 import { publishes } from "../access/operations.ts";
 import type { Channel } from "./channel.ts";
-import { carryOut } from "./carry-out.ts";
+import { replyTo } from "./carry-out.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
@@ -30,7 +30,7 @@ export function replyToRequests(
     const reply =
       publishRefused && publishes(request)
         ? failed(errorCodes.tooManyRequests)
-        : replyTo(channel, gateway, request, roomBytes, nowMs);
+        : answer(channel, gateway, request, roomBytes, nowMs);
     if (reply.outcome === "tracking") {
       roomBytes -= reply.newer.reduce((sum, each) => sum + changeBytes(each), 0);
     }
@@ -42,13 +42,14 @@ export function replyToRequests(
   });
 }
 
-function replyTo(
+function answer(
   channel: Channel,
   gateway: string,
   request: RelayRequest,
   roomBytes: number,
   nowMs: number,
 ): RelayReply {
+  if ("request" in request) return replyTo(channel, request, nowMs, roomBytes);
   switch (request.method) {
     case "follow":
       return follow(channel, gateway, nowMs);
@@ -64,13 +65,6 @@ function replyTo(
     case "check":
       channel.relay.check(gateway);
       return { outcome: "checking" };
-    case "publish":
-    case "map_publish":
-    case "map_remove":
-    case "history":
-    case "map_state":
-    case "map_stream":
-      return carryOut(channel, request, nowMs, roomBytes);
     case "track":
       return track(channel, gateway, request, roomBytes, nowMs);
     case "untrack":

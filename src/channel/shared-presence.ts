@@ -2,7 +2,7 @@ import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { Codec } from "../protocol/codec.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
+import type { PresenceAnswer } from "../protocol/reply.ts";
 import { type GatheredPresence, PresenceListing, presentClients } from "./presence.ts";
 
 /**
@@ -184,15 +184,6 @@ export interface PresenceQuestion {
   /** Called once, later, or at once if the question is refused. */
   readonly done: (answer: PresenceAnswer) => void;
 }
-
-/** The present clients as a list and in numbers. All questions of one census get the same objects. */
-export type PresenceAnswer =
-  | {
-      readonly outcome: "present";
-      readonly result: PresenceResult;
-      readonly stats: PresenceStatsResult;
-    }
-  | { readonly outcome: "failed"; readonly error: ErrorCode };
 
 /** The questions for one census, as many as may wait. */
 class WaitingQuestions {

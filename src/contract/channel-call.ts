@@ -3,34 +3,52 @@ import type { CarriedReport } from "./metrics-report.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
-import {
-  isMapCommand,
-  type MapChange,
-  type MapCommand,
-  mapCommandBytes,
-  type MapPageQuery,
-} from "./map-call.ts";
-import { type PollCommand, pollCommandBytes } from "./poll-call.ts";
+import type { MapChange, MapPageQuery, MapStateQuery } from "./map-call.ts";
+import type { PollPublishRequest } from "./poll-batch.ts";
 import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
- * A command of the edge to a channel's object: the only RPC between them, with {@link ChannelAnswers} as reply. During
- * a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added field
- * has a meaning.
+ * An operation on a channel, which a client or a backend asks for. Whoever sends it has checked the permission, the
+ * key and the data. The edge calls the channel's object with it, and gets {@link ChannelAnswers}. A session in that
+ * object has it carried out at once, and a gateway sends it as a relay request; both get an {@link OperationReply}.
+ * During a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added
+ * field has a meaning.
  */
-export type ChannelCommand =
-  | {
-      readonly method: "publish";
-      readonly request: PublicationRequest;
-      /** The name of the backend's API key, for those who ask (rule Y1). Absent: it isn't known. */
-      readonly key?: string;
-    }
-  | { readonly method: "history"; readonly request: HistoryQuery }
+export type ChannelOperation =
+  | ({ readonly method: "publish"; readonly request: PublicationRequest } & AskedBy)
+  | (MapChange & AskedBy)
+  | ({ readonly method: "shared_poll_publish"; readonly request: PollPublishRequest } & AskedBy)
+  | Reading<"history", HistoryQuery>
+  /** Reads the stream of a map. */
+  | Reading<"map_read_stream", HistoryQuery>
+  | Reading<"map_read_state", MapStateQuery>
+  /** Reads a page of a map's state for a client (rule Z3). */
+  | Reading<"map_state", MapPageQuery>
+  /** Reads the oldest changes of a map after a position for a client; none if that is the top. */
+  | Reading<"map_stream", MapChangesQuery>
   | { readonly method: "history_remove" }
   | { readonly method: "presence" }
   | { readonly method: "presence_stats" }
-  | MapCommand
-  | PollCommand;
+  | { readonly method: "map_stats" }
+  | { readonly method: "map_clear" };
+
+/** An operation that may be asked for a client: all that have parameters. */
+export type ClientOperation = Extract<ChannelOperation, { readonly request: object }>;
+
+/** Who asks for a change. */
+interface AskedBy {
+  /** The client, as others are shown it. Absent: a backend asks. */
+  readonly info?: ClientInfo;
+  /** The name of the backend's API key, for those who ask (rule Y1). Absent: it isn't known. */
+  readonly key?: string;
+}
+
+interface Reading<Method extends string, Query> {
+  readonly method: Method;
+  readonly request: Query;
+  /** How large the publications of the reply may be together, before they are encoded. Absent: as an answer may be. */
+  readonly bytesMax?: number;
+}
 
 /** A publish of a backend. */
 export interface PublicationRequest {
@@ -54,7 +72,7 @@ export interface PublicationRequest {
   readonly traceparent?: string;
 }
 
-/** Which publications of the history are read (rule H2). */
+/** Which publications of a history, or which changes of a map, are read (rule H2). */
 export interface HistoryQuery {
   /** 0: only the position. -1: all publications. Above 0: at most so many publications. */
   readonly limit: number;
@@ -63,10 +81,10 @@ export interface HistoryQuery {
   readonly reverse: boolean;
 }
 
-/** The answer to one command: the API's `result` object, as it is on the wire, or an error. */
+/** The answer to one operation of a backend: the API's `result` object, as it is on the wire, or an error. */
 export type ChannelAnswer = { readonly result: JsonText } | { readonly error: ErrorCode };
 
-/** The answer to one call: an answer for each command, in order. overloaded: no command was carried out. */
+/** The answer to one call: an answer for each operation, in order. overloaded: no operation was carried out. */
 export type ChannelAnswers =
   | {
       readonly outcome: "answers";
@@ -77,61 +95,66 @@ export type ChannelAnswers =
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /**
- * The bytes that a command takes in memory until it is answered, estimated: one byte per character of the sender's
+ * The bytes that an operation takes in memory until it is answered, estimated: one byte per character of the sender's
  * texts, and a constant for the rest.
  */
-export function commandBytes(command: ChannelCommand): number {
-  if (command.method === "shared_poll_publish") return overheadBytes + pollCommandBytes(command);
-  if (command.method !== "publish") {
-    return isMapCommand(command) ? overheadBytes + mapCommandBytes(command) : overheadBytes;
-  }
-  const { data, tags = {}, idempotencyKey, versionEpoch } = command.request;
-  return Object.entries(tags).reduce(
+export function operationBytes(operation: ChannelOperation): number {
+  return "request" in operation ? overheadBytes + textBytes(operation.request) : overheadBytes;
+}
+
+function textBytes(request: RequestTexts): number {
+  const { data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, tags } = request;
+  const texts = [data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor];
+  const bytes = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  return Object.entries(tags ?? {}).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
-    overheadBytes + data.length + idempotencyKey.length + versionEpoch.length,
+    bytes,
   );
 }
 
-/** The JavaScript objects of a command. Without this constant, 10,000 empty publications would count as nothing. */
+/** What a request has of its sender, as far as it is long. */
+interface RequestTexts {
+  readonly data?: Payload;
+  readonly streamData?: Payload;
+  readonly key?: string;
+  readonly idempotencyKey?: string;
+  readonly versionEpoch?: string;
+  /** Of a shared poll. */
+  readonly epoch?: string;
+  readonly cursor?: string;
+  readonly tags?: Tags;
+  /** Of a reading, which may have none of the others. */
+  readonly limit?: number;
+}
+
+/** The JavaScript objects of an operation. Without this constant, 10,000 empty publications would count as nothing. */
 const overheadBytes = 256;
 
-/** A command that makes a publication, which has an idempotency key and may belong to a trace. */
-export type PublishingCommand = Extract<
-  ChannelCommand,
+/** An operation on a map (docs/protocol.md 3.4). */
+export type MapOperation = Extract<ChannelOperation, { readonly method: `map_${string}` }>;
+
+/** Whether an operation is one on a map. */
+export function isMapOperation(operation: ChannelOperation): operation is MapOperation {
+  return operation.method.startsWith("map_");
+}
+
+/** An operation that makes a publication, which has an idempotency key and may belong to a trace. */
+export type PublishingOperation = Extract<
+  ChannelOperation,
   { readonly request: { readonly idempotencyKey: string } }
 >;
 
-/** Whether a command makes a publication. */
-export function isPublishing(command: ChannelCommand): command is PublishingCommand {
-  return publishes(command);
+/** Whether an operation makes a publication. */
+export function isPublishing(operation: ChannelOperation): operation is PublishingOperation {
+  return publishes(operation);
 }
 
-/** The trace of a call: all of its commands are of one request. Undefined if it belongs to none. */
-export function traceOf(commands: readonly ChannelCommand[]): string | undefined {
-  return commands.find(isPublishing)?.request.traceparent;
+/** The trace of a call: all of its operations are of one request. Undefined if it belongs to none. */
+export function traceOf(operations: readonly ChannelOperation[]): string | undefined {
+  return operations.find(isPublishing)?.request.traceparent;
 }
 
-/**
- * What a client asks of a channel. Its session or its gateway has checked the client's permission, the key and the data.
- * A session in the channel's own object has it carried out at once; a gateway sends it as a relay request.
- */
-export type ChannelOperation =
-  | { readonly method: "publish"; readonly request: PublicationRequest; readonly info: ClientInfo }
-  | (MapChange & { readonly info: ClientInfo })
-  | ReadingOperation<"history", HistoryQuery>
-  /** Reads a page of a map's state (rule Z3). */
-  | ReadingOperation<"map_state", MapPageQuery>
-  /** Reads the oldest changes of a map after a position; none if that is the top. */
-  | ReadingOperation<"map_stream", MapChangesQuery>;
-
-interface ReadingOperation<Method extends string, Query> {
-  readonly method: Method;
-  readonly request: Query;
-  /** How large the publications of the reply may be together, before they are encoded. */
-  readonly bytesMax: number;
-}
-
-/** Which changes of a map are read. */
+/** Which changes of a map a client reads. */
 interface MapChangesQuery {
   readonly since: StreamPosition;
   /** The most changes, at least 1. */

@@ -3,21 +3,6 @@ import { utf8Fits } from "../protocol/bytes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition, Tags } from "../protocol/publication.ts";
 
-/**
- * A command of a backend for a map (docs/protocol.md 6.2), which the edge sends to the object of a channel whose
- * namespace is one of maps. During a deploy the two sides may be one release apart (rule V1): fields are only added,
- * and the absence of an added field has a meaning.
- */
-export type MapCommand =
-  | (MapChange & {
-      /** The name of the backend's API key, for those who ask (rule Y1). Absent: it isn't known. */
-      readonly key?: string;
-    })
-  | { readonly method: "map_read_state"; readonly request: MapStateQuery }
-  | { readonly method: "map_read_stream"; readonly request: MapStreamQuery }
-  | { readonly method: "map_stats" }
-  | { readonly method: "map_clear" };
-
 /** A change of one key. */
 export type MapChange =
   | { readonly method: "map_publish"; readonly request: MapPublishRequest }
@@ -97,15 +82,6 @@ export interface MapStateQuery {
   readonly revision?: StreamPosition;
 }
 
-/** Which changes of a map are read, as the history of a channel is. */
-export interface MapStreamQuery {
-  /** 0: only the position. -1: all changes. Above 0: at most so many changes. */
-  readonly limit: number;
-  /** Exclusive in both directions. */
-  readonly since?: StreamPosition;
-  readonly reverse: boolean;
-}
-
 /** Which page of the state a client's subscribe reads (rule Z3). */
 export interface MapPageQuery {
   /** The cursor of the page before; "" for the first page. */
@@ -133,41 +109,4 @@ export type MapSuppression =
  */
 export function isKey(text: string): boolean {
   return text !== "" && utf8Fits(text, limits.mapKeyBytesMax) && text.isWellFormed();
-}
-
-/** Whether a command is one of a map. */
-export function isMapCommand(
-  command: MapCommand | { readonly method: string },
-): command is MapCommand {
-  return command.method.startsWith("map_");
-}
-
-/** The bytes that a command takes in memory, estimated, beside a constant. */
-export function mapCommandBytes(command: MapCommand): number {
-  switch (command.method) {
-    case "map_publish":
-    case "map_remove":
-      return mapChangeBytes(command);
-    case "map_read_state":
-      return command.request.cursor.length + command.request.key.length;
-    case "map_read_stream":
-    case "map_stats":
-    case "map_clear":
-      return 0;
-  }
-}
-
-/** The bytes that a change takes in memory, estimated, beside a constant. */
-function mapChangeBytes(change: MapChange): number {
-  const { key, tags = {}, idempotencyKey } = change.request;
-  const ownBytes =
-    change.method === "map_publish"
-      ? change.request.data.length +
-        (change.request.streamData?.length ?? 0) +
-        change.request.versionEpoch.length
-      : 0;
-  return Object.entries(tags).reduce(
-    (sum, [name, value]) => sum + name.length + value.length,
-    ownBytes + key.length + idempotencyKey.length,
-  );
 }

@@ -1,4 +1,4 @@
-import type { ChannelAnswers, ChannelCommand } from "./channel-call.ts";
+import type { ChannelAnswers, ChannelOperation } from "./channel-call.ts";
 import type { PollBatch, PollBatchReply } from "./poll-batch.ts";
 import type { PresenceKind, PresenceTold, PresenceToldReply } from "./presence-call.ts";
 import type { RelayBatch, RelayBatchReply } from "./relay-batch.ts";
@@ -96,7 +96,7 @@ export interface ChannelCalls extends SessionCalls {
    * @param carries whether the caller reports what the object has counted together with its own (rule J7); absent: no
    * @returns one answer for each command, when everything that the commands wrote is durable
    */
-  execute(commands: readonly ChannelCommand[], carries?: boolean): Promise<ChannelAnswers>;
+  execute(commands: readonly ChannelOperation[], carries?: boolean): Promise<ChannelAnswers>;
   /**
    * Carries out requests of a gateway, in order.
    *

@@ -1,3 +1,4 @@
+import type { Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
 
 /**
@@ -53,3 +54,14 @@ export function changeBytes({ key, data }: KeyChange): number {
 }
 
 const overheadBytes = 128;
+
+/** The newest value of a key, which the backend doesn't wait to be asked for. */
+export interface PollPublishRequest {
+  /** Not empty. */
+  readonly key: string;
+  readonly data: Payload;
+  /** From 1 on. The full range of a uint64. */
+  readonly version: bigint;
+  /** The backend's numbering of versions; "" for none. */
+  readonly epoch: string;
+}

@@ -1,4 +1,4 @@
-import { commandBytes, type ChannelOperation, type OperationReply } from "./channel-call.ts";
+import { operationBytes, type ClientOperation, type OperationReply } from "./channel-call.ts";
 import type { CarriedReport } from "./metrics-report.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
@@ -11,8 +11,7 @@ import { type RelayEntry, entryBytes } from "./relay-batch.ts";
  * has a meaning.
  */
 export type RelayRequest =
-  /** Asks something for a client. */
-  | ChannelOperation
+  | ClientOperation
   /** Registers the gateway: it is sent every entry after the `sequence` of the reply. */
   | { readonly method: "follow" }
   /**
@@ -98,11 +97,11 @@ export type ChannelPresenceReply =
 
 /** The bytes that a request takes in memory, estimated. */
 export function relayRequestBytes(request: RelayRequest): number {
+  if ("request" in request) {
+    const { info } = "info" in request ? request : {};
+    return operationBytes(request) + (info === undefined ? 0 : entryBytes({ type: "join", info }));
+  }
   switch (request.method) {
-    case "publish":
-    case "map_publish":
-    case "map_remove":
-      return commandBytes(request) + entryBytes({ type: "join", info: request.info });
     case "announce":
       return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
     case "track":
@@ -112,9 +111,6 @@ export function relayRequestBytes(request: RelayRequest): number {
     case "follow":
     case "recover":
     case "newest":
-    case "history":
-    case "map_state":
-    case "map_stream":
     case "check":
       return plainBytes;
   }

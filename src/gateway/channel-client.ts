@@ -1,3 +1,4 @@
+import { publishes } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import {
@@ -57,8 +58,7 @@ export class ChannelClient {
       const queued = {
         ...pending,
         bytes,
-        attempts: repeatsOf[request.method].attempts,
-        tries: repeatsOf[request.method].tries,
+        ...repeatsOf(request),
       };
       if (!this.#queue.add(queued)) refused.push(pending);
     }
@@ -196,23 +196,17 @@ const repeated: Repeats = { attempts: 2, tries: limits.overloadTriesMax };
 /** A publish that is carried out twice would be two publications, and clients repeat it themselves. */
 const once: Repeats = { attempts: 1, tries: 1 };
 
-const repeatsOf: Readonly<Record<RelayRequest["method"], Repeats>> = {
-  publish: once,
-  map_publish: once,
-  map_remove: once,
-  // Clients repeat it themselves.
-  history: { attempts: 2, tries: 1 },
-  map_state: repeated,
-  map_stream: repeated,
-  follow: repeated,
-  recover: repeated,
-  newest: repeated,
-  check: repeated,
-  track: repeated,
-  untrack: repeated,
-  // A leave that is lost is never announced.
-  announce: { attempts: 3, tries: limits.announceTriesMax },
-};
+/** Clients repeat it themselves. */
+const asked: Repeats = { attempts: 2, tries: 1 };
+
+/** A leave that is lost is never announced. */
+const announced: Repeats = { attempts: 3, tries: limits.announceTriesMax };
+
+function repeatsOf(request: RelayRequest): Repeats {
+  if (publishes(request)) return once;
+  if (request.method === "announce") return announced;
+  return request.method === "history" ? asked : repeated;
+}
 
 /** A request that waits or is in flight, and may be repeated. */
 interface QueuedRequest {

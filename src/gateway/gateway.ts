@@ -1,6 +1,6 @@
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { partsOf } from "../config/name-parts.ts";
-import { type ChannelOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
+import { type ClientOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { recoveryLimitOf } from "../channel/channel-map.ts";
 import { type GatheredPresence, presentClients, shownClients } from "../channel/presence.ts";
@@ -242,7 +242,7 @@ export class Gateway implements Channels {
 
   request(
     channel: string,
-    operation: ChannelOperation,
+    operation: ClientOperation,
     by: Subscription | undefined,
     nowMs: number,
     done: (reply: OperationReply) => void,

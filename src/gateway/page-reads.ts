@@ -1,5 +1,5 @@
 import {
-  type ChannelOperation,
+  type ClientOperation,
   errorOf,
   type FailedReply,
   type MapPageReply,
@@ -58,7 +58,7 @@ export class PageReads {
   }
 }
 
-type PageRead = Extract<ChannelOperation, { readonly method: "map_state" }>;
+type PageRead = Extract<ClientOperation, { readonly method: "map_state" }>;
 type PageDone = (reply: MapPageReply | FailedReply) => void;
 type AskChannel = (
   channel: string,

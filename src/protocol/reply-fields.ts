@@ -9,6 +9,7 @@ import type { FieldWriter } from "./fields.ts";
 import { isNoPayload, type Payload } from "./payload.ts";
 import type { ClientInfo, Publication } from "./publication.ts";
 import type {
+  ChangeResult,
   ConnectResult,
   Expiry,
   HistoryResult,
@@ -125,6 +126,16 @@ export function presenceStatsFields(out: FieldWriter, result: PresenceStatsResul
   out.unsigned(1, "num_clients", result.clientCount, "always");
   out.unsigned(2, "num_users", result.userCount, "always");
   out.flag(1000, "incomplete", result.incomplete);
+}
+
+/** The fields of the result of a change, which only the HTTP API tells. */
+export function changeFields(out: FieldWriter, result: ChangeResult): void {
+  const { offset, epoch, reason, currentOffset } = result;
+  out.unsigned(1, "offset", offset, "always");
+  out.text(2, "epoch", epoch, "always");
+  out.flag(3, "suppressed", reason !== undefined);
+  out.text(4, "suppress_reason", reason);
+  out.unsigned(1000, "current_offset", currentOffset, "always");
 }
 
 /** The fields of a history result. */

@@ -116,6 +116,21 @@ export interface PresenceStatsResult {
   readonly incomplete?: boolean;
 }
 
+/** Where a change is; nothing for one without history. Of one that did nothing, also why (rules Z7 and Z13). */
+export interface ChangeResult extends Partial<StreamPosition> {
+  readonly reason?: string;
+  readonly currentOffset?: number;
+}
+
+/** The present clients as a list and in numbers. All questions of one census get the same objects. */
+export type PresenceAnswer =
+  | {
+      readonly outcome: "present";
+      readonly result: PresenceResult;
+      readonly stats: PresenceStatsResult;
+    }
+  | { readonly outcome: "failed"; readonly error: ErrorCode };
+
 export interface HistoryResult {
   readonly publications: readonly Publication[];
   readonly position: StreamPosition;

@@ -1,6 +1,6 @@
 import { publishes } from "../access/operations.ts";
-import { carryOut } from "../channel/carry-out.ts";
-import type { ChannelOperation, OperationReply } from "../contract/channel-call.ts";
+import { replyTo } from "../channel/carry-out.ts";
+import type { ClientOperation, OperationReply } from "../contract/channel-call.ts";
 import { removalOf } from "../contract/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -100,7 +100,7 @@ export class SingleChannel implements Channels {
 
   request(
     _channel: string,
-    operation: ChannelOperation,
+    operation: ClientOperation,
     _by: Subscription | undefined,
     nowMs: number,
     done: (reply: OperationReply) => void,
@@ -115,9 +115,9 @@ export class SingleChannel implements Channels {
       presenceMap !== undefined
     ) {
       presenceMap.ready(nowMs, (outcome) =>
-        done(outcome === "ready" ? carryOut(channel, operation, this.#clock()) : overloaded),
+        done(outcome === "ready" ? replyTo(channel, operation, this.#clock()) : overloaded),
       );
-    } else done(carryOut(channel, operation, nowMs));
+    } else done(replyTo(channel, operation, nowMs));
   }
 
   presence(_channel: string, question: PresenceQuestion): void {

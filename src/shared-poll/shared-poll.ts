@@ -6,9 +6,9 @@ import {
   type KnownVersion,
   type PollBatch,
   type PollBatchReply,
+  type PollPublishRequest,
 } from "../contract/poll-batch.ts";
 import type { PollAnswer } from "../hooks/poll.ts";
-import type { PollPublishRequest } from "../contract/poll-call.ts";
 import { limits } from "../limits.ts";
 import { base64, type Payload, samePayload } from "../protocol/payload.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
-import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
+import type { ChannelAnswers, ChannelOperation } from "../../src/contract/channel-call.ts";
 import type { Env } from "../../workers/platform/env.ts";
 
 /** One call of the edge to a channel's object. */
 export interface WatchedCall {
   readonly channel: string;
-  readonly commands: readonly ChannelCommand[];
+  readonly commands: readonly ChannelOperation[];
   /** Makes the call. */
   readonly proceed: () => Promise<ChannelAnswers>;
 }
@@ -33,7 +33,7 @@ function watchedStub(
   return new Proxy(stub, {
     get: (target, property) =>
       property === "execute"
-        ? (commands: readonly ChannelCommand[]) =>
+        ? (commands: readonly ChannelOperation[]) =>
             watch({ channel, commands, proceed: async () => target.execute(commands) })
         : Reflect.get(target, property),
   });

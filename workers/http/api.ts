@@ -47,7 +47,7 @@ import { askQuestion } from "./questions.ts";
 import { carriesCounts, carryCounts } from "./metrics.ts";
 import {
   type ChannelAnswers,
-  type ChannelCommand,
+  type ChannelOperation,
   isPublishing,
 } from "../../src/contract/channel-call.ts";
 import { parseTraceparent, traced } from "../../src/contract/traceparent.ts";
@@ -338,7 +338,7 @@ async function callUser(
 async function callChannel(
   { env: { CHANNELS }, config, req }: Calling,
   channel: string,
-  commands: readonly ChannelCommand[],
+  commands: readonly ChannelOperation[],
   method: string,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
@@ -372,9 +372,9 @@ function failed(what: string, error: unknown, object?: CalledObject): CallOutcom
 
 /** The commands with the trace of the request in each publish (rule X1). */
 function withTrace(
-  commands: readonly ChannelCommand[],
+  commands: readonly ChannelOperation[],
   traceparent: string | undefined,
-): readonly ChannelCommand[] {
+): readonly ChannelOperation[] {
   if (traceparent === undefined) return commands;
   return commands.map((command) =>
     isPublishing(command) ? traced(command, traceparent) : command,

@@ -1,7 +1,7 @@
 import {
   type ChannelAnswers,
-  type ChannelCommand,
-  commandBytes,
+  type ChannelOperation,
+  operationBytes,
   traceOf,
 } from "../../src/contract/channel-call.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
@@ -20,7 +20,8 @@ import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { type OwnTracking, ownTracking } from "../../src/session/own-tracking.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
-import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
+import type { PresenceAnswer } from "../../src/protocol/reply.ts";
+import { SharedPresence } from "../../src/channel/shared-presence.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { Sql } from "../../src/sql.ts";
@@ -169,9 +170,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   // The calls' contract is in src/contract/object-calls.ts.
-  async execute(commands: readonly ChannelCommand[], carries?: boolean): Promise<ChannelAnswers> {
+  async execute(commands: readonly ChannelOperation[], carries?: boolean): Promise<ChannelAnswers> {
     this.happened("api");
-    const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
+    const bytes = commands.reduce((sum, command) => sum + operationBytes(command), 0);
     const present = await this.#presenceFor(commands);
     if ((await this.#presenceMaps?.readyFor(commands)) === "failed") return busy;
     const traceparent = traceOf(commands);
@@ -279,7 +280,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   /** The job of {@link execute}. */
   #carryOut(
-    commands: readonly ChannelCommand[],
+    commands: readonly ChannelOperation[],
     present: PresenceAnswer | undefined,
   ): ChannelAnswers {
     const nowMs = Date.now();
@@ -310,7 +311,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   /** The present clients, once for all commands of a call (rule P3); undefined if no command asks, or none may know. */
-  async #presenceFor(commands: readonly ChannelCommand[]): Promise<PresenceAnswer | undefined> {
+  async #presenceFor(commands: readonly ChannelOperation[]): Promise<PresenceAnswer | undefined> {
     if (!this.#known || !this.#channel.options.presence) return undefined;
     if (commands.some(({ method }) => method === "presence")) return this.#askPresence(jsonCodec);
     const counts = commands.some(({ method }) => method === "presence_stats");

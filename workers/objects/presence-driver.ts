@@ -7,7 +7,7 @@ import type {
   PresenceTold,
   PresenceToldReply,
 } from "../../src/contract/presence-call.ts";
-import type { ChannelCommand } from "../../src/contract/channel-call.ts";
+import type { ChannelOperation } from "../../src/contract/channel-call.ts";
 import type { ChannelPresenceReply, RelayRequest } from "../../src/contract/relay-request.ts";
 import { limits } from "../../src/limits.ts";
 import type { ClientInfo } from "../../src/protocol/publication.ts";
@@ -43,7 +43,7 @@ export class PresenceDriver {
    * Resolves once the keys of a presence map may be read for these commands or requests, or can't be; at once if none
    * of them reads a map from its beginning.
    */
-  readyFor(calls: readonly (ChannelCommand | RelayRequest)[]): Promise<"ready" | "failed"> {
+  readyFor(calls: readonly (ChannelOperation | RelayRequest)[]): Promise<"ready" | "failed"> {
     const { presenceMap } = this.#setup.channel;
     if (presenceMap === undefined || !calls.some(readsKeys)) return Promise.resolve("ready");
     const nowMs = Date.now();
@@ -125,7 +125,7 @@ interface PresenceDriverSetup {
 }
 
 /** Whether a backend reads a map, or a gateway asks for its first page, which has to be as new as the question. */
-function readsKeys(call: ChannelCommand | RelayRequest): boolean {
+function readsKeys(call: ChannelOperation | RelayRequest): boolean {
   if (call.method === "map_state") return call.request.since === undefined;
   return call.method === "map_read_state" || call.method === "map_stats";
 }

@@ -2,18 +2,10 @@
  * Replies and pushes in JSON, and the results that clients and the HTTP API get in the same form. Each is on one line;
  * the fields are those of `reply-fields.ts`.
  */
-import {
-  clientInfoFields,
-  historyFields,
-  presenceFields,
-  presenceStatsFields,
-  pushFields,
-  pushReplyFields,
-  replyFields,
-} from "../reply-fields.ts";
-import type { ClientInfo, StreamPosition, Tags } from "../publication.ts";
-import type { HistoryResult, PresenceResult, PresenceStatsResult, Push, Reply } from "../reply.ts";
-import { trustedJsonText, type JsonText } from "./text.ts";
+import { clientInfoFields, pushFields, pushReplyFields, replyFields } from "../reply-fields.ts";
+import type { ClientInfo, Tags } from "../publication.ts";
+import type { Push, Reply } from "../reply.ts";
+import type { JsonText } from "./text.ts";
 import type { FieldWriter, Fields, FieldEntry } from "../fields.ts";
 import { payloadJson, type Payload } from "../payload.ts";
 
@@ -30,27 +22,6 @@ export function encodePush(push: Push): string {
 /** A push as JSON without the reply around it, as unidirectional clients get it (rule T8). */
 export function encodeBare(push: Push): string {
   return jsonOf(push, pushFields);
-}
-
-/** Publications of the history, and the top. */
-export function encodeHistory(result: HistoryResult): JsonText {
-  return trustedJsonText(jsonOf(result, historyFields));
-}
-
-/** The clients that are present, by connection ID. */
-export function encodePresence(result: PresenceResult): JsonText {
-  return trustedJsonText(jsonOf(result, presenceFields));
-}
-
-/** How many clients and users are present. */
-export function encodePresenceStats(result: PresenceStatsResult): JsonText {
-  return trustedJsonText(jsonOf(result, presenceStatsFields));
-}
-
-/** The position of a publication; `{}` for one without history. Only the HTTP API tells it. */
-export function encodePosition(position: StreamPosition | undefined): JsonText {
-  if (position === undefined) return trustedJsonText("{}");
-  return trustedJsonText(`{"offset":${position.offset},"epoch":${JSON.stringify(position.epoch)}}`);
 }
 
 /** A client info as JSON. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { type ChannelCall, CallQueue, type ObjectCall } from "../../../src/api/calls.ts";
-import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
+import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "./channel-config.ts";
 
-function callTo(channel: string, command: ChannelCommand): ChannelCall {
+function callTo(channel: string, command: ChannelOperation): ChannelCall {
   return { channel, commands: [command], entryIndexes: [0] };
 }
 
-function publication(characters: number): ChannelCommand {
+function publication(characters: number): ChannelOperation {
   const data = json(JSON.stringify("x".repeat(characters)));
   const rest = { idempotencyKey: "", version: 0n, versionEpoch: "" };
   return { method: "publish", request: { data, skipHistory: false, delta: false, ...rest } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Call, Entry } from "../../../src/api/command.ts";
 import { planCalls } from "../../../src/api/calls.ts";
-import { type ChannelCommand, commandBytes } from "../../../src/contract/channel-call.ts";
+import { type ChannelOperation, operationBytes } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "./channel-config.ts";
@@ -22,7 +22,7 @@ function askOne(count: number): readonly Entry[] {
   return Array.from({ length: count }, () => ask("a", "presence"));
 }
 
-function publication(characters: number): ChannelCommand {
+function publication(characters: number): ChannelOperation {
   const data = json(JSON.stringify("x".repeat(characters - 2)));
   const rest = { idempotencyKey: "", version: 0n, versionEpoch: "" };
   return { method: "publish", request: { data, skipHistory: false, delta: false, ...rest } };
@@ -74,7 +74,7 @@ describe("planning a request's calls", () => {
     const command = publication(limits.publicationBytesMax);
     const entries = (count: number): readonly Entry[] =>
       Array.from({ length: count }, () => ({ outcome: "call", channel: "a", command }));
-    const most = Math.floor(limits.requestBytesMax / commandBytes(command));
+    const most = Math.floor(limits.requestBytesMax / operationBytes(command));
     expect(planCalls(entries(most)).outcome).toBe("plan");
     expect(planCalls(entries(most + 1))).toMatchObject({
       outcome: "refused",

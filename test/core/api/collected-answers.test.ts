@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CollectedAnswers, outcomeAnswer } from "../../../src/api/answers.ts";
 import type { Entry } from "../../../src/api/command.ts";
 import { type ChannelCall, planCalls, type UserCall } from "../../../src/api/calls.ts";
-import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
+import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "./channel-config.ts";
@@ -107,7 +107,7 @@ describe("the collected answers of a request", () => {
   });
 
   it("[B1] always keeps the result of a publish", () => {
-    const command: ChannelCommand = {
+    const command: ChannelOperation = {
       method: "publish",
       request: {
         data: json("1"),

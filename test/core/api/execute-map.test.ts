@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { execute, executeAll } from "../../../src/api/execute.ts";
-import type { ChannelAnswer, ChannelCommand } from "../../../src/contract/channel-call.ts";
+import type { ChannelAnswer, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { plainMapPublish } from "../../../src/contract/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, publishing, withHistory } from "../../contract/open-channel.ts";
@@ -91,7 +91,7 @@ describe("the commands of the API on a map", () => {
     const plain = openChannel(new NodeSql(), { options: withHistory });
     expect(execute(plain, { method: "map_stats" }, 0)).toMatchObject({ error: { code: 108 } });
     const { channel } = openMap(new NodeSql());
-    const codes = (command: ChannelCommand) => execute(channel, command, 0);
+    const codes = (command: ChannelOperation) => execute(channel, command, 0);
     expect(codes({ method: "publish", request: publishing("1") })).toMatchObject({
       error: { code: 107 },
     });
@@ -116,7 +116,7 @@ describe("the commands of the API on a map", () => {
     const large = new Uint8Array(limits.publicationBytesMax).fill(65);
     for (let number = 0; number < 5; number++) set(map, `key${number}`, 0, { data: large });
     const request = { key: "", cursor: "", limit: -1, asc: false };
-    const reading: ChannelCommand = { method: "map_read_state", request };
+    const reading: ChannelOperation = { method: "map_read_state", request };
     const change = plainMapPublish("a", publishing("1").data);
     const answers = executeAll(
       channel,

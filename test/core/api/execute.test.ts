@@ -1,6 +1,6 @@
 import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
-import type { ChannelCommand, HistoryQuery } from "../../../src/contract/channel-call.ts";
+import type { ChannelOperation, HistoryQuery } from "../../../src/contract/channel-call.ts";
 import { execute, executeAll } from "../../../src/api/execute.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";
@@ -159,7 +159,7 @@ describe("presence", () => {
   });
 });
 
-const asking: readonly ChannelCommand[] = [
+const asking: readonly ChannelOperation[] = [
   { method: "presence" },
   { method: "presence_stats" },
   { method: "presence" },
@@ -179,7 +179,7 @@ function listening(channel: Channel, user: string): RecordingSubscriber {
   return recipient;
 }
 
-function ask(channel: Channel, command: ChannelCommand) {
+function ask(channel: Channel, command: ChannelOperation) {
   return execute(channel, command, 0);
 }
 

@@ -4,7 +4,8 @@ import { parseBatch } from "../../../src/api/batch.ts";
 import { entriesOf } from "../../../src/api/command.ts";
 import { parseLegacy } from "../../../src/api/legacy.ts";
 import { messagePackToJson } from "../../../src/api/messagepack.ts";
-import type { MapCommand } from "../../../src/contract/map-call.ts";
+import type { OperationName } from "../../../src/access/operations.ts";
+import type { MapOperation } from "../../../src/contract/channel-call.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
@@ -12,7 +13,7 @@ import { caller } from "./channel-config.ts";
 
 const backend = caller();
 
-type Method = MapCommand["method"];
+type Method = MapOperation["method"] & OperationName;
 
 const parse = (method: Method, request: object | string) =>
   parseEntry(method, typeof request === "string" ? request : JSON.stringify(request), backend);

@@ -1,9 +1,6 @@
+import type { PresenceAnswer } from "../../../src/protocol/reply.ts";
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
-import {
-  type PresenceAnswer,
-  type PresenceQuestion,
-  SharedPresence,
-} from "../../../src/channel/shared-presence.ts";
+import { type PresenceQuestion, SharedPresence } from "../../../src/channel/shared-presence.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { RecordingSubscriber } from "../hub/recording-subscriber.ts";

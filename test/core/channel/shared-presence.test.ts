@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PresenceAnswer } from "../../../src/channel/shared-presence.ts";
+import type { PresenceAnswer } from "../../../src/protocol/reply.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";

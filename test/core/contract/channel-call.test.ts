@@ -1,31 +1,31 @@
 import { describe, expect, it } from "vitest";
 import {
-  type ChannelCommand,
+  type ChannelOperation,
   type PublicationRequest,
-  commandBytes,
+  operationBytes,
 } from "../../../src/contract/channel-call.ts";
 import { json } from "../api/channel-config.ts";
 
-function publish(more: Partial<PublicationRequest>): ChannelCommand {
+function publish(more: Partial<PublicationRequest>): ChannelOperation {
   const none = { skipHistory: false, idempotencyKey: "", version: 0n, versionEpoch: "" };
   return { method: "publish", request: { data: json("1"), delta: false, ...none, ...more } };
 }
 
-const bare = commandBytes(publish({}));
+const bare = operationBytes(publish({}));
 
 describe("the size of a command", () => {
   it("[B1] counts everything of a publication that its sender chose", () => {
     const data = json(JSON.stringify("x".repeat(999)));
-    expect(commandBytes(publish({ data }))).toBe(bare + data.length - 1);
-    expect(commandBytes(publish({ tags: { name: "value", x: "" } }))).toBe(bare + 10);
-    expect(commandBytes(publish({ idempotencyKey: "key" }))).toBe(bare + 3);
-    expect(commandBytes(publish({ versionEpoch: "epoch" }))).toBe(bare + 5);
+    expect(operationBytes(publish({ data }))).toBe(bare + data.length - 1);
+    expect(operationBytes(publish({ tags: { name: "value", x: "" } }))).toBe(bare + 10);
+    expect(operationBytes(publish({ idempotencyKey: "key" }))).toBe(bare + 3);
+    expect(operationBytes(publish({ versionEpoch: "epoch" }))).toBe(bare + 5);
   });
 
   it("[B1] is never nothing", () => {
     expect(bare).toBe(257);
-    expect(commandBytes({ method: "presence" })).toBe(256);
+    expect(operationBytes({ method: "presence" })).toBe(256);
     const request = { limit: -1, reverse: false };
-    expect(commandBytes({ method: "history", request })).toBe(256);
+    expect(operationBytes({ method: "history", request })).toBe(256);
   });
 });

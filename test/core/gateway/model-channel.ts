@@ -236,6 +236,9 @@ export class ModelChannel implements ChannelClientPort {
       case "map_stream":
       case "map_publish":
       case "map_remove":
+      case "map_read_state":
+      case "map_read_stream":
+      case "shared_poll_publish":
       case "track":
       case "untrack":
         throw new Error(`nobody asks for ${request.method} here`);

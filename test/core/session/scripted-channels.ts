@@ -1,12 +1,13 @@
 import type {
-  ChannelOperation,
+  ClientOperation,
   OperationReply,
   PublicationRequest,
 } from "../../../src/contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { SubscribeOptions } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
-import type { PresenceAnswer, PresenceQuestion } from "../../../src/channel/shared-presence.ts";
+import type { PresenceQuestion } from "../../../src/channel/shared-presence.ts";
+import type { PresenceAnswer } from "../../../src/protocol/reply.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { MapChange, MapPageQuery } from "../../../src/contract/map-call.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
@@ -30,7 +31,7 @@ interface PendingCall<Answer> {
 }
 
 interface PendingOperation extends PendingCall<OperationReply> {
-  readonly operation: ChannelOperation;
+  readonly operation: ClientOperation;
 }
 
 /**
@@ -229,7 +230,7 @@ export class ScriptedChannels implements Channels {
 
   request(
     channel: string,
-    operation: ChannelOperation,
+    operation: ClientOperation,
     _by: Subscription | undefined,
     _nowMs: number,
     done: (reply: OperationReply) => void,
@@ -266,7 +267,7 @@ export class ScriptedChannels implements Channels {
     }
   }
 
-  #first<Method extends ChannelOperation["method"]>(
+  #first<Method extends ClientOperation["method"]>(
     channel: string,
     ...methods: readonly Method[]
   ): PendingOperation & { readonly operation: Operation<Method> } {
@@ -279,7 +280,7 @@ export class ScriptedChannels implements Channels {
     return pending;
   }
 
-  #take(channel: string, ...methods: readonly ChannelOperation["method"][]): PendingOperation {
+  #take(channel: string, ...methods: readonly ClientOperation["method"][]): PendingOperation {
     const pending = this.#first(channel, ...methods);
     this.#operations.splice(this.#operations.indexOf(pending), 1);
     return pending;
@@ -301,8 +302,8 @@ const nobodyIsPresent: PresenceAnswer = {
   stats: { clientCount: 0, userCount: 0 },
 };
 
-type Operation<Method extends ChannelOperation["method"]> = Extract<
-  ChannelOperation,
+type Operation<Method extends ClientOperation["method"]> = Extract<
+  ClientOperation,
   { readonly method: Method }
 >;
 
@@ -312,7 +313,7 @@ function publishReply(error: ErrorCode | undefined): OperationReply {
     : { outcome: "failed", error };
 }
 
-function noteOf(channel: string, operation: ChannelOperation): string {
+function noteOf(channel: string, operation: ClientOperation): string {
   switch (operation.method) {
     case "publish":
       return `publish ${channel} ${textOf(operation.request.data)}`;
@@ -325,6 +326,10 @@ function noteOf(channel: string, operation: ChannelOperation): string {
       return `page ${channel}`;
     case "map_stream":
       return `stream ${channel}`;
+    case "map_read_state":
+    case "map_read_stream":
+    case "shared_poll_publish":
+      throw new Error(`no client asks for ${operation.method}`);
   }
 }
 

@@ -1,11 +1,12 @@
 import type {
   ChannelAnswer,
   ChannelAnswers,
-  ChannelCommand,
+  ChannelOperation,
+  MapOperation,
   HistoryQuery,
   PublicationRequest,
 } from "../../../src/contract/channel-call.ts";
-import type { MapChange, MapCommand } from "../../../src/contract/map-call.ts";
+import type { MapChange } from "../../../src/contract/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { json } from "../../core/api/channel-config.ts";
@@ -136,7 +137,7 @@ export class Backend {
   }
 
   /** Clears a map, counts its keys, or reads all of its state, as the object's host compares with the model. */
-  mapCall(channel: string, command: MapCommand): void {
+  mapCall(channel: string, command: MapOperation): void {
     this.#call(channel, command, ignoreAnswer);
   }
 
@@ -162,10 +163,10 @@ export class Backend {
 
   #call(
     channel: string,
-    command: ChannelCommand,
+    command: ChannelOperation,
     answered: (answer: ChannelAnswer | undefined) => void,
   ): void {
-    this.#context.network.call<readonly ChannelCommand[], ChannelAnswers>({
+    this.#context.network.call<readonly ChannelOperation[], ChannelAnswers>({
       kind: "api",
       from: "backend",
       to: channel,

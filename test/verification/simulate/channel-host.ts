@@ -1,6 +1,6 @@
 import { publishes } from "../../../src/access/operations.ts";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
-import type { ChannelAnswers, ChannelCommand } from "../../../src/contract/channel-call.ts";
+import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import type {
   PresenceKind,
   PresenceTold,
@@ -118,7 +118,7 @@ export class ChannelHost implements ChannelCalls {
     return this.#awake().channel.hasHistory;
   }
 
-  execute(commands: readonly ChannelCommand[], answer: Done<ChannelAnswers>): void {
+  execute(commands: readonly ChannelOperation[], answer: Done<ChannelAnswers>): void {
     this.#whenReady(commands, answer, (memory) => ({
       outcome: "answers",
       answers: executeAll(memory.channel, commands, this.nowMs),

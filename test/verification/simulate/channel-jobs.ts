@@ -1,4 +1,4 @@
-import type { PresenceAnswer } from "../../../src/channel/shared-presence.ts";
+import type { PresenceAnswer } from "../../../src/protocol/reply.ts";
 import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
 
 /** What a gateway is answered that asked who is present. */

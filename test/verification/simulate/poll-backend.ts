@@ -1,5 +1,4 @@
-import type { ChannelAnswers } from "../../../src/contract/channel-call.ts";
-import type { PollCommand } from "../../../src/contract/poll-call.ts";
+import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import type { Random } from "../../support/random.ts";
 import type { Incarnation } from "./incarnation.ts";
@@ -90,12 +89,12 @@ export class PollBackend {
     if (pollModeOf(channel) !== "versioned" || value === undefined || value === "removed") return;
     const { epoch } = this.#of(channel);
     const data = trustedJsonText(value.data);
-    const command: PollCommand = {
+    const command: ChannelOperation = {
       method: "shared_poll_publish",
       request: { key, data, version: BigInt(value.version), epoch },
     };
     const { network } = this.#context();
-    network.call<readonly PollCommand[], ChannelAnswers>({
+    network.call<readonly ChannelOperation[], ChannelAnswers>({
       kind: "api",
       from: "backend",
       to: channel,

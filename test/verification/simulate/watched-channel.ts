@@ -5,7 +5,7 @@ import {
   type SubscribeOptions,
   type PublishOutcome,
 } from "../../../src/channel/channel.ts";
-import type { HistoryOutcome } from "../../../src/channel/outcome-error.ts";
+import type { HistoryOutcome } from "../../../src/channel/history.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Recovery } from "../../../src/channel/recovery.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../../src/protocol/publication.ts";

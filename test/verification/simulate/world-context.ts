@@ -1,4 +1,4 @@
-import type { ChannelAnswers, ChannelCommand } from "../../../src/contract/channel-call.ts";
+import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { RelayBatch, RelayBatchReply } from "../../../src/contract/relay-batch.ts";
 import type {
@@ -56,7 +56,7 @@ export interface WorldUsers {
 
 /** The calls that a channel object takes. */
 export interface ChannelCalls extends HolderCalls {
-  execute(commands: readonly ChannelCommand[], answer: Done<ChannelAnswers>): void;
+  execute(commands: readonly ChannelOperation[], answer: Done<ChannelAnswers>): void;
   ask(gateway: string, requests: readonly RelayRequest[], answer: Done<RelayReplies>): void;
   present(answer: Done<ChannelPresenceReply>): void;
   /** Lists those whom a presence map shows. */
