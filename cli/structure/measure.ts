@@ -22,12 +22,12 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     { name: "names of types defined twice", max: 0, places: definedTwice(files) },
     {
       name: "imports of the kernel into features",
-      max: 198,
+      max: 192,
       places: intoFeatures.map(([path, imported]) => `${path} ${imported}`),
     },
     {
       name: "files of the kernel that import features",
-      max: 69,
+      max: 65,
       places: [...new Set(intoFeatures.map(([path]) => path))],
     },
     {
@@ -39,7 +39,7 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     },
     {
       name: `folders of more than ${folderFilesMax} files`,
-      max: 5,
+      max: 4,
       places: [...Map.groupBy(files, ({ path }) => path.replace(/\/[^/]*$/, ""))]
         .filter(([, those]) => those.length > folderFilesMax)
         .map(([folder, those]) => `${folder} ${those.length}`),

@@ -27,7 +27,7 @@ import type { EndedSession } from "../users/ended-users.ts";
 import type { LocalUsers } from "../users/local-users.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 import type { TrackVerdict } from "../access/track-signature.ts";
-import type { ChannelOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
+import type { ClientOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
 import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
@@ -220,7 +220,7 @@ export interface Channels {
    */
   request(
     channel: string,
-    operation: ChannelOperation,
+    operation: ClientOperation,
     by: Subscription | undefined,
     nowMs: number,
     done: (reply: OperationReply) => void,
