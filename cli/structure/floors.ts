@@ -14,6 +14,7 @@ export const floors: readonly (readonly string[])[] = [
   ["src/channel"],
   ["src/session"],
   ["src/api", "src/gateway"],
+  ["src/object"],
   ["workers/platform"],
   ["workers/http", "workers/objects"],
   ["workers"],

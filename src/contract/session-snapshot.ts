@@ -167,3 +167,6 @@ export interface Cursor {
   /** Absent on a channel without history. */
   readonly position?: StreamPosition;
 }
+
+/** The text of a session's secret. */
+export const secretPattern = /^[\da-f]{64}$/;

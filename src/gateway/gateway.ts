@@ -32,7 +32,7 @@ import { PageReads } from "./page-reads.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
 /** A gateway's calls of channel objects. */
-interface GatewayPorts extends ChannelClientPort, Pick<PresenceSource, "later"> {
+export interface GatewayPorts extends ChannelClientPort, Pick<PresenceSource, "later"> {
   /**
    * Asks a channel's object who is present. The object asks all gateways, this one too (rule G6).
    *

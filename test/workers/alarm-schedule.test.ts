@@ -1,7 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { AlarmSchedule, NextTimer } from "../../workers/platform/alarm-schedule.ts";
+import { AlarmSchedule, NextTimer } from "../../src/object/alarm-schedule.ts";
+import type { Platform } from "../../src/object/platform.ts";
 import { newChannel } from "./new-channel.ts";
 
 /** Far enough away that no alarm of a test ever rings. */
@@ -9,9 +10,11 @@ const nextYearMs = Date.UTC(new Date().getUTCFullYear() + 1, 0, 2);
 
 interface Watched {
   /** The storage's alarms, with each write noted. */
-  readonly storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
+  readonly platform: Pick<Platform, "readAlarm" | "setAlarm">;
   readonly writes: readonly number[];
   readonly reads: () => number;
+  /** Asks for an alarm, and waits until it is set. */
+  readonly atMost: (alarms: AlarmSchedule, ...dueMs: readonly number[]) => Promise<void>;
   /** The platform's alarm. */
   readonly alarm: () => Promise<number | null>;
 }
@@ -21,20 +24,26 @@ function onStorage(test: (watched: Watched) => Promise<void>): Promise<void> {
   const stub = env.CHANNELS.getByName(newChannel("plain"));
   return runInDurableObject(stub, async (_, { storage }) => {
     const writes: number[] = [];
+    const underWay: Promise<void>[] = [];
     let reads = 0;
+    const read = async (done: (atMs: number) => void): Promise<void> => {
+      reads++;
+      done((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY);
+    };
     await test({
-      storage: {
-        getAlarm: () => {
-          reads++;
-          return storage.getAlarm();
-        },
+      platform: {
+        readAlarm: (done) => underWay.push(read(done)),
         setAlarm: (time) => {
-          writes.push(Number(time));
-          return storage.setAlarm(time);
+          writes.push(time);
+          underWay.push(storage.setAlarm(time));
         },
       },
       writes,
       reads: () => reads,
+      atMost: async (alarms, ...dueMs) => {
+        for (const one of dueMs) alarms.atMost(one);
+        for (let next = underWay.shift(); next !== undefined; next = underWay.shift()) await next;
+      },
       alarm: () => storage.getAlarm(),
     });
   });
@@ -42,47 +51,47 @@ function onStorage(test: (watched: Watched) => Promise<void>): Promise<void> {
 
 describe("the schedule of an object's one alarm", () => {
   it("[H14] [K1] is written only when it gets earlier", () =>
-    onStorage(async ({ storage, writes, reads, alarm }) => {
-      const alarms = new AlarmSchedule(storage);
-      await alarms.atMost(nextYearMs);
-      await alarms.atMost(nextYearMs);
-      await alarms.atMost(nextYearMs + 1);
+    onStorage(async ({ platform, atMost, writes, reads, alarm }) => {
+      const alarms = new AlarmSchedule(platform);
+      await atMost(alarms, nextYearMs);
+      await atMost(alarms, nextYearMs);
+      await atMost(alarms, nextYearMs + 1);
       expect(writes).toStrictEqual([nextYearMs]);
-      await alarms.atMost(nextYearMs - 1);
+      await atMost(alarms, nextYearMs - 1);
       expect(writes).toStrictEqual([nextYearMs, nextYearMs - 1]);
       expect(await alarm()).toBe(nextYearMs - 1);
       expect(reads()).toBe(1);
     }));
 
   it("[S2] is taken over by a fresh instance, which writes nothing that is set already", () =>
-    onStorage(async ({ storage, writes, alarm }) => {
-      await new AlarmSchedule(storage).atMost(nextYearMs);
-      await new AlarmSchedule(storage).atMost(nextYearMs + 1);
+    onStorage(async ({ platform, atMost, writes, alarm }) => {
+      await atMost(new AlarmSchedule(platform), nextYearMs);
+      await atMost(new AlarmSchedule(platform), nextYearMs + 1);
       expect(writes).toStrictEqual([nextYearMs]);
-      await new AlarmSchedule(storage).atMost(nextYearMs - 1);
+      await atMost(new AlarmSchedule(platform), nextYearMs - 1);
       expect(await alarm()).toBe(nextYearMs - 1);
     }));
 
   it("[K5] asked for nothing neither reads nor writes", () =>
-    onStorage(async ({ storage, writes, reads, alarm }) => {
-      const alarms = new AlarmSchedule(storage);
+    onStorage(async ({ platform, atMost, writes, reads, alarm }) => {
+      const alarms = new AlarmSchedule(platform);
       expect(alarms.covers(Number.POSITIVE_INFINITY)).toBe(true);
-      await alarms.atMost(Number.POSITIVE_INFINITY);
+      await atMost(alarms, Number.POSITIVE_INFINITY);
       expect(writes).toStrictEqual([]);
       expect(reads()).toBe(0);
       expect(await alarm()).toBeNull();
     }));
 
   it("[K1] knows that a fresh instance knows nothing, and that none is set once it rang", () =>
-    onStorage(async ({ storage, writes }) => {
-      const alarms = new AlarmSchedule(storage);
+    onStorage(async ({ platform, atMost, writes }) => {
+      const alarms = new AlarmSchedule(platform);
       expect(alarms.covers(nextYearMs)).toBe(false);
-      await alarms.atMost(nextYearMs);
+      await atMost(alarms, nextYearMs);
       expect(alarms.covers(nextYearMs)).toBe(true);
       expect(alarms.covers(nextYearMs - 1)).toBe(false);
       alarms.rang();
       expect(alarms.covers(nextYearMs)).toBe(false);
-      await alarms.atMost(nextYearMs + 5);
+      await atMost(alarms, nextYearMs + 5);
       expect(writes).toStrictEqual([nextYearMs, nextYearMs + 5]);
     }));
 
@@ -90,40 +99,49 @@ describe("the schedule of an object's one alarm", () => {
     ["the earlier one first", [nextYearMs, nextYearMs + 7]],
     ["the later one first", [nextYearMs + 7, nextYearMs]],
   ])("[S2] keeps the earliest of two that are asked for at once: %s", (_, wanted) =>
-    onStorage(async ({ storage, alarm }) => {
-      const alarms = new AlarmSchedule(storage);
-      await Promise.all(wanted.map((dueMs) => alarms.atMost(dueMs)));
+    onStorage(async ({ platform, atMost, alarm }) => {
+      const alarms = new AlarmSchedule(platform);
+      await atMost(alarms, ...wanted);
       expect(await alarm()).toBe(nextYearMs);
       expect(alarms.covers(nextYearMs)).toBe(true);
     }),
   );
 
   it("[B1] takes a time beyond the platform's limit, and wakes the object early instead", () =>
-    onStorage(async ({ storage, writes, alarm }) => {
-      const alarms = new AlarmSchedule(storage);
-      await alarms.atMost(Date.UTC(56_000, 0, 1));
+    onStorage(async ({ platform, atMost, writes, alarm }) => {
+      const alarms = new AlarmSchedule(platform);
+      await atMost(alarms, Date.UTC(56_000, 0, 1));
       expect(writes).toStrictEqual([Date.UTC(2100, 0, 1)]);
       expect(await alarm()).toBe(Date.UTC(2100, 0, 1));
-      await alarms.atMost(Number.MAX_VALUE);
+      await atMost(alarms, Number.MAX_VALUE);
       expect(writes).toHaveLength(1);
     }));
 
   it("[K1] doesn't take an alarm for set that the platform refused", () =>
-    onStorage(async ({ storage, writes }) => {
+    onStorage(async ({ platform, atMost, writes }) => {
       let refuse = true;
       const alarms = new AlarmSchedule({
-        getAlarm: () => storage.getAlarm(),
-        setAlarm: (time) =>
-          refuse ? Promise.reject(new Error("planned")) : storage.setAlarm(time),
+        readAlarm: (done) => platform.readAlarm(done),
+        setAlarm: (time, failed) => {
+          if (refuse) failed();
+          else platform.setAlarm(time, failed);
+        },
       });
-      await expect(alarms.atMost(nextYearMs)).rejects.toThrow("planned");
+      await atMost(alarms, nextYearMs);
       expect(alarms.covers(nextYearMs)).toBe(false);
       refuse = false;
-      await alarms.atMost(nextYearMs);
+      await atMost(alarms, nextYearMs);
       expect(alarms.covers(nextYearMs)).toBe(true);
       expect(writes).toStrictEqual([nextYearMs]);
     }));
 });
+
+const timers: Pick<Platform, "after"> = {
+  after: (waitMs, work) => {
+    const timer = setTimeout(work, waitMs);
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
 
 describe("a timer for what is next", () => {
   beforeEach(() => {
@@ -136,7 +154,7 @@ describe("a timer for what is next", () => {
 
   it("[S3] isn't put off by later events, although it is overdue", () => {
     let fired = 0;
-    const timer = new NextTimer(() => fired++);
+    const timer = new NextTimer(timers, () => fired++);
     timer.set(100, 1_000);
     for (let nowMs = 1_000; nowMs < 1_200; nowMs += 10) {
       vi.advanceTimersByTime(5);
@@ -147,7 +165,7 @@ describe("a timer for what is next", () => {
 
   it("[S3] is set for an earlier time, not for a later one, and is cleared for none", () => {
     let fired = 0;
-    const timer = new NextTimer(() => fired++);
+    const timer = new NextTimer(timers, () => fired++);
     timer.set(100, 1_000);
     timer.set(200, 1_000);
     timer.set(50, 1_000);
@@ -161,7 +179,7 @@ describe("a timer for what is next", () => {
 
   it("[S3] is set anew when the clock was set back", () => {
     let fired = 0;
-    const timer = new NextTimer(() => fired++);
+    const timer = new NextTimer(timers, () => fired++);
     timer.set(5_000, 1_000_000);
     timer.set(100, 500);
     vi.advanceTimersByTime(100);

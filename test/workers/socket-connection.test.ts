@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { SocketConnection } from "../../workers/platform/socket-connection.ts";
+import { SocketConnection } from "../../src/object/socket-connection.ts";
 import { call } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { TestSocket } from "./test-socket.ts";
@@ -23,7 +23,17 @@ describe("a socket on a runtime without bufferedAmount", () => {
       const [socket] = state.getWebSockets();
       if (socket === undefined) throw new Error("the socket is gone");
       Object.defineProperty(socket, "bufferedAmount", { value: undefined });
-      const connection = new SocketConnection(socket, { context: state });
+      const connection = new SocketConnection(socket, {
+        platform: {
+          nowMs: () => Date.now(),
+          sockets: {
+            all: () => state.getWebSockets(),
+            tagsOf: () => [],
+            answeredAtMs: () => state.getWebSocketAutoResponseTimestamp(socket)?.getTime(),
+            setAnswering: () => undefined,
+          },
+        },
+      });
       const frame = "x".repeat(limits.unconfirmedBytesMax / 32);
       for (let frames = 0; frames < 32; frames++) connection.send(frame);
       expect(connection.backlogBytes()).toBe(0);

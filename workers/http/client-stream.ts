@@ -3,7 +3,7 @@ import { limits } from "../../src/limits.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { isConnected, type StreamFormat } from "../../src/transport/stream.ts";
-import { closeSocket } from "../platform/close-socket.ts";
+import { closeSocket } from "../../src/object/close-socket.ts";
 import { ByteQueue, StreamBudget } from "./stream-buffer.ts";
 
 /**

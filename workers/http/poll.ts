@@ -14,7 +14,7 @@ import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket } from "./placement.ts";
 import { askAboutClient } from "./connect-hook.ts";
-import { closeSocket } from "../platform/close-socket.ts";
+import { closeSocket } from "../../src/object/close-socket.ts";
 import { refusedCode } from "./refused-socket.ts";
 import {
   busyRetrySeconds,

@@ -9,7 +9,7 @@ import { utf8Fits } from "../../src/protocol/bytes.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes, type ErrorCode } from "../../src/protocol/codes.ts";
 import { pushBeforeClose, unidirectionalDisconnect } from "../../src/session/unidirectional.ts";
-import { disconnectSocket } from "../platform/close-socket.ts";
+import { disconnectSocket } from "../../src/object/close-socket.ts";
 
 /**
  * Makes a socket for a refused client.

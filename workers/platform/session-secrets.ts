@@ -1,3 +1,4 @@
+import { secretPattern } from "../../src/contract/session-snapshot.ts";
 import { areEqual, hexadecimal } from "./digest.ts";
 
 /**
@@ -42,7 +43,6 @@ export class SessionSecrets {
   }
 }
 
-export const secretPattern = /^[\da-f]{64}$/;
 const halfDigits = 32;
 
 async function hashOf(key: CryptoKey, random: string, node: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Sql, SqlRow, SqlValue } from "../../../src/sql.ts";
-import { SessionRows } from "../../../workers/platform/session-rows.ts";
+import { SessionRows } from "../../../src/object/session-rows.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 describe("the rows of large sessions", () => {

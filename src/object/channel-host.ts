@@ -1,0 +1,496 @@
+import {
+  type ChannelAnswers,
+  type ChannelOperation,
+  operationBytes,
+  traceOf,
+} from "../contract/channel-call.ts";
+import type { HookName } from "../contract/hook-call.ts";
+import type { PresenceKind, PresenceTold, PresenceToldReply } from "../contract/presence-call.ts";
+import { executeAll } from "../api/execute.ts";
+import { channelState, ownSubscribers, toldByChannel } from "../session/told-by-channel.ts";
+import { Channel } from "../channel/channel.ts";
+import type { ChannelSetup } from "../channel/channel-setup.ts";
+import { CommitSharing } from "../channel/commit-sharing.ts";
+import { presenceSetup } from "../channel/channel-setup.ts";
+import { resolveChannel } from "../channel/channel-name.ts";
+import { type OwnTracking, ownTracking } from "../session/own-tracking.ts";
+import { SingleChannel } from "../session/single-channel.ts";
+import type { Config } from "../config/config.ts";
+import type { FanOutLimits } from "../hub/hub.ts";
+import type { PresenceAnswer } from "../protocol/reply.ts";
+import { storedTables } from "../channel/stored-tables.ts";
+import { limits } from "../limits.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import { replyToRequests } from "../channel/relay-replies.ts";
+import type { Delivery } from "../channel/follower-progress.ts";
+import type { OwnSubscribers } from "../contract/listing.ts";
+import {
+  relayRequestBytes,
+  type RelayReplies,
+  type ChannelPresenceReply,
+  type RelayRequest,
+} from "../contract/relay-request.ts";
+import { Session } from "../session/session.ts";
+import { channelNode } from "../contract/object-names.ts";
+import { NextTimer } from "./alarm-schedule.ts";
+import { ChannelPresence } from "./channel-presence.ts";
+import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
+import {
+  CommitQueue,
+  type Commits,
+  type JobOutcome,
+  kindOf,
+  type Overloaded,
+  type Thrown,
+} from "./commit-queue.ts";
+import { Leftovers, noStorage } from "./leftovers.ts";
+import { answerOf } from "./object-call.ts";
+import { ObjectHost } from "./object-host.ts";
+import type { Platform, PlatformSocket } from "./platform.ts";
+import { type PollDriver, pollDriver } from "./poll-driver.ts";
+import { type PresenceDriver, presenceDriver } from "./presence-driver.ts";
+import { type KindTold, ObjectTrail } from "./object-trail.ts";
+import { elapsed } from "../moment.ts";
+
+/**
+ * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
+ * `Channel` and to the sessions, which decide. All publications and reads go through the commit queue, in rounds of
+ * three phases:
+ *
+ * ```text
+ * jobs ─► 1 collect   one synchronous stretch: rows are written, hub and relay collect, replies are given
+ *         2 commit    one commit for all jobs of the round; further jobs wait
+ *         3 settle    the hub sends frames to sockets, the relay's batches go to gateways
+ * ```
+ *
+ * The output gate holds back whatever leaves the object until the writes before it are durable (rule O2). The queue
+ * calls back into this object, for each job and to settle. src/README.md has the whole picture.
+ */
+export class ChannelHost extends ObjectHost {
+  readonly #channel: Channel;
+  /** Whether the configuration has the channel's namespace. */
+  readonly #known: boolean;
+  readonly #queue: CommitQueue;
+  readonly #presence: ChannelPresence;
+  /** Undefined unless the channel has presence maps, or is one. */
+  readonly #presenceMaps: PresenceDriver | undefined;
+  /** Undefined unless the channel is a shared poll. */
+  readonly #polls: PollDriver | undefined;
+  readonly #tracking: OwnTracking | undefined;
+  protected override readonly sockets: ClientSockets;
+  override readonly node: string;
+  protected override readonly remembered = new ObjectTrail(this.platform, limits.trailFramesMax);
+  protected override readonly kind = "channel";
+  protected override readonly events: EventDelivery | undefined;
+  /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
+  #traceparent: string | undefined;
+  readonly #retryTimer = new NextTimer(this.platform, () => this.endEvent(this.platform.nowMs()));
+  readonly #shareTimer = new NextTimer(this.platform, () => this.#queue.waited());
+  /** Writes an ephemeral map down once it is quiet (rule Z11). */
+  readonly #restTimer = new NextTimer(this.platform, () => {
+    const nowMs = this.platform.nowMs();
+    this.#channel.map?.rest(nowMs);
+    this.endEvent(nowMs);
+  });
+  readonly #leftovers: Leftovers;
+
+  /**
+   * @param fanOut     absent for the usual limits
+   * @param newChannel makes the channel; the simulator makes one that it compares with a model
+   */
+  constructor(
+    platform: Platform,
+    config: Config,
+    fanOut?: FanOutLimits,
+    newChannel = (setup: ChannelSetup): Channel => new Channel(setup),
+  ) {
+    super(platform, config);
+    // Once the alarm is known, `schedule` sets it in the same event as a publication's row is written. So both are in
+    // one commit, and a crash can't come between them (rule L4).
+    platform.readAlarmFirst(this.alarms.known);
+    const { name, sql } = platform;
+    this.node = channelNode(name);
+    const resolved = resolveChannel(name, config.channel);
+    this.#known = resolved.outcome === "resolved";
+    const tables = storedTables(sql);
+    this.#leftovers = new Leftovers(
+      {
+        platform,
+        alarms: this.alarms,
+        storesNothing: () => this.#storesNothing,
+        holdsSockets: () => !this.sockets.empty,
+        unknownMetaTtlMs: this.#known
+          ? undefined
+          : config.channel.withoutNamespace.historyMetaTtlMs,
+      },
+      tables.size > 0,
+    );
+    const nowMs = platform.nowMs();
+    this.events = this.#known ? this.deliveryOf(this.node, name) : undefined;
+    const channel = newChannel({
+      name,
+      options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
+      client: config.client,
+      // A namespace that left the configuration may come back, so its storage is left alone.
+      ...(this.#known ? { sql, tables } : { sql: noStorage }),
+      newEpoch: () => platform.newEpoch(),
+      nowMs,
+      instance: nowMs,
+      frames: this.remembered.frames,
+      ...(fanOut !== undefined && { fanOut }),
+      ...presenceSetup(name, config.channel),
+      ...this.metrics?.ofChannel(name),
+      ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
+    });
+    this.events?.watch(channel);
+    this.#channel = channel;
+    this.#queue = new CommitQueue(this.#commits(), new CommitSharing(channel));
+    this.#presence = new ChannelPresence(
+      {
+        channel,
+        platform,
+        sweep: () => this.sockets.sweep(platform.nowMs(), true),
+        called: this.#calledSeveral,
+        later: this.later,
+        endEvent: this.endEvent,
+      },
+      fanOut,
+    );
+    const driving = { platform, later: this.later, endEvent: this.endEvent };
+    const [queue, called] = [this.#queue, this.#calledSeveral];
+    this.#presenceMaps = presenceDriver({ ...driving, channel, queue, called });
+    this.#tracking = channel.sharedPoll && ownTracking(channel, config);
+    this.#polls = pollDriver(channel, this.hooks.hooks, { ...driving, called: this.called });
+    this.sockets = this.#newSockets(channel);
+  }
+
+  #newSockets(channel: Channel): ClientSockets {
+    const { platform, config } = this;
+    const presence = this.#presence.shared;
+    const told = [() => platform.nowMs(), this.remembered.clients, this.#tracking] as const;
+    const sessions = {
+      ...this.ofSessions(),
+      channels: new SingleChannel(channel, config.channel, presence, ...told),
+      channel: channel.name,
+      serverSubscriptions: false,
+      storesRows: false,
+    };
+    return new ClientSockets({
+      ...this.ofSockets(),
+      serverSubscriptions: false,
+      channel: channel.name,
+      nearlyFull: () => false,
+      newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
+      commit: (bytes, carryOut, done) => this.#carryOutFrame(bytes, carryOut, done),
+    });
+  }
+
+  readonly #calledSeveral = (calls: number): void => {
+    this.callsMade += calls;
+  };
+
+  #commits(): Commits {
+    const { platform } = this;
+    return {
+      settle: () => this.#afterCommit(platform.nowMs()),
+      commit: (done) => this.#commit(done),
+      guard: (work) => platform.guard(work),
+      nowMs: () => platform.nowMs(),
+      full: () => this.#channel.hub.full || this.#channel.relay.full(platform.nowMs()),
+      wait: (waitMs) => this.#shareTimer.set(waitMs, platform.nowMs()),
+    };
+  }
+
+  // The calls' contract is in src/contract/object-calls.ts.
+  execute(
+    commands: readonly ChannelOperation[],
+    carries: boolean | undefined,
+    done: (answers: ChannelAnswers | Thrown) => void,
+  ): void {
+    this.happened("api");
+    const bytes = commands.reduce((sum, command) => sum + operationBytes(command), 0);
+    const traceparent = traceOf(commands);
+    const work = (present: PresenceAnswer | undefined, answer: typeof done): void => {
+      const job = (): ChannelAnswers => this.#carryOut(commands, present);
+      this.#queue.add(kindOf(commands), bytes, job, (carriedOut) =>
+        this.#answer<ChannelAnswers>(carriedOut, carries, answer),
+      );
+    };
+    this.#presentFor(commands, (present) =>
+      this.#whenReady(commands, done, () => {
+        if (traceparent === undefined) {
+          work(present, done);
+          return;
+        }
+        const { name: channel } = this.#channel;
+        this.platform.span("publish", { traceparent, channel }, (over) =>
+          work(present, (answers) => {
+            over();
+            done(answers);
+          }),
+        );
+      }),
+    );
+  }
+
+  ask(
+    gateway: string,
+    requests: readonly RelayRequest[],
+    carries: boolean | undefined,
+    done: (replies: RelayReplies | Thrown) => void,
+  ): void {
+    this.happened("gateway");
+    const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
+    const kind = kindOf(requests);
+    const job = (): RelayReplies => {
+      const nowMs = this.platform.nowMs();
+      if (!this.#known) {
+        const unknown = { outcome: "failed", error: errorCodes.unknownChannel } as const;
+        return { outcome: "answers", answers: requests.map(() => unknown) };
+      }
+      // Only publications are refused: a leave must be announced, and missed publications can be read.
+      const refused = kind === "publish" && this.#channel.hub.overloaded(nowMs);
+      return {
+        outcome: "answers",
+        answers: replyToRequests(this.#channel, gateway, requests, nowMs, refused),
+      };
+    };
+    this.#whenReady(requests, done, () =>
+      this.#queue.add(kind, bytes, job, (carriedOut) =>
+        this.#answer<RelayReplies>(carriedOut, carries, done),
+      ),
+    );
+  }
+
+  presenceTold(told: PresenceTold, done: (reply: PresenceToldReply) => void): void {
+    this.happened("presence");
+    if (this.#presenceMaps === undefined) done({ outcome: "left" });
+    else this.#presenceMaps.told(told, done);
+  }
+
+  present(shown: PresenceKind | undefined, done: (reply: ChannelPresenceReply) => void): void {
+    this.happened("presence");
+    if (!this.#known) {
+      done({ outcome: "error", error: errorCodes.unknownChannel });
+      return;
+    }
+    if (shown !== undefined && this.#presenceMaps !== undefined) {
+      this.sockets.sweep(this.platform.nowMs(), true);
+      this.#presenceMaps.list(shown, done);
+      return;
+    }
+    this.#presence.list(done);
+  }
+
+  ownSubscribers(): OwnSubscribers {
+    this.happened("directory");
+    const nowMs = this.platform.nowMs();
+    this.sockets.sweep(nowMs, true);
+    const answer = { subscribers: this.#channel.hub.size, left: this.stillListed() };
+    this.endEvent(nowMs);
+    return answer;
+  }
+
+  #presentFor(
+    commands: readonly ChannelOperation[],
+    done: (present: PresenceAnswer | undefined) => void,
+  ): void {
+    if (this.#known) this.#presence.askFor(commands, done);
+    else done(undefined);
+  }
+
+  /** Works once the keys of a presence map may be read; answers that it can't if they may not. */
+  #whenReady(
+    calls: readonly (ChannelOperation | RelayRequest)[],
+    answer: (busy: Overloaded) => void,
+    work: () => void,
+  ): void {
+    if (this.#presenceMaps === undefined) work();
+    else
+      this.#presenceMaps.readyFor(calls, (outcome) => {
+        if (outcome === "ready") work();
+        else answer(busy);
+      });
+  }
+
+  /**
+   * A publish that a backend has allowed is a job like a frame that publishes. After a connect or a subscribe, commands
+   * are carried out that waited for it, and may publish.
+   */
+  protected override carryOutAnswer(
+    hook: HookName,
+    bytes: number,
+    work: (isBusy: boolean) => void,
+  ): void {
+    if (hook !== "publish" && hook !== "connect" && hook !== "subscribe") {
+      super.carryOutAnswer(hook, bytes, work);
+      return;
+    }
+    const kind = hook === "publish" ? hook : "other";
+    const job = (): void => work(false);
+    this.#queue.add(kind, bytes, job, (carriedOut) => {
+      if (carriedOut.outcome === "overloaded") work(true);
+      this.endEvent(this.platform.nowMs());
+    });
+  }
+
+  /** Carries out a frame of a client that publishes, as a job. */
+  #carryOutFrame(bytes: number, carryOut: (isBusy: boolean) => void, done: () => void): void {
+    const job = (): void => carryOut(false);
+    this.#queue.add("publish", bytes, job, (carriedOut) => {
+      if (carriedOut.outcome === "overloaded") carryOut(true);
+      done();
+    });
+  }
+
+  /**
+   * Ends the event of a call, and gives the answer to it. To a caller that carries it the answer brings what the object
+   * has counted (rule J7). That is taken before the event ends, because its end may report it.
+   */
+  #answer<Answers extends ChannelAnswers | RelayReplies>(
+    carriedOut: JobOutcome<Answers>,
+    carries: boolean | undefined,
+    done: (answers: Answers | Overloaded | Thrown) => void,
+  ): void {
+    const answers = carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
+    const isCounted = carries === true && answers.outcome === "answers";
+    const nowMs = this.platform.nowMs();
+    const counted = isCounted ? this.metrics?.forAnswer(nowMs) : undefined;
+    this.schedule(nowMs);
+    done({ ...answers, ...(counted && { counted }) });
+  }
+
+  /** The job of {@link execute}. */
+  #carryOut(
+    commands: readonly ChannelOperation[],
+    present: PresenceAnswer | undefined,
+  ): ChannelAnswers {
+    const nowMs = this.platform.nowMs();
+    if (!this.#known) {
+      const unknown = { error: errorCodes.unknownChannel };
+      return { outcome: "answers", answers: commands.map(() => unknown) };
+    }
+    this.#traceparent = traceOf(commands) ?? this.#traceparent;
+    this.sockets.sweep(nowMs, false);
+    if (kindOf(commands) === "publish" && this.#channel.hub.overloaded(nowMs)) {
+      return { outcome: "overloaded", retryAfterSeconds: 1 };
+    }
+    return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, present) };
+  }
+
+  /** Makes what was written durable; in a span if a publication of the round belongs to a trace. */
+  #commit(done: (isDurable: boolean) => void): void {
+    const traceparent = this.#traceparent;
+    const { platform } = this;
+    if (traceparent === undefined) {
+      platform.sync(done);
+      return;
+    }
+    this.#traceparent = undefined;
+    platform.span("commit", { traceparent, channel: this.#channel.name }, (over) =>
+      platform.sync((isDurable) => {
+        over();
+        done(isDurable);
+      }),
+    );
+  }
+
+  #afterCommit(nowMs: number): void {
+    this.events?.committed(nowMs);
+    this.settle(nowMs);
+  }
+
+  /**
+   * Settles: calls the gateways that have taken the batch before, and starts to send the next frame. During a commit it
+   * does neither, as the queue settles after the commit; but the frame that is on its way goes on.
+   */
+  protected override settle(nowMs: number): void {
+    const { relay, hub, trail, map } = this.#channel;
+    map?.tellLoss(nowMs);
+    if (map !== undefined) this.#restTimer.set(map.restInMs(nowMs), nowMs);
+    const { top } = this.#channel;
+    if (!this.#queue.committing) {
+      trail.committed(nowMs);
+      for (const delivery of relay.deliveries(top, nowMs)) this.#deliver(delivery);
+      this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
+      hub.begin();
+    }
+    this.#presenceMaps?.settle(nowMs);
+    this.#polls?.settle(nowMs);
+    this.#tracking?.settle(nowMs);
+    if (hub.sending || this.#tracking?.sending === true) this.sendInTurns(hub.collecting);
+    if (!hub.full) this.#queue.resume();
+    this.#channel.noteHolders(nowMs);
+  }
+
+  protected override readonly told: KindTold = {
+    trail: (query, nowMs) => toldByChannel(this.#channel, query.offset, nowMs),
+    state: (_query, nowMs) => {
+      const { committing: isCommitting, waitingBytes } = this.#queue;
+      const state = channelState(this.#channel, nowMs);
+      return {
+        channel: { ...state, isKnown: this.#known, isCommitting, waitingBytes },
+        subscribers: ownSubscribers(this.#channel, this.sockets.clients),
+      };
+    },
+  };
+  protected override isOccupied(): boolean {
+    return this.#channel.isHeld;
+  }
+
+  protected override sendSlice(): void {
+    this.#channel.hub.sendSlice();
+    this.#tracking?.sendSlice();
+  }
+
+  protected override onAlarm(nowMs: number, done: () => void): void {
+    const newestMs = this.#channel.newestMs ?? 0;
+    // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
+    if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();
+    this.#channel.map?.expire(nowMs);
+    this.#channel.presenceMap?.ring(nowMs);
+    this.#channel.deleteExpired(nowMs);
+    this.settle(nowMs);
+    this.#leftovers.afterAlarm(nowMs, done);
+  }
+
+  override closed(socket: PlatformSocket, code: number, reason: string, wasClean: boolean): void {
+    super.closed(socket, code, reason, wasClean);
+    this.#leftovers.afterSocket(this.platform.nowMs());
+  }
+
+  override failed(socket: PlatformSocket): void {
+    super.failed(socket);
+    this.#leftovers.afterSocket(this.platform.nowMs());
+  }
+
+  #deliver(delivery: Delivery): void {
+    const { platform } = this;
+    this.called();
+    this.callsCountedByCalled++;
+    const { gateway, batch } = delivery;
+    platform.call("deliver", gateway, batch, limits.objectAnswerMs, (reply) => {
+      const nowMs = platform.nowMs();
+      const isBusy = reply.outcome === "failed" && reply.overloaded;
+      const failed = isBusy ? ({ outcome: "busy" } as const) : "failed";
+      this.#channel.relay.answered(delivery, answerOf(reply) ?? failed, nowMs);
+      this.endEvent(nowMs);
+    });
+  }
+
+  get #storesNothing(): boolean {
+    return this.#channel.storesNothing && this.events?.outbox.storesNothing !== false;
+  }
+
+  protected override dueAtMs(nowMs: number): number {
+    this.#leftovers.note();
+    const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    const pollMs = this.#channel.sharedPoll?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    const countMs = this.#channel.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs), pollMs, countMs);
+  }
+}
+
+/** The keys of a presence map couldn't be found out: nothing was carried out. */
+const busy = { outcome: "overloaded", retryAfterSeconds: 1 } as const;

@@ -1,0 +1,97 @@
+import type { Channel } from "../channel/channel.ts";
+import type { GatheredPresence } from "../channel/presence.ts";
+import { SharedPresence } from "../channel/shared-presence.ts";
+import type { PresenceAnswer } from "../protocol/reply.ts";
+import type { ChannelOperation } from "../contract/channel-call.ts";
+import type { ChannelPresenceReply } from "../contract/relay-request.ts";
+import type { FanOutLimits } from "../hub/hub.ts";
+import type { Subscriber } from "../hub/subscriber.ts";
+import { limits } from "../limits.ts";
+import type { Codec } from "../protocol/codec.ts";
+import { jsonCodec } from "../protocol/json/codec.ts";
+import { gatherPresence } from "./gather-presence.ts";
+import type { Platform } from "./platform.ts";
+
+/** Finds out for a channel's object who is present, on its own sockets and on its gateways (rules G6, P1 and P3). */
+export class ChannelPresence {
+  /** For the object's sessions, whose clients ask. */
+  readonly shared: SharedPresence;
+  readonly #setup: ChannelPresenceSetup;
+  /** Whether a call asked who is present: then silent connections are closed before that is answered (rule K4). */
+  #sweepIsDue = false;
+
+  /** @param fanOut absent for the usual limits */
+  constructor(setup: ChannelPresenceSetup, fanOut?: FanOutLimits) {
+    this.#setup = setup;
+    const source = {
+      later: setup.later,
+      gather: (done: (others: GatheredPresence) => void) => this.#gather(done),
+      subscribers: () => this.#sweptSubscribers(),
+    };
+    this.shared = new SharedPresence(source, { ...limits, ...fanOut });
+  }
+
+  /** Lists who is present, for a call. */
+  list(done: (reply: ChannelPresenceReply) => void): void {
+    this.#ask(undefined, (answer) => {
+      if (answer.outcome === "failed") {
+        done({ outcome: "error", error: answer.error });
+        return;
+      }
+      const { parts, incomplete } = answer.result;
+      done({ outcome: "present", clients: parts.flat(), complete: incomplete !== true });
+    });
+  }
+
+  /**
+   * Finds out who is present, once for all commands of a call (rule P3).
+   *
+   * @param done takes undefined if no command asks, or none may know
+   */
+  askFor(
+    commands: readonly ChannelOperation[],
+    done: (present: PresenceAnswer | undefined) => void,
+  ): void {
+    const asks = (asked: string): boolean => commands.some(({ method }) => method === asked);
+    if (!this.#setup.channel.options.presence) done(undefined);
+    else if (asks("presence")) this.#ask(jsonCodec, done);
+    else if (asks("presence_stats")) this.#ask(undefined, done);
+    else done(undefined);
+  }
+
+  /** @param codec the one in which the list will be encoded; undefined if it won't be */
+  #ask(codec: Codec | undefined, done: (answer: PresenceAnswer) => void): void {
+    this.#sweepIsDue = true;
+    this.shared.ask({ codec, done });
+  }
+
+  /** The subscribers, without silent connections if a call asked for them. */
+  #sweptSubscribers(): readonly Subscriber[] {
+    if (this.#sweepIsDue) this.#setup.sweep();
+    this.#sweepIsDue = false;
+    return this.#setup.channel.hub.subscribers;
+  }
+
+  /** Asks all gateways which of their clients are present. */
+  #gather(done: (others: GatheredPresence) => void): void {
+    const { platform, channel, called, endEvent } = this.#setup;
+    const { gateways } = channel.relay;
+    called(gateways.length);
+    gatherPresence(platform, gateways, channel.name, false, (others) => {
+      done(others);
+      endEvent(platform.nowMs());
+    });
+  }
+}
+
+/** The object of the channel. */
+interface ChannelPresenceSetup {
+  readonly channel: Channel;
+  readonly platform: Pick<Platform, "nowMs" | "call">;
+  /** Closes silent connections. */
+  readonly sweep: () => void;
+  /** Counts calls to other objects. */
+  readonly called: (calls: number) => void;
+  readonly later: (waitMs: number, work: () => void) => void;
+  readonly endEvent: (nowMs: number) => void;
+}

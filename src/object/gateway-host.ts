@@ -1,0 +1,261 @@
+import { BatchTrail } from "../gateway/batch-trail.ts";
+import type { GatheredPresence } from "../channel/presence.ts";
+import type { Config } from "../config/config.ts";
+import { Gateway, type GatewayPorts } from "../gateway/gateway.ts";
+import type { FanOutLimits } from "../hub/hub.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { subscribersHere, toldByGateway } from "../gateway/told-by-gateway.ts";
+import type { PollBatch, PollBatchReply } from "../contract/poll-batch.ts";
+import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
+import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../contract/listing.ts";
+import type { GatewayPresence, RelayReplies } from "../contract/relay-request.ts";
+import { Session } from "../session/session.ts";
+import { version } from "../version.ts";
+import { NextTimer } from "./alarm-schedule.ts";
+import { limits } from "../limits.ts";
+import { parseGatewayName, gatewayNode } from "../contract/object-names.ts";
+import { SessionRows } from "./session-rows.ts";
+import { ObjectTrackRows } from "./track-rows.ts";
+import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
+import { answerOf, type CallReply } from "./object-call.ts";
+import { ObjectHost } from "./object-host.ts";
+import type { Platform } from "./platform.ts";
+import { type KindTold, ObjectTrail } from "./object-trail.ts";
+
+/**
+ * A gateway's object: holds sockets with many channels each, and passes on to them the entries that the channels'
+ * objects deliver. All of its state can be restored: the state of a channel from the channel's object, and the state of
+ * a client from the attachment of its socket, or from a row (rule G2).
+ */
+export class GatewayHost extends ObjectHost {
+  readonly #gateway: Gateway;
+  protected override readonly sockets: ClientSockets;
+  override readonly node: string;
+  protected override readonly remembered = new ObjectTrail(
+    this.platform,
+    limits.trailGatewayFramesMax,
+  );
+  readonly #batches = new BatchTrail(this.platform);
+  #openedTrackRows: ObjectTrackRows | undefined;
+  readonly #trackRows = (): ObjectTrackRows =>
+    (this.#openedTrackRows ??= new ObjectTrackRows(this.platform.sql));
+  protected override readonly kind = "gateway";
+  protected override readonly events: EventDelivery | undefined;
+  readonly #settleTimer = new NextTimer(this.platform, () => this.settle(this.platform.nowMs()));
+  /**
+   * The answers to the objects of channels that wait with their next batch until a frame has been sent so far (rules F6
+   * and F8).
+   */
+  readonly #awaitedRooms = new Map<string, (() => void)[]>();
+
+  /** @param fanOut absent for the usual limits */
+  constructor(platform: Platform, config: Config, fanOut?: FanOutLimits) {
+    super(platform, config);
+    // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
+    if (config.events !== undefined) platform.readAlarmFirst(this.alarms.known);
+    const { name } = platform;
+    this.node = gatewayNode(name);
+    this.events = this.deliveryOf(this.node);
+    const served = parseGatewayName(name);
+    const counts = this.metrics?.counts;
+    const only = served.kind === "channel" ? served.channel : undefined;
+    const gateway = new Gateway({
+      config,
+      startedAtMs: platform.nowMs(),
+      ports: this.#ports(name),
+      ...(fanOut !== undefined && { fanOut }),
+      ...(only === undefined ? {} : { only }),
+      trail: {
+        batches: this.#batches,
+        frames: this.remembered.frames,
+        clients: this.remembered.clients,
+      },
+      ...(counts !== undefined && { counts }),
+      trackRows: this.#trackRows,
+    });
+    this.#gateway = gateway;
+    const sessions = {
+      ...this.ofSessions(),
+      channels: gateway,
+      ...(only === undefined ? {} : { channel: only }),
+      serverSubscriptions: served.kind === "pool",
+      storesRows: true,
+    };
+    this.sockets = new ClientSockets({
+      ...this.ofSockets(),
+      serverSubscriptions: sessions.serverSubscriptions,
+      ...(only === undefined ? {} : { channel: only }),
+      nearlyFull: () => gateway.nearlyFull,
+      rows: new SessionRows(platform.sql),
+      newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
+    });
+  }
+
+  #ports(gateway: string): GatewayPorts {
+    const { platform, called, later, endEvent } = this;
+    const { objectAnswerMs } = limits;
+    return {
+      call: (channel, requests, done) => {
+        called();
+        const carries = this.metrics?.carries === true;
+        const request = { gateway, requests, carries };
+        platform.call("ask", channel, request, objectAnswerMs, (reply) => {
+          const replies = repliesOf(reply);
+          if (replies?.outcome === "answers" && replies.counted !== undefined)
+            this.metrics?.carry(replies.counted);
+          done(replies);
+          endEvent(platform.nowMs());
+        });
+      },
+      presence: (channel, done) => {
+        called();
+        platform.call("present", channel, undefined, objectAnswerMs, (reply) => {
+          done(presenceOf(reply));
+          endEvent(platform.nowMs());
+        });
+      },
+      later,
+    };
+  }
+
+  // The calls' contract is in src/contract/object-calls.ts.
+  deliver(batch: RelayBatch, done: (reply: RelayBatchReply) => void): void {
+    this.happened("batch");
+    this.metrics?.calledByChannel();
+    const nowMs = this.platform.nowMs();
+    if (this.backlog.overloaded()) {
+      done({ outcome: "busy" });
+      return;
+    }
+    const reply = this.#gateway.take(batch, nowMs);
+    this.settle(nowMs);
+    // Passing it on may have closed connections, of which a backend is told.
+    if (this.events !== undefined || this.sockets.mayBeLate(nowMs)) this.schedule(nowMs);
+    else this.metrics?.check(nowMs);
+    const { channel } = batch;
+    if (!this.#gateway.full(channel)) {
+      done(reply);
+      return;
+    }
+    const awaited = this.#awaitedRooms.get(channel) ?? [];
+    this.#awaitedRooms.set(channel, awaited);
+    awaited.push(() => done(reply));
+  }
+
+  polled(batch: PollBatch): PollBatchReply {
+    this.happened("batch");
+    const nowMs = this.platform.nowMs();
+    const { polls } = this.#gateway;
+    if (this.backlog.overloaded() || polls?.full === true) return { outcome: "busy" };
+    const reply = polls?.take(batch, nowMs) ?? { outcome: "left" };
+    this.endEvent(nowMs);
+    return reply;
+  }
+
+  present(channel: string, shown?: boolean): GatewayPresence {
+    this.happened("presence");
+    const nowMs = this.platform.nowMs();
+    this.sockets.sweep(nowMs, true);
+    this.endEvent(nowMs);
+    return this.#gateway.present(channel, shown);
+  }
+
+  info(): GatewayInfo {
+    this.happened("directory");
+    const nowMs = this.platform.nowMs();
+    this.sockets.sweep(nowMs, true);
+    const users = new Set<string>();
+    let [clients, subscriptions] = [0, 0];
+    for (const session of this.sockets.sessions()) {
+      if (!session.hasConnected) continue;
+      clients++;
+      users.add(session.user);
+      subscriptions += session.subscriptions.size;
+    }
+    const info = {
+      name: this.platform.name,
+      version,
+      clients,
+      users: users.size,
+      channels: this.#gateway.channelCount,
+      subscriptions,
+      uptimeSeconds: Math.floor((nowMs - this.awakeSinceMs) / 1_000),
+      left: this.stillListed(),
+    };
+    this.endEvent(nowMs);
+    return info;
+  }
+
+  channels(query: ChannelsQuery, done: (channels: GatewayChannels) => void): void {
+    this.happened("directory");
+    const nowMs = this.platform.nowMs();
+    this.sockets.sweep(nowMs, true);
+    this.endEvent(nowMs);
+    const listing = this.#gateway.channels(query);
+    const listSlice = (): void => {
+      const channels = listing.next(limits.listedSliceChannels);
+      if (channels === undefined) this.later(0, listSlice);
+      else done({ channels, left: this.stillListed() });
+    };
+    listSlice();
+  }
+
+  /** Starts to send what the followers collected, and continues the calls that waited for that. */
+  protected override settle(nowMs: number): void {
+    this.#settleTimer.set(this.#gateway.settle(nowMs), nowMs);
+    const { polls } = this.#gateway;
+    polls?.save();
+    const { sending } = this.#gateway;
+    if (sending !== undefined || polls?.sending === true)
+      this.sendInTurns(sending?.collecting === true);
+    for (const [channel, answers] of this.#awaitedRooms) {
+      if (this.#gateway.full(channel)) continue;
+      this.#awaitedRooms.delete(channel);
+      for (const answer of answers) answer();
+    }
+  }
+
+  protected override readonly told: KindTold = {
+    trail: (query) => toldByGateway(this.#gateway, this.#batches, query),
+    state: ({ channel }) => {
+      const { channelCount: channels, heldBytes } = this.#gateway;
+      const gateway = { channels, heldBytes };
+      return channel === undefined
+        ? { gateway }
+        : { gateway, subscribers: subscribersHere(this.#gateway, channel, this.sockets.clients) };
+    },
+  };
+  /** The channel's own object says it. */
+  protected override isOccupied(): boolean {
+    return false;
+  }
+
+  protected override sendSlice(): void {
+    this.#gateway.sendSlice();
+    this.#gateway.polls?.sendSlice();
+  }
+
+  protected override onAlarm(nowMs: number, done: () => void): void {
+    this.#trackRows().keepOnly(new Set(this.sockets.clients.map(({ session }) => session.client)));
+    this.settle(nowMs);
+    done();
+  }
+
+  /** Never: on a gateway, only sockets have something due. */
+  protected override dueAtMs(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Undefined if it is unknown whether the channel's object has carried the requests out. */
+function repliesOf(reply: CallReply<"ask">): RelayReplies | undefined {
+  const isOverloaded = reply.outcome === "failed" && reply.overloaded;
+  return isOverloaded ? { outcome: "overloaded", retryAfterSeconds: 1 } : answerOf(reply);
+}
+
+function presenceOf(reply: CallReply<"present">): GatheredPresence | { readonly error: ErrorCode } {
+  if (reply.outcome === "answered")
+    return reply.answer.outcome === "present" ? reply.answer : { error: reply.answer.error };
+  return { error: reply.overloaded ? errorCodes.tooManyRequests : errorCodes.internal };
+}

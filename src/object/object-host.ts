@@ -1,0 +1,462 @@
+import { partsOf } from "../config/name-parts.ts";
+import type { Config } from "../config/config.ts";
+import { Backlog } from "../hub/backlog.ts";
+import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
+import type { HeldConnections } from "../contract/connection-state.ts";
+import type { Handover } from "../contract/handover.ts";
+import { eventObject, shardOf } from "../contract/object-names.ts";
+import { isTold } from "../events/event.ts";
+import type { HookName } from "../contract/hook-call.ts";
+import { type HookCall, Hooks } from "../hooks/hooks.ts";
+import { NamedChannels } from "../session/named-channels.ts";
+import type { Session } from "../session/session.ts";
+import type { ObjectState, StateQuery } from "../contract/object-state.ts";
+import type { TrailAnswer, TrailQuery } from "../contract/trail.ts";
+import type { OnlineUsers } from "../contract/user-status.ts";
+import type { Refusal } from "../access/refusal.ts";
+import { Listing } from "../users/listing.ts";
+import { KnownDeltas } from "../delta/delta-chain.ts";
+import { limits } from "../limits.ts";
+import { version } from "../version.ts";
+import { AlarmSchedule } from "./alarm-schedule.ts";
+import type { Accepted, ClientSockets } from "./client-sockets.ts";
+import { EventDelivery } from "./event-delivery.ts";
+import type { EventKind } from "./event-counts.ts";
+import { ObjectMetrics } from "./object-metrics.ts";
+import type { KindTold, ObjectTrail } from "./object-trail.ts";
+import { ObjectUsers } from "./object-users.ts";
+import type { Platform, PlatformSocket } from "./platform.ts";
+
+/**
+ * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
+ * frame, a call or the alarm. After every event they settle, which sends what the event collected, and set the alarm
+ * for what is due next. Nothing here survives hibernation: the constructor makes all of it again, from SQLite and the
+ * sockets' attachments (rules S1 to S4).
+ */
+export abstract class ObjectHost {
+  protected readonly platform: Platform;
+  /** The object's trail, for those who ask (rule Y1). */
+  protected abstract readonly remembered: ObjectTrail;
+  /** Calls made to other objects since the object woke; tests read it. */
+  callsMade = 0;
+  /**
+   * Those that metrics count at the called object: they may be made after this one has handed on its counts (rule J7).
+   */
+  protected callsCountedByCalled = 0;
+  /** Absent where nothing is counted (rule J1). */
+  protected readonly metrics: ObjectMetrics | undefined;
+  protected readonly config: Config;
+  protected readonly alarms: AlarmSchedule;
+  protected abstract readonly sockets: ClientSockets;
+  /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
+  abstract readonly node: string;
+  /** The users of the connections. */
+  readonly #users: ObjectUsers;
+  /** The backlog of the sockets together (rule B3). */
+  protected readonly backlog: Backlog;
+  /** Asks backends for the sessions; absent where the configuration has no hooks. */
+  protected readonly hooks: { readonly hooks?: Hooks };
+  /** When this instance began, ms since 1970. */
+  protected readonly awakeSinceMs: number;
+  /** Logs a refusal, and counts it (rule A13). */
+  readonly #refused = (refusal: Refusal): void => {
+    this.metrics?.refused(refusal, this.platform.nowMs());
+    this.remembered.refused(refusal);
+    this.platform.noteRefusal(refusal, this.node);
+  };
+  /** Whether the directory lists the object. */
+  readonly #isListed = (): boolean => this.#listing.listed;
+  readonly #listing = new Listing({
+    wasListed: () => this.#someSession((session) => session.identity.listed === true),
+    hasConnections: () => this.#someSession(({ hasConnected }) => hasConnected),
+    list: (done) => this.#list(done),
+  });
+  /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
+  #mayBeUnlisted = true;
+  /** The object's events for a backend; undefined where none are sent (section E). */
+  protected abstract readonly events: EventDelivery | undefined;
+  #awaitsTurn = false;
+  /** Since when frames are on their way, ms since 1970; undefined while none is, and without metrics. */
+  #sendingSinceMs: number | undefined;
+
+  /** The kind of object, as metrics call it. */
+  protected abstract readonly kind: "channel" | "gateway";
+
+  /** Whether the object is that of a channel which has subscribers. */
+  protected abstract isOccupied(): boolean;
+
+  /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
+  protected abstract settle(nowMs: number): void;
+
+  /** Sends the next slice of a frame that is on its way. */
+  protected abstract sendSlice(): void;
+
+  /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
+  protected abstract dueAtMs(nowMs: number): number;
+
+  /** The answers of the kind of object about the way of a publication, and about itself. */
+  protected abstract readonly told: KindTold;
+
+  /** Does what is due when the alarm rings, apart from the sockets' part, settles, and calls back. */
+  protected abstract onAlarm(nowMs: number, done: () => void): void;
+
+  constructor(platform: Platform, config: Config) {
+    this.platform = platform;
+    this.config = config;
+    this.awakeSinceMs = platform.nowMs();
+    this.backlog = new Backlog({
+      sockets: () => this.sockets.clients,
+      nowMs: () => platform.nowMs(),
+    });
+    this.#users = new ObjectUsers({
+      config,
+      platform,
+      node: () => this.node,
+      sessions: () => this.sockets.sessions(),
+      sweep: (nowMs) => this.sockets.sweep(nowMs, true),
+      called: this.called,
+      later: this.later,
+      endEvent: this.endEvent,
+    });
+    this.hooks =
+      config.hooks.targets.size > 0
+        ? { hooks: new Hooks((...call) => this.#askBackend(...call)) }
+        : {};
+    this.alarms = new AlarmSchedule(platform);
+    this.metrics = config.prometheus.counts
+      ? new ObjectMetrics(this.#measured(), this.awakeSinceMs)
+      : undefined;
+  }
+
+  /** Counts a call to another object. */
+  protected readonly called = (): void => {
+    this.callsMade++;
+  };
+
+  #measured(): ConstructorParameters<typeof ObjectMetrics>[0] {
+    return {
+      channels: this.config.channel,
+      kind: () => this.kind,
+      node: () => this.node,
+      platform: this.platform,
+      billed: () => ({
+        rowsWritten: this.platform.sql.rowsWritten,
+        callsMade: this.callsMade - this.callsCountedByCalled,
+      }),
+      sessions: () => this.sockets.sessions(),
+      holdsSockets: () => !this.sockets.empty,
+      isOccupied: () => this.isOccupied(),
+      later: this.later,
+    };
+  }
+
+  /** The setup that the sockets of an object of either kind share. */
+  protected readonly ofSockets = () => ({
+    platform: this.platform,
+    config: this.config,
+    backlog: this.backlog,
+    listed: this.#isListed,
+    later: this.later,
+    endEvent: this.endEvent,
+  });
+
+  /** The setup that the sessions of an object of either kind share. */
+  protected readonly ofSessions = () => ({
+    config: this.config,
+    backlog: this.backlog,
+    knownDeltas: new KnownDeltas(),
+    namedChannels: new NamedChannels(this.config.client.channelLimit),
+    version,
+    node: this.node,
+    trail: this.remembered.clients,
+    later: this.later,
+    refused: this.#refused,
+    ...this.#users.ofSessions,
+    ...this.hooks,
+    ...this.metrics?.ofSessions,
+    ...this.events?.ofSessions,
+  });
+
+  /** Takes over a socket that the edge let through, see {@link ClientSockets.accept}. */
+  accept(
+    handover: Handover,
+    secret: string | undefined,
+    open: (tags: readonly string[]) => PlatformSocket,
+  ): Accepted {
+    this.happened("upgrade");
+    return this.sockets.accept(handover, secret, open);
+  }
+
+  /** A client has sent a frame, or a keep-alive text that the platform didn't answer. */
+  message(
+    socket: PlatformSocket,
+    message: string | ArrayBuffer | Uint8Array,
+    done: () => void,
+  ): void {
+    this.happened("frame");
+    this.sockets.message(socket, message, done);
+  }
+
+  /** A client has closed its socket. `wasClean` is false if it sent no close frame. */
+  closed(socket: PlatformSocket, code: number, reason: string, wasClean: boolean): void {
+    this.happened("close");
+    this.sockets.closed(socket, code, reason, wasClean);
+  }
+
+  /** A client has broken the WebSocket protocol. */
+  failed(socket: PlatformSocket): void {
+    this.happened("close");
+    this.sockets.failed(socket);
+  }
+
+  // What follows are calls of src/contract/object-calls.ts, which objects of both kinds offer.
+  post(session: string, frame: string | Uint8Array, done: () => void): void {
+    this.happened("frame");
+    this.sockets.post(session, frame, done);
+  }
+
+  carryOut(
+    user: string,
+    orders: readonly NumberedOrder[],
+    done: (carriedOut: CarriedOut) => void,
+  ): void {
+    this.happened("users");
+    this.#users.carryOut(user, orders, done);
+  }
+
+  clientsOf(users: readonly string[]): readonly string[] {
+    this.happened("users");
+    return this.#users.clientsOf(users);
+  }
+
+  connections(key: string): HeldConnections {
+    this.happened("users");
+    return this.#users.connections(key);
+  }
+
+  online(users: readonly string[]): OnlineUsers {
+    this.happened("users");
+    return this.#users.online(users);
+  }
+
+  trail(query: TrailQuery): TrailAnswer {
+    const told = this.told.trail(query, this.#looked());
+    return this.remembered.trail(this.node, query, told, this.sockets.clients);
+  }
+
+  inspect(query: StateQuery, done: (state: ObjectState) => void): void {
+    const told = this.told.state(query, this.#looked());
+    this.remembered.state(this.node, query, told, this.sockets.clients, done);
+  }
+
+  /** Somebody asks how the object is: closes silent connections first. @returns the time, ms since 1970 */
+  #looked(): number {
+    this.happened("question");
+    const nowMs = this.platform.nowMs();
+    this.sockets.sweep(nowMs, true);
+    this.endEvent(nowMs);
+    return nowMs;
+  }
+
+  eventsAfter(since: number, limit: number): readonly string[] {
+    return this.events?.outbox.after(since, limit, this.platform.nowMs()) ?? [];
+  }
+
+  /** The alarm rings. It counts as rung once its work has called back. */
+  alarm(done: () => void): void {
+    this.alarms.rang();
+    this.happened("alarm");
+    this.metrics?.alarmRang();
+    const nowMs = this.platform.nowMs();
+    const isAbandoned = this.sockets.onlyClosed;
+    if (isAbandoned) this.sockets.forget();
+    this.sockets.tick(nowMs);
+    this.events?.outbox.deleteExpired(nowMs);
+    this.onAlarm(nowMs, () => {
+      this.schedule(nowMs);
+      if (isAbandoned) this.#drop();
+      done();
+    });
+  }
+
+  /**
+   * Drops the sockets of clients that never answered their close, by ending this instance: nothing else ends them, and
+   * each takes two file descriptors and memory (rule B11). No other socket is left, and the next event makes the object
+   * again.
+   */
+  #drop(): void {
+    this.platform.abandon("its clients didn't answer their close");
+  }
+
+  /** Notes an event, for those who ask what the object wakes for. */
+  protected readonly happened = (kind: EventKind): void => this.remembered.happened(kind);
+
+  /** Whether something is true of an open session. */
+  #someSession(isSo: (session: Session) => boolean): boolean {
+    for (const session of this.sockets.sessions())
+      if (!session.closed && isSo(session)) return true;
+    return false;
+  }
+
+  #checkListing(nowMs: number): void {
+    if (this.config.client.users.enabled) this.#listing.check(nowMs);
+    this.#mayBeUnlisted = this.config.client.users.enabled && !this.#listing.listed;
+  }
+
+  /** Has the directory list the object, and the open sessions store it (rule U22). */
+  #list(done: (isListed: boolean) => void): void {
+    this.called();
+    const shard = shardOf(this.node);
+    this.platform.call("list", shard, this.node, limits.objectAnswerMs, (reply) => {
+      done(reply.outcome === "answered");
+      if (this.#listing.listed) {
+        for (const session of this.sockets.sessions())
+          if (!session.closed) session.change({ listed: true });
+      }
+      this.endEvent(this.platform.nowMs());
+    });
+  }
+
+  /**
+   * Whether the object still holds connections, for the directory, which forgets it otherwise. A socket whose client
+   * hasn't connected counts, too: it may store that the object is listed.
+   */
+  protected readonly stillListed = (): boolean => {
+    const left = this.#someSession(() => true);
+    if (!left) {
+      this.#listing.forgotten();
+      this.#mayBeUnlisted = true;
+    }
+    return left;
+  };
+
+  /**
+   * The delivery of the object's events; undefined if the backend isn't told of any here.
+   *
+   * @param node    of the object
+   * @param channel whose object it is; absent for a gateway
+   */
+  protected readonly deliveryOf = (node: string, channel?: string): EventDelivery | undefined => {
+    const { events } = this.config;
+    if (events === undefined) return undefined;
+    const namespaceOf = (name: string): string =>
+      partsOf(name, this.config.channel).namespace ?? "";
+    const isConcerned =
+      connectionTypes.some((type) => isTold(events, type)) ||
+      (channel !== undefined &&
+        channelTypes.some((type) => isTold(events, type, namespaceOf(channel))));
+    if (!isConcerned) return undefined;
+    return new EventDelivery({
+      events,
+      platform: this.platform,
+      object: eventObject(node),
+      sessions: () => this.sockets.clients.flatMap(({ session }) => session.told ?? []),
+      namespaceOf,
+      called: this.called,
+      endEvent: this.schedule,
+    });
+  };
+
+  #checkMetrics(metrics: ObjectMetrics, nowMs: number): void {
+    if (this.#sendingSinceMs !== undefined && !this.#awaitsTurn) {
+      metrics.counts.observe(
+        "dormouse_fan_out_seconds",
+        Math.max(0, nowMs - this.#sendingSinceMs) / 1_000,
+        {
+          kind: this.kind,
+        },
+      );
+      this.#sendingSinceMs = undefined;
+    }
+    metrics.check(nowMs);
+  }
+
+  #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): void {
+    const { platform } = this;
+    this.called();
+    const askedMs = platform.nowMs();
+    platform.askBackend(question, timeoutMs, (reply) => {
+      const seconds = Math.max(0, platform.nowMs() - askedMs) / 1_000;
+      this.metrics?.backendAnswered(question, reply, seconds);
+      const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
+      this.carryOutAnswer(question.hook, bytes, (isBusy) =>
+        platform.guard(() => done(isBusy ? { outcome: "busy" } : reply, platform.nowMs())),
+      );
+    });
+  }
+
+  /**
+   * Carries out what follows on a backend's answer, and ends the event.
+   *
+   * @param bytes of the question and the answer
+   * @param work  called once, and throws nothing; `isBusy` says that too much waits already to publish anything (rule B6)
+   */
+  protected carryOutAnswer(_hook: HookName, _bytes: number, work: (isBusy: boolean) => void): void {
+    work(false);
+    this.endEvent(this.platform.nowMs());
+  }
+
+  /**
+   * Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3).
+   *
+   * @param isCollecting whether something is collected behind the frame; then the loop gets several turns
+   */
+  protected readonly sendInTurns = (isCollecting: boolean): void => {
+    if (this.#awaitsTurn) return;
+    this.#awaitsTurn = true;
+    if (this.metrics !== undefined) this.#sendingSinceMs ??= this.platform.nowMs();
+    this.#sendAfter(isCollecting ? limits.sliceTurns : 1);
+  };
+
+  #sendAfter(turns: number): void {
+    if (turns > 1) {
+      this.platform.after(0, () => this.#sendAfter(turns - 1));
+      return;
+    }
+    this.later(0, () => {
+      this.#awaitsTurn = false;
+      this.sendSlice();
+    });
+  }
+
+  /**
+   * Does the work after so many ms, and ends the event. After 0 ms the event loop has had a turn. Meanwhile the object
+   * can't hibernate.
+   */
+  protected readonly later = (waitMs: number, work: () => void): void => {
+    this.platform.after(waitMs, () => {
+      this.platform.guard(work);
+      // The work may have closed slow connections, and their leaves are announced. Also after a bug, or a frame that is
+      // on its way would stand still for ever.
+      this.endEvent(this.platform.nowMs());
+    });
+  };
+
+  /** Ends an event: sends what the event collected, and sets the alarm. */
+  protected readonly endEvent = (nowMs: number): void => {
+    this.settle(nowMs);
+    this.schedule(nowMs);
+  };
+
+  /**
+   * Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. Has the
+   * directory list the object, if it doesn't yet.
+   */
+  protected readonly schedule = (nowMs: number): void => {
+    if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
+    if (this.metrics !== undefined) this.#checkMetrics(this.metrics, nowMs);
+    this.events?.proceed(nowMs);
+    const dueMs = Math.min(
+      this.dueAtMs(nowMs),
+      this.sockets.takeDueAtMs(nowMs),
+      this.events?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
+    );
+    this.alarms.atMost(dueMs);
+  };
+}
+
+/** The types of events that any object with connections may have. */
+const connectionTypes = ["connected", "subscribed"] as const;
+
+/** Those that only the object of a channel has. */
+const channelTypes = ["publication", "channel_occupied"] as const;

@@ -1,0 +1,208 @@
+import type { Refusal } from "../access/refusal.ts";
+import { RefusalTrail } from "../access/refusal-trail.ts";
+import type { CarriedReport, GaugeValue, MetricsReport } from "../contract/metrics-report.ts";
+import { limits } from "../limits.ts";
+import { type CounterName, seriesOf } from "../metrics/catalogue.ts";
+import { CarriedGauges } from "../metrics/carried-gauges.ts";
+import { Counts } from "../metrics/counts.ts";
+import { MetricsReporter } from "../metrics/reporter.ts";
+import type { HookQuestion, HookReply } from "../contract/hook-call.ts";
+import type { ChannelSetup } from "../channel/channel-setup.ts";
+import { channelCounts } from "../channel/channel-counts.ts";
+import { namespaceLabel } from "../channel/channel-name.ts";
+import type { ChannelConfig } from "../config/config.ts";
+import type { SessionContext } from "../session/ports.ts";
+import { SessionCounts } from "../session/session-counts.ts";
+import type { Session } from "../session/session.ts";
+import { collectorOf } from "../contract/object-names.ts";
+import type { Platform } from "./platform.ts";
+import { elapsed } from "../moment.ts";
+
+/** The counts of one object, and its reports (docs/metrics.md). It exists only where something is counted (rule J1). */
+export class ObjectMetrics {
+  readonly counts = new Counts();
+  readonly #object: MeasuredObject;
+  readonly #reporter: MetricsReporter;
+  /** Since the last report. */
+  readonly #refusals = new RefusalTrail(limits.metricsRefusalsMax);
+  /** The gauges of other objects, for the next report. */
+  readonly #carried = new CarriedGauges();
+  /** The gauges as they were last handed on, and when, ms since 1970. */
+  #gaugesText = "";
+  #gaugesAtMs = 0;
+  /** How many answers had counts in a second. */
+  #second = 0;
+  #answers = 0;
+  /** Since the last report. */
+  #alarms = 0;
+  #callsOfChannels = 0;
+  /** 1 until the first report. */
+  #starts = 1;
+  /** Up to where the object's own counts have been counted. */
+  #counted = { rowsWritten: 0, callsMade: 0, atMs: 0 };
+
+  constructor(object: MeasuredObject, nowMs: number) {
+    this.#object = object;
+    this.#counted.atMs = nowMs;
+    this.#reporter = new MetricsReporter(this.counts, {
+      countOwn: (atMs) => this.#countOwn(atMs),
+      gauges: () => this.#gauges(),
+      later: (waitMs, work) => object.later(waitMs, () => work(object.platform.nowMs())),
+      send: (report, done) => this.#send(report, done),
+    });
+  }
+
+  #send(
+    report: Omit<MetricsReport, "node">,
+    done: (isTaken: boolean, nowMs: number) => void,
+  ): void {
+    const { platform } = this.#object;
+    const refusals = this.#refusals.take();
+    this.#noteGauges(report.gauges, platform.nowMs());
+    const own = { node: this.#object.node(), ...report, ...(refusals.length > 0 && { refusals }) };
+    const collector = collectorOf(own.node);
+    const carried = this.#carried.take();
+    const along = carried.get(collector);
+    const full = along === undefined ? own : { ...own, carried: along };
+    const { objectAnswerMs } = limits;
+    // The object goes on when its own report has arrived; nobody waits for those that it carries for others.
+    for (const [name, nodes] of carried) {
+      if (name === collector) continue;
+      const others = { node: "", counters: [], histograms: [], gauges: [], carried: nodes };
+      platform.call("report", name, others, objectAnswerMs, () => undefined);
+    }
+    platform.call("report", collector, full, objectAnswerMs, (reply) =>
+      done(reply.outcome === "answered", platform.nowMs()),
+    );
+  }
+
+  /**
+   * Takes the object's counts, for the answer to a caller that carries them (rule J7). Undefined if there are none, and
+   * if the object has to report itself: because it holds sockets, to which something may still be sent, or because it
+   * has refused something.
+   */
+  forAnswer(nowMs: number): CarriedReport | undefined {
+    const second = Math.floor(nowMs / 1_000);
+    if (second !== this.#second) this.#answers = 0;
+    this.#second = second;
+    if (this.#answers >= limits.metricsRidesPerSecond) return undefined;
+    if (this.#object.holdsSockets() || this.#refusals.last(1).length > 0) return undefined;
+    const taken = this.#reporter.take(nowMs);
+    if (taken === undefined) return undefined;
+    this.#answers++;
+    const { counters, histograms, gauges } = taken;
+    const counted = { node: this.#object.node(), counters, histograms };
+    return this.#noteGauges(gauges, nowMs) ? { ...counted, gauges } : counted;
+  }
+
+  /** Whether the object can carry what another one has counted to its next report. */
+  get carries(): boolean {
+    return this.#carried.hasRoom;
+  }
+
+  /** Takes what came with the answer of a channel's object. */
+  carry(counted: CarriedReport): void {
+    this.counts.merge(counted);
+    if (counted.gauges !== undefined) this.#carried.add(counted.node, counted.gauges);
+  }
+
+  /** Notes the gauges that are handed on. @returns whether they have to be: they have changed, or it was long ago */
+  #noteGauges(gauges: readonly GaugeValue[], nowMs: number): boolean {
+    const text = JSON.stringify(gauges);
+    const isKnown =
+      text === this.#gaugesText && !elapsed(this.#gaugesAtMs, limits.metricsGaugesAgainMs, nowMs);
+    if (isKnown) return false;
+    this.#gaugesText = text;
+    this.#gaugesAtMs = nowMs;
+    return true;
+  }
+
+  /** Counts a refusal, which the next report tells (rule Y6). */
+  refused(refusal: Refusal, nowMs: number): void {
+    const { refused, rule } = refusal;
+    this.counts.add("dormouse_refusals_total", { refused, rule });
+    this.#refusals.note(refusal, nowMs);
+  }
+
+  /** The part of a channel's setup with which it counts. */
+  ofChannel(name: string): Pick<ChannelSetup, "counts"> {
+    return { counts: channelCounts(this.counts, namespaceLabel(name, this.#object.channels)) };
+  }
+
+  /** The part of a session's setup with which it counts. */
+  get ofSessions(): Pick<SessionContext, "counts"> {
+    return { counts: new SessionCounts(this.counts, this.#object.channels) };
+  }
+
+  /** To be called at the end of every event. */
+  check(nowMs: number): void {
+    this.#reporter.check(nowMs);
+  }
+
+  /** The object's alarm has rung. */
+  alarmRang(): void {
+    this.#alarms++;
+  }
+
+  /** A channel's object has called, which may have handed on its own counts before (rule J7). */
+  calledByChannel(): void {
+    this.#callsOfChannels++;
+  }
+
+  /** A backend was asked. */
+  backendAnswered({ hook, target }: HookQuestion, { outcome }: HookReply, seconds: number): void {
+    const labels = { protocol: "http", type: hook, name: target };
+    this.counts.observe("centrifugo_proxy_duration_seconds_histogram", seconds, labels);
+    if (outcome === "failed") this.counts.add("centrifugo_proxy_errors", labels);
+  }
+
+  #gauges(): readonly GaugeValue[] {
+    const isOccupied = this.#object.isOccupied();
+    let [clients, subscriptions] = [0, 0];
+    for (const session of this.#object.sessions()) {
+      if (!session.hasConnected) continue;
+      clients++;
+      subscriptions += session.subscriptions.size;
+    }
+    const gauges: readonly GaugeValue[] = [
+      { series: seriesOf("centrifugo_node_num_clients"), value: clients },
+      { series: seriesOf("centrifugo_node_num_subscriptions"), value: subscriptions },
+      { series: seriesOf("centrifugo_node_num_channels"), value: isOccupied ? 1 : 0 },
+    ];
+    return gauges.filter(({ value }) => value !== 0);
+  }
+
+  #countOwn(nowMs: number): void {
+    const kind = { kind: this.#object.kind() };
+    const { rowsWritten, callsMade } = this.#object.billed();
+    const before = this.#counted;
+    const added: readonly (readonly [CounterName, number])[] = [
+      ["dormouse_object_starts_total", this.#starts],
+      ["dormouse_object_alarms_total", this.#alarms],
+      ["dormouse_object_rows_written_total", rowsWritten - before.rowsWritten],
+      ["dormouse_object_calls_total", callsMade - before.callsMade],
+      ["dormouse_object_awake_seconds_total", Math.max(0, nowMs - before.atMs) / 1_000],
+    ];
+    for (const [name, value] of added) this.counts.add(name, kind, value);
+    this.counts.add("dormouse_object_calls_total", { kind: "channel" }, this.#callsOfChannels);
+    this.#callsOfChannels = 0;
+    this.#counted = { rowsWritten, callsMade, atMs: nowMs };
+    this.#starts = 0;
+    this.#alarms = 0;
+  }
+}
+
+/** The object that is measured. */
+interface MeasuredObject {
+  readonly platform: Pick<Platform, "nowMs" | "call">;
+  readonly channels: ChannelConfig;
+  kind(): "channel" | "gateway";
+  node(): string;
+  /** The numbers since the object woke for which the platform bills. */
+  billed(): { readonly rowsWritten: number; readonly callsMade: number };
+  sessions(): Iterable<Session>;
+  holdsSockets(): boolean;
+  /** Whether it is a channel's, which has subscribers here or on gateways. */
+  isOccupied(): boolean;
+  later(waitMs: number, work: () => void): void;
+}

@@ -1,0 +1,161 @@
+import type { Config } from "../config/config.ts";
+import { userKey, userOfKey } from "../contract/identity-key.ts";
+import type { HeldConnections } from "../contract/connection-state.ts";
+import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
+import type { OnlineUsers } from "../contract/user-status.ts";
+import { limits } from "../limits.ts";
+import { isTold } from "../events/event.ts";
+import { connectionStates } from "../session/connection-state.ts";
+import type { SessionContext } from "../session/ports.ts";
+import type { Session } from "../session/session.ts";
+import { UserRates } from "../session/rate-limit.ts";
+import { ConnectionList } from "../users/connection-list.ts";
+import { EndedUsers } from "../users/ended-users.ts";
+import { LocalUsers } from "../users/local-users.ts";
+import { answerOf, type CallAnswer, type CallRequest } from "./object-call.ts";
+import type { Platform } from "./platform.ts";
+
+/**
+ * The users of one object's connections: registers them with their homes, and answers the homes' calls about them
+ * (section U of src/SPEC.md). `LocalUsers` and `EndedUsers` decide; this makes the calls.
+ */
+export class ObjectUsers {
+  readonly #object: UsersHost;
+  readonly #users: LocalUsers;
+
+  constructor(object: UsersHost) {
+    this.#object = object;
+    this.#users = new LocalUsers(
+      (home, users, done, ends) =>
+        this.#callHome("register", home, { holder: object.node(), users, ends }, done),
+      (home, connections, done) => {
+        const { userConnectionLimit: limit, personalChannel } = object.config.client;
+        const single = personalChannel.singleConnection;
+        this.#callHome("admit", home, { holder: object.node(), connections, limit, single }, done);
+      },
+    );
+  }
+
+  /** What sessions need: where users have homes, registration with them; and the users' rates, if they have any. */
+  get ofSessions(): Pick<SessionContext, "users" | "userEnded" | "userRates"> {
+    const { config } = this.#object;
+    const { users, userRateLimit } = config.client;
+    return {
+      ...(users.enabled && { users: this.#users, ...this.#tellOfEnds() }),
+      ...(userRateLimit.size > 0 && { userRates: new UserRates(config) }),
+    };
+  }
+
+  // What follows are calls of src/contract/object-calls.ts.
+  carryOut(
+    user: string,
+    orders: readonly NumberedOrder[],
+    done: (carriedOut: CarriedOut) => void,
+  ): void {
+    const { platform, sessions, endEvent } = this.#object;
+    let isLater = false;
+    let answer: CarriedOut | undefined;
+    const answered = (carriedOut: CarriedOut): void => {
+      endEvent(platform.nowMs());
+      done(carriedOut);
+    };
+    this.#users.carryOut(user, orders, sessions, platform.nowMs(), (carriedOut) => {
+      answer = carriedOut ?? { left: true, failed: true };
+      if (isLater) answered(answer);
+    });
+    isLater = true;
+    if (answer === undefined) endEvent(platform.nowMs());
+    else answered(answer);
+  }
+
+  clientsOf(users: readonly string[]): readonly string[] {
+    const keys = new Set(users);
+    this.#sweep();
+    const open: string[] = [];
+    for (const { takesOrders, user, client } of this.#object.sessions())
+      if (takesOrders && keys.has(userKey(user))) open.push(client);
+    return open;
+  }
+
+  connections(key: string): HeldConnections {
+    this.#sweep();
+    const { sessions, left } = this.#users.find(userOfKey(key), this.#object.sessions());
+    const list = new ConnectionList();
+    list.add(connectionStates(sessions.filter(({ hasConnected, held }) => hasConnected && !held)));
+    return { ...list.result, left };
+  }
+
+  online(users: readonly string[]): OnlineUsers {
+    this.#sweep();
+    return { users: this.#users.present(users, this.#object.sessions()) };
+  }
+
+  /** Has the homes told when users' connections have ended, where anybody wants to know. */
+  #tellOfEnds(): Pick<SessionContext, "userEnded"> {
+    const { config, platform, later, sessions, called, node } = this.#object;
+    const keepsStatus = config.client.users.status;
+    const tellsWhoIsOnline = isTold(config.events, "user_offline");
+    if (!keepsStatus && !tellsWhoIsOnline) return {};
+    const ended = new EndedUsers({
+      keepsStatus,
+      tellsWhoIsOnline,
+      later,
+      sessions,
+      tell: (home, wereOnline, left) => {
+        called();
+        const asked = left.length === 0 ? undefined : { holder: node(), users: left };
+        // Once. A home that doesn't hear it takes the users for online until its next sweep.
+        const request = { users: wereOnline, left: asked };
+        platform.call("ended", home, request, limits.objectAnswerMs, () => undefined);
+      },
+    });
+    return { userEnded: (one) => ended.ended(one) };
+  }
+
+  /** Makes a call to a home, and once more if it fails: the home may be on its way to another machine. */
+  #callHome<Name extends "register" | "admit">(
+    name: Name,
+    home: string,
+    request: CallRequest<Name>,
+    done: (answer: CallAnswer<Name> | undefined) => void,
+  ): void {
+    const { platform, called, endEvent } = this.#object;
+    const endsAtMs = platform.nowMs() + limits.registerAnswerMs;
+    const call = (isFirst: boolean): void => {
+      const waitMs = endsAtMs - platform.nowMs();
+      platform.call(name, home, request, waitMs, (reply) => {
+        const isRepeated =
+          isFirst && reply.outcome === "failed" && !reply.overloaded && platform.nowMs() < endsAtMs;
+        if (isRepeated) {
+          call(false);
+          return;
+        }
+        done(answerOf(reply));
+        endEvent(platform.nowMs());
+      });
+    };
+    called();
+    call(true);
+  }
+
+  /** Closes silent connections, which aren't to be told of. */
+  #sweep(): void {
+    const nowMs = this.#object.platform.nowMs();
+    this.#object.sweep(nowMs);
+    this.#object.endEvent(nowMs);
+  }
+}
+
+/** The object whose connections they have. */
+interface UsersHost {
+  readonly config: Config;
+  readonly platform: Pick<Platform, "nowMs" | "call">;
+  readonly node: () => string;
+  readonly sessions: () => Iterable<Session>;
+  /** Closes connections that should have answered. */
+  readonly sweep: (nowMs: number) => void;
+  /** Called before each call. */
+  readonly called: () => void;
+  readonly later: (waitMs: number, work: () => void) => void;
+  readonly endEvent: (nowMs: number) => void;
+}
