@@ -29,7 +29,7 @@ import type { HistoryEntry } from "./history-table.ts";
  * nothing can come between. A publication takes three steps, of which this class takes the first:
  *
  * - collect: {@link publish} writes, `hub` collects the frame for the subscribers here, and `relay` numbers the entry.
- * - commit: the platform makes the writes durable (workers/objects/commit-queue.ts), for all jobs that share the
+ * - commit: the platform makes the writes durable (src/object/commit-queue.ts), for all jobs that share the
  *   commit.
  * - settle: `hub.begin` starts to send the frame, and `relay.deliveries` says which gateways to call.
  *

@@ -2,7 +2,7 @@
  * A connection has three queues. Its frames, their commands and the replies pass the queues in this order:
  *
  *     frame
- *       ↓  FrameQueue    frames of the socket, one after the other (workers/objects/client.ts)
+ *       ↓  FrameQueue    frames of the socket, one after the other (src/object/frame-queue.ts)
  *       ↓                why: verifying a token, a commit and others' turns take time, and the next frame must not
  *       ↓                overtake (rules O6 and B17)
  *       ↓                limit: limits.framesWaitingBytesMax and framesBurstBytesMax, then disconnect code 3013

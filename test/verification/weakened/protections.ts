@@ -112,7 +112,7 @@ export const protections: readonly Protection[] = [
     meaning: "events that the receiver hasn't taken are sent again",
     rule: "E4",
     noticedBy: ["prove"],
-    file: "workers/objects/event-delivery.ts",
+    file: "src/object/event-delivery.ts",
     code: "this.outbox.answered(batch, taken, nowMs);",
     weakened: "this.outbox.answered(batch, taken || true, nowMs);",
   },
