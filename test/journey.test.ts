@@ -73,7 +73,7 @@ const ownFiles: readonly string[] = [
   "workers/objects/session-object.ts",
   "workers/platform/configuration.ts",
   "workers/platform/digest.ts",
-  "workers/platform/durable-platform.ts",
+  "workers/objects/durable-platform.ts",
   "workers/platform/object-call.ts",
   "workers/platform/object-sql.ts",
 ];
@@ -100,7 +100,7 @@ const gatewayFiles: readonly string[] = [
   "src/session/session.ts",
   "src/session/subscriptions.ts",
   "workers/objects/gateway-object.ts",
-  "workers/platform/durable-calls.ts",
+  "workers/objects/durable-calls.ts",
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
@@ -123,7 +123,7 @@ function stopsUnder(heading: string): readonly string[] {
 
 const ownStops = stopsUnder("## A publication's journey");
 const gatewayStops = stopsUnder("### Through a gateway");
-const callStop = ownStops.findIndex((stop) => stop.startsWith("workers/platform/durable-calls.ts"));
+const callStop = ownStops.findIndex((stop) => stop.startsWith("workers/objects/durable-calls.ts"));
 const listedCallsUp = tableUnder("### Calls back up")
   .flatMap((row) => (row[3] ?? []).map((name) => `${row[1]?.[0]} → ${row[2]?.[0]} ${name}`))
   .toSorted();

@@ -28,9 +28,13 @@ export function folderOf(path: string): string {
 
 /** The feature that a file belongs to; undefined for a file of the kernel. */
 export function featureOf(path: string): string | undefined {
+  if (kernelQueues.some((name) => path.endsWith(`/${name}.ts`))) return undefined;
   const words = new Set(path.replace(/\.ts$/, "").split(/[/-]/));
   return Object.entries(features).find(([, names]) => names.some((name) => words.has(name)))?.[0];
 }
+
+/** The kernel's own queues, which aren't those that backends put messages in. */
+const kernelQueues = ["command-queue", "commit-queue", "frame-queue"];
 
 /** The features. A file belongs to one of them if a folder or a part of its name, between hyphens, is such a word. */
 const features: Readonly<Record<string, readonly string[]>> = {

@@ -470,7 +470,7 @@ export class ChannelHost extends ObjectHost {
     this.called();
     this.callsCountedByCalled++;
     const { gateway, batch } = delivery;
-    platform.call("deliver", gateway, batch, limits.objectAnswerMs, (reply) => {
+    platform.call("deliver", gateway, [batch], limits.objectAnswerMs, (reply) => {
       const nowMs = platform.nowMs();
       const isBusy = reply.outcome === "failed" && reply.overloaded;
       const failed = isBusy ? ({ outcome: "busy" } as const) : "failed";

@@ -116,7 +116,7 @@ export class Client {
 
   /** Carries out the commands from an index on, in parts: others get their turns between them (rule B17). */
   #carryOutParts(
-    frame: DecodedFrame,
+    frame: FrameCommands,
     tokens: readonly VerifiedTokens[],
     from: number,
     turn: FrameTurn,
@@ -249,7 +249,7 @@ export class Client {
 }
 
 /** A frame whose commands are carried out. */
-interface DecodedFrame {
+interface FrameCommands {
   readonly commands: readonly Command[];
   readonly malformed: string | undefined;
   /** The size of the frame. */

@@ -99,7 +99,7 @@ export class GatewayHost extends ObjectHost {
       call: (channel, requests, done) => {
         called();
         const carries = this.metrics?.carries === true;
-        const request = { gateway, requests, carries };
+        const request = [gateway, requests, carries] as const;
         platform.call("ask", channel, request, objectAnswerMs, (reply) => {
           const replies = repliesOf(reply);
           if (replies?.outcome === "answers" && replies.counted !== undefined)
@@ -110,7 +110,7 @@ export class GatewayHost extends ObjectHost {
       },
       presence: (channel, done) => {
         called();
-        platform.call("present", channel, undefined, objectAnswerMs, (reply) => {
+        platform.call("present", channel, [], objectAnswerMs, (reply) => {
           done(presenceOf(reply));
           endEvent(platform.nowMs());
         });

@@ -26,7 +26,7 @@ export function gatherPresence(
       complete: answers.every((clients) => clients !== undefined),
     });
   if (missing === 0) gathered();
-  const request = { channel, shown };
+  const request = [channel, shown] as const;
   for (const [index, gateway] of gateways.entries()) {
     call("presentOnGateway", gateway, request, limits.presenceGatherMs, (reply) => {
       answers[index] = answerOf(reply)?.clients;

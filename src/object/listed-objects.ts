@@ -37,7 +37,7 @@ export class ListedObjects {
       names,
       gatewayNode,
       "info",
-      undefined,
+      [],
       (_, info) => gateways.push(info),
       (complete) => done({ gateways, ...incompleteUnless(complete) }),
     );
@@ -51,7 +51,7 @@ export class ListedObjects {
     const take = (_: string, answer: GatewayChannels): void => {
       channels = firstChannels([...channels, ...answer.channels], query.limit);
     };
-    this.#askAll(gateways, gatewayNode, "channels", query, take, (complete) => {
+    this.#askAll(gateways, gatewayNode, "channels", [query], take, (complete) => {
       const isAll = gateways.length < limits.gatewaysListedMax && own.complete;
       done({ channels, own: own.names, ...incompleteUnless(complete && isAll) });
     });
@@ -63,7 +63,7 @@ export class ListedObjects {
     const take = (name: string, { subscribers }: OwnSubscribers): void => {
       if (subscribers > 0) channels.push({ name, subscribers });
     };
-    this.#askAll(names, channelNode, "ownSubscribers", undefined, take, (complete) =>
+    this.#askAll(names, channelNode, "ownSubscribers", [], take, (complete) =>
       done({ channels, ...incompleteUnless(complete) }),
     );
   }

@@ -307,7 +307,7 @@ export abstract class ObjectHost {
   #list(done: (isListed: boolean) => void): void {
     this.called();
     const shard = shardOf(this.node);
-    this.platform.call("list", shard, this.node, limits.objectAnswerMs, (reply) => {
+    this.platform.call("list", shard, [this.node], limits.objectAnswerMs, (reply) => {
       done(reply.outcome === "answered");
       if (this.#listing.listed) {
         for (const session of this.sockets.sessions())

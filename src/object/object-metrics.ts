@@ -69,9 +69,9 @@ export class ObjectMetrics {
     for (const [name, nodes] of carried) {
       if (name === collector) continue;
       const others = { node: "", counters: [], histograms: [], gauges: [], carried: nodes };
-      platform.call("report", name, others, objectAnswerMs, () => undefined);
+      platform.call("report", name, [others], objectAnswerMs, () => undefined);
     }
-    platform.call("report", collector, full, objectAnswerMs, (reply) =>
+    platform.call("report", collector, [full], objectAnswerMs, (reply) =>
       done(reply.outcome === "answered", platform.nowMs()),
     );
   }

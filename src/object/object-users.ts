@@ -20,18 +20,18 @@ import type { Platform } from "./platform.ts";
  * (section U of src/SPEC.md). `LocalUsers` and `EndedUsers` decide; this makes the calls.
  */
 export class ObjectUsers {
-  readonly #object: UsersHost;
+  readonly #object: ConnectedObject;
   readonly #users: LocalUsers;
 
-  constructor(object: UsersHost) {
+  constructor(object: ConnectedObject) {
     this.#object = object;
     this.#users = new LocalUsers(
       (home, users, done, ends) =>
-        this.#callHome("register", home, { holder: object.node(), users, ends }, done),
+        this.#callHome("register", home, [object.node(), users, ends], done),
       (home, connections, done) => {
         const { userConnectionLimit: limit, personalChannel } = object.config.client;
         const single = personalChannel.singleConnection;
-        this.#callHome("admit", home, { holder: object.node(), connections, limit, single }, done);
+        this.#callHome("admit", home, [object.node(), connections, limit, single], done);
       },
     );
   }
@@ -105,8 +105,7 @@ export class ObjectUsers {
         called();
         const asked = left.length === 0 ? undefined : { holder: node(), users: left };
         // Once. A home that doesn't hear it takes the users for online until its next sweep.
-        const request = { users: wereOnline, left: asked };
-        platform.call("ended", home, request, limits.objectAnswerMs, () => undefined);
+        platform.call("ended", home, [wereOnline, asked], limits.objectAnswerMs, () => undefined);
       },
     });
     return { userEnded: (one) => ended.ended(one) };
@@ -147,7 +146,7 @@ export class ObjectUsers {
 }
 
 /** The object whose connections they have. */
-interface UsersHost {
+interface ConnectedObject {
   readonly config: Config;
   readonly platform: Pick<Platform, "nowMs" | "call">;
   readonly node: () => string;

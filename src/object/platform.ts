@@ -56,7 +56,7 @@ export interface Platform {
    */
   span(
     name: "publish" | "commit",
-    attributes: SpanAttributes,
+    attributes: TracedPublication,
     work: (over: () => void) => void,
   ): void;
   /** A warning or an error for the log: without anything from a payload or a token. */
@@ -68,7 +68,7 @@ export interface Platform {
 }
 
 /** Makes a call to another object. The answer comes in an event of its own. */
-export type CallObject = <Name extends CallName>(
+type CallObject = <Name extends CallName>(
   name: Name,
   to: string,
   request: CallRequest<Name>,
@@ -77,7 +77,7 @@ export type CallObject = <Name extends CallName>(
 ) => void;
 
 /** The object's database, which counts the rows that the platform bills. */
-export interface CountedSql extends Sql {
+interface CountedSql extends Sql {
   /** The rows written since the object woke. */
   readonly rowsWritten: number;
 }
@@ -131,7 +131,7 @@ export interface Verifier {
 }
 
 /** `traceparent` is the trace of the backend or the client, which the platform's own doesn't continue. */
-export interface SpanAttributes {
+export interface TracedPublication {
   readonly traceparent: string;
   readonly channel: string;
 }

@@ -67,7 +67,7 @@ export class PollDriver {
     const { platform, called, poll, endEvent } = this.#setup;
     const { gateway, batch } = delivery;
     called();
-    platform.call("polled", gateway, batch, limits.objectAnswerMs, (reply) => {
+    platform.call("polled", gateway, [batch], limits.objectAnswerMs, (reply) => {
       const nowMs = platform.nowMs();
       const isBusy = reply.outcome === "failed" && reply.overloaded;
       const failed = isBusy ? ({ outcome: "busy" } as const) : "failed";

@@ -114,7 +114,7 @@ export class PresenceDriver {
         },
       );
     called(1);
-    platform.call("present", channel, kind, limits.presenceCountMs, (reply) => {
+    platform.call("present", channel, [kind], limits.presenceCountMs, (reply) => {
       if (presenceMap.listed(answerOf(reply), platform.nowMs())) slice();
       else endEvent(platform.nowMs());
     });
@@ -124,7 +124,7 @@ export class PresenceDriver {
     const { channel, platform, called, endEvent } = this.#setup;
     called(1);
     const { map, told } = telling;
-    platform.call("presenceTold", map.channel, told, limits.objectAnswerMs, (reply) => {
+    platform.call("presenceTold", map.channel, [told], limits.objectAnswerMs, (reply) => {
       const nowMs = platform.nowMs();
       channel.teller?.answered(telling, answerOf(reply) ?? "failed", nowMs);
       endEvent(nowMs);

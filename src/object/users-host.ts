@@ -110,10 +110,10 @@ export class UsersHost {
   }
 
   admit(
-    { holder, connections, limit, single }: CallRequest<"admit">,
+    [holder, connections, limit, single]: CallRequest<"admit">,
     done: (answer: SlotAnswer) => void,
   ): void {
-    if (single) {
+    if (single === true) {
       this.#admitAlone(holder, connections, done);
       return;
     }
@@ -159,7 +159,7 @@ export class UsersHost {
     const holders = [...this.#slots.byHolder(users)];
     const ask = ([holder, held]: (typeof holders)[number], answered: () => void): void => {
       const keys = [...new Set(held.map(({ key }) => key))];
-      this.#platform.call("clientsOf", holder, keys, limits.slotAnswerMs, (reply) => {
+      this.#platform.call("clientsOf", holder, [keys], limits.slotAnswerMs, (reply) => {
         const open = answerOf(reply);
         const stillOpen = new Set(open);
         if (open === undefined) silent.add(holder);
@@ -216,7 +216,7 @@ export class UsersHost {
     const asked = questions.slice(0, limits.holdersAskedMax);
     for (const question of questions.slice(limits.holdersAskedMax)) take(question, undefined);
     const ask = (question: OrderDelivery, answered: () => void): void =>
-      this.#platform.call("connections", question.holder, key, limits.holderAnswerMs, (reply) => {
+      this.#platform.call("connections", question.holder, [key], limits.holderAnswerMs, (reply) => {
         take(question, answerOf(reply));
         answered();
       });
@@ -300,7 +300,7 @@ export class UsersHost {
     const keys = questions.map(({ user }) => user);
     if (!isAsked) take(undefined);
     else
-      this.#platform.call("online", holder, keys, limits.holderAnswerMs, (reply) =>
+      this.#platform.call("online", holder, [keys], limits.holderAnswerMs, (reply) =>
         take(answerOf(reply)),
       );
   }
@@ -362,7 +362,7 @@ export class UsersHost {
     }
     const ask = (question: (typeof questions)[number], answered: () => void): void => {
       const { holder, users } = question;
-      this.#platform.call("online", holder, [...users], limits.holderAnswerMs, (reply) => {
+      this.#platform.call("online", holder, [[...users]], limits.holderAnswerMs, (reply) => {
         const forgotten = sweep.answered(question, answerOf(reply)?.users);
         this.#slots.forget(forgotten, holder);
         answered();
@@ -389,7 +389,7 @@ export class UsersHost {
   /** Makes a delivery once. `done` takes whether the holder has carried it out. */
   #deliver(delivery: OrderDelivery, done: (isCarriedOut: boolean) => void): void {
     const { holder, user, orders } = delivery;
-    this.#platform.call("carryOut", holder, { user, orders }, limits.objectAnswerMs, (reply) => {
+    this.#platform.call("carryOut", holder, [user, orders], limits.objectAnswerMs, (reply) => {
       const answer = answerOf(reply);
       this.#home.answered(delivery, answer);
       done(answer !== undefined && answer.failed !== true);

@@ -14,7 +14,7 @@ import type { ObjectHost } from "../../src/object/object-host.ts";
 import type { Platform } from "../../src/object/platform.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { configurationOf } from "../platform/configuration.ts";
-import { DurablePlatform } from "../platform/durable-platform.ts";
+import { DurablePlatform } from "./durable-platform.ts";
 import type { Env } from "../platform/env.ts";
 import type { ObjectSql } from "../platform/object-sql.ts";
 import type { SessionSecrets } from "../platform/session-secrets.ts";

@@ -17,7 +17,7 @@ import type {
 import type { LeftUsers, UserStatusAnswer } from "../../src/contract/user-status.ts";
 import { UsersHost } from "../../src/object/users-host.ts";
 import { configurationOf } from "../platform/configuration.ts";
-import { DurablePlatform } from "../platform/durable-platform.ts";
+import { DurablePlatform } from "./durable-platform.ts";
 import type { Env } from "../platform/env.ts";
 import type { ObjectSql } from "../platform/object-sql.ts";
 
@@ -53,10 +53,9 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     holder: string,
     connections: readonly UserConnection[],
     limit: number,
-    single = false,
+    single?: boolean,
   ): Promise<SlotAnswer> {
-    const request = { holder, connections, limit, single };
-    return new Promise((resolve) => this.host.admit(request, resolve));
+    return new Promise((resolve) => this.host.admit([holder, connections, limit, single], resolve));
   }
 
   order(user: string, orders: readonly UserOrder[]): Promise<Ordered> {

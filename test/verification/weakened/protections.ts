@@ -38,7 +38,7 @@ export const protections: readonly Protection[] = [
       "an object that crashed after a commit wakes and tells the gateways where the stream stands",
     rule: "L4",
     noticedBy: ["prove"],
-    file: "workers/objects/channel-object.ts",
+    file: "src/object/channel-host.ts",
     code: "if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();",
     weakened: "void newestMs;",
     faults: "crash-channel=30",

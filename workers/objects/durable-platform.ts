@@ -7,19 +7,19 @@ import type {
   Platform,
   PlatformSocket,
   PlatformSockets,
-  SpanAttributes,
+  TracedPublication,
   Timer,
   Verifier,
 } from "../../src/object/platform.ts";
-import type { Configured } from "./configuration.ts";
+import type { Configured } from "../platform/configuration.ts";
 import { makeCall } from "./durable-calls.ts";
-import type { Env } from "./env.ts";
-import { sendEvents } from "./event-target.ts";
-import { inTime, parseCallFailure } from "./object-call.ts";
-import { ObjectSql } from "./object-sql.ts";
-import { noteRefusal } from "./refusal-log.ts";
-import { inSpan } from "./spans.ts";
-import type { TokenVerifier } from "./token-verifier.ts";
+import type { Env } from "../platform/env.ts";
+import { sendEvents } from "../platform/event-target.ts";
+import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { ObjectSql } from "../platform/object-sql.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
+import { inSpan } from "../platform/spans.ts";
+import type { TokenVerifier } from "../platform/token-verifier.ts";
 
 /** Cloudflare's platform, as one Durable Object has it. */
 export class DurablePlatform implements Platform {
@@ -143,7 +143,7 @@ export class DurablePlatform implements Platform {
 
   span(
     name: "publish" | "commit",
-    { traceparent, channel }: SpanAttributes,
+    { traceparent, channel }: TracedPublication,
     work: (over: () => void) => void,
   ): void {
     void inSpan(
