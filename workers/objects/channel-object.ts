@@ -1,17 +1,9 @@
 import type { ChannelAnswers, ChannelOperation } from "../../src/contract/channel-call.ts";
 import type { OwnSubscribers } from "../../src/contract/listing.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
-import type {
-  PresenceKind,
-  PresenceTold,
-  PresenceToldReply,
-} from "../../src/contract/presence-call.ts";
-import type {
-  ChannelPresenceReply,
-  RelayReplies,
-  RelayRequest,
-} from "../../src/contract/relay-request.ts";
+import type { RelayReplies, RelayRequest } from "../../src/contract/relay-request.ts";
 import { ChannelHost } from "../../src/object/channel-host.ts";
+import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
 import type { Env } from "../platform/env.ts";
 import { answerOrThrow, SessionObject } from "./session-object.ts";
 
@@ -34,11 +26,11 @@ export class ChannelObject extends SessionObject<ChannelHost> implements Channel
     return answerOrThrow((done) => this.host.ask(gateway, requests, carries, done));
   }
 
-  presenceTold(told: PresenceTold): Promise<PresenceToldReply> {
+  presenceTold(...[told]: CallRequest<"presenceTold">): Promise<CallAnswer<"presenceTold">> {
     return new Promise((resolve) => this.host.presenceTold(told, resolve));
   }
 
-  present(shown?: PresenceKind): Promise<ChannelPresenceReply> {
+  present(...[shown]: CallRequest<"present">): Promise<CallAnswer<"present">> {
     return new Promise((resolve) => this.host.present(shown, resolve));
   }
 

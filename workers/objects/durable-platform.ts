@@ -1,5 +1,4 @@
 import type { Refusal } from "../../src/access/refusal.ts";
-import type { HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
 import { keepaliveTexts } from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
 import type { CallName, CallReply, CallRequest } from "../../src/object/object-call.ts";
@@ -110,15 +109,15 @@ export class DurablePlatform implements Platform {
     else void passOn(makeCall(this.#env, name, to, request, waitMs), done);
   };
 
-  askBackend(question: HookQuestion, timeoutMs: number, done: (reply: HookReply) => void): void {
+  askBackend(...[question, timeoutMs, done]: Parameters<Platform["askBackend"]>): void {
     void passOn(this.#askBackend(question, timeoutMs), done);
   }
 
-  async #askBackend(question: HookQuestion, timeoutMs: number): Promise<HookReply> {
+  async #askBackend(question: BackendQuestion, timeoutMs: number): Promise<BackendReply> {
     try {
       const reply = this.#context.exports.HookEntrypoint.ask(question);
       const late = { outcome: "failed", reason: "the entrypoint didn't answer in time" } as const;
-      return await inTime<HookReply>(reply, timeoutMs + limits.hookMarginMs, late);
+      return await inTime<BackendReply>(reply, timeoutMs + limits.hookMarginMs, late);
     } catch (error) {
       const { summary } = parseCallFailure(error);
       return { outcome: "failed", reason: `the call to the entrypoint failed: ${summary}` };
@@ -166,6 +165,9 @@ export class DurablePlatform implements Platform {
     this.sync(() => setTimeout(() => this.#context.abort(reason), 0));
   }
 }
+
+type BackendQuestion = Parameters<Platform["askBackend"]>[0];
+type BackendReply = Parameters<Parameters<Platform["askBackend"]>[2]>[0];
 
 class DurableSockets implements PlatformSockets {
   readonly #context: DurableObjectState;

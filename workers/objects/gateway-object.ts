@@ -1,9 +1,9 @@
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../../src/contract/listing.ts";
 import type { GatewayCalls } from "../../src/contract/object-calls.ts";
-import type { PollBatch, PollBatchReply } from "../../src/contract/poll-batch.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import { GatewayHost } from "../../src/object/gateway-host.ts";
+import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
 import type { Env } from "../platform/env.ts";
 import { SessionObject } from "./session-object.ts";
 
@@ -18,7 +18,7 @@ export class GatewayObject extends SessionObject<GatewayHost> implements Gateway
     return new Promise((resolve) => this.host.deliver(batch, resolve));
   }
 
-  async polled(batch: PollBatch): Promise<PollBatchReply> {
+  async polled(...[batch]: CallRequest<"polled">): Promise<CallAnswer<"polled">> {
     return this.host.polled(batch);
   }
 

@@ -1,15 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Config } from "../../src/config/config.ts";
-import type { HeldConnections } from "../../src/contract/connection-state.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import { keepaliveHeader } from "../../src/contract/keepalive.ts";
 import type { SessionCalls } from "../../src/contract/object-calls.ts";
 import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
-import type { TrailAnswer, TrailQuery } from "../../src/contract/trail.ts";
-import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
-import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import type { Accepted } from "../../src/object/client-sockets.ts";
 import type { Thrown } from "../../src/object/commit-queue.ts";
+import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
 import type { ObjectHost } from "../../src/object/object-host.ts";
 import type { Platform } from "../../src/object/platform.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
@@ -97,7 +94,7 @@ export abstract class SessionObject<Host extends ObjectHost>
     return new Promise((resolve) => this.host.post(session, frame, resolve));
   }
 
-  carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
+  carryOut(...[user, orders]: CallRequest<"carryOut">): Promise<CallAnswer<"carryOut">> {
     return new Promise((resolve) => this.host.carryOut(user, orders, resolve));
   }
 
@@ -105,15 +102,15 @@ export abstract class SessionObject<Host extends ObjectHost>
     return this.host.clientsOf(users);
   }
 
-  async connections(key: string): Promise<HeldConnections> {
+  async connections(key: string): Promise<CallAnswer<"connections">> {
     return this.host.connections(key);
   }
 
-  async online(users: readonly string[]): Promise<OnlineUsers> {
+  async online(users: readonly string[]): Promise<CallAnswer<"online">> {
     return this.host.online(users);
   }
 
-  async trail(query: TrailQuery): Promise<TrailAnswer> {
+  async trail(...[query]: Parameters<SessionCalls["trail"]>): ReturnType<SessionCalls["trail"]> {
     return this.host.trail(query);
   }
 
