@@ -46,6 +46,6 @@ const features: Readonly<Record<string, readonly string[]>> = {
   presence: ["census", "presence"],
   queues: ["consumers", "queue"],
   "shared-polls": ["shared-poll", "poll", "track", "tracking", "tracks"],
-  users: ["holder", "holders", "home", "user", "users"],
+  users: ["directory", "holder", "holders", "home", "listed", "user", "users"],
   why: ["trail", "verdict", "why"],
 };
