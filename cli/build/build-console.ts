@@ -1,5 +1,5 @@
 /**
- * Builds the operator's console from `console` into `public/console`, which isn't committed: `npm start`, `npm run serve`
+ * Builds the operator's console from `workers/page` into `public/console`, which isn't committed: `npm start`, `npm run serve`
  * and `npm run deploy` do so before they use that folder. Alone: `node cli/build/build-console.ts`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { packageRoot } from "../package-root.ts";
  * @param folder for the files; by default the one from which they are served
  */
 export async function buildConsole(folder = join(packageRoot, "public", "console")): Promise<void> {
-  const source = join(packageRoot, "console");
+  const source = join(packageRoot, "workers", "page");
   mkdirSync(folder, { recursive: true });
   writeChanged(join(folder, "icon.svg"), readFileSync(join(source, "icon.svg")));
   const { outputFiles } = await build({

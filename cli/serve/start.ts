@@ -85,7 +85,7 @@ async function start(options: readonly string[]): Promise<number> {
 function secretsFile(options: readonly string[]): string {
   const file = secretsFileOf(targetOf(options));
   try {
-    copyFileSync(join(packageRoot, ".dev.vars.example"), file, constants.COPYFILE_EXCL);
+    copyFileSync(join(packageRoot, "examples", ".dev.vars.example"), file, constants.COPYFILE_EXCL);
   } catch (error) {
     if (!existsSync(file)) throw error;
   }

@@ -135,7 +135,7 @@ describe("npm run deploy", () => {
   });
 
   it("[A10] refuses the secrets of the example, in a file or on the command line, without repeating them", async () => {
-    const example = join(root, ".dev.vars.example");
+    const example = join(root, "examples", ".dev.vars.example");
     const file = await tryDeploy(["-c", worker.configFile, "--secrets-file", example]);
     const [, key = ""] = /^API_KEY="(.+)"$/m.exec(readFileSync(example, "utf8")) ?? [];
     const line = await tryDeploy(["-c", worker.configFile, "--var", `API_KEY:${key}`]);

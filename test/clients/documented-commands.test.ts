@@ -37,7 +37,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const { commands, others } = documentedCommands();
 /** Those with which the pages' commands call a server. */
 const secrets = Object.fromEntries(
-  Object.entries(parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"))).map(
+  Object.entries(parseEnv(readFileSync(join(root, "examples", ".dev.vars.example"), "utf8"))).map(
     ([name, value = ""]) => [name, value],
   ),
 );

@@ -137,7 +137,7 @@ describe.concurrent("what npm run serve refuses", () => {
   });
 
   it("[A10] the secrets of the example, without repeating them", async () => {
-    const example = parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"));
+    const example = parseEnv(readFileSync(join(root, "examples", ".dev.vars.example"), "utf8"));
     const secrets = { ...testSecrets, API_KEY: example["API_KEY"] ?? "" };
     const { code, printed } = await refusedFresh([], secrets);
     expect(code).toBe(1);

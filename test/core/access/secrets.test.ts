@@ -50,7 +50,7 @@ describe("secrets", () => {
     ]);
   });
 
-  const example = parseEnv(readFileSync(".dev.vars.example", "utf8"));
+  const example = parseEnv(readFileSync("examples/.dev.vars.example", "utf8"));
   it.each(Object.values(example))("[A10] of the example are public: %s", (value = "") => {
     expect(problems({ SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY: value })).toStrictEqual([
       "secret SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY has the value in .dev.vars.example, which is public",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { billBetween } from "../../../console/bill.ts";
+import { billBetween } from "../../../workers/page/bill.ts";
 
 describe("the bill", () => {
   it("[N4] is what was counted times what it costs", () => {

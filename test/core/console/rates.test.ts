@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Metrics } from "../../../console/answers.ts";
-import { labelsOf, pointBetween, quantileMs, stateBefore } from "../../../console/rates.ts";
+import type { Metrics } from "../../../workers/page/answers.ts";
+import { labelsOf, pointBetween, quantileMs, stateBefore } from "../../../workers/page/rates.ts";
 
 function state(at_ms: number, counters: Metrics["counters"], more: Partial<Metrics> = {}): Metrics {
   return {

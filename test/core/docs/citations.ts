@@ -39,7 +39,7 @@ function filesIn(folder: string): readonly string[] {
   });
 }
 
-/** What `npm run build` makes of `console`: it is there or not. */
+/** What `npm run build` makes of `workers/page`: it is there or not. */
 const builtFolder = "public/console";
 
 const extensions: ReadonlySet<string> = new Set(

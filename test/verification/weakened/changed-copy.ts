@@ -8,14 +8,7 @@ import type { Protection } from "./protection.ts";
 export type Change = Pick<Protection, "name" | "file" | "code" | "weakened">;
 
 /** What a production bundle is built from. */
-export const bundled = [
-  "src",
-  "workers",
-  "public",
-  "wrangler.toml",
-  "package.json",
-  "tsconfig.json",
-];
+export const bundled = ["src", "workers", "public", "wrangler.toml", "package.json"];
 
 /**
  * Copies parts of the repository with one change, lets them be used, and removes the copy.

@@ -4,8 +4,10 @@ import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../../src/config/parse-config.ts";
 import { wranglerConfigOf } from "../../../../cli/deployment/wrangler-config.ts";
 
-/** The examples, of which each has either a Worker of its own, or a configuration for the committed one. */
-const examples = readdirSync("examples");
+/** The applications, of which each has either a Worker of its own, or a configuration for the committed one. */
+const examples = readdirSync("examples", { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== "container")
+  .map(({ name }) => name);
 const withWorker = examples.filter((name) => existsSync(join("examples", name, "wrangler.toml")));
 const others = examples.filter((name) => !withWorker.includes(name));
 

@@ -6,7 +6,7 @@ import { wranglerConfigOf } from "../../../../cli/deployment/wrangler-config.ts"
 import { channelOptions, configured } from "../../../support/configured.ts";
 import { configOf } from "../../config/parsed.ts";
 
-const file = "wrangler.example.toml";
+const file = "examples/wrangler.example.toml";
 const example = wranglerConfigOf({ file });
 const config = configOf(example.vars["config"]);
 

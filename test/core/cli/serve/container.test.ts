@@ -6,8 +6,10 @@ import { parse } from "yaml";
 import { parseServeOptions } from "../../../../cli/serve/serve-options.ts";
 import { wranglerConfigOf } from "../../../../cli/deployment/wrangler-config.ts";
 
+const folder = "examples/container";
+
 /** The instructions of the Dockerfile, each on one line. */
-const dockerfile = readFileSync("Dockerfile", "utf8").replaceAll(/^#.*\n/gm, "");
+const dockerfile = readFileSync(`${folder}/Dockerfile`, "utf8").replaceAll(/^#.*\n/gm, "");
 const instructions = dockerfile.replaceAll(/\\\n\s*/g, "").split("\n");
 
 /** The arguments of all instructions of a kind. */
@@ -30,8 +32,8 @@ const [, program = "", script = "", ...options] = (shellLine[2] ?? "")
   .replaceAll('"$PORT"', port)
   .split(" ");
 
-const compose: Compose = parse(readFileSync("compose.yaml", "utf8"));
-const caddyfile = readFileSync("Caddyfile", "utf8");
+const compose: Compose = parse(readFileSync(`${folder}/compose.yaml`, "utf8"));
+const caddyfile = readFileSync(`${folder}/Caddyfile`, "utf8");
 
 interface Compose {
   readonly services: Readonly<Record<"dormouse" | "caddy", Service>>;
@@ -39,7 +41,7 @@ interface Compose {
 }
 
 interface Service {
-  readonly build?: string;
+  readonly build?: Readonly<Record<"context" | "dockerfile", string>>;
   readonly ports?: readonly string[];
   readonly volumes: readonly string[];
 }
@@ -57,7 +59,7 @@ function isCopied(file: string): boolean {
   return copied.some((path) => file === path || file.startsWith(`${path}/`));
 }
 
-/** Whether .dockerignore lets a path through: the last rule that matches it, or a folder above it, decides. */
+/** Whether Dockerfile.dockerignore lets a path through: the last rule that matches it, or a folder above it, decides. */
 function isLetThrough(path: string): boolean {
   const parts = path.split("/");
   const paths = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
@@ -74,7 +76,7 @@ function isLetThrough(path: string): boolean {
   return letThrough;
 }
 
-const ignoreRules = readFileSync(".dockerignore", "utf8")
+const ignoreRules = readFileSync(`${folder}/Dockerfile.dockerignore`, "utf8")
   .split("\n")
   .filter((line) => line !== "" && !line.startsWith("#"));
 
@@ -96,7 +98,7 @@ describe("[B12] the image of Dockerfile", () => {
     expect(copied.filter((path) => !existsSync(path))).toEqual([]);
   });
 
-  it.each(["cli/serve/serve.ts", "workers/edge.ts", "console/console.tsx"])(
+  it.each(["cli/serve/serve.ts", "workers/edge.ts", "workers/page/console.tsx"])(
     "has every file that %s imports",
     (entry) => {
       const files = [...withImports(entry)];
@@ -139,12 +141,12 @@ describe("[B12] the image of Dockerfile", () => {
     expect(argumentsOf("HEALTHCHECK")[0]).toContain("127.0.0.1:${process.env.PORT}/health`");
   });
 
-  it("is built from what .dockerignore lets through, without secrets and state", () => {
+  it("is built from what Dockerfile.dockerignore lets through, without secrets and state", () => {
     expect(copied.filter((path) => !isLetThrough(path))).toEqual([]);
     const kept = [
       ".env",
       ".dev.vars",
-      "console/.dev.vars.staging",
+      join("workers/page", ".dev.vars.staging"),
       "examples/chat-rooms/.dev.vars",
     ];
     const others = [".git", ".dormouse", "node_modules", "examples/chat-rooms/server.js"];
@@ -153,17 +155,25 @@ describe("[B12] the image of Dockerfile", () => {
 });
 
 describe("[B12] compose.yaml", () => {
+  it("builds the image from the repository", () => {
+    const { build } = compose.services.dormouse;
+    expect(normalize(join(folder, build?.context ?? ""))).toBe(".");
+    expect(build?.dockerfile).toBe(`${folder}/Dockerfile`);
+  });
+
   it("mounts files that there are, and volumes that it declares", () => {
     const sources = [...mountsOf("dormouse"), ...mountsOf("caddy")].map(([source]) => source);
     const known = new Set(Object.keys(compose.volumes));
-    expect(sources.filter((source) => !known.has(source) && !existsSync(source))).toEqual([]);
+    expect(
+      sources.filter((source) => !known.has(source) && !existsSync(join(folder, source))),
+    ).toEqual([]);
   });
 
   it("puts the state into a volume, and the configuration where the server reads it", () => {
     const [workdir = ""] = argumentsOf("WORKDIR");
     expect(mountsOf("dormouse")).toEqual([
       ["state", "/state"],
-      ["./wrangler.toml", `${workdir}/wrangler.toml`],
+      ["../../wrangler.toml", `${workdir}/wrangler.toml`],
     ]);
   });
 

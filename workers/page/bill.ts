@@ -1,5 +1,5 @@
 /** What the last hour costs on Cloudflare, by the counts; docs/performance.md has the formula. */
-import { prices } from "../cli/cost/prices.ts";
+import { prices } from "../../cli/cost/prices.ts";
 import type { SeriesValues } from "./answers.ts";
 import { labelsOf, sumOf } from "./rates.ts";
 

@@ -1,6 +1,6 @@
 /** The calls of the console to its server. */
 
-import { asItCame } from "../cli/text/number-text.ts";
+import { asItCame } from "../../cli/text/number-text.ts";
 
 /** The answer to a call. */
 export type Answer<Result> =
