@@ -1,8 +1,9 @@
 /** The two forms of requests that hold several commands: `/api/batch` and the legacy form `/api` (docs/protocol.md 6.1). */
+import { isCommandName, operationNames } from "../../src/access/operations.ts";
 import { batchShape } from "../../src/api/batch.ts";
 import { lineShape } from "../../src/api/legacy.ts";
 import { limits } from "../../src/limits.ts";
-import type { MethodNote } from "./method.ts";
+import type { MethodNotes } from "./method.ts";
 import { type Operation, schemaName } from "./operation.ts";
 import { requestOf } from "./request.ts";
 import { responsesOf } from "./responses.ts";
@@ -83,17 +84,11 @@ export const legacyOperation: Operation = {
   },
 };
 
-/**
- * The schemas of both forms.
- *
- * @param methods whose commands they may hold
- */
-export function batchSchemas(
-  methods: Readonly<Record<string, MethodNote>>,
-): Readonly<Record<string, Schema>> {
-  const names = Object.keys(methods);
+/** The schemas of both forms. */
+export function batchSchemas(methods: MethodNotes): Readonly<Record<string, Schema>> {
+  const names = operationNames().filter(isCommandName);
   const results = names.map((method) => {
-    const result = methods[method]?.result === undefined ? "Empty" : schemaName(method);
+    const result = methods[method].result === undefined ? "Empty" : schemaName(method);
     return [method, reference(`${result}Result`)] as const;
   });
   return {

@@ -1,10 +1,8 @@
 /** The methods that act on one channel each, and `broadcast` (docs/protocol.md 6.2). */
-import { broadcastShape, publishShape } from "../../src/api/publish.ts";
-import { channelShape, historyShape } from "../../src/api/read.ts";
 import { limits } from "../../src/limits.ts";
 import { channelNote, positionNotes } from "./fields.ts";
-import type { MethodNote } from "./method.ts";
-import { type FieldNote, requestOf } from "./request.ts";
+import type { MethodNotes } from "./method.ts";
+import type { FieldNote } from "./request.ts";
 import {
   count,
   flag,
@@ -78,22 +76,17 @@ export const channelMethods = {
     summary: "Publish to a channel",
     description:
       "Publishes one publication. The answer comes when it is durable, if the channel has history.",
-    request: {
-      ...requestOf(
-        publishShape,
-        {
-          channel: channelNote,
-          ...publicationNotes,
-          if_offset: {
-            description:
-              "Publish only if this is the offset of the channel's newest publication; 0: only the first one. It needs " +
-              "history, and excludes `skip_history`. Dormouse's own.",
-          },
-        },
-        publicationTexts,
-      ),
-      ...hasPayload,
+    fields: {
+      channel: channelNote,
+      ...publicationNotes,
+      if_offset: {
+        description:
+          "Publish only if this is the offset of the channel's newest publication; 0: only the first one. It needs " +
+          "history, and excludes `skip_history`. Dormouse's own.",
+      },
     },
+    texts: publicationTexts,
+    condition: hasPayload,
     result: object(
       "Where the publication is; or the newest one, if `if_offset` wasn't its offset.",
       {},
@@ -114,23 +107,18 @@ export const channelMethods = {
     description:
       "Publishes the same to each of the channels. A fault of the publication refuses the whole request, and a fault of " +
       "one channel only its response.",
-    request: {
-      ...requestOf(
-        broadcastShape,
-        {
-          channels: {
-            description: "The names of the channels.",
-            items: { type: "string", minLength: 1 },
-            minItems: 1,
-            maxItems: limits.requestChannelsMax,
-            isRequired: true,
-          },
-          ...publicationNotes,
-        },
-        publicationTexts,
-      ),
-      ...hasPayload,
+    fields: {
+      channels: {
+        description: "The names of the channels.",
+        items: { type: "string", minLength: 1 },
+        minItems: 1,
+        maxItems: limits.requestChannelsMax,
+        isRequired: true,
+      },
+      ...publicationNotes,
     },
+    texts: publicationTexts,
+    condition: hasPayload,
     result: object("What happened in each channel.", {
       responses: listOf(
         { oneOf: [reference("PublishAnswer"), reference("ErrorAnswer")] },
@@ -152,7 +140,7 @@ export const channelMethods = {
     tag: "publications",
     summary: "Read the history of a channel",
     description: "Reads publications that the channel keeps, and the position of its stream.",
-    request: requestOf(historyShape, {
+    fields: {
       channel: channelNote,
       limit: {
         description: "The most publications; 0, or none, for the position alone, and -1 for all.",
@@ -164,7 +152,7 @@ export const channelMethods = {
         fields: positionNotes,
       },
       reverse: { description: "The newest publication comes first." },
-    }),
+    },
     result: object("The publications, and the top of the stream.", {
       publications: listOf(reference("Publication"), "The publications, in their order."),
       offset: large("The offset of the newest publication; 0 if there is none."),
@@ -184,14 +172,14 @@ export const channelMethods = {
     tag: "publications",
     summary: "Remove the history of a channel",
     description: "Removes what the channel keeps. Its offsets go on.",
-    request: requestOf(channelShape, { channel: channelNote }),
+    fields: { channel: channelNote },
     example: { request: { channel: "news" } },
   },
   presence: {
     tag: "channels",
     summary: "Who is subscribed to a channel",
     description: "Lists the clients that are subscribed to a channel whose namespace has presence.",
-    request: requestOf(channelShape, { channel: channelNote }),
+    fields: { channel: channelNote },
     result: object(
       "The clients that are present.",
       { presence: mapOf(reference("ClientInfo"), "The clients by the ID of their connection.") },
@@ -206,7 +194,7 @@ export const channelMethods = {
     tag: "channels",
     summary: "How many are subscribed to a channel",
     description: "Counts the clients and users that `presence` would list.",
-    request: requestOf(channelShape, { channel: channelNote }),
+    fields: { channel: channelNote },
     result: object(
       "The numbers of those who are present.",
       { num_clients: count("The clients."), num_users: count("The different users among them.") },
@@ -214,4 +202,4 @@ export const channelMethods = {
     ),
     example: { request: { channel: "news" }, result: { num_clients: 2, num_users: 1 } },
   },
-} as const satisfies Record<string, MethodNote>;
+} as const satisfies Partial<MethodNotes>;

@@ -1,33 +1,29 @@
 /** The description of the HTTP API in the format OpenAPI 3.1, which `cli/openapi/openapi.ts` writes. */
-import type { CommandName, OperationName } from "../../src/access/operations.ts";
+import { operationNames, type OperationName } from "../../src/access/operations.ts";
 import { limits } from "../../src/limits.ts";
 import { version } from "../../src/version.ts";
 import { batchOperation, batchSchemas, legacyOperation } from "./batches.ts";
 import { channelMethods } from "./channel-methods.ts";
 import { inspectionMessages } from "./inspection-messages.ts";
-import { eventsMethod, inspectionMethods } from "./inspection-methods.ts";
+import { inspectionMethods } from "./inspection-methods.ts";
 import { mapMethods } from "./map-methods.ts";
 import { messages } from "./messages.ts";
-import { type MethodNote, tags } from "./method.ts";
+import { type MethodNote, type MethodNotes, tags } from "./method.ts";
 import { type OpenApiDocument, type Operation, schemaName } from "./operation.ts";
 import { questionMethods } from "./question-methods.ts";
+import type * as v from "valibot";
+import { requestOf, shapes } from "./request.ts";
 import { responseComponents, responsesOf } from "./responses.ts";
 import { reference, type Schema } from "./schema.ts";
 import { userMethods } from "./user-methods.ts";
 
-/** Each method that a batch may hold; the compiler sees to it that none is missing. */
-const commandNotes: Readonly<Record<CommandName, MethodNote>> = {
+/** Each method of the API but `batch`; the compiler sees to it that none is missing, and no field of one. */
+export const methodNotes: MethodNotes = {
   ...channelMethods,
   ...userMethods,
   ...questionMethods,
   ...inspectionMethods,
   ...mapMethods,
-};
-
-/** Each method of the API but `batch`. */
-export const methodNotes: Readonly<Record<OperationName, MethodNote>> = {
-  ...commandNotes,
-  events: eventsMethod,
 };
 
 const introduction = `A backend publishes to channels, reads them, and controls connections by these requests, which are
@@ -42,11 +38,11 @@ unknown, so repeat a publish with the same \`idempotency_key\`.`;
 
 /** Makes the document. It is the same for every deployment, and tells nothing of its configuration. */
 export function openApiDocument(): OpenApiDocument {
-  const operations = Object.entries(methodNotes).map(([method, note]) => [
+  const operations = operationNames().map((method) => [
     `/api/${method}`,
-    { post: operationOf(method, note) },
+    { post: operationOf(method, methodNotes[method]) },
   ]);
-  const schemas = Object.entries(methodNotes).flatMap(([method, note]) => schemasOf(method, note));
+  const schemas = operationNames().flatMap((method) => schemasOf(method, methodNotes[method]));
   return {
     openapi: "3.1.1",
     info: {
@@ -67,7 +63,7 @@ export function openApiDocument(): OpenApiDocument {
       schemas: {
         ...Object.fromEntries(schemas),
         ...answerSchema("Empty"),
-        ...batchSchemas(commandNotes),
+        ...batchSchemas(methodNotes),
         ...messages,
         ...inspectionMessages,
       },
@@ -109,10 +105,14 @@ function operationOf(method: string, note: MethodNote): Operation {
   };
 }
 
-function schemasOf(method: string, { request, result }: MethodNote) {
+function schemasOf(
+  method: OperationName,
+  { fields, texts, condition, result }: Omit<MethodNote, "fields"> & { readonly fields: object },
+) {
   const name = schemaName(method);
+  const request = requestOf<() => v.GenericSchema>(shapes[method].shape, fields, texts);
   return Object.entries({
-    [`${name}Request`]: request,
+    [`${name}Request`]: { ...request, ...condition },
     ...(result !== undefined && { [`${name}Result`]: result, ...answerSchema(name) }),
   });
 }

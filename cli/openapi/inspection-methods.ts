@@ -1,10 +1,7 @@
 /** The methods that ask what became of a publication and how objects are, and which events objects keep (docs/protocol.md 6.2). */
-import { eventsShape } from "../../src/api/events.ts";
-import { inspectShape, whyShape } from "../../src/api/why.ts";
 import { limits } from "../../src/limits.ts";
 import { channelNote } from "./fields.ts";
-import type { MethodNote } from "./method.ts";
-import { requestOf } from "./request.ts";
+import type { MethodNotes } from "./method.ts";
 import {
   count,
   flag,
@@ -42,27 +39,25 @@ export const inspectionMethods = {
       "Tells the way of one publication to the connections of one user: when it was committed, which objects were told of " +
       "it, and for each connection what became of it. Objects remember this in memory, and the answer says since when. " +
       "No payload is told. A channel without history has no offsets: error 108.",
-    request: {
-      ...requestOf(whyShape, {
-        channel: channelNote,
-        offset: {
-          description: "The offset of the publication, which the answer to `publish` has.",
-          minimum: 1,
-          isRequired: true,
-        },
-        user: {
-          description: "The user whose connections are told of. `user` or `client` is required.",
-          maxLength: limits.userCharactersMax,
-        },
-        client: {
-          description:
-            "The ID of the connection that is told of. Without `user`, only objects that follow the channel are asked, and " +
-            "the one that the ID of an anonymous connection names.",
-          maxLength: limits.trailClientCharactersMax,
-        },
-      }),
-      ...namesConnections,
+    fields: {
+      channel: channelNote,
+      offset: {
+        description: "The offset of the publication, which the answer to `publish` has.",
+        minimum: 1,
+        isRequired: true,
+      },
+      user: {
+        description: "The user whose connections are told of. `user` or `client` is required.",
+        maxLength: limits.userCharactersMax,
+      },
+      client: {
+        description:
+          "The ID of the connection that is told of. Without `user`, only objects that follow the channel are asked, and " +
+          "the one that the ID of an anonymous connection names.",
+        maxLength: limits.trailClientCharactersMax,
+      },
     },
+    condition: namesConnections,
     result: object(
       "The way of the publication.",
       {
@@ -134,24 +129,22 @@ export const inspectionMethods = {
       "Tells the live state of a channel with the gateways that follow it, or of one object: its connections and " +
       "subscribers, what waits to be sent, what it woke for, and its last refusals. An object that hibernated wakes for " +
       "it. An API key has to admit all channels if the object isn't a channel's.",
-    request: {
-      ...requestOf(inspectShape, {
-        channel: {
-          description:
-            "The channel. Either `channel` or `object` is required; both have to name the same.",
-        },
-        object: {
-          description:
-            "An object, as the log and `connections` name it: `gateway:eu/0` or `channel:news`. `edge` for what the " +
-            "Worker itself has refused; it is remembered with `console.enabled` or `prometheus.enabled`.",
-        },
-        refusals: {
-          description: "How many of the object's last refusals are told; 0, or none, for none.",
-          maximum: limits.trailRefusalsMax,
-        },
-      }),
-      ...namesObject,
+    fields: {
+      channel: {
+        description:
+          "The channel. Either `channel` or `object` is required; both have to name the same.",
+      },
+      object: {
+        description:
+          "An object, as the log and `connections` name it: `gateway:eu/0` or `channel:news`. `edge` for what the " +
+          "Worker itself has refused; it is remembered with `console.enabled` or `prometheus.enabled`.",
+      },
+      refusals: {
+        description: "How many of the object's last refusals are told; 0, or none, for none.",
+        maximum: limits.trailRefusalsMax,
+      },
     },
+    condition: namesObject,
     result: object(
       "The live state of an object. Of the edge, only what was refused there is told.",
       {
@@ -216,51 +209,51 @@ export const inspectionMethods = {
       },
     },
   },
-} as const satisfies Record<string, MethodNote>;
-
-/** `events`, which isn't a command, and so isn't in a batch. */
-export const eventsMethod = {
-  tag: "inspection",
-  summary: "List the events that an object keeps",
-  description:
-    "Lists events that an object keeps for the target of `events`, also those that the target has taken, the oldest first. " +
-    "Without `events.target` the answer is error 108. An API key has to admit the channel of a channel's object, and all " +
-    "channels for any other object.",
-  request: requestOf(eventsShape, {
-    object: {
-      description: "The object, as its events name it: `channel/news`, `gateway/eu/0` or `home/7`.",
-      pattern: String.raw`^(channel|gateway|home)/[\s\S]`,
-      isRequired: true,
+  // It isn't a command, and so isn't in a batch.
+  events: {
+    tag: "inspection",
+    summary: "List the events that an object keeps",
+    description:
+      "Lists events that an object keeps for the target of `events`, also those that the target has taken, the oldest first. " +
+      "Without `events.target` the answer is error 108. An API key has to admit the channel of a channel's object, and all " +
+      "channels for any other object.",
+    fields: {
+      object: {
+        description:
+          "The object, as its events name it: `channel/news`, `gateway/eu/0` or `home/7`.",
+        pattern: String.raw`^(channel|gateway|home)/[\s\S]`,
+        isRequired: true,
+      },
+      since: {
+        description:
+          "List what comes after the event of this number; absent for the oldest that is kept.",
+      },
+      limit: {
+        description: `The most events; 0, or none, for ${limits.eventsAnswerDefault}.`,
+        maximum: limits.eventsAnswerMax,
+      },
     },
-    since: {
-      description:
-        "List what comes after the event of this number; absent for the oldest that is kept.",
-    },
-    limit: {
-      description: `The most events; 0, or none, for ${limits.eventsAnswerDefault}.`,
-      maximum: limits.eventsAnswerMax,
-    },
-  }),
-  result: object("The events of the object.", {
-    events: listOf(reference("Event"), "The events, the oldest first."),
-  }),
-  example: {
-    request: { object: "channel/news", since: 1_795_300_000_122 },
-    result: {
-      events: [
-        {
-          object: "channel/news",
-          number: 1_795_300_000_123,
-          time: 1_795_300_000_123,
-          first: true,
-          type: "publication",
-          channel: "news",
-          offset: 1,
-          epoch: "AbCdEfGh",
-          published_at: 1_795_300_000_120,
-          data: { text: "hello" },
-        },
-      ],
+    result: object("The events of the object.", {
+      events: listOf(reference("Event"), "The events, the oldest first."),
+    }),
+    example: {
+      request: { object: "channel/news", since: 1_795_300_000_122 },
+      result: {
+        events: [
+          {
+            object: "channel/news",
+            number: 1_795_300_000_123,
+            time: 1_795_300_000_123,
+            first: true,
+            type: "publication",
+            channel: "news",
+            offset: 1,
+            epoch: "AbCdEfGh",
+            published_at: 1_795_300_000_120,
+            data: { text: "hello" },
+          },
+        ],
+      },
     },
   },
-} as const satisfies MethodNote;
+} as const satisfies Partial<MethodNotes>;

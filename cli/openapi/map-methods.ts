@@ -1,17 +1,9 @@
 /** The methods of maps, and `shared_poll_publish` (docs/protocol.md 6.2). */
-import {
-  mapPublishShape,
-  mapReadStateShape,
-  mapReadStreamShape,
-  mapRemoveShape,
-} from "../../src/api/map.ts";
-import { pollPublishShape } from "../../src/api/poll-publish.ts";
-import { channelShape } from "../../src/api/read.ts";
 import { limits } from "../../src/limits.ts";
 import { hasPayload, publicationNotes, publicationTexts } from "./channel-methods.ts";
 import { channelNote, positionNotes } from "./fields.ts";
-import type { MethodNote } from "./method.ts";
-import { type FieldNote, requestOf } from "./request.ts";
+import type { MethodNotes } from "./method.ts";
+import type { FieldNote } from "./request.ts";
 import { count, flag, large, listOf, object, reference, text } from "./schema.ts";
 
 const { b64data, tags, idempotency_key, delta, version_epoch } = publicationNotes;
@@ -62,45 +54,40 @@ export const mapMethods = {
     tag: "maps",
     summary: "Set the value of a key",
     description: "Sets the value of a key of a map, and tells the subscribers.",
-    request: {
-      ...requestOf(
-        mapPublishShape,
-        {
-          channel: channelNote,
-          key: keyNote,
-          b64data,
-          b64stream_data: {
-            description: "The same in base64, which wins over `stream_data`.",
-            contentEncoding: "base64",
-          },
-          tags,
-          key_mode: {
-            description:
-              "`if_new`: only if the map hasn't the key. `if_exists`: only if it has. Otherwise in any case.",
-            enum: ["", "if_new", "if_exists"],
-          },
-          score: { description: "A number that is kept with the value." },
-          if_offset: ifOffset,
-          idempotency_key,
-          delta,
-          version_epoch,
-        },
-        {
-          data,
-          stream_data: {
-            description:
-              "What subscribers get in place of `data`, which those get who synchronise later. Any JSON value, of at most " +
-              `${limits.publicationBytesMax} bytes.`,
-          },
-          version: {
-            ...version,
-            description:
-              "Publish only if this is greater than the version of the key's value of the same `version_epoch`.",
-          },
-        },
-      ),
-      ...hasPayload,
+    fields: {
+      channel: channelNote,
+      key: keyNote,
+      b64data,
+      b64stream_data: {
+        description: "The same in base64, which wins over `stream_data`.",
+        contentEncoding: "base64",
+      },
+      tags,
+      key_mode: {
+        description:
+          "`if_new`: only if the map hasn't the key. `if_exists`: only if it has. Otherwise in any case.",
+        enum: ["", "if_new", "if_exists"],
+      },
+      score: { description: "A number that is kept with the value." },
+      if_offset: ifOffset,
+      idempotency_key,
+      delta,
+      version_epoch,
     },
+    texts: {
+      data,
+      stream_data: {
+        description:
+          "What subscribers get in place of `data`, which those get who synchronise later. Any JSON value, of at most " +
+          `${limits.publicationBytesMax} bytes.`,
+      },
+      version: {
+        ...version,
+        description:
+          "Publish only if this is greater than the version of the key's value of the same `version_epoch`.",
+      },
+    },
+    condition: hasPayload,
     result: changed,
     example: {
       request: { channel: "scores:today", key: "ada", data: { points: 3 } },
@@ -111,12 +98,12 @@ export const mapMethods = {
     tag: "maps",
     summary: "Remove a key",
     description: "Removes a key of a map, and tells the subscribers.",
-    request: requestOf(mapRemoveShape, {
+    fields: {
       channel: channelNote,
       key: keyNote,
       if_offset: ifOffset,
       idempotency_key,
-    }),
+    },
     result: changed,
     example: {
       request: { channel: "scores:today", key: "ada" },
@@ -127,7 +114,7 @@ export const mapMethods = {
     tag: "maps",
     summary: "Read the keys of a map",
     description: "Reads the values of a map in the order of their keys, in pages.",
-    request: requestOf(mapReadStateShape, {
+    fields: {
       channel: channelNote,
       cursor: {
         description: "The `cursor` of the page before; absent for the first page.",
@@ -141,7 +128,7 @@ export const mapMethods = {
           "The `offset` of the first page: later pages leave out what was changed since.",
       },
       revision_epoch: { description: "The `epoch` of the first page, likewise." },
-    }),
+    },
     result: object(
       "The entries, and the position of the map.",
       {
@@ -164,7 +151,7 @@ export const mapMethods = {
     tag: "maps",
     summary: "Read the changes of a map",
     description: "Reads the newest changes of a map that isn't ephemeral, and its position.",
-    request: requestOf(mapReadStreamShape, {
+    fields: {
       channel: channelNote,
       since_offset: {
         description:
@@ -173,7 +160,7 @@ export const mapMethods = {
       since_epoch: positionNotes.epoch,
       limit: limitNote,
       reverse: { description: "The newest change comes first." },
-    }),
+    },
     result: object("The changes, and the position of the map.", {
       entries: listOf(reference("MapEntry"), "The changes, in their order."),
       ...top,
@@ -188,7 +175,7 @@ export const mapMethods = {
     tag: "maps",
     summary: "How many keys a map has",
     description: "Counts the keys of a map.",
-    request: requestOf(channelShape, { channel: channelNote }),
+    fields: { channel: channelNote },
     result: object("The number of keys.", { num_keys: count("The keys.") }),
     example: { request: { channel: "scores:today" }, result: { num_keys: 1 } },
   },
@@ -196,7 +183,7 @@ export const mapMethods = {
     tag: "maps",
     summary: "Remove all keys of a map",
     description: "Removes all keys of a map and its stream. Its subscribers synchronise again.",
-    request: requestOf(channelShape, { channel: channelNote }),
+    fields: { channel: channelNote },
     example: { request: { channel: "scores:today" } },
   },
   shared_poll_publish: {
@@ -205,31 +192,26 @@ export const mapMethods = {
     description:
       "Tells a value to those who track the key, before the backend is asked for it. The namespace has " +
       "`shared_poll.publish_enabled`.",
-    request: {
-      ...requestOf(
-        pollPublishShape,
-        {
-          channel: channelNote,
-          key: keyNote,
-          b64data,
-          epoch: {
-            description:
-              "The numbering that `version` belongs to. With another one all clients begin anew.",
-            maxLength: limits.versionEpochBytesMax,
-          },
-        },
-        {
-          data,
-          version: {
-            ...version,
-            minimum: 1,
-            isRequired: true,
-            description: "Values with no greater version than the one that is known are dropped.",
-          },
-        },
-      ),
-      ...hasPayload,
+    fields: {
+      channel: channelNote,
+      key: keyNote,
+      b64data,
+      epoch: {
+        description:
+          "The numbering that `version` belongs to. With another one all clients begin anew.",
+        maxLength: limits.versionEpochBytesMax,
+      },
     },
+    texts: {
+      data,
+      version: {
+        ...version,
+        minimum: 1,
+        isRequired: true,
+        description: "Values with no greater version than the one that is known are dropped.",
+      },
+    },
+    condition: hasPayload,
     example: { request: { channel: "votes:poll", key: "ada", data: { votes: 3 }, version: 7 } },
   },
-} as const satisfies Record<string, MethodNote>;
+} as const satisfies Partial<MethodNotes>;

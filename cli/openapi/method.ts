@@ -1,13 +1,20 @@
+import type { OperationName } from "../../src/access/operations.ts";
+import type { FieldNote, FieldNotes, ShapeOf } from "./request.ts";
 import type { Schema } from "./schema.ts";
 
 /** The description of one method of the API. */
-export interface MethodNote {
+export interface MethodNote<Name extends OperationName = OperationName> {
   readonly tag: Tag;
   /** In a few words, without a full stop. */
   readonly summary: string;
   /** Paragraphs of plain text, in which backticks stand around names. */
   readonly description: string;
-  readonly request: Schema;
+  /** On the fields of the request's shape, in the order in which they are shown. */
+  readonly fields: FieldNotes<ShapeOf<Name>>;
+  /** On the fields that the parser reads from the text of the request, because JSON.parse would change them. */
+  readonly texts?: Readonly<Record<string, FieldNote>>;
+  /** Which of the fields are required together. */
+  readonly condition?: Schema;
   /** Absent for methods whose result is always `{}`. */
   readonly result?: Schema;
   readonly example: {
@@ -17,6 +24,9 @@ export interface MethodNote {
   /** The statuses of its application errors in transport mode, besides 400 and 500; by default 403, 404 and 429. */
   readonly statuses?: readonly TransportStatus[];
 }
+
+/** The descriptions of all methods of the API but `batch`. */
+export type MethodNotes = { readonly [Name in OperationName]: MethodNote<Name> };
 
 /** A status that only application errors in transport mode have. */
 export type TransportStatus = "403" | "404" | "416" | "429";

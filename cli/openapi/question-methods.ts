@@ -1,10 +1,7 @@
 /** The methods that ask who is connected and where, and those for users' status (docs/protocol.md 6.2). */
-import { connectionsShape, pageShape } from "../../src/api/question.ts";
-import { statusShape } from "../../src/api/user-status.ts";
 import { limits } from "../../src/limits.ts";
 import { pageNotes, userNote, usersNote } from "./fields.ts";
-import type { MethodNote } from "./method.ts";
-import { requestOf } from "./request.ts";
+import type { MethodNotes } from "./method.ts";
 import { flag, listOf, mapOf, object, reference, text } from "./schema.ts";
 
 const pageEnd = {
@@ -22,7 +19,7 @@ export const questionMethods = {
     tag: "connections",
     summary: "List the connections of a user",
     description: "Lists the connections of a user in whatever objects they are.",
-    request: requestOf(connectionsShape, { user: userNote, expression: "not shown" }),
+    fields: { user: userNote, expression: "not shown" },
     result: object(
       "The connections.",
       { connections: mapOf(reference("Connection"), "The connections by their IDs.") },
@@ -55,7 +52,7 @@ export const questionMethods = {
     tag: "channels",
     summary: "List the gateways",
     description: "Lists the gateways with what they hold, page by page.",
-    request: requestOf(pageShape, { pattern: "not shown", ...pageNotes }),
+    fields: { pattern: "not shown", ...pageNotes },
     result: object(
       "A page of gateways.",
       { nodes: listOf(reference("Node"), "The gateways, in the order of their names.") },
@@ -84,7 +81,7 @@ export const questionMethods = {
     tag: "channels",
     summary: "List the channels that have subscribers",
     description: "Lists channels with the number of their subscribers, page by page.",
-    request: requestOf(pageShape, {
+    fields: {
       pattern: {
         description:
           "Only channels whose names match this glob: `*` stands for any characters, `?` for one, `[a-z]` for one of a " +
@@ -92,7 +89,7 @@ export const questionMethods = {
         maxLength: limits.channelPatternCharactersMax,
       },
       ...pageNotes,
-    }),
+    },
     result: object(
       "A page of channels.",
       { channels: mapOf(reference("ChannelInfo"), "The channels by name.") },
@@ -107,20 +104,20 @@ export const questionMethods = {
     tag: "users",
     summary: "Say that users are active",
     description: `Notes that users are active now, and their state. ${ofStatus}`,
-    request: requestOf(statusShape, {
+    fields: {
       users: usersNote,
       state: {
         description: `A state of your own, such as "busy". At most ${limits.statusBytesMax} bytes.`,
         maxLength: limits.statusBytesMax,
       },
-    }),
+    },
     example: { request: { users: ["ada"], state: "busy" } },
   },
   get_user_status: {
     tag: "users",
     summary: "When users were active and online",
     description: `Tells the status of users, in the order of the request and each user once. ${ofStatus}`,
-    request: requestOf(statusShape, { users: usersNote, state: "not shown" }),
+    fields: { users: usersNote, state: "not shown" },
     result: object(
       "The statuses.",
       { statuses: listOf(reference("UserStatus"), "The statuses of the users.") },
@@ -137,7 +134,7 @@ export const questionMethods = {
     tag: "users",
     summary: "Forget the status of users",
     description: `Deletes what is known of users' status. ${ofStatus}`,
-    request: requestOf(statusShape, { users: usersNote, state: "not shown" }),
+    fields: { users: usersNote, state: "not shown" },
     example: { request: { users: ["ada"] } },
   },
-} as const satisfies Record<string, MethodNote>;
+} as const satisfies Partial<MethodNotes>;

@@ -4,8 +4,22 @@
  */
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
+import type { OperationName } from "../../src/access/operations.ts";
+import { eventsShape } from "../../src/api/events.ts";
+import { methods } from "../../src/api/methods.ts";
+import { broadcastShape } from "../../src/api/publish.ts";
 import type { Shaped } from "../../src/api/shape.ts";
 import type { Schema } from "./schema.ts";
+
+/** The shape of the requests of a method, by its name. */
+export const shapes = {
+  ...methods,
+  broadcast: { shape: broadcastShape },
+  events: { shape: eventsShape },
+} as const satisfies Readonly<Record<OperationName, { readonly shape: () => v.GenericSchema }>>;
+
+/** The shape of a method's requests. */
+export type ShapeOf<Name extends OperationName> = (typeof shapes)[Name]["shape"];
 
 /** What the description says of a field beside what the field's shape tells. */
 export interface FieldNote extends Omit<Schema, "properties" | "required"> {

@@ -1,17 +1,8 @@
 /** The methods that give orders for the connections of a user, or for tokens (docs/protocol.md 6.2). */
-import {
-  blockShape,
-  disconnectShape,
-  invalidateShape,
-  refreshShape,
-  revokeShape,
-  subscribeShape,
-  unsubscribeShape,
-} from "../../src/api/order.ts";
 import { limits } from "../../src/limits.ts";
 import { channelNote, endNote, positionNotes, rawNotes, targetNotes, userNote } from "./fields.ts";
-import type { MethodNote } from "./method.ts";
-import { type FieldNote, requestOf } from "./request.ts";
+import type { MethodNotes } from "./method.ts";
+import type { FieldNote } from "./request.ts";
 
 const untilDone =
   "The answer comes when all objects that hold connections of the user have carried it out. If they can't within 8 s, the " +
@@ -31,7 +22,7 @@ export const userMethods = {
     tag: "connections",
     summary: "Close connections of a user",
     description: `Closes connections. Their clients may connect again, unless the code is terminal. ${untilDone}`,
-    request: requestOf(disconnectShape, {
+    fields: {
       ...targetNotes,
       whitelist: {
         description: "The IDs of connections that are left alone.",
@@ -50,88 +41,82 @@ export const userMethods = {
           },
         },
       },
-    }),
+    },
     example: { request: { user: "ada" } },
   },
   unsubscribe: {
     tag: "connections",
     summary: "Unsubscribe connections of a user",
     description: `Ends the subscriptions of connections to a channel. ${untilDone}`,
-    request: requestOf(unsubscribeShape, { channel: channelNote, ...targetNotes }),
+    fields: { channel: channelNote, ...targetNotes },
     example: { request: { channel: "news", user: "ada" } },
   },
   subscribe: {
     tag: "connections",
     summary: "Subscribe connections of a user",
     description: `Makes a server-side subscription on each connection that isn't subscribed yet. ${untilDone}`,
-    request: requestOf(
-      subscribeShape,
-      {
-        channel: channelNote,
-        ...targetNotes,
-        expire_at: {
-          description: "When the subscription ends, in seconds since 1970; 0, or none, for never.",
-        },
-        b64info: info.encoded,
-        b64data: data.encoded,
-        recover_since: {
-          description: "Deliver what comes after this position, if the channel still has it.",
-          fields: positionNotes,
-        },
-        override: {
-          description: "Options of the namespace that the subscription has otherwise.",
-          fields: {
-            presence: overrideNote("The client is present on the channel."),
-            join_leave: overrideNote("The client's joins and leaves are told."),
-            force_push_join_leave: overrideNote("The client is told joins and leaves."),
-            force_positioning: overrideNote("The server checks that the client misses nothing."),
-            force_recovery: overrideNote("The client may recover what it missed."),
-          },
+    fields: {
+      channel: channelNote,
+      ...targetNotes,
+      expire_at: {
+        description: "When the subscription ends, in seconds since 1970; 0, or none, for never.",
+      },
+      b64info: info.encoded,
+      b64data: data.encoded,
+      recover_since: {
+        description: "Deliver what comes after this position, if the channel still has it.",
+        fields: positionNotes,
+      },
+      override: {
+        description: "Options of the namespace that the subscription has otherwise.",
+        fields: {
+          presence: overrideNote("The client is present on the channel."),
+          join_leave: overrideNote("The client's joins and leaves are told."),
+          force_push_join_leave: overrideNote("The client is told joins and leaves."),
+          force_positioning: overrideNote("The server checks that the client misses nothing."),
+          force_recovery: overrideNote("The client may recover what it missed."),
         },
       },
-      {
-        info: info.plain,
-        data: data.plain,
-        server_tags_filter: {
-          description: "The client gets only publications whose tags this filter lets through.",
-          $ref: "#/components/schemas/TagsFilter",
-        },
+    },
+    texts: {
+      info: info.plain,
+      data: data.plain,
+      server_tags_filter: {
+        description: "The client gets only publications whose tags this filter lets through.",
+        $ref: "#/components/schemas/TagsFilter",
       },
-    ),
+    },
     example: { request: { channel: "news", user: "ada" } },
   },
   refresh: {
     tag: "connections",
     summary: "Prolong or end connections of a user",
     description: `Gives connections a new end, and shows others new info of them. ${untilDone}`,
-    request: requestOf(
-      refreshShape,
-      {
-        ...targetNotes,
-        expired: { description: "Close the connections with 3005." },
-        expire_at: {
-          description:
-            "When the connections end, in seconds since 1970; 0, or none, for never. A time in the past closes them with " +
-            "3005.",
-        },
-        b64info: info.encoded,
+    fields: {
+      ...targetNotes,
+      expired: { description: "Close the connections with 3005." },
+      expire_at: {
+        description:
+          "When the connections end, in seconds since 1970; 0, or none, for never. A time in the past closes them with " +
+          "3005.",
       },
-      { info: info.plain },
-    ),
+      b64info: info.encoded,
+    },
+    texts: { info: info.plain },
     example: { request: { user: "ada", expire_at: 1_924_992_000 } },
   },
   block_user: {
     tag: "users",
     summary: "Keep a user out",
     description: `Closes all connections of the user with 3507, and refuses new ones. ${untilDone}`,
-    request: requestOf(blockShape, { user: userNote, expire_at: endNote }),
+    fields: { user: userNote, expire_at: endNote },
     example: { request: { user: "ada", expire_at: 1_924_992_000 } },
   },
   unblock_user: {
     tag: "users",
     summary: "Let a user in again",
     description: "Ends what `block_user` began.",
-    request: requestOf(blockShape, { user: userNote, expire_at: "not shown" }),
+    fields: { user: userNote, expire_at: "not shown" },
     example: { request: { user: "ada" } },
   },
   revoke_token: {
@@ -139,7 +124,7 @@ export const userMethods = {
     summary: "Take one token back",
     description:
       "Ends the connections (3500) and subscriptions (2000) that were made with the token, and refuses it from then on.",
-    request: requestOf(revokeShape, {
+    fields: {
       uid: {
         description: "The claim `jti` of the token.",
         minLength: 1,
@@ -147,7 +132,7 @@ export const userMethods = {
         isRequired: true,
       },
       expire_at: endNote,
-    }),
+    },
     example: { request: { uid: "5a1f1b4e", expire_at: 1_924_992_000 } },
   },
   invalidate_user_tokens: {
@@ -156,7 +141,7 @@ export const userMethods = {
     description:
       "Does what `revoke_token` does with the user's tokens that were issued before a time, and with those that don't say " +
       "when they were issued.",
-    request: requestOf(invalidateShape, {
+    fields: {
       user: userNote,
       issued_before: {
         description:
@@ -166,7 +151,7 @@ export const userMethods = {
       channel: {
         description: "Only subscription tokens for this channel are meant; absent for all tokens.",
       },
-    }),
+    },
     example: { request: { user: "ada", issued_before: 1_767_225_600 } },
   },
-} as const satisfies Record<string, MethodNote>;
+} as const satisfies Partial<MethodNotes>;

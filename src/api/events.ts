@@ -39,11 +39,12 @@ export function parseEventsRequest(
   const parsed = parseShape(eventsShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const { object: named, since, limit } = parsed.value;
+  const asked = { method: "events", caller } as const;
   const object = parseEventObject(named);
-  if (object === undefined) return checkMethod("events", caller.key) ?? refusedRequest(notAnObject);
+  if (object === undefined) return checkMethod(asked) ?? refusedRequest(notAnObject);
   const refused = object.name.startsWith(channelPrefix)
-    ? checkChannel(object.name.slice(channelPrefix.length), "events", caller)
-    : checkAllChannels("events", caller.key);
+    ? checkChannel(object.name.slice(channelPrefix.length), asked)
+    : checkAllChannels(asked);
   if (refused?.outcome === "refused") return refused;
   if (events === undefined) return switchedOff;
   if (limit > limits.eventsAnswerMax)

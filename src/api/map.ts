@@ -1,5 +1,4 @@
-/** The parsers of the methods for maps (docs/protocol.md 3.4 and 6.2). */
-import { type OperationName, operationOf } from "../access/operations.ts";
+import { operationOf } from "../access/operations.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import type { ChannelOptions, MapOptions } from "../config/config.ts";
 import type { MapOperation } from "../contract/channel-call.ts";
@@ -10,13 +9,7 @@ import { errorCodes } from "../protocol/codes.ts";
 import { memberText } from "../protocol/json/text.ts";
 import { payloadLength, type Payload } from "../protocol/payload.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import {
-  type ApiCaller,
-  type Call,
-  type ParsedEntry,
-  type Refused,
-  refusedRequest,
-} from "./command.ts";
+import { type Call, type ParsedEntry, type Refused, refusedRequest } from "./command.ts";
 import { refusedKey, refusedKeyText } from "./key.ts";
 import {
   formatProblem,
@@ -36,21 +29,20 @@ import {
   objectOf,
   offsetField,
   optionalOffsetField,
-  parseShape,
+  type ApiMethod,
+  type MethodRequest,
   safeIntegerField,
+  type Shaped,
   shapes,
   strayField,
   textField,
 } from "./shape.ts";
 
-/** Parses a `map_publish` request. */
-export function parseMapPublish(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(mapPublishShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+function publishEntry(fields: Shaped<typeof mapPublishShape>, asked: MethodRequest): ParsedEntry {
+  const { params, caller } = asked;
   const version = parseVersion(params);
   if (typeof version === "object") return version;
-  const fields = parsed.value;
-  const checked = checkMap(fields.channel, "map_publish", caller);
+  const checked = checkMap(fields.channel, asked);
   if (checked.outcome === "refused") return checked;
   const refused = refusedKey(fields.key);
   if (refused !== undefined) return refused;
@@ -97,19 +89,16 @@ function parseStreamData(params: string, encoded: string): StreamData {
     : { outcome: "data", data };
 }
 
-/** Parses a `map_remove` request. */
-export function parseMapRemove(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(mapRemoveShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { channel, key, idempotency_key: idempotencyKey } = parsed.value;
-  const checked = checkMap(channel, "map_remove", caller);
+function removeEntry(fields: Shaped<typeof mapRemoveShape>, asked: MethodRequest): ParsedEntry {
+  const { channel, key, idempotency_key: idempotencyKey } = fields;
+  const checked = checkMap(channel, asked);
   if (checked.outcome === "refused") return checked;
   const refused = refusedKey(key);
   if (refused !== undefined) return refused;
   if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
     return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
-  const request = { key, idempotencyKey, ...ifOffsetOf(parsed.value) };
-  return mapCall(channel, { method: "map_remove", request, key: caller.key.name });
+  const request = { key, idempotencyKey, ...ifOffsetOf(fields) };
+  return mapCall(channel, { method: "map_remove", request, key: asked.caller.key.name });
 }
 
 /** The condition of a change; none if there is no condition. 0 is one: nothing is there yet. */
@@ -120,12 +109,12 @@ function ifOffsetOf(fields: { readonly if_offset?: number | null | undefined }):
   return typeof ifOffset === "number" ? { ifOffset } : {};
 }
 
-/** Parses a `map_read_state` request. */
-export function parseReadState(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(mapReadStateShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { channel, cursor, limit, key, asc, revision_offset, revision_epoch } = parsed.value;
-  const checked = checkMap(channel, "map_read_state", caller);
+function readStateEntry(
+  fields: Shaped<typeof mapReadStateShape>,
+  asked: MethodRequest,
+): ParsedEntry {
+  const { channel, cursor, limit, key, asc, revision_offset, revision_epoch } = fields;
+  const checked = checkMap(channel, asked);
   if (checked.outcome === "refused") return checked;
   const refused = refusedKeyText(key) ?? refusedLimit(limit);
   if (refused !== undefined) return refused;
@@ -136,12 +125,12 @@ export function parseReadState(params: string, caller: ApiCaller): ParsedEntry {
   return mapCall(channel, { method: "map_read_state", request });
 }
 
-/** Parses a `map_read_stream` request. */
-export function parseReadStream(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(mapReadStreamShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { channel, since_offset, since_epoch, limit, reverse } = parsed.value;
-  const checked = checkMap(channel, "map_read_stream", caller);
+function readStreamEntry(
+  fields: Shaped<typeof mapReadStreamShape>,
+  asked: MethodRequest,
+): ParsedEntry {
+  const { channel, since_offset, since_epoch, limit, reverse } = fields;
+  const checked = checkMap(channel, asked);
   if (checked.outcome === "refused") return checked;
   if (checked.map.mode === "ephemeral") {
     const detail = "the channel is an ephemeral map, which keeps no stream";
@@ -159,18 +148,15 @@ function positionOf(offset: number, epoch: string): StreamPosition | undefined {
   return offset === 0 && epoch === "" ? undefined : { offset, epoch };
 }
 
-/** Parses the request of a method for maps whose only parameter is a channel. */
-export function parseMapOnly(
+/** The entry of a method whose only parameter is a channel. */
+function mapEntry(
   method: "map_stats" | "map_clear",
-  params: string,
-  caller: ApiCaller,
+  { channel }: Shaped<typeof channelShape>,
+  asked: MethodRequest,
 ): ParsedEntry {
-  const parsed = parseShape(channelShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { channel } = parsed.value;
-  const checked = checkMap(channel, method, caller);
+  const checked = checkMap(channel, asked);
   if (checked.outcome === "refused") return checked;
-  if (method === "map_clear" && asks(params, "key")) return strayField("key");
+  if (method === "map_clear" && asks(asked.params, "key")) return strayField("key");
   return mapCall(channel, { method });
 }
 
@@ -214,33 +200,29 @@ const requestShapes = shapes(() => ({
 }));
 
 /** A `map_publish` request, without `data`, `stream_data` and `version`, which are read from the text. */
-export const mapPublishShape = () => requestShapes().publish;
+const mapPublishShape = () => requestShapes().publish;
 
 /** A `map_remove` request. */
-export const mapRemoveShape = () => requestShapes().remove;
+const mapRemoveShape = () => requestShapes().remove;
 
 /** A `map_read_state` request. */
-export const mapReadStateShape = () => requestShapes().readState;
+const mapReadStateShape = () => requestShapes().readState;
 
 /** A `map_read_stream` request. */
-export const mapReadStreamShape = () => requestShapes().readStream;
+const mapReadStreamShape = () => requestShapes().readStream;
 
 type CheckedMap =
   | { readonly outcome: "map"; readonly options: ChannelOptions; readonly map: MapOptions }
   | Refused;
 
 /** Finds the options of a map, as {@link checkChannel} does; error 107 if the channel is none. */
-function checkMap(
-  channel: string,
-  method: MapOperation["method"] & OperationName,
-  caller: ApiCaller,
-): CheckedMap {
-  const checked = checkChannel(channel, method, caller);
+function checkMap(channel: string, asked: MethodRequest): CheckedMap {
+  const checked = checkChannel(channel, asked);
   if (checked.outcome === "refused") return checked;
   const { options } = checked;
   if (options.map === undefined)
     return refusedRequest("the channel's namespace is not one of maps");
-  if (options.subscriptionType !== "map" && operationOf(method).changes === true)
+  if (options.subscriptionType !== "map" && operationOf(asked.method).changes === true)
     return refusedRequest("the channel is a presence map, which nobody changes");
   return { outcome: "map", options, map: options.map };
 }
@@ -248,3 +230,19 @@ function checkMap(
 function mapCall(channel: string, command: MapOperation): Call {
   return { outcome: "call", channel, command };
 }
+
+/** The methods for maps (docs/protocol.md 3.4 and 6.2). */
+export const mapMethods = {
+  map_publish: { shape: mapPublishShape, entry: publishEntry },
+  map_remove: { shape: mapRemoveShape, entry: removeEntry },
+  map_read_state: { shape: mapReadStateShape, entry: readStateEntry },
+  map_read_stream: { shape: mapReadStreamShape, entry: readStreamEntry },
+  map_stats: {
+    shape: channelShape,
+    entry: (fields, request) => mapEntry("map_stats", fields, request),
+  } satisfies ApiMethod<typeof channelShape>,
+  map_clear: {
+    shape: channelShape,
+    entry: (fields, request) => mapEntry("map_clear", fields, request),
+  } satisfies ApiMethod<typeof channelShape>,
+} as const;

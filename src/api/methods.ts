@@ -1,4 +1,5 @@
 import { type CommandName, isCommandName } from "../access/operations.ts";
+import type * as v from "valibot";
 import { errorCodes } from "../protocol/codes.ts";
 import {
   type ApiCaller,
@@ -9,30 +10,15 @@ import {
   type SingleName,
   singleCommand,
 } from "./command.ts";
-import {
-  parseBlock,
-  parseDisconnect,
-  parseInvalidate,
-  parseRefresh,
-  parseRevoke,
-  parseSubscribe,
-  parseUnblock,
-  parseUnsubscribe,
-} from "./order.ts";
-import { parseChannels, parseConnections, parseInfo } from "./question.ts";
-import { parseStatus, parseUpdateStatus } from "./user-status.ts";
-import {
-  parseMapOnly,
-  parseMapPublish,
-  parseMapRemove,
-  parseReadState,
-  parseReadStream,
-} from "./map.ts";
-import { parsePollPublish } from "./poll-publish.ts";
-import { parseBroadcast, parsePublish } from "./publish.ts";
-import { parseChannelRequest, parseHistory } from "./read.ts";
-import { parseInspect, parseWhy } from "./why.ts";
-import { objectOf, parseShape, textField } from "./shape.ts";
+import { mapMethods } from "./map.ts";
+import { orderMethods } from "./order.ts";
+import { pollMethods } from "./poll-publish.ts";
+import { parseBroadcast, publishMethods } from "./publish.ts";
+import { questionMethods } from "./question.ts";
+import { readMethods } from "./read.ts";
+import { type ApiMethod, objectOf, parseSelection, parseShape, textField } from "./shape.ts";
+import { statusMethods } from "./user-status.ts";
+import { whyMethods } from "./why.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
 export const missingProMethods = [
@@ -111,36 +97,23 @@ function notFound(detail: string): Refused {
 
 /** Parses the parameters of a method with one entry, like {@link parseCommand}. */
 export function parseEntry(name: SingleName, params: string, caller: ApiCaller): ParsedEntry {
-  return parsers[name](params, caller);
+  const method: AnyMethod = methods[name];
+  const parse = method.selects === true ? parseSelection : parseShape;
+  const parsed = parse(method.shape, params);
+  if (parsed.outcome !== "shape") return parsed;
+  return method.entry(parsed.value, { method: name, params, caller });
 }
 
-const parsers: Readonly<Record<SingleName, (params: string, caller: ApiCaller) => ParsedEntry>> = {
-  publish: parsePublish,
-  history: parseHistory,
-  history_remove: (params, caller) => parseChannelRequest("history_remove", params, caller),
-  presence: (params, caller) => parseChannelRequest("presence", params, caller),
-  presence_stats: (params, caller) => parseChannelRequest("presence_stats", params, caller),
-  disconnect: parseDisconnect,
-  unsubscribe: parseUnsubscribe,
-  subscribe: parseSubscribe,
-  refresh: parseRefresh,
-  block_user: parseBlock,
-  unblock_user: parseUnblock,
-  revoke_token: parseRevoke,
-  invalidate_user_tokens: parseInvalidate,
-  connections: parseConnections,
-  info: parseInfo,
-  channels: parseChannels,
-  update_user_status: parseUpdateStatus,
-  get_user_status: (params, caller) => parseStatus("get_user_status", params, caller),
-  delete_user_status: (params, caller) => parseStatus("delete_user_status", params, caller),
-  why: parseWhy,
-  inspect: parseInspect,
-  map_publish: parseMapPublish,
-  map_remove: parseMapRemove,
-  map_read_state: parseReadState,
-  map_read_stream: parseReadStream,
-  map_stats: (params, caller) => parseMapOnly("map_stats", params, caller),
-  map_clear: (params, caller) => parseMapOnly("map_clear", params, caller),
-  shared_poll_publish: parsePollPublish,
-};
+type AnyMethod = ApiMethod<() => v.GenericSchema<unknown, object>>;
+
+/** How the requests of each method are read that has one entry. */
+export const methods = {
+  ...publishMethods,
+  ...readMethods,
+  ...orderMethods,
+  ...questionMethods,
+  ...statusMethods,
+  ...whyMethods,
+  ...mapMethods,
+  ...pollMethods,
+} as const satisfies Readonly<Record<SingleName, AnyMethod>>;

@@ -12,20 +12,14 @@ import { parseServerFilter } from "../protocol/json/server-filter.ts";
 import type { SubscriptionOverride } from "../access/claims.ts";
 import { isTokenUid, parseBase64Json } from "../access/parse-claims.ts";
 import { tokenKey, userKey } from "../contract/identity-key.ts";
-import {
-  type ApiCaller,
-  type Entry,
-  type ParsedEntry,
-  type Refused,
-  refusedRequest,
-} from "./command.ts";
+import { type Entry, type ParsedEntry, type Refused, refusedRequest } from "./command.ts";
 import {
   checkAllChannels,
   checkChannel,
   flagField,
   objectOf,
   offsetField,
-  parseSelection,
+  type MethodRequest,
   type Shaped,
   refusedUser,
   shape,
@@ -35,18 +29,16 @@ import {
 } from "./shape.ts";
 
 /**
- * The parsers of the methods that give orders for the connections of a user (docs/protocol.md 6.2): disconnect,
- * unsubscribe, subscribe, refresh, block_user, unblock_user, revoke_token and invalidate_user_tokens. An order names a
- * user, and may be narrowed down to one connection. Without a user it names one anonymous connection. A revocation names
- * a token.
+ * The methods that give orders for the connections of a user (docs/protocol.md 6.2). An order names a user, and may be
+ * narrowed down to one connection. Without a user it names one anonymous connection. A revocation names a token.
  */
 
-/** Parses a `disconnect` request. */
-export function parseDisconnect(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(disconnectShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { user, client, session, whitelist, disconnect } = parsed.value;
-  const refused = checkAllChannels("disconnect", caller.key);
+function disconnectEntry(
+  fields: Shaped<typeof disconnectShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const { user, client, session, whitelist, disconnect } = fields;
+  const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
   if (whitelist.length > limits.orderWhitelistMax)
     return refusedRequest(`whitelist has more than ${limits.orderWhitelistMax} entries`);
@@ -60,32 +52,33 @@ export function parseDisconnect(params: string, caller: ApiCaller): ParsedEntry 
   });
 }
 
-/** Parses an `unsubscribe` request. */
-export function parseUnsubscribe(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(unsubscribeShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { channel, user, client, session } = parsed.value;
-  const checked = checkChannel(channel, "unsubscribe", caller);
+function unsubscribeEntry(
+  fields: Shaped<typeof unsubscribeShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const { channel, user, client, session } = fields;
+  const checked = checkChannel(channel, request);
   if (checked.outcome === "refused") return checked;
   return orderEntry(user, { method: "unsubscribe", channel, ...targetOf({ client, session }) });
 }
 
-/** Parses a `subscribe` request. */
-export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(subscribeShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { channel, user, client, session, expire_at: expireAtSeconds, override } = parsed.value;
-  const checked = checkChannel(channel, "subscribe", caller);
+function subscribeEntry(
+  fields: Shaped<typeof subscribeShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const { channel, user, client, session, expire_at: expireAtSeconds, override } = fields;
+  const { params, caller } = request;
+  const checked = checkChannel(channel, request);
   if (checked.outcome === "refused") return checked;
-  const info = rawField(params, "info", parsed.value.b64info);
-  const data = rawField(params, "data", parsed.value.b64data);
+  const info = rawField(params, "info", fields.b64info);
+  const data = rawField(params, "data", fields.b64data);
   if (info === "malformed" || data === "malformed") return notBase64Json;
   const filter = parseServerFilter({
     server_tags_filter: jsonValue(memberText(params, "server_tags_filter") ?? "null"),
   });
   if (filter.outcome === "invalid") return refusedRequest(filter.reason);
   if (hasPassed(expireAtSeconds, caller.nowMs)) return endedSubscribe;
-  const since = parsed.value.recover_since;
+  const since = fields.recover_since;
   return orderEntry(user, {
     method: "subscribe",
     subscription: {
@@ -101,14 +94,11 @@ export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
   });
 }
 
-/** Parses a `refresh` request. */
-export function parseRefresh(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(refreshShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { user, client, session, expired, expire_at: expireAtSeconds, b64info } = parsed.value;
-  const refused = checkAllChannels("refresh", caller.key);
+function refreshEntry(fields: Shaped<typeof refreshShape>, request: MethodRequest): ParsedEntry {
+  const { user, client, session, expired, expire_at: expireAtSeconds, b64info } = fields;
+  const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
-  const info = rawField(params, "info", b64info);
+  const info = rawField(request.params, "info", b64info);
   if (info === "malformed") return notBase64Json;
   return orderEntry(user, {
     method: "refresh",
@@ -119,27 +109,18 @@ export function parseRefresh(params: string, caller: ApiCaller): ParsedEntry {
   });
 }
 
-/** Parses a `block_user` request. */
-export function parseBlock(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(blockShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { user, expire_at: expireAtSeconds } = parsed.value;
-  return namedEntry(user, { method: "block_user", expireAtSeconds }, caller);
+function blockEntry(fields: Shaped<typeof blockShape>, request: MethodRequest): ParsedEntry {
+  const { user, expire_at: expireAtSeconds } = fields;
+  return namedEntry(user, { method: "block_user", expireAtSeconds }, request);
 }
 
-/** Parses an `unblock_user` request. */
-export function parseUnblock(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(blockShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  return namedEntry(parsed.value.user, { method: "unblock_user" }, caller);
+function unblockEntry(fields: Shaped<typeof blockShape>, request: MethodRequest): ParsedEntry {
+  return namedEntry(fields.user, { method: "unblock_user" }, request);
 }
 
-/** Parses a `revoke_token` request. */
-export function parseRevoke(params: string, { key }: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(revokeShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { uid, expire_at: expireAtSeconds } = parsed.value;
-  const refused = checkAllChannels("revoke_token", key);
+function revokeEntry(fields: Shaped<typeof revokeShape>, request: MethodRequest): ParsedEntry {
+  const { uid, expire_at: expireAtSeconds } = fields;
+  const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
   if (uid === "") return refusedRequest("uid is required");
   if (!isTokenUid(uid)) {
@@ -153,13 +134,13 @@ export function parseRevoke(params: string, { key }: ApiCaller): ParsedEntry {
   };
 }
 
-/** Parses an `invalidate_user_tokens` request. */
-export function parseInvalidate(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(invalidateShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { user, channel, issued_before, expire_at: expireAtSeconds } = parsed.value;
+function invalidateEntry(
+  fields: Shaped<typeof invalidateShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const { user, channel, issued_before, expire_at: expireAtSeconds } = fields;
   if (channel !== "") {
-    const checked = checkChannel(channel, "invalidate_user_tokens", caller);
+    const checked = checkChannel(channel, request);
     if (checked.outcome === "refused") return checked;
     if (user === "") return refusedRequest("user is required");
   }
@@ -169,12 +150,12 @@ export function parseInvalidate(params: string, caller: ApiCaller): ParsedEntry 
     issuedBeforeSeconds: issued_before,
     expireAtSeconds,
   };
-  return channel === "" ? namedEntry(user, order, caller) : orderEntry(user, order);
+  return channel === "" ? namedEntry(user, order, request) : orderEntry(user, order);
 }
 
 /** An order that only makes sense for a user with an ID. */
-function namedEntry(user: string, order: UserOrder, { key }: ApiCaller): Entry {
-  const refused = checkAllChannels(order.method, key);
+function namedEntry(user: string, order: UserOrder, request: MethodRequest): Entry {
+  const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
   return user === "" ? refusedRequest("user is required") : orderEntry(user, order);
 }
@@ -264,7 +245,7 @@ function checkCode({ code, reason }: DisconnectCode): CheckedCode {
 }
 
 /** A `disconnect` request. */
-export const disconnectShape = shape(() => ({
+const disconnectShape = shape(() => ({
   user: textField(),
   client: textField(),
   session: textField(),
@@ -284,7 +265,7 @@ const overrideShape = () =>
   });
 
 /** A `subscribe` request, without `info`, `data` and `server_tags_filter`, which are read from the text. */
-export const subscribeShape = shape(() => ({
+const subscribeShape = shape(() => ({
   channel: textField(),
   user: textField(),
   client: textField(),
@@ -297,13 +278,13 @@ export const subscribeShape = shape(() => ({
 }));
 
 /** A `block_user` request; an `unblock_user` request has no `expire_at`. */
-export const blockShape = shape(() => ({ user: textField(), expire_at: offsetField() }));
+const blockShape = shape(() => ({ user: textField(), expire_at: offsetField() }));
 
 /** A `revoke_token` request. */
-export const revokeShape = shape(() => ({ uid: textField(), expire_at: offsetField() }));
+const revokeShape = shape(() => ({ uid: textField(), expire_at: offsetField() }));
 
 /** An `invalidate_user_tokens` request. */
-export const invalidateShape = shape(() => ({
+const invalidateShape = shape(() => ({
   user: textField(),
   channel: textField(),
   issued_before: offsetField(),
@@ -311,7 +292,7 @@ export const invalidateShape = shape(() => ({
 }));
 
 /** A `refresh` request, without `info`, which is read from the text. */
-export const refreshShape = shape(() => ({
+const refreshShape = shape(() => ({
   user: textField(),
   client: textField(),
   session: textField(),
@@ -321,12 +302,24 @@ export const refreshShape = shape(() => ({
 }));
 
 /** An `unsubscribe` request. */
-export const unsubscribeShape = shape(() => ({
+const unsubscribeShape = shape(() => ({
   channel: textField(),
   user: textField(),
   client: textField(),
   session: textField(),
 }));
+
+/** How the requests of these methods are read. */
+export const orderMethods = {
+  disconnect: { shape: disconnectShape, selects: true, entry: disconnectEntry },
+  unsubscribe: { shape: unsubscribeShape, selects: true, entry: unsubscribeEntry },
+  subscribe: { shape: subscribeShape, selects: true, entry: subscribeEntry },
+  refresh: { shape: refreshShape, selects: true, entry: refreshEntry },
+  block_user: { shape: blockShape, selects: true, entry: blockEntry },
+  unblock_user: { shape: blockShape, selects: true, entry: unblockEntry },
+  revoke_token: { shape: revokeShape, selects: true, entry: revokeEntry },
+  invalidate_user_tokens: { shape: invalidateShape, selects: true, entry: invalidateEntry },
+} as const;
 
 /** The entry, or the refusal of what the configuration has switched off (`client.users`). */
 export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): Entry {

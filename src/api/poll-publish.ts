@@ -1,24 +1,24 @@
-/** The parser of `shared_poll_publish` (docs/protocol.md 3.5 and 6.2). */
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { acceptsData } from "../channel/publication-request.ts";
-import { type ApiCaller, type ParsedEntry, refusedRequest } from "./command.ts";
+import { type ParsedEntry, refusedRequest } from "./command.ts";
 import { refusedKey } from "./key.ts";
 import { formatProblem, overLimit, parsePublication, parseVersion, takesEmpty } from "./publish.ts";
-import { checkChannel, parseShape, shape, textField } from "./shape.ts";
+import { checkChannel, type MethodRequest, shape, type Shaped, textField } from "./shape.ts";
 
 /**
- * Parses a `shared_poll_publish` request. It is refused with 107 on a channel that is no shared poll, and with 108
- * where `shared_poll.publish_enabled` is off.
+ * The request is refused with 107 on a channel that is no shared poll, and with 108 where
+ * `shared_poll.publish_enabled` is off.
  */
-export function parsePollPublish(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(pollPublishShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+function pollPublishEntry(
+  { channel, key, b64data, epoch }: Shaped<typeof pollPublishShape>,
+  asked: MethodRequest,
+): ParsedEntry {
+  const { params, caller } = asked;
   const version = parseVersion(params);
   if (typeof version === "object") return version;
-  const { channel, key, b64data, epoch } = parsed.value;
-  const checked = checkChannel(channel, "shared_poll_publish", caller);
+  const checked = checkChannel(channel, asked);
   if (checked.outcome === "refused") return checked;
   const { sharedPoll } = checked.options;
   if (sharedPoll === undefined)
@@ -44,7 +44,7 @@ export function parsePollPublish(params: string, caller: ApiCaller): ParsedEntry
 }
 
 /** A `shared_poll_publish` request, without `data` and `version`, which are read from the text. */
-export const pollPublishShape = shape(() => ({
+const pollPublishShape = shape(() => ({
   channel: textField(),
   key: textField(),
   b64data: textField(),
@@ -53,3 +53,8 @@ export const pollPublishShape = shape(() => ({
 
 /** A publication with none of the fields that a shared poll's hasn't. */
 const bare = { skip_history: false, idempotency_key: "", delta: false, version_epoch: "" };
+
+/** The method of shared polls (docs/protocol.md 3.5 and 6.2). */
+export const pollMethods = {
+  shared_poll_publish: { shape: pollPublishShape, entry: pollPublishEntry },
+} as const;

@@ -2,7 +2,6 @@ import type { ChannelOptions } from "../config/config.ts";
 import {
   type ApiCaller,
   type Entry,
-  type ParsedEntry,
   type ParsedCommand,
   singleCommand,
   type Malformed,
@@ -12,6 +11,7 @@ import {
 import {
   checkChannel,
   checkMethod,
+  type MethodRequest,
   optionalOffsetField,
   parseShape,
   type Shaped,
@@ -39,22 +39,14 @@ import {
 import type { Tags } from "../protocol/publication.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
-/** Parses a `publish` request (docs/protocol.md 6.2). */
-export function parsePublish(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(publishShape, params);
-  if (parsed.outcome === "malformed") return parsed;
+function publishEntry(
+  fields: Shaped<typeof publishShape>,
+  asked: MethodRequest,
+): Entry | Malformed {
+  const { params, caller } = asked;
   const version = parseVersion(params);
   if (typeof version === "object") return version;
-  return publishEntry(params, parsed.value, version, caller);
-}
-
-function publishEntry(
-  params: string,
-  fields: Shaped<typeof publishShape>,
-  version: bigint,
-  caller: ApiCaller,
-): Entry {
-  const checked = checkChannel(fields.channel, "publish", caller);
+  const checked = checkChannel(fields.channel, asked);
   if (checked.outcome === "refused") return checked;
   const publication = parsePublication(params, fields, version, () => takesEmpty(checked.options));
   if (publication.outcome === "refused") return publication;
@@ -80,11 +72,16 @@ function refusedCondition(
 }
 
 /** A `publish` request, without `data` and `version`, which are read from the text. */
-export const publishShape = shape(() => ({
+const publishShape = shape(() => ({
   channel: textField(),
   ...publicationFields(),
   if_offset: optionalOffsetField(),
 }));
+
+/** How the requests of `publish` are read. */
+export const publishMethods = {
+  publish: { shape: publishShape, entry: publishEntry },
+} as const;
 
 /**
  * Parses a `broadcast` request (docs/protocol.md 6.2). A fault of the publication or of the list refuses the whole
@@ -96,7 +93,7 @@ export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand
   const version = parseVersion(params);
   if (typeof version === "object") return version;
   const { channels } = parsed.value;
-  const refused = checkMethod("broadcast", caller.key) ?? refusedList(channels, params);
+  const refused = checkMethod({ method: "broadcast", caller }) ?? refusedList(channels, params);
   if (refused !== undefined) return singleCommand("broadcast", refused);
   const someTakesEmpty = () =>
     channels.some((channel) => {
@@ -121,7 +118,7 @@ function refusedList(channels: readonly string[], params: string) {
 }
 
 function broadcastEntry(channel: string, request: PublicationRequest, caller: ApiCaller): Entry {
-  const checked = checkChannel(channel, "broadcast", caller);
+  const checked = checkChannel(channel, { method: "broadcast", caller });
   if (checked.outcome === "refused") return checked;
   return publishCall(channel, request, checked.options, caller);
 }

@@ -1,6 +1,5 @@
 import { limits } from "../limits.ts";
 import {
-  type ApiCaller,
   type Entry,
   type Page,
   type ParsedEntry,
@@ -11,48 +10,42 @@ import {
 import { compileGlob } from "../access/name-glob.ts";
 import {
   checkAllChannels,
-  parseSelection,
-  parseShape,
+  type MethodRequest,
   refusedUser,
   shape,
+  type Shaped,
   textField,
   uint32Field,
 } from "./shape.ts";
 
 /**
- * The parsers of the methods that ask who is connected, and where (docs/protocol.md 6.2). A key has to admit all
+ * The methods that ask who is connected, and where (docs/protocol.md 6.2). A key has to admit all
  * channels, because the answers name channels.
  */
 
-/** Parses a `connections` request. */
-export function parseConnections(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseSelection(connectionsShape, params);
-  if (parsed.outcome !== "shape") return parsed;
-  const { user, expression } = parsed.value;
+function connectionsEntry(
+  fields: Shaped<typeof connectionsShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const { user, expression } = fields;
   if (expression !== "")
     return refusedRequest("expression is not supported: connections are found by user alone");
-  return questionEntry({ method: "connections", user }, caller, [user]);
+  return questionEntry({ method: "connections", user }, request, [user]);
 }
 
-/** Parses an `info` request. */
-export function parseInfo(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(pageShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const page = pageOf(parsed.value);
-  if ("error" in page) return checkAllChannels("info", caller.key) ?? page;
-  return questionEntry({ method: "info", page }, caller, []);
+function infoEntry(fields: Shaped<typeof pageShape>, request: MethodRequest): ParsedEntry {
+  const page = pageOf(fields);
+  if ("error" in page) return checkAllChannels(request) ?? page;
+  return questionEntry({ method: "info", page }, request, []);
 }
 
-/** Parses a `channels` request. */
-export function parseChannels(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(pageShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { pattern } = parsed.value;
-  const page = pageOf(parsed.value);
+function channelsEntry(fields: Shaped<typeof pageShape>, request: MethodRequest): ParsedEntry {
+  const { pattern } = fields;
+  const page = pageOf(fields);
   const fault = "error" in page ? page : checkPattern(pattern);
-  if (fault !== undefined) return checkAllChannels("channels", caller.key) ?? fault;
+  if (fault !== undefined) return checkAllChannels(request) ?? fault;
   if ("error" in page) return page;
-  return questionEntry({ method: "channels", pattern, page }, caller, []);
+  return questionEntry({ method: "channels", pattern, page }, request, []);
 }
 
 function pageOf({
@@ -78,8 +71,12 @@ function checkPattern(pattern: string): Refused | undefined {
 }
 
 /** A question about these users, if the key admits it. */
-function questionEntry(question: Question, { key }: ApiCaller, users: readonly string[]): Entry {
-  const refused = checkAllChannels(question.method, key);
+function questionEntry(
+  question: Question,
+  request: MethodRequest,
+  users: readonly string[],
+): Entry {
+  const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
   if (users.includes("")) return refusedRequest("user is required");
   const bad = users.map(refusedUser).find((one) => one !== undefined);
@@ -88,10 +85,17 @@ function questionEntry(question: Question, { key }: ApiCaller, users: readonly s
 }
 
 /** A `connections` request. */
-export const connectionsShape = shape(() => ({ user: textField(), expression: textField() }));
+const connectionsShape = shape(() => ({ user: textField(), expression: textField() }));
 /** A `channels` request; an `info` request has no pattern. */
-export const pageShape = shape(() => ({
+const pageShape = shape(() => ({
   pattern: textField(),
   cursor: textField(),
   limit: uint32Field(),
 }));
+
+/** How the requests of these methods are read. */
+export const questionMethods = {
+  connections: { shape: connectionsShape, selects: true, entry: connectionsEntry },
+  info: { shape: pageShape, entry: infoEntry },
+  channels: { shape: pageShape, entry: channelsEntry },
+} as const;

@@ -1,36 +1,25 @@
-/** The parsers of the methods that publish nothing: history, history_remove, presence and presence_stats. */
 import * as v from "valibot";
 import { errorCodes } from "../protocol/codes.ts";
 import type { HistoryQuery } from "../contract/channel-call.ts";
-import {
-  type ApiCaller,
-  type Entry,
-  type ParsedEntry,
-  type Refused,
-  refusedRequest,
-} from "./command.ts";
+import { type Entry, type Refused, refusedRequest } from "./command.ts";
 import {
   checkChannel,
   flagField,
   int32Field,
   objectOf,
   offsetField,
-  parseShape,
+  type ApiMethod,
+  type MethodRequest,
   type Shaped,
   shape,
   textField,
 } from "./shape.ts";
 
-/** Parses a `history` request (docs/protocol.md 6.2). */
-export function parseHistory(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(historyShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  return historyEntry(parsed.value, caller);
-}
-
-function historyEntry(request: Shaped<typeof historyShape>, caller: ApiCaller): Entry {
-  const { channel, limit, reverse, since } = request;
-  const checked = checkChannel(channel, "history", caller);
+function historyEntry(
+  { channel, limit, reverse, since }: Shaped<typeof historyShape>,
+  request: MethodRequest,
+): Entry {
+  const checked = checkChannel(channel, request);
   if (checked.outcome === "refused") return checked;
   if (checked.options.subscriptionType !== "stream") return noHistory;
   const query = { limit, reverse, ...(since && { since }) };
@@ -60,23 +49,20 @@ export function refusedLimit(limit: number): Refused | undefined {
 }
 
 /** A `history` request. */
-export const historyShape = shape(() => ({
+const historyShape = shape(() => ({
   channel: textField(),
   limit: int32Field(),
   since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
   reverse: flagField(),
 }));
 
-/** Parses the request of a method whose only parameter is a channel. */
-export function parseChannelRequest(
+/** The entry of a method whose only parameter is a channel. */
+function channelEntry(
   method: "history_remove" | "presence" | "presence_stats",
-  params: string,
-  caller: ApiCaller,
-): ParsedEntry {
-  const parsed = parseShape(channelShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { channel } = parsed.value;
-  const checked = checkChannel(channel, method, caller);
+  { channel }: Shaped<typeof channelShape>,
+  request: MethodRequest,
+): Entry {
+  const checked = checkChannel(channel, request);
   if (checked.outcome === "refused") return checked;
   if (method === "history_remove" && checked.options.subscriptionType !== "stream")
     return noHistory;
@@ -92,3 +78,20 @@ const noHistory: Entry = {
 
 /** A request of a method whose only parameter is a channel. */
 export const channelShape = shape(() => ({ channel: textField() }));
+
+/** The methods that publish nothing (docs/protocol.md 6.2). */
+export const readMethods = {
+  history: { shape: historyShape, entry: historyEntry } satisfies ApiMethod<typeof historyShape>,
+  history_remove: {
+    shape: channelShape,
+    entry: (fields, request) => channelEntry("history_remove", fields, request),
+  } satisfies ApiMethod<typeof channelShape>,
+  presence: {
+    shape: channelShape,
+    entry: (fields, request) => channelEntry("presence", fields, request),
+  } satisfies ApiMethod<typeof channelShape>,
+  presence_stats: {
+    shape: channelShape,
+    entry: (fields, request) => channelEntry("presence_stats", fields, request),
+  } satisfies ApiMethod<typeof channelShape>,
+} as const;

@@ -4,8 +4,14 @@
  */
 import { limits } from "../limits.ts";
 import * as v from "valibot";
-import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "./command.ts";
-import { allChannels, type ApiKey, keyRefusal } from "../access/api-keys.ts";
+import {
+  type ApiCaller,
+  type Malformed,
+  type ParsedEntry,
+  type Refused,
+  refusedRequest,
+} from "./command.ts";
+import { allChannels, keyRefusal } from "../access/api-keys.ts";
 import type { OperationName } from "../access/operations.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
@@ -54,6 +60,23 @@ export function shapes<Schemas>(build: () => Schemas): () => Schemas {
 
 /** The type of a parsed request. */
 export type Shaped<Shape extends () => v.GenericSchema> = v.InferOutput<ReturnType<Shape>>;
+
+/** How the requests of a method are read: by their shape, and then in the words of the feature. */
+export interface ApiMethod<Shape extends () => v.GenericSchema<unknown, object>> {
+  readonly shape: Shape;
+  /** A field that would choose connections, and that the method doesn't read, is refused (rule W10). */
+  readonly selects?: true;
+  // A method, so that those of all shapes are of one type.
+  entry(fields: Shaped<Shape>, request: MethodRequest): ParsedEntry;
+}
+
+/** A request to a method, beside the fields of its shape. */
+export interface MethodRequest {
+  readonly method: OperationName;
+  /** Valid JSON, of which some fields are cut as text so that they stay as their sender wrote them (rule W2). */
+  readonly params: string;
+  readonly caller: ApiCaller;
+}
 
 type ParsedShape<Value> = { readonly outcome: "shape"; readonly value: Value } | Malformed;
 
@@ -120,17 +143,13 @@ type CheckedChannel = { readonly outcome: "channel"; readonly options: ChannelOp
  * Finds the options of a channel. Refuses a name that a backend can't use (docs/protocol.md 6.2) with error 107 or 102,
  * and a method or a channel that the backend's key doesn't admit with 103, whether the channel exists or not (rule A14).
  */
-export function checkChannel(
-  channel: string,
-  method: OperationName,
-  { key, channels }: ApiCaller,
-): CheckedChannel {
-  if (channel === "") return checkMethod(method, key) ?? refusedRequest("channel is required");
-  const refused = checkKey(key, method, channel);
+export function checkChannel(channel: string, call: MethodCall): CheckedChannel {
+  if (channel === "") return checkMethod(call) ?? refusedRequest("channel is required");
+  const refused = checkKey(call, channel);
   if (refused !== undefined) return refused;
   // A lone surrogate is replaced on the way to the object, which would make one channel of two.
   if (!channel.isWellFormed()) return refusedRequest("the channel name is not well-formed Unicode");
-  const resolved = resolveChannel(channel, channels);
+  const resolved = resolveChannel(channel, call.caller.channels);
   switch (resolved.outcome) {
     case "resolved":
       return { outcome: "channel", options: resolved.options };
@@ -152,18 +171,20 @@ export function refusedUser(user: string): Refused | undefined {
 }
 
 /** Refuses a method that the backend's key doesn't admit for any channel with error 103; undefined if it does. */
-export function checkMethod(method: OperationName, key: ApiKey): Refused | undefined {
-  return checkKey(key, method, undefined);
+export function checkMethod(call: MethodCall): Refused | undefined {
+  return checkKey(call, undefined);
 }
 
 /** Refuses a method that acts on all channels, unless the backend's key admits it for all of them. */
-export function checkAllChannels(method: OperationName, key: ApiKey): Refused | undefined {
-  return checkKey(key, method, allChannels);
+export function checkAllChannels(call: MethodCall): Refused | undefined {
+  return checkKey(call, allChannels);
 }
 
+/** A method, and the backend that calls it. */
+type MethodCall = Pick<MethodRequest, "method" | "caller">;
+
 function checkKey(
-  key: ApiKey,
-  method: OperationName,
+  { method, caller: { key } }: MethodCall,
   channel: string | typeof allChannels | undefined,
 ): Refused | undefined {
   // Most backends have the only key, which admits everything.

@@ -4,25 +4,23 @@ import { homeName } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import { type ApiCaller, type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
+import { type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
 import {
   checkAllChannels,
-  parseShape,
+  type ApiMethod,
+  type MethodRequest,
   refusedUser,
   shape,
+  type Shaped,
   textField,
   textListField,
 } from "./shape.ts";
 
-/** The methods that say when users were active and online (docs/protocol.md 6.2). */
-type StatusMethod = "get_user_status" | "delete_user_status";
-
-/** Parses an `update_user_status` request. */
-export function parseUpdateStatus(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(statusShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { users, state } = parsed.value;
-  const refused = refusal("update_user_status", users, caller);
+function updateEntry(
+  { users, state }: Shaped<typeof statusShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const refused = refusal(users, request);
   if (refused !== undefined) return refused;
   if (!utf8Fits(state, limits.statusBytesMax))
     return refusedRequest(`state has more than ${limits.statusBytesMax} bytes`);
@@ -30,22 +28,19 @@ export function parseUpdateStatus(params: string, caller: ApiCaller): ParsedEntr
   return { outcome: "question", question };
 }
 
-/** Parses a request of a method whose only parameter is the users. */
-export function parseStatus(method: StatusMethod, params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(statusShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { users } = parsed.value;
-  const refused = refusal(method, users, caller);
+/** The entry of a method whose only parameter is the users. */
+function statusEntry(
+  method: "get_user_status" | "delete_user_status",
+  { users }: Shaped<typeof statusShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const refused = refusal(users, request);
   if (refused !== undefined) return refused;
   return { outcome: "question", question: { method, users: [...new Set(users)] } };
 }
 
-function refusal(
-  method: StatusMethod | "update_user_status",
-  users: readonly string[],
-  { key }: ApiCaller,
-): Entry | undefined {
-  const refused = checkAllChannels(method, key);
+function refusal(users: readonly string[], request: MethodRequest): Entry | undefined {
+  const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
   if (users.length === 0) return refusedRequest("users is required");
   if (users.length > limits.statusUsersMax)
@@ -55,7 +50,20 @@ function refusal(
 }
 
 /** A request of a method for users' status; only an update has a state. */
-export const statusShape = shape(() => ({ users: textListField(), state: textField() }));
+const statusShape = shape(() => ({ users: textListField(), state: textField() }));
+
+/** The methods that say when users were active and online (docs/protocol.md 6.2). */
+export const statusMethods = {
+  update_user_status: { shape: statusShape, entry: updateEntry },
+  get_user_status: {
+    shape: statusShape,
+    entry: (fields, request) => statusEntry("get_user_status", fields, request),
+  },
+  delete_user_status: {
+    shape: statusShape,
+    entry: (fields, request) => statusEntry("delete_user_status", fields, request),
+  },
+} as const satisfies Readonly<Record<string, ApiMethod<typeof statusShape>>>;
 
 /** Users by the names of their homes. */
 export function usersByHome(users: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -1,34 +1,26 @@
 import { parseNodeName } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
-import {
-  type ApiCaller,
-  type Entry,
-  type ParsedEntry,
-  type Question,
-  refusedRequest,
-} from "./command.ts";
+import { type Entry, type ParsedEntry, type Question, refusedRequest } from "./command.ts";
 import {
   checkAllChannels,
   checkChannel,
   offsetField,
-  parseShape,
+  type MethodRequest,
   refusedUser,
   shape,
+  type Shaped,
   textField,
   uint32Field,
 } from "./shape.ts";
 
 /**
- * The parsers of the methods that ask why a publication didn't reach a client, and how a channel or an object is
+ * The methods that ask why a publication didn't reach a client, and how a channel or an object is
  * (docs/protocol.md 6.2). A key has to admit the channel; for an object that isn't a channel's it has to admit all.
  */
 
-/** Parses a `why` request. */
-export function parseWhy(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(whyShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { channel, offset, user, client } = parsed.value;
-  const checked = checkChannel(channel, "why", caller);
+function whyEntry(fields: Shaped<typeof whyShape>, request: MethodRequest): ParsedEntry {
+  const { channel, offset, user, client } = fields;
+  const checked = checkChannel(channel, request);
   if (checked.outcome === "refused") return checked;
   if (offset === 0) return refusedRequest("offset is required: the publication's, from 1 on");
   if (user === "" && client === "") return refusedRequest("user or client is required");
@@ -39,23 +31,20 @@ export function parseWhy(params: string, caller: ApiCaller): ParsedEntry {
   return asked({ method: "why", channel, offset, user, client });
 }
 
-/** Parses an `inspect` request. */
-export function parseInspect(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(inspectShape, params);
-  if (parsed.outcome === "malformed") return parsed;
-  const { object, refusals } = parsed.value;
+function inspectEntry(fields: Shaped<typeof inspectShape>, request: MethodRequest): ParsedEntry {
+  const { object, refusals } = fields;
   if (refusals > limits.trailRefusalsMax)
     return refusedRequest(`refusals must be at most ${limits.trailRefusalsMax}`);
   const node = parseNodeName(object);
   // The object of a channel is inspected as the channel.
-  const channel = node?.kind === "channel" ? node.name : parsed.value.channel;
+  const channel = node?.kind === "channel" ? node.name : fields.channel;
   if (object === "" || node?.kind === "channel") {
-    const checked = checkChannel(channel, "inspect", caller);
+    const checked = checkChannel(channel, request);
     if (checked.outcome === "refused") return checked;
-    const isOther = parsed.value.channel !== "" && parsed.value.channel !== channel;
+    const isOther = fields.channel !== "" && fields.channel !== channel;
     return isOther ? twoSubjects() : asked({ method: "inspect", channel, object: "", refusals });
   }
-  const refused = checkAllChannels("inspect", caller.key);
+  const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
   if (channel !== "") return twoSubjects();
   return asked({ method: "inspect", channel: "", object, refusals });
@@ -70,7 +59,7 @@ function asked(question: Question): Entry {
 }
 
 /** A `why` request. */
-export const whyShape = shape(() => ({
+const whyShape = shape(() => ({
   channel: textField(),
   offset: offsetField(),
   user: textField(),
@@ -78,8 +67,14 @@ export const whyShape = shape(() => ({
 }));
 
 /** An `inspect` request. */
-export const inspectShape = shape(() => ({
+const inspectShape = shape(() => ({
   channel: textField(),
   object: textField(),
   refusals: uint32Field(),
 }));
+
+/** How the requests of these methods are read. */
+export const whyMethods = {
+  why: { shape: whyShape, entry: whyEntry },
+  inspect: { shape: inspectShape, entry: inspectEntry },
+} as const;

@@ -3,7 +3,7 @@ import { parseBatch } from "../../../src/api/batch.ts";
 import { entriesOf } from "../../../src/api/command.ts";
 import { parseLegacy } from "../../../src/api/legacy.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
-import { parseBroadcast, parsePublish } from "../../../src/api/publish.ts";
+import { parseBroadcast } from "../../../src/api/publish.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { caller } from "./channel-config.ts";
 
@@ -21,7 +21,9 @@ function refused(what: string, channel?: string) {
 
 describe("a key that doesn't admit everything", () => {
   it("[A14] admits the methods and channels that it names", () => {
-    expect(parsePublish(`{"channel":"news","data":1}`, backend)).toMatchObject({ outcome: "call" });
+    expect(parseEntry("publish", `{"channel":"news","data":1}`, backend)).toMatchObject({
+      outcome: "call",
+    });
     expect(parseEntry("presence", `{"channel":"objects:1"}`, backend)).toMatchObject({
       outcome: "call",
     });
@@ -30,7 +32,9 @@ describe("a key that doesn't admit everything", () => {
   it("[A14] refuses another channel with 103, whether it exists or not", () => {
     for (const channel of ["room", "nosuch:1", "json:1"]) {
       const request = JSON.stringify({ channel, data: 1 });
-      expect(parsePublish(request, backend)).toStrictEqual(refused("the channel", channel));
+      expect(parseEntry("publish", request, backend)).toStrictEqual(
+        refused("the channel", channel),
+      );
       expect(parseEntry("presence", request, backend)).toStrictEqual(
         refused("the channel", channel),
       );
@@ -114,6 +118,6 @@ describe("a key that doesn't admit everything", () => {
   });
 
   it("[A14] [W4] doesn't hide that a request can't be read", () => {
-    expect(parsePublish(`{"channel":5}`, backend)).toMatchObject({ outcome: "malformed" });
+    expect(parseEntry("publish", `{"channel":5}`, backend)).toMatchObject({ outcome: "malformed" });
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { parsePublish } from "../../../src/api/publish.ts";
+import { parseEntry } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { payloadLength } from "../../../src/protocol/payload.ts";
 import { caller } from "./channel-config.ts";
 
 const backend = caller();
-const parse = (request: string) => parsePublish(request, backend);
+const parse = (request: string) => parseEntry("publish", request, backend);
 
 /** The publication that a request comes to; a test fails here when it is refused. */
 function publicationOf(request: string) {

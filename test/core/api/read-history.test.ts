@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseHistory } from "../../../src/api/read.ts";
+import { parseEntry } from "../../../src/api/methods.ts";
 import { caller } from "./channel-config.ts";
 
 const backend = caller();
-const parse = (request: string) => parseHistory(request, backend);
+const parse = (request: string) => parseEntry("history", request, backend);
 
 describe("a history request", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseChannelRequest } from "../../../src/api/read.ts";
+import { parseEntry } from "../../../src/api/methods.ts";
 import { caller } from "./channel-config.ts";
 
 const backend = caller();
@@ -8,7 +8,7 @@ describe.each(["history_remove", "presence", "presence_stats"] as const)(
   "a %s request",
   (method) => {
     it("[W1] asks its channel", () => {
-      expect(parseChannelRequest(method, `{"channel":"news","x":1}`, backend)).toStrictEqual({
+      expect(parseEntry(method, `{"channel":"news","x":1}`, backend)).toStrictEqual({
         outcome: "call",
         channel: "news",
         command: { method },
@@ -16,17 +16,17 @@ describe.each(["history_remove", "presence", "presence_stats"] as const)(
     });
 
     it("[W1] is refused without a channel and for an unknown namespace", () => {
-      expect(parseChannelRequest(method, "{}", backend)).toMatchObject({
+      expect(parseEntry(method, "{}", backend)).toMatchObject({
         outcome: "refused",
         error: { code: 107 },
       });
-      expect(parseChannelRequest(method, `{"channel":"strange:a"}`, backend)).toMatchObject({
+      expect(parseEntry(method, `{"channel":"strange:a"}`, backend)).toMatchObject({
         error: { code: 102 },
       });
     });
 
     it("[W4] is malformed when the channel is no string", () => {
-      expect(parseChannelRequest(method, `{"channel":{}}`, backend)).toStrictEqual({
+      expect(parseEntry(method, `{"channel":{}}`, backend)).toStrictEqual({
         outcome: "malformed",
         detail: "the field channel must be a string",
       });
