@@ -1,3 +1,4 @@
+import type { OperationName } from "../../src/access/operations.ts";
 import { Command } from "commander";
 import { ApiClient } from "../connection/api-client.ts";
 import { shown } from "../text/printable.ts";
@@ -55,7 +56,7 @@ function orderOf(
   user: string,
   options: DisconnectOptions,
   nowMs: number,
-): readonly [method: string, params: object, done: string] {
+): readonly [method: OperationName, params: object, done: string] {
   const { client, code, reason, block, for: seconds, unblock } = options;
   if (user === "" && (client === undefined || block === true || unblock === true))
     throw usageFailure("name the user, or an anonymous connection with --client");

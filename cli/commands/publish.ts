@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { isJsonArray, isJsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
-import { ApiClient } from "../connection/api-client.ts";
+import { ApiClient, type ApiParams } from "../connection/api-client.ts";
 import { readText } from "../configuration/document.ts";
 import { PayloadText } from "../text/payload-text.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
@@ -90,7 +90,7 @@ function jsonOf(text: string): PayloadText {
 }
 
 /** The fields of a publish beside its channel and its payload. */
-function fieldsOf(options: PublishOptions): object {
+function fieldsOf(options: PublishOptions): ApiParams<"publish" | "broadcast"> {
   const { tag, key, delta, skipHistory, version, versionEpoch } = options;
   return {
     ...(tag !== undefined && { tags: tag }),

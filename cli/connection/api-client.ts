@@ -1,5 +1,8 @@
+import type { OperationName } from "../../src/access/operations.ts";
+import type { Shaped } from "../../src/api/shape.ts";
+import type { ShapeOf } from "../openapi/request.ts";
 import { isJsonObject, type JsonObject } from "../../src/protocol/wire-value.ts";
-import { parseAnswer, requestBody } from "../text/payload-text.ts";
+import { parseAnswer, type PayloadText, requestBody } from "../text/payload-text.ts";
 import { neededSecret, serverAddress, type ServerOptions } from "./settings.ts";
 import { exitCodes, Failure, refusal, type Shell } from "../shell.ts";
 import { shown } from "../text/printable.ts";
@@ -12,6 +15,21 @@ export type ApiAnswer =
   /** The request wasn't taken as one of the API. */
   | { readonly outcome: "status"; readonly status: number; readonly text: string }
   | { readonly outcome: "unreachable"; readonly cause: string };
+
+/** A method of the API (src/access/operations.ts). */
+type CalledName = OperationName | "batch";
+
+/** The parameters of a method: the fields of its shape, and those that the server cuts from the text of the request. */
+export type ApiParams<Name extends CalledName> = Name extends OperationName
+  ? FieldsOf<Shaped<ShapeOf<Name>>> & CutFields
+  : { readonly commands: readonly object[] };
+
+type FieldsOf<Fields> = { readonly [Name in keyof Fields]?: Readonly<Fields[Name]> | undefined };
+
+interface CutFields {
+  readonly data?: string | PayloadText;
+  readonly version?: number;
+}
 
 /** Calls the HTTP API of a server with one key. */
 export class ApiClient {
@@ -34,7 +52,7 @@ export class ApiClient {
   }
 
   /** Calls a method. */
-  async call(method: string, params: object): Promise<ApiAnswer> {
+  async call<Name extends CalledName>(method: Name, params: ApiParams<Name>): Promise<ApiAnswer> {
     let response: Response;
     let text: string;
     try {
@@ -60,7 +78,10 @@ export class ApiClient {
    *
    * @throws {Failure} for any other answer
    */
-  async result(method: string, params: object): Promise<JsonObject> {
+  async result<Name extends CalledName>(
+    method: Name,
+    params: ApiParams<Name>,
+  ): Promise<JsonObject> {
     const answer = await this.call(method, params);
     if (answer.outcome === "result") return answer.result;
     throw this.failure(answer);
