@@ -1,7 +1,7 @@
 /**
  * The folders of `src` and `workers` in the order in which they may import each other, lowest first. A file imports
  * from its own folder and from rows above the row of its folder, types included. `src` and `workers` stand for the files
- * directly in them.
+ * directly in them. Imports of features have figures of their own.
  */
 export const floors: readonly (readonly string[])[] = [
   ["src"],
@@ -15,6 +15,7 @@ export const floors: readonly (readonly string[])[] = [
   ["src/session"],
   ["src/api", "src/gateway"],
   ["src/object"],
+  ["src/features"],
   ["workers/platform"],
   ["workers/http", "workers/objects"],
   ["workers"],
@@ -28,6 +29,8 @@ export function folderOf(path: string): string {
 
 /** The feature that a file belongs to; undefined for a file of the kernel. */
 export function featureOf(path: string): string | undefined {
+  const folder = /^src\/features\/([^/]+)\//.exec(path)?.[1];
+  if (folder !== undefined) return folder;
   if (kernelQueues.some((name) => path.endsWith(`/${name}.ts`))) return undefined;
   const words = new Set(path.replace(/\.ts$/, "").split(/[/-]/));
   return Object.entries(features).find(([, names]) => names.some((name) => words.has(name)))?.[0];

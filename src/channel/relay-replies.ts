@@ -106,7 +106,7 @@ function track(
   const bytesMax = Math.min(Math.max(0, roomBytes), limits.pollBatchBytesMax);
   const tracking = sharedPoll.track(gateway, known, nowMs, bytesMax);
   if (number !== undefined) sharedPoll.noteRequest(gateway, number);
-  return tracking.outcome === "full" ? failed(errorCodes.limitExceeded) : tracking;
+  return tracking;
 }
 
 function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {

@@ -1,6 +1,6 @@
 import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
-import { leavesKey } from "../session/map-commands.ts";
+import { leavesKey } from "../features/maps/map-commands.ts";
 import type { Subscription } from "../session/subscription.ts";
 
 /** What a channel's object has to know of a subscription of a gateway's client that has begun. */

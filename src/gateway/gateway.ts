@@ -21,13 +21,14 @@ import type { ChannelsQuery } from "../contract/listing.ts";
 import { awaitsEnd, entriesOfBegin, entriesOfEnd } from "./announcements.ts";
 import { ChannelListing } from "./channel-listing.ts";
 import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts";
-import { GatewayTracking, type TrackRows } from "./gateway-tracking.ts";
+import { GatewayTracking, type TrackRows } from "../features/shared-polls/gateway-tracking.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import { namespaceLabel } from "../channel/channel-name.ts";
 import type { Channels, SubscribeReply } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
+import { type PartClass, partOf } from "../session/subscription-part.ts";
 import { PageReads } from "./page-reads.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
@@ -185,6 +186,10 @@ export class Gateway implements Channels {
   /** Lists the channels that have subscribers here, in slices (rule U24). */
   channels(query: ChannelsQuery): ChannelListing {
     return new ChannelListing(this.#followers, query);
+  }
+
+  part<Part>(wanted: PartClass<Part>): Part | undefined {
+    return partOf([this.tracking], wanted);
   }
 
   find(name: string): ResolvedChannel {

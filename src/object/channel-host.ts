@@ -13,7 +13,7 @@ import type { ChannelSetup } from "../channel/channel-setup.ts";
 import { CommitSharing } from "../channel/commit-sharing.ts";
 import { presenceSetup } from "../channel/channel-setup.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
-import { type OwnTracking, ownTracking } from "../session/own-tracking.ts";
+import { type OwnTracking, ownTracking } from "../features/shared-polls/own-tracking.ts";
 import { SingleChannel } from "../session/single-channel.ts";
 import type { Config } from "../config/config.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
@@ -160,7 +160,7 @@ export class ChannelHost extends ObjectHost {
     const driving = { platform, later: this.later, endEvent: this.endEvent };
     const [queue, called] = [this.#queue, this.#calledSeveral];
     this.#presenceMaps = presenceDriver({ ...driving, channel, queue, called });
-    this.#tracking = channel.sharedPoll && ownTracking(channel, config);
+    this.#tracking = ownTracking(channel, config);
     this.#polls = pollDriver(channel, this.hooks.hooks, { ...driving, called: this.called });
     this.sockets = this.#newSockets(channel);
   }

@@ -2,9 +2,8 @@ import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import type { Message } from "../protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
-import type { Command, SubRefreshRequest } from "../protocol/command.ts";
+import { type Command, type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../session/ports.ts";
-import { trackType } from "../session/change-tracks.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import type { Session } from "../session/session.ts";
@@ -332,7 +331,7 @@ function carriesToken(command: Command): boolean {
 function tracksKeys(
   command: Command,
 ): command is Command & { readonly method: "sub_refresh"; readonly request: SubRefreshRequest } {
-  return command.method === "sub_refresh" && command.request.type === trackType;
+  return command.method === "sub_refresh" && command.request.type === subRefreshTypes.track;
 }
 
 /** Takes as many tokens as the signatures cost; false if the client sends too many. */

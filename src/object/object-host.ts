@@ -16,6 +16,7 @@ import type { OnlineUsers } from "../contract/user-status.ts";
 import type { Refusal } from "../access/refusal.ts";
 import { Listing } from "../users/listing.ts";
 import { KnownDeltas } from "../delta/delta-chain.ts";
+import { subscriptionTypes } from "../features/subscription-types.ts";
 import { limits } from "../limits.ts";
 import { version } from "../version.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
@@ -164,6 +165,7 @@ export abstract class ObjectHost {
   protected readonly ofSessions = () => ({
     config: this.config,
     backlog: this.backlog,
+    subscriptionTypes,
     knownDeltas: new KnownDeltas(),
     namedChannels: new NamedChannels(this.config.client.channelLimit),
     version,

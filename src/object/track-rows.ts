@@ -1,5 +1,5 @@
-import type { TrackRows } from "../gateway/gateway-tracking.ts";
-import type { StoredTracks } from "../session/local-tracks.ts";
+import type { TrackRows } from "../features/shared-polls/gateway-tracking.ts";
+import type { StoredTracks } from "../features/shared-polls/local-tracks.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**

@@ -116,7 +116,7 @@ interface RefreshRequest {
 export interface SubRefreshRequest {
   readonly channel: string;
   readonly token: string;
-  /** 0 refreshes the token; 1 tracks keys of a shared poll, and 2 ceases to track keys (docs/protocol.md 3.5). */
+  /** One of {@link subRefreshTypes}; other numbers are unknown types. */
   readonly type: number;
   /** The keys to track; of all batches within `limits.trackBatchesMax` and `limits.trackItemsMax`. */
   readonly track: readonly TrackBatch[];
@@ -146,6 +146,9 @@ export const subscriptionTypes = {
   map_users: 3,
   shared_poll: 4,
 } as const;
+
+/** What a `sub_refresh` does: it renews the token, tracks keys, or ceases to track keys (docs/protocol.md 3.5). */
+export const subRefreshTypes = { token: 0, track: 1, untrack: 2 } as const;
 
 /** The numbers of the phases in which a client synchronises a map (docs/protocol.md 3.4). */
 export const mapPhases = { live: 0, stream: 1, state: 2 } as const;

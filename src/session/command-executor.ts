@@ -5,7 +5,12 @@ import {
   errorCodes,
 } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
-import { type Command, subscriptionTypes } from "../protocol/command.ts";
+import {
+  type Command,
+  type SubscribeRequest,
+  subRefreshTypes,
+  subscriptionTypes,
+} from "../protocol/command.ts";
 import {
   asksBeforePublish,
   publish,
@@ -34,14 +39,12 @@ import {
 } from "./decision.ts";
 import { partsOf } from "../config/name-parts.ts";
 import { pong } from "./liveness.ts";
-import { isParallelPage } from "./map-subscribe.ts";
 import { namerOf } from "./named-channels.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
-import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
+import { carryOutRefresh, carryOutSubRefresh, changeTracks } from "./refresh.ts";
 import { asksBeforeSubscribe, carryOutSubscribe } from "./subscribe.ts";
 import { standingTokens } from "./token-standing.ts";
-import { changeTracks } from "./change-tracks.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 
 /**
@@ -171,8 +174,7 @@ export class CommandExecutor {
 
   #enter(received: ReceivedCommand): void {
     const { command } = received;
-    const isOfMap = command.method === "subscribe" && command.request.type !== streamType;
-    if (isOfMap && isParallelPage(this.#session, command.request)) {
+    if (command.method === "subscribe" && this.#isParallel(command.request)) {
       const reason = "another page of the map is being read";
       this.#apply(received, refuseWith(errorCodes.concurrentPagination, "Z16", reason));
       return;
@@ -190,6 +192,14 @@ export class CommandExecutor {
     } else if (!this.#queue.add(key, received)) {
       this.#apply(received, failWith(tooManyRequests));
     }
+  }
+
+  /** Whether another request of the same flow is being answered, so that this one is refused (docs/protocol.md 3.4). */
+  #isParallel({ channel, type }: SubscribeRequest): boolean {
+    return (
+      type !== subscriptionTypes.stream &&
+      this.#session.subscriptions.flow(channel)?.answering === true
+    );
   }
 
   /**
@@ -310,11 +320,11 @@ export class CommandExecutor {
         done(carryOutRefresh(session, command.id, tokens.connection, nowMs));
         return;
       case "sub_refresh":
-        if (command.request.type === 0)
+        if (command.request.type === subRefreshTypes.token)
           done(
             carryOutSubRefresh(session, command.id, command.request, tokens.subscription, nowMs),
           );
-        else changeTracks(session, command.id, command.request, tokens.tracks ?? [], nowMs, done);
+        else changeTracks(session, command.id, command.request, tokens, nowMs, done);
         return;
       case "publish":
         if (busy) {
@@ -422,10 +432,9 @@ function reads(command: Command): boolean {
   if (command.method === "history" || command.method === "presence") return true;
   if (command.method !== "subscribe") return false;
   const { recover, type } = command.request;
-  return recover || type !== streamType;
+  return recover || type !== subscriptionTypes.stream;
 }
 
-const { stream: streamType } = subscriptionTypes;
 const { tooManyRequests } = errorCodes;
 
 /** The key of the connect, and of other things for which all commands wait. No channel has this name. */

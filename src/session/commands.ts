@@ -24,7 +24,7 @@ import type {
   PublishRequest,
   RpcRequest,
 } from "../protocol/command.ts";
-import type { CommandSession } from "./ports.ts";
+import { type CommandSession, typeOf } from "./ports.ts";
 import {
   badRequest,
   type Decision,
@@ -36,7 +36,6 @@ import {
   silent,
 } from "./decision.ts";
 import { askHook, refusedByHook, unusableResult, reasonOf } from "./hook.ts";
-import { changeMap } from "./map-commands.ts";
 import { clientInfo } from "./subscription.ts";
 import { mayRead, readInVain } from "./rate-limit.ts";
 
@@ -54,17 +53,18 @@ export function publish(
     return;
   }
   const { data = emptyPayload } = request;
-  const { publishHook, map, sharedPoll } = found.options;
-  if (map !== undefined) {
-    changeMap(session, id, request, found, map, nowMs, done);
+  const { publishHook } = found.options;
+  const type = typeOf(session, found.options);
+  if (type?.publish !== undefined) {
+    type.publish(session, id, request, found, nowMs, done);
     return;
   }
   const caller = callerOf(session, request.channel, found);
   const isAllowed =
     publishHook === undefined ? mayPublish(found.options, caller) : mayAsk(found, caller);
   if (!isAllowed) done(notPermitted(session, "publish", request.channel));
-  else if (sharedPoll !== undefined) {
-    const reason = "only backends publish to a shared poll";
+  else if (type !== undefined) {
+    const reason = "only backends publish to such a channel";
     done(refuseWith(errorCodes.badRequest, "SP11", reason));
   } else if (request.type !== 0 || !acceptsData(found.options, data)) done(badRequest);
   else if (publishHook === undefined) {
@@ -73,13 +73,12 @@ export function publish(
 }
 
 /** Whether a publish to a channel asks a backend, so that later commands for the channel have to wait (rule Q3). */
-export function asksBeforePublish({ context }: CommandSession, channel: string): boolean {
-  const found = context.channels.find(channel);
+export function asksBeforePublish(session: CommandSession, channel: string): boolean {
+  const found = session.context.channels.find(channel);
   if (found.outcome !== "resolved") return false;
-  const { publishHook, map } = found.options;
-  return map === undefined
-    ? publishHook !== undefined
-    : (map.publishHook ?? map.removeHook) !== undefined;
+  const { options } = found;
+  const type = typeOf(session, options);
+  return type?.asksBeforePublish?.(options) ?? options.publishHook !== undefined;
 }
 
 function publishTo(

@@ -6,7 +6,7 @@ import {
   type ErrorCode,
   errorCodes,
 } from "../protocol/codes.ts";
-import type { Reply } from "../protocol/reply.ts";
+import type { Reply, SubscribeResult } from "../protocol/reply.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
@@ -41,6 +41,8 @@ export interface Grant {
   readonly recoverable: boolean;
   /** From the token, for the subscribe reply. */
   readonly data?: JsonText;
+  /** What the subscribe reply says of a subscription that isn't to a stream. */
+  readonly told?: Partial<SubscribeResult>;
 }
 
 /** The rule by which a command is refused, and the reason in words, as the operator's log has them (rule A13). */

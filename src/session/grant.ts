@@ -28,7 +28,7 @@ import {
   whyToken,
 } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { ChannelConfig, ChannelOptions, HookTarget, MapOptions } from "../config/config.ts";
+import type { ChannelConfig, ChannelOptions, HookTarget } from "../config/config.ts";
 
 /** The user and the client that a subscription is for. */
 export interface Requester {
@@ -263,11 +263,11 @@ function granted(
   const readsHistory = mayReadHistory(options, caller);
   const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
   const recoverable =
-    options.map === undefined
-      ? hasHistory &&
-        ((override.forceRecovery ?? options.forceRecovery) ||
-          (request.recoverable && (options.allowRecovery || readsHistory)))
-      : options.map.mode !== "ephemeral";
+    hasHistory &&
+    // Other types than streams have no history, or need it.
+    (options.subscriptionType !== "stream" ||
+      (override.forceRecovery ?? options.forceRecovery) ||
+      (request.recoverable && (options.allowRecovery || readsHistory)));
   const positioned =
     recoverable ||
     (hasHistory &&
@@ -276,8 +276,7 @@ function granted(
   const { filter } = request;
   // Filtered publications would be missing between the others, so there would be no base for the next delta.
   const isFiltered = (filter ?? serverFilter) !== undefined;
-  const hasBases = positioned || options.sharedPoll !== undefined;
-  const delta = request.delta !== "" && options.allowDelta && hasBases && !isFiltered;
+  const delta = request.delta !== "" && options.allowDelta && positioned && !isFiltered;
   const announced = override.joinLeave ?? options.joinLeave;
   const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;
   const subscription: SubscriptionSnapshot = {
@@ -412,25 +411,6 @@ export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
   });
 }
 
-/** Whether a client may set or remove keys of a map. */
-export function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller): boolean {
-  return isPermitted(
-    caller,
-    "pub",
-    what === "publish"
-      ? {
-          client: map.allowPublishForClient,
-          subscriber: map.allowPublishForSubscriber,
-          anonymous: map.allowPublishForAnonymous,
-        }
-      : {
-          client: map.allowRemoveForClient,
-          subscriber: map.allowRemoveForSubscriber,
-          anonymous: map.allowRemoveForAnonymous,
-        },
-  );
-}
-
 /** Whether a client may read presence, provided that the namespace has presence. */
 export function maySeePresence(options: ChannelOptions, caller: Caller): boolean {
   return isPermitted(caller, "prs", {
@@ -456,7 +436,12 @@ interface Permission {
   readonly anonymous: boolean;
 }
 
-function isPermitted(caller: Caller, capability: Capability, permission: Permission): boolean {
+/** Whether a client may do something that needs a capability, or one of these permissions of the namespace. */
+export function isPermitted(
+  caller: Caller,
+  capability: Capability,
+  permission: Permission,
+): boolean {
   if (caller.capabilities?.includes(capability) === true) return true;
   if (caller.user === "" && !permission.anonymous) return false;
   return permission.client || (permission.subscriber && caller.subscribed);

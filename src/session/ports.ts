@@ -5,7 +5,7 @@
 import type { DisconnectCode, UnsubscribeCode } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
 import type { ClientTrail } from "./client-trail.ts";
-import type { Changes } from "./decision.ts";
+import type { Changes, Decision, DecisionDone, Grant } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { SessionCounts } from "./session-counts.ts";
@@ -17,7 +17,9 @@ import type {
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
-import type { Config } from "../config/config.ts";
+import type { ChannelOptions, Config } from "../config/config.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
+import type { PublishRequest, SubRefreshRequest, SubscribeRequest } from "../protocol/command.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
@@ -32,7 +34,7 @@ import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { Tracking } from "./tracking.ts";
+import type { PartClass } from "./subscription-part.ts";
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
 export interface Connection {
@@ -79,6 +81,8 @@ export interface SessionContext {
   readonly counts?: SessionCounts;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
+  /** What clients do on channels that aren't streams. */
+  readonly subscriptionTypes: SubscriptionTypes;
   /** Deltas that were made for clients that recovered before. */
   readonly knownDeltas: KnownDeltas;
   /** The server's version, as clients are told it; never empty. */
@@ -192,8 +196,8 @@ export interface VerifiedTokens {
  * calls throws.
  */
 export interface Channels {
-  /** The keys of shared polls; absent where there can't be any. */
-  readonly tracking?: Tracking | undefined;
+  /** Finds what a feature keeps of the subscriptions here, by its class; undefined if it keeps nothing. */
+  part<Part>(wanted: PartClass<Part>): Part | undefined;
   /** Finds the channel of a name, with its options. */
   find(name: string): ResolvedChannel;
   /**
@@ -241,3 +245,80 @@ export type Subscribed = Extract<SubscribeOutcome, { readonly outcome: "subscrib
 
 /** The outcome of a subscribe. */
 export type SubscribeReply = Subscribed | FailedReply;
+
+/**
+ * A type of subscriptions beside that to a stream. A feature brings it, and says what clients do on its channels in
+ * another way than on a stream.
+ */
+export interface SubscriptionType {
+  /**
+   * Goes on with a subscription that begins with several requests, if this is a later one of them.
+   *
+   * @returns whether the request is answered; false if it has to be treated as a first one
+   */
+  goOn?(
+    session: CommandSession,
+    id: number,
+    request: SubscribeRequest,
+    nowMs: number,
+    done: DecisionDone,
+  ): boolean;
+  /** Refuses a subscribe before the client's permission is looked at. Undefined: it goes on. */
+  refuse?(session: CommandSession, request: SubscribeRequest): Decision | undefined;
+  /**
+   * Begins a subscription that was granted.
+   *
+   * @param asStream goes on as for a stream, with this grant
+   */
+  begin(
+    session: CommandSession,
+    granted: GrantedSubscribe,
+    done: DecisionDone,
+    asStream: (grant: Grant) => void,
+  ): void;
+  /** Carries out a client's publish. Absent: only backends publish to such channels. */
+  publish?(
+    session: CommandSession,
+    id: number,
+    request: PublishRequest,
+    known: KnownChannel,
+    nowMs: number,
+    done: DecisionDone,
+  ): void;
+  /** Whether a publish asks a backend (rule Q3). Absent: as for a stream. */
+  asksBeforePublish?(options: ChannelOptions): boolean;
+  /** Carries out a `sub_refresh` that tracks keys, or ceases to. Absent: there are no keys. */
+  changeTracks?(session: CommandSession, change: TrackChange, done: DecisionDone): void;
+}
+
+/** The types beside streams, by the name in the configuration. */
+export type SubscriptionTypes = Readonly<
+  Partial<Record<ChannelOptions["subscriptionType"], SubscriptionType>>
+>;
+
+/** A subscribe that is allowed. */
+export interface GrantedSubscribe {
+  readonly id: number;
+  readonly request: SubscribeRequest;
+  readonly grant: Grant;
+  readonly options: ChannelOptions;
+  readonly nowMs: number;
+}
+
+/** A `sub_refresh` about the keys that a subscription tracks. */
+export interface TrackChange {
+  readonly id: number;
+  readonly request: SubRefreshRequest;
+  readonly subscription: Subscription;
+  readonly options: ChannelOptions;
+  readonly tokens: VerifiedTokens;
+  readonly nowMs: number;
+}
+
+/** The type of subscriptions to channels with these options; undefined for streams. */
+export function typeOf(
+  { context }: Pick<CommandSession, "context">,
+  { subscriptionType }: ChannelOptions,
+): SubscriptionType | undefined {
+  return context.subscriptionTypes[subscriptionType];
+}

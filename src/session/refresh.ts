@@ -11,10 +11,11 @@ import {
   errorCodes,
   unsubscribeCodes,
 } from "../protocol/codes.ts";
-import type { SubRefreshRequest } from "../protocol/command.ts";
+import { type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
 import {
   badRequest,
   type Decision,
+  type DecisionDone,
   disconnectWith,
   expireAtPassed,
   notBound,
@@ -25,7 +26,7 @@ import {
 } from "./decision.ts";
 import { isAllowed, isBoundTo } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
-import type { CommandSession } from "./ports.ts";
+import { type CommandSession, typeOf, type VerifiedTokens } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { ttlSeconds } from "./liveness.ts";
 import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
@@ -59,6 +60,41 @@ export function carryOutRefresh(
     else if (subscription.begun) session.unsubscribe(subscription.channel, unsubscribeCodes.server);
   }
   return decision;
+}
+
+/**
+ * Carries out a `sub_refresh` that is about the keys which a subscription tracks (docs/protocol.md 3.5).
+ *
+ * @param tokens with a verdict on each signature
+ */
+export function changeTracks(
+  session: CommandSession,
+  id: number,
+  request: SubRefreshRequest,
+  tokens: VerifiedTokens,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const { channel, type } = request;
+  if (type !== subRefreshTypes.track && type !== subRefreshTypes.untrack) {
+    done(refuseWith(errorCodes.badRequest, "SP1", "sub_refresh has an unknown type"));
+    return;
+  }
+  const subscription = session.subscriptions.get(channel);
+  if (subscription === undefined) {
+    const reason = "the client isn't subscribed to the channel";
+    done(refuseWith(errorCodes.permissionDenied, "SP1", reason));
+    return;
+  }
+  const found = session.context.channels.find(channel);
+  const options = found.outcome === "resolved" ? found.options : undefined;
+  const polled = options && typeOf(session, options);
+  // The server made the subscription, or it began before the namespace became one of shared polls.
+  const isStream = subscription.granted.pollEpoch === undefined;
+  if (isStream || options === undefined || polled?.changeTracks === undefined) {
+    const reason = "the subscription isn't one to a shared poll";
+    done(refuseWith(errorCodes.badRequest, "SP1", reason));
+  } else polled.changeTracks(session, { id, request, subscription, options, tokens, nowMs }, done);
 }
 
 /**

@@ -8,9 +8,9 @@ import type { Payload } from "../protocol/payload.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Channels, SubscribeReply } from "./ports.ts";
 import type { ClientTrail } from "./client-trail.ts";
-import { leavesKey } from "./map-commands.ts";
-import type { OwnTracking } from "./own-tracking.ts";
+import { leavesKey } from "../features/maps/map-commands.ts";
 import type { Subscription } from "./subscription.ts";
+import { type PartClass, partOf, type SubscriptionPart } from "./subscription-part.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
@@ -20,21 +20,21 @@ import type { PresenceQuestion, SharedPresence } from "../channel/shared-presenc
  * but to questions for who is present (rule P3). Except for {@link find}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
-  readonly tracking: OwnTracking | undefined;
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
   readonly #clock: () => number;
   readonly #trail: ClientTrail | undefined;
+  readonly #parts: readonly SubscriptionPart[];
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
   /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
   /**
-   * @param clock    ms since 1970
-   * @param trail    remembers subscriptions; absent where nobody asks for them
-   * @param tracking the keys that are tracked here; absent unless the channel is a shared poll
+   * @param clock ms since 1970
+   * @param trail remembers subscriptions; absent where nobody asks for them
+   * @param part  what a feature keeps of the subscriptions; absent if it keeps nothing
    */
   constructor(
     channel: Channel,
@@ -42,14 +42,18 @@ export class SingleChannel implements Channels {
     shared: SharedPresence,
     clock: () => number,
     trail?: ClientTrail,
-    tracking?: OwnTracking,
+    part?: SubscriptionPart,
   ) {
     this.#clock = clock;
     this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
     this.#presence = shared;
-    this.tracking = tracking;
+    this.#parts = part ? [part] : [];
+  }
+
+  part<Part>(wanted: PartClass<Part>): Part | undefined {
+    return partOf(this.#parts, wanted);
   }
 
   find(name: string): ResolvedChannel {
@@ -74,7 +78,7 @@ export class SingleChannel implements Channels {
 
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
-    this.tracking?.restore(subscription);
+    for (const part of this.#parts) part.restore(subscription);
     if (subscription.granted.hasNewest !== true) return;
     // Read once, for all that hold it.
     this.#restoredBase ??= { newest: this.#channel.newest?.data };
@@ -90,7 +94,7 @@ export class SingleChannel implements Channels {
   }
 
   unsubscribe(subscription: Subscription): void {
-    this.tracking?.leave(subscription);
+    for (const part of this.#parts) part.leave(subscription);
     if (subscription.begun && !subscription.hidden) this.#channel.teller?.away(subscription.info);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);

@@ -5,13 +5,8 @@ import type { ChannelOptions, HookTarget } from "../config/config.ts";
 import { parseSubscribeResult } from "../hooks/response.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
-import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import {
-  flagErrorOnUnrecoverable,
-  type SubscribeRequest,
-  subscriptionTypes,
-} from "../protocol/command.ts";
-import type { CommandSession, Subscribed } from "./ports.ts";
+import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
+import { type CommandSession, type GrantedSubscribe, type Subscribed, typeOf } from "./ports.ts";
 import {
   cancelled,
   type Decision,
@@ -30,7 +25,6 @@ import {
 } from "./grant.ts";
 import type { Grant } from "./decision.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
-import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
@@ -53,16 +47,16 @@ export function carryOutSubscribe(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  const isStream = request.type === subscriptionTypes.stream;
-  if (!isStream && continueMapFlow(session, id, request, nowMs, done)) return;
-  const found = findFree(session, request.channel);
+  const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
     return;
   }
-  const lost = found.options.map === undefined ? undefined : lostFlow(session, request);
-  if (lost !== undefined) {
-    done(lost);
+  const type = typeOf(session, found.options);
+  if (type?.goOn?.(session, id, request, nowMs, done) === true) return;
+  const refused = refuseAnother(session, request.channel) ?? type?.refuse?.(session, request);
+  if (refused !== undefined) {
+    done(refused);
     return;
   }
   const target = token === undefined ? subscribeHookOf(found) : undefined;
@@ -71,8 +65,8 @@ export function carryOutSubscribe(
     return;
   }
   const grant = withRoom(session, grantSubscription(session, request, found, token, nowMs));
-  if (grant.outcome === "granted") begin(session, id, request, grant, found.options, nowMs, done);
-  else done(grant);
+  if (grant.outcome !== "granted") done(grant);
+  else begin(session, { id, request, grant, options: found.options, nowMs }, done);
 }
 
 /** Whether a backend is asked about a subscribe to this channel, if the client has it not and sends no token. */
@@ -124,35 +118,26 @@ function subscribeByHook(
       return;
     }
     const grant = withRoom(session, grantByHook(request, known, requester, terms));
-    if (grant.outcome === "granted")
-      begin(session, id, request, grant, known.options, answeredMs, done);
-    else done(grant);
+    if (grant.outcome !== "granted") done(grant);
+    else begin(session, { id, request, grant, options: known.options, nowMs: answeredMs }, done);
   });
 }
 
 /** Begins a subscription that is granted, and replies. */
-function begin(
+function begin(session: CommandSession, granted: GrantedSubscribe, done: DecisionDone): void {
+  const asStream = (grant: Grant): void => beginAsStream(session, { ...granted, grant }, done);
+  const type = typeOf(session, granted.options);
+  if (type === undefined) asStream(granted.grant);
+  else type.begin(session, granted, done, asStream);
+}
+
+function beginAsStream(
   session: CommandSession,
-  id: number,
-  request: SubscribeRequest,
-  grant: Grant,
-  options: ChannelOptions,
-  nowMs: number,
+  { id, request, grant, options, nowMs }: GrantedSubscribe,
   done: DecisionDone,
 ): void {
-  if (options.map !== undefined) {
-    beginMapFlow(session, id, request, grant, options.map, nowMs, done);
-    return;
-  }
   const { channels } = session.context;
   const { channel } = request;
-  if (options.sharedPoll !== undefined && grant.subscription.pollEpoch === undefined) {
-    withEpoch(session, channel, grant, nowMs, (found) => {
-      if (found.outcome === "granted") begin(session, id, request, found, options, nowMs, done);
-      else done(found);
-    });
-    return;
-  }
   const wanted = subscribeOptions(grant, options, request);
   const recovers = wanted.since !== undefined;
   if (recovers && !mayRead(session, nowMs)) {
@@ -200,48 +185,22 @@ function begin(
   });
 }
 
-/** Finds out the epoch of a shared poll, with which the subscription begins (rule SP8). */
-function withEpoch(
-  session: CommandSession,
+/** Refuses a subscription to a channel that the session has already, or for which it has no room. */
+function refuseAnother(
+  { subscriptions, context }: CommandSession,
   channel: string,
-  grant: Grant,
-  nowMs: number,
-  done: (grant: Grant | Decision) => void,
-): void {
-  const { tracking } = session.context.channels;
-  if (tracking === undefined) {
-    done(refuseWith(errorCodes.notAvailable, "W1", "shared polls aren't available here"));
-    return;
-  }
-  session.subscriptions.reserve(channel);
-  tracking.epoch(channel, nowMs, (reply) => {
-    if (session.closed) return;
-    session.subscriptions.release(channel);
-    if (session.takeCancelled(channel)) done(cancelled);
-    else if (reply.outcome === "failed") done(failWith(reply.error));
-    else {
-      const subscription = { ...grant.subscription, pollEpoch: reply.epoch };
-      done(withRoom(session, { ...grant, subscription }));
-    }
-  });
-}
-
-/** Finds the channel of a subscribe, unless the session has it already or has no room for another one. */
-function findFree(session: CommandSession, channel: string): KnownChannel | Decision {
-  const { subscriptions, context } = session;
-  const found = findChannel(session, channel);
-  if (found.outcome !== "resolved") return found;
+): Decision | undefined {
   if (subscriptions.has(channel)) {
     const reason = "the connection is subscribed to the channel already";
     return refuseWith(errorCodes.alreadySubscribed, "W1", reason);
   }
   return subscriptions.size >= context.config.client.channelLimit
     ? refuseWith(errorCodes.limitExceeded, "G1", "client.channel_limit is reached")
-    : found;
+    : undefined;
 }
 
 /** The grant, unless the session has no room for it (rules G2, S1). */
-function withRoom(session: CommandSession, grant: Grant | Decision): Grant | Decision {
+export function withRoom(session: CommandSession, grant: Grant | Decision): Grant | Decision {
   if (grant.outcome !== "granted") return grant;
   return session.hasRoom([...session.subscriptions.snapshots, grant.subscription])
     ? grant
@@ -364,15 +323,8 @@ export function subscribeResult(
       : { position: recovered ? { ...position, offset: request.offset } : position }),
     ...(grant.subscription.delta === true ? { delta: true } : {}),
     ...(grant.data === undefined ? {} : { data: grant.data }),
-    ...pollFields(grant.subscription),
+    ...grant.told,
   };
-}
-
-/** The position in the reply to a client of a shared poll, which tells it the epoch of the versions. */
-function pollFields({ pollEpoch }: SubscriptionSnapshot): Partial<SubscribeResult> {
-  return pollEpoch === undefined
-    ? {}
-    : { type: subscriptionTypes.shared_poll, position: { epoch: pollEpoch, offset: 0 } };
 }
 
 /**

@@ -1,6 +1,20 @@
 import type { Cursor, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { MapFlow } from "./map-flow.ts";
 import type { Subscription } from "./subscription.ts";
+
+/**
+ * A subscription that begins with several requests, of which only the first is looked at by the rules of a subscribe. The
+ * subscription is pending meanwhile, and takes one of the connection's places. Flows live in memory alone.
+ */
+export interface SubscriptionFlow {
+  readonly channel: string;
+  readonly subscription: Subscription;
+  /** Whether one of the flow's requests is being answered. */
+  readonly answering: boolean;
+  /** Whether the channel has been asked to begin the subscription, and hasn't answered. */
+  readonly joining: boolean;
+  /** Whether the client has taken longer than the namespace allows. */
+  isOver(nowMs: number): boolean;
+}
 
 /**
  * One session's subscriptions, pending ones included. Most sessions have one or a few, and an object has thousands of
@@ -13,7 +27,7 @@ export class Subscriptions {
   /** The channels of {@link reserve}; undefined while there is none. */
   #reserved: Set<string> | undefined;
   /** The flows whose subscriptions are pending, by channel; undefined while there is none. */
-  #flows: Map<string, MapFlow> | undefined;
+  #flows: Map<string, SubscriptionFlow> | undefined;
   /** Cache of {@link begunSnapshots}; undefined after a change, and up to `few`. */
   #begunSnapshots: readonly SubscriptionSnapshot[] | undefined;
 
@@ -39,8 +53,8 @@ export class Subscriptions {
     if (this.#reserved?.size === 0) this.#reserved = undefined;
   }
 
-  /** The flow in which the client synchronises a map; undefined if there is none. */
-  flow(channel: string): MapFlow | undefined {
+  /** The flow in which the client subscribes to a channel; undefined if there is none. */
+  flow(channel: string): SubscriptionFlow | undefined {
     return this.#flows?.get(channel);
   }
 
@@ -52,7 +66,7 @@ export class Subscriptions {
   }
 
   /** Adds a flow, with its subscription. */
-  addFlow(flow: MapFlow): void {
+  addFlow(flow: SubscriptionFlow): void {
     this.add(flow.subscription);
     this.#flows ??= new Map();
     this.#flows.set(flow.channel, flow);

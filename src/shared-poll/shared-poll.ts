@@ -10,6 +10,8 @@ import {
 } from "../contract/poll-batch.ts";
 import type { PollAnswer } from "../hooks/poll.ts";
 import { limits } from "../limits.ts";
+import type { FailedReply } from "../contract/channel-call.ts";
+import { errorCodes } from "../protocol/codes.ts";
 import { base64, type Payload, samePayload } from "../protocol/payload.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
@@ -106,7 +108,7 @@ export class SharedPoll {
     const [epoch, instance] = [this.#epoch, this.#instance];
     const newer: KeyChange[] = [];
     if (known.length === 0) return { outcome: "tracking", epoch, instance, newer };
-    if (!this.#hasRoom(known)) return { outcome: "full" };
+    if (!this.#hasRoom(known)) return { outcome: "failed", error: errorCodes.limitExceeded };
     const one = this.#watcher(watcher, nowMs);
     let bytes = 0;
     for (const { key, version } of known) {
@@ -406,7 +408,7 @@ interface PollSetup {
   readonly epoch: string;
 }
 
-/** The outcome of {@link SharedPoll.track}. full: no key is tracked, because the channel has too many. */
+/** The outcome of {@link SharedPoll.track}. failed: no key is tracked, because the channel has too many. */
 export type TrackOutcome =
   | {
       readonly outcome: "tracking";
@@ -414,7 +416,7 @@ export type TrackOutcome =
       readonly instance: number;
       readonly newer: readonly KeyChange[];
     }
-  | { readonly outcome: "full" };
+  | FailedReply;
 
 /** A question to the backend: the keys, each with the version after which a value is new; 0n for any. */
 export interface PollRequest {

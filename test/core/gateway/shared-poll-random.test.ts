@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
-import { GatewayTracking } from "../../../src/gateway/gateway-tracking.ts";
+import { GatewayTracking } from "../../../src/features/shared-polls/gateway-tracking.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { StoredTracks } from "../../../src/session/local-tracks.ts";
+import type { StoredTracks } from "../../../src/features/shared-polls/local-tracks.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
@@ -162,7 +162,7 @@ class Client {
     if (request.method === "untrack") poll.untrack(this.name, request.keys);
     if (request.method !== "track") return { outcome: "untracked" };
     const tracking = poll.track(this.name, request.known, nowMs);
-    if (tracking.outcome === "full") throw new Error("there is room for all");
+    if (tracking.outcome === "failed") throw new Error("there is room for all");
     return tracking;
   }
 

@@ -1,12 +1,12 @@
 import type { KeyChange } from "../../../src/contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
 import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import { GatewayTracking } from "../../../src/gateway/gateway-tracking.ts";
+import { GatewayTracking } from "../../../src/features/shared-polls/gateway-tracking.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import type { StoredTracks } from "../../../src/session/local-tracks.ts";
+import type { StoredTracks } from "../../../src/features/shared-polls/local-tracks.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
-import type { TrackReply } from "../../../src/session/tracking.ts";
+import type { TrackReply } from "../../../src/features/shared-polls/tracking.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 import { longValue } from "../../support/long-value.ts";

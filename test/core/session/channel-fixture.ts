@@ -1,10 +1,11 @@
 import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
+import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { SharedPresence } from "../../../src/channel/shared-presence.ts";
-import { type OwnTracking, ownTracking } from "../../../src/session/own-tracking.ts";
+import { type OwnTracking, ownTracking } from "../../../src/features/shared-polls/own-tracking.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -184,6 +185,7 @@ export class ChannelFixture {
         this.tracking,
       ),
       backlog: this.#backlog,
+      subscriptionTypes,
       knownDeltas: new KnownDeltas(),
       namedChannels: new NamedChannels(1_000),
       version: "test",

@@ -1,5 +1,6 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
+import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { ConnectionEvents } from "../../../src/events/connection-events.ts";
 import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -149,6 +150,7 @@ export class ManyChannelsFixture {
         ],
         nowMs: () => this.nowMs,
       }),
+      subscriptionTypes,
       knownDeltas: new KnownDeltas(),
       version: "test",
       node: "gateway:eu/1",

@@ -54,6 +54,11 @@ export class ScriptedChannels implements Channels {
     this.#config = config;
   }
 
+  /** No feature keeps anything here. */
+  part(): undefined {
+    return undefined;
+  }
+
   /** The object is created anew: calls in progress are lost, and no subscription exists before it is restored. */
   forget(): void {
     this.#pendingSubscribes.length = 0;

@@ -1,6 +1,7 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
+import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
 import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../src/access/claims.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
@@ -322,6 +323,7 @@ describe("a unidirectional client, where channels are named", () => {
       config,
       channels,
       backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
+      subscriptionTypes,
       knownDeltas: new KnownDeltas(),
       namedChannels: new NamedChannels(1_000),
       version: "test",

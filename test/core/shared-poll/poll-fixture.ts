@@ -54,7 +54,7 @@ export class PollFixture {
       typeof key === "string" ? { key, version: 0n } : { key: key[0], version: key[1] },
     );
     const tracking = this.poll.track(watcher, known, this.nowMs);
-    return tracking.outcome === "full" ? ["full"] : shown(tracking.newer);
+    return tracking.outcome === "failed" ? ["full"] : shown(tracking.newer);
   }
 
   /** All questions that may be asked now. */

@@ -1,6 +1,7 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
+import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import { gatewayNode } from "../../../src/contract/object-names.ts";
 import type { CarriedOut, NumberedOrder } from "../../../src/contract/user-order.ts";
@@ -16,8 +17,8 @@ import type {
   RelayRequest,
 } from "../../../src/contract/relay-request.ts";
 import type { PollBatch, PollBatchReply } from "../../../src/contract/poll-batch.ts";
-import type { TrackRows } from "../../../src/gateway/gateway-tracking.ts";
-import type { StoredTracks } from "../../../src/session/local-tracks.ts";
+import type { TrackRows } from "../../../src/features/shared-polls/gateway-tracking.ts";
+import type { StoredTracks } from "../../../src/features/shared-polls/local-tracks.ts";
 import { Holder } from "./holder.ts";
 import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
@@ -193,6 +194,7 @@ export class GatewayHost implements GatewayCalls {
         config,
         channels: gateway,
         backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
+        subscriptionTypes,
         knownDeltas: new KnownDeltas(),
         namedChannels: new NamedChannels(1_000),
         version: "test",

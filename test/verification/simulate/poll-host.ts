@@ -4,7 +4,7 @@ import type { PollBatch, PollBatchReply } from "../../../src/contract/poll-batch
 import { parsePollResult, pollRequestBody } from "../../../src/hooks/poll.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";
-import { type OwnTracking, ownTracking } from "../../../src/session/own-tracking.ts";
+import { type OwnTracking, ownTracking } from "../../../src/features/shared-polls/own-tracking.ts";
 import type { PollDelivery, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
 import { type Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
 import { pollModeOf } from "./poll-kinds.ts";

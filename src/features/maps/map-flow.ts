@@ -1,8 +1,9 @@
-import type { MapOptions } from "../config/config.ts";
-import type { StreamPosition } from "../protocol/publication.ts";
-import type { Grant } from "./decision.ts";
-import type { Subscription } from "./subscription.ts";
-import { dueMoment } from "../moment.ts";
+import type { MapOptions } from "../../config/config.ts";
+import type { StreamPosition } from "../../protocol/publication.ts";
+import type { Grant } from "../../session/decision.ts";
+import type { Subscription } from "../../session/subscription.ts";
+import type { SubscriptionFlow } from "../../session/subscriptions.ts";
+import { dueMoment } from "../../moment.ts";
 
 /**
  * A client's synchronisation with a map, from its first request until it is subscribed (docs/protocol.md 3.4). Its
@@ -10,7 +11,7 @@ import { dueMoment } from "../moment.ts";
  *
  * A flow lives in memory alone, because it lasts for seconds: after an eviction the client starts again (rule Z16).
  */
-export class MapFlow {
+export class MapFlow implements SubscriptionFlow {
   /** The decision on the first request, which holds for the later ones. */
   readonly grant: Grant;
   readonly subscription: Subscription;

@@ -1,11 +1,10 @@
-import { errorOf } from "../contract/channel-call.ts";
-import type { MapOptions } from "../config/config.ts";
-import { fullForDelta } from "../delta/delta-chain.ts";
-import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { Message } from "../protocol/codec.ts";
-import { mapPhases, type SubscribeRequest } from "../protocol/command.ts";
-import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import { bareSubscribeResult, type SubscribeResult } from "../protocol/reply.ts";
+import { errorOf } from "../../contract/channel-call.ts";
+import { fullForDelta } from "../../delta/delta-chain.ts";
+import { disconnectCodes, type ErrorCode, errorCodes } from "../../protocol/codes.ts";
+import type { Message } from "../../protocol/codec.ts";
+import { mapPhases, type SubscribeRequest, subscriptionTypes } from "../../protocol/command.ts";
+import type { Publication, StreamPosition } from "../../protocol/publication.ts";
+import { bareSubscribeResult, type SubscribeResult } from "../../protocol/reply.ts";
 import {
   type Decision,
   type DecisionDone,
@@ -13,28 +12,27 @@ import {
   failWith,
   refuseWith,
   silent,
-} from "./decision.ts";
-import { endOf, toldTtlSeconds } from "./grant.ts";
-import type { Grant } from "./decision.ts";
+} from "../../session/decision.ts";
+import { endOf, toldTtlSeconds } from "../../session/grant.ts";
 import { MapFlow } from "./map-flow.ts";
-import type { CommandSession, Subscribed } from "./ports.ts";
-import { mayRead, readInVain } from "./rate-limit.ts";
+import type { CommandSession, GrantedSubscribe, Subscribed } from "../../session/ports.ts";
+import { mayRead, readInVain } from "../../session/rate-limit.ts";
 
 /**
  * Begins a client's synchronisation with a map, with the first request of its flow (docs/protocol.md 3.4).
  *
- * @param grant the decision on that request
- * @param done  takes the decision, which is silent if a reply has been sent by then
+ * @param done takes the decision, which is silent if a reply has been sent by then
  */
 export function beginMapFlow(
   session: CommandSession,
-  id: number,
-  request: SubscribeRequest,
-  grant: Grant,
-  map: MapOptions,
-  nowMs: number,
+  { id, request, grant, options, nowMs }: GrantedSubscribe,
   done: DecisionDone,
 ): void {
+  const { map } = options;
+  if (map === undefined) {
+    done(failWith(errorCodes.notAvailable));
+    return;
+  }
   const subscription = session.newSubscription(grant.subscription);
   const { recover, epoch, offset, phase, type } = request;
   const since = recover && phase !== mapPhases.state ? { epoch, offset } : undefined;
@@ -58,7 +56,8 @@ export function continueMapFlow(
 ): boolean {
   const { subscriptions } = session;
   const flow = subscriptions.flow(request.channel);
-  if (flow === undefined) return false;
+  const isOfMap = request.type !== subscriptionTypes.stream;
+  if (!isOfMap || !(flow instanceof MapFlow)) return false;
   if (flow.isOver(nowMs)) {
     subscriptions.dropFlow(request.channel);
     done(
@@ -98,14 +97,6 @@ export function lostFlow(
   context.counts?.mapSynchronised(channel, "lost");
   const reason = "the object has lost its memory of the pages";
   return refuseWith(errorCodes.concurrentPagination, "Z16", reason);
-}
-
-/** Whether another request of the flow is being answered, so that this one is refused (docs/protocol.md 3.4). */
-export function isParallelPage(
-  { subscriptions }: CommandSession,
-  { channel }: SubscribeRequest,
-): boolean {
-  return subscriptions.flow(channel)?.answering === true;
 }
 
 /**

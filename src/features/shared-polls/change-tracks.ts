@@ -1,43 +1,43 @@
-import { boundedTtlSeconds } from "./liveness.ts";
-import type { TrackVerdict } from "../access/track-signature.ts";
-import type { SharedPollOptions } from "../config/config.ts";
-import { isKey } from "../contract/map-call.ts";
-import { limits } from "../limits.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { SubRefreshRequest } from "../protocol/command.ts";
-import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
-import { type Decision, type DecisionDone, failWith, refuseWith } from "./decision.ts";
-import type { CommandSession } from "./ports.ts";
-import type { Subscription } from "./subscription.ts";
-import type { Tracking } from "./tracking.ts";
-import { mayRead } from "./rate-limit.ts";
+import { boundedTtlSeconds } from "../../session/liveness.ts";
+import type { TrackVerdict } from "../../access/track-signature.ts";
+import type { SharedPollOptions } from "../../config/config.ts";
+import { isKey } from "../../contract/map-call.ts";
+import { limits } from "../../limits.ts";
+import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
+import { type SubRefreshRequest, subRefreshTypes } from "../../protocol/command.ts";
+import type { TrackedKey } from "../../shared-poll/tracked-keys.ts";
+import {
+  badRequest,
+  type Decision,
+  type DecisionDone,
+  failWith,
+  refuseWith,
+} from "../../session/decision.ts";
+import type { CommandSession, TrackChange } from "../../session/ports.ts";
+import { Tracking } from "./tracking.ts";
+import { mayRead } from "../../session/rate-limit.ts";
 
 /**
  * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and
  * SP6).
- *
- * @param verdicts the verdicts on the signatures, one for each batch
  */
 export function changeTracks(
   session: CommandSession,
-  id: number,
-  request: SubRefreshRequest,
-  verdicts: readonly TrackVerdict[],
-  nowMs: number,
+  { id, request, subscription, options, tokens, nowMs }: TrackChange,
   done: DecisionDone,
 ): void {
-  const polled = findPolled(session, request);
-  if (polled.outcome !== "polled") {
-    done(polled);
+  const tracking = session.context.channels.part(Tracking);
+  const { sharedPoll } = options;
+  if (tracking === undefined || sharedPoll === undefined) {
+    done(badRequest);
     return;
   }
-  const { subscription, tracking, options } = polled;
-  if (request.type === untrackType) {
+  if (request.type === subRefreshTypes.untrack) {
     tracking.untrack(subscription, request.untrack);
     done({ outcome: "reply", reply: { id, method: "sub_refresh", result: { ttlSeconds: 0 } } });
     return;
   }
-  const read = readTracks(request, verdicts, options);
+  const read = readTracks(request, tokens.tracks ?? [], sharedPoll);
   if (read.outcome !== "read") {
     done(read);
     return;
@@ -65,33 +65,6 @@ export function changeTracks(
       refused: untrack,
     });
   });
-}
-
-interface Polled {
-  readonly outcome: "polled";
-  readonly subscription: Subscription;
-  readonly tracking: Tracking;
-  readonly options: SharedPollOptions;
-}
-
-/** Finds the subscription that a command is about, if that is one to a shared poll. */
-function findPolled(
-  { subscriptions, context }: CommandSession,
-  { channel, type }: SubRefreshRequest,
-): Polled | Decision {
-  if (type !== trackType && type !== untrackType)
-    return refused(errorCodes.badRequest, "sub_refresh has an unknown type");
-  const subscription = subscriptions.get(channel);
-  if (subscription === undefined)
-    return refused(errorCodes.permissionDenied, "the client isn't subscribed to the channel");
-  const { tracking } = context.channels;
-  const found = context.channels.find(channel);
-  const options = found.outcome === "resolved" ? found.options.sharedPoll : undefined;
-  // The server made the subscription, or it began before the namespace became one of shared polls.
-  const isPolled = subscription.granted.pollEpoch !== undefined;
-  if (tracking === undefined || options === undefined || !isPolled)
-    return refused(errorCodes.badRequest, "the subscription isn't one to a shared poll");
-  return { outcome: "polled", subscription, tracking, options };
 }
 
 /** The keys of a request, and when the first signature expires, seconds since 1970; Infinity for never. */
@@ -160,7 +133,3 @@ function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === Number.POSITIVE_INFINITY) return 0;
   return boundedTtlSeconds(Math.ceil(expireAtSeconds - nowMs / 1_000));
 }
-
-/** The values of `type` in a `sub_refresh`. */
-export const trackType = 1;
-const untrackType = 2;

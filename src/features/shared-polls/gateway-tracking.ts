@@ -1,19 +1,18 @@
-import { errorOf } from "../contract/channel-call.ts";
-import type { PollBatch, PollBatchReply } from "../contract/poll-batch.ts";
-import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
-import { limits } from "../limits.ts";
-import type { ErrorCode } from "../protocol/codes.ts";
-import { LocalTracks, type StoredTracks } from "../session/local-tracks.ts";
-import type { Subscription } from "../session/subscription.ts";
-import type { EpochReply, Tracking, TrackReply } from "../session/tracking.ts";
-import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
+import { errorOf } from "../../contract/channel-call.ts";
+import type { PollBatch, PollBatchReply } from "../../contract/poll-batch.ts";
+import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
+import { limits } from "../../limits.ts";
+import { LocalTracks, type ObjectTracking, type StoredTracks } from "./local-tracks.ts";
+import type { Subscription } from "../../session/subscription.ts";
+import { type EpochReply, Tracking, type TrackReply } from "./tracking.ts";
+import type { TrackedKey } from "../../shared-poll/tracked-keys.ts";
 
 /**
  * Tracking for the connections of a gateway, on all shared polls. The channels' objects are told which keys are tracked
  * here, and call the gateway with what has changed (rules SP7 and SP8). What each subscription tracks is stored, so
  * that the gateway can hibernate.
  */
-export class GatewayTracking implements Tracking {
+export class GatewayTracking extends Tracking {
   readonly #setup: GatewayTrackingSetup;
   readonly #channels = new Map<string, LocalTracks>();
   readonly #budget = { tracks: 0, length: 0, bases: 0 };
@@ -25,6 +24,7 @@ export class GatewayTracking implements Tracking {
   #number: number;
 
   constructor(setup: GatewayTrackingSetup) {
+    super();
     this.#setup = setup;
     this.#number = setup.startedAtMs ?? 0;
   }
@@ -66,9 +66,9 @@ export class GatewayTracking implements Tracking {
   }
 
   epoch(channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {
-    this.#setup.request(channel, { method: "track", known: [] }, (reply) => {
-      done(reply.outcome === "tracking" ? { outcome: "epoch", epoch: reply.epoch } : failed(reply));
-    });
+    this.#setup.request(channel, { method: "track", known: [] }, (reply) =>
+      done(trackingReply(reply)),
+    );
   }
 
   track(
@@ -129,7 +129,7 @@ export class GatewayTracking implements Tracking {
       budget: this.#budget,
       track: (known, _nowMs, done) =>
         request(channel, { method: "track", known, number: ++this.#number }, (reply) => {
-          done(reply.outcome === "tracking" ? reply : failed(reply));
+          done(trackingReply(reply));
           this.#noteSending(tracks);
         }),
       untrack: (keys) =>
@@ -168,11 +168,8 @@ export interface TrackRows {
   store(client: string, channel: string, tracks: StoredTracks | undefined): void;
 }
 
-function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
-  return {
-    outcome: "failed",
-    error: errorOf(reply),
-  };
+function trackingReply(reply: RelayReply): ObjectTracking {
+  return reply.outcome === "tracking" ? reply : { outcome: "failed", error: errorOf(reply) };
 }
 
 function ignoreReply(): void {

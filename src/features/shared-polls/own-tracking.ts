@@ -1,31 +1,29 @@
-import type { Channel } from "../channel/channel.ts";
-import type { Config } from "../config/config.ts";
-import type { SharedPoll } from "../shared-poll/shared-poll.ts";
-import { errorCodes } from "../protocol/codes.ts";
-import type { TrackedKey } from "../shared-poll/tracked-keys.ts";
-import { LocalTracks, type ObjectTracking } from "./local-tracks.ts";
-import type { Subscription } from "./subscription.ts";
-import type { EpochReply, Tracking, TrackReply } from "./tracking.ts";
+import type { Channel } from "../../channel/channel.ts";
+import type { Config } from "../../config/config.ts";
+import type { SharedPoll } from "../../shared-poll/shared-poll.ts";
+import type { TrackedKey } from "../../shared-poll/tracked-keys.ts";
+import { LocalTracks, type LocalTracksSetup } from "./local-tracks.ts";
+import type { Subscription } from "../../session/subscription.ts";
+import { type EpochReply, Tracking, type TrackReply } from "./tracking.ts";
 
 /**
  * Tracking for the connections of a channel's own object. The tracked keys are in memory only: while a connection
  * tracks a key, the object doesn't hibernate.
  */
-export class OwnTracking implements Tracking {
+export class OwnTracking extends Tracking {
   readonly #poll: SharedPoll;
   readonly #tracks: LocalTracks;
 
-  constructor(poll: SharedPoll, { channel, queueMaxBytes, keysMax }: OwnTrackingSetup) {
+  constructor(
+    poll: SharedPoll,
+    setup: Pick<LocalTracksSetup, "channel" | "queueMaxBytes" | "keysMax">,
+  ) {
+    super();
     this.#poll = poll;
     this.#tracks = new LocalTracks({
-      channel,
-      queueMaxBytes,
-      keysMax,
+      ...setup,
       budget: { tracks: 0, length: 0, bases: 0 },
-      track: (known, nowMs, done) => {
-        const tracking = poll.track(ownName, known, nowMs);
-        done(trackingReply(tracking));
-      },
+      track: (known, nowMs, done) => done(poll.track(ownName, known, nowMs)),
       untrack: (keys) => poll.untrack(ownName, keys),
     });
   }
@@ -47,7 +45,7 @@ export class OwnTracking implements Tracking {
   }
 
   epoch(_channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {
-    done({ outcome: "epoch", epoch: this.#poll.epoch });
+    done({ outcome: "tracking", epoch: this.#poll.epoch });
   }
 
   track(
@@ -82,19 +80,6 @@ export function ownTracking(
   const keysMax = options.sharedPoll?.maxKeysPerConnection ?? 0;
   const queueMaxBytes = client.queueMaxSizeBytes;
   return sharedPoll && new OwnTracking(sharedPoll, { channel, queueMaxBytes, keysMax });
-}
-
-function trackingReply(tracking: ReturnType<SharedPoll["track"]>): ObjectTracking {
-  return tracking.outcome === "full"
-    ? { outcome: "failed", error: errorCodes.limitExceeded }
-    : tracking;
-}
-
-interface OwnTrackingSetup {
-  readonly channel: string;
-  readonly queueMaxBytes: number;
-  /** The most keys that one connection tracks. */
-  readonly keysMax: number;
 }
 
 /** The name of the channel's own object among those whose connections track keys. No gateway has it. */

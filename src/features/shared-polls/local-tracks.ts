@@ -1,10 +1,11 @@
-import { changeBytes, type KeyChange, type KnownVersion } from "../contract/poll-batch.ts";
-import { fullForDelta } from "../delta/delta-chain.ts";
-import { limits } from "../limits.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import { KeyFrames } from "../shared-poll/key-frames.ts";
-import { type TrackedKey, TrackedKeys } from "../shared-poll/tracked-keys.ts";
-import type { Subscription } from "./subscription.ts";
+import { changeBytes, type KeyChange, type KnownVersion } from "../../contract/poll-batch.ts";
+import { fullForDelta } from "../../delta/delta-chain.ts";
+import { limits } from "../../limits.ts";
+import type { FailedReply } from "../../contract/channel-call.ts";
+import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
+import { KeyFrames } from "../../shared-poll/key-frames.ts";
+import { type TrackedKey, TrackedKeys } from "../../shared-poll/tracked-keys.ts";
+import type { Subscription } from "../../session/subscription.ts";
 import type { TrackReply } from "./tracking.ts";
 
 /**
@@ -275,7 +276,7 @@ interface TrackBudget {
   bases: number;
 }
 
-interface LocalTracksSetup {
+export interface LocalTracksSetup {
   readonly channel: string;
   readonly queueMaxBytes: number;
   /** The most keys that one connection tracks. */
@@ -302,7 +303,7 @@ interface TrackedBy {
 /** The reply of a channel's object to a request to track keys. */
 export type ObjectTracking =
   | (TrackedBy & { readonly outcome: "tracking"; readonly newer: readonly KeyChange[] })
-  | { readonly outcome: "failed"; readonly error: ErrorCode };
+  | FailedReply;
 
 /** Changes of the channel's object. */
 export interface TakenChanges extends TrackedBy {

@@ -1,25 +1,25 @@
 /** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
-import { errorOf } from "../contract/channel-call.ts";
-import type { KnownChannel, ResolvedChannel } from "../channel/channel-name.ts";
-import { acceptsData } from "../channel/publication-request.ts";
-import type { HookTarget, MapOptions } from "../config/config.ts";
-import { isKey, type MapChange, plainMapPublish } from "../contract/map-call.ts";
-import { traced } from "../contract/traceparent.ts";
-import { parseMapPublishResult, parseMapRemoveResult } from "../hooks/response.ts";
-import { errorCodes } from "../protocol/codes.ts";
-import { type PublishRequest, subscriptionTypes } from "../protocol/command.ts";
-import { emptyPayload, type Payload } from "../protocol/payload.ts";
+import { errorOf } from "../../contract/channel-call.ts";
+import type { KnownChannel, ResolvedChannel } from "../../channel/channel-name.ts";
+import { acceptsData } from "../../channel/publication-request.ts";
+import type { HookTarget, MapOptions } from "../../config/config.ts";
+import { isKey, type MapChange, plainMapPublish } from "../../contract/map-call.ts";
+import { traced } from "../../contract/traceparent.ts";
+import { parseMapPublishResult, parseMapRemoveResult } from "../../hooks/response.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import { type PublishRequest, subscriptionTypes } from "../../protocol/command.ts";
+import { emptyPayload, type Payload } from "../../protocol/payload.ts";
 import {
   badRequest,
   type DecisionDone,
   failWith,
   refuseByOptions,
   refuseWith,
-} from "./decision.ts";
-import { callerOf, mayAsk, mayChange } from "./grant.ts";
-import { askHook, refusedByHook, unusableResult } from "./hook.ts";
-import type { CommandSession } from "./ports.ts";
-import { clientInfo, type Subscription } from "./subscription.ts";
+} from "../../session/decision.ts";
+import { type Caller, callerOf, isPermitted, mayAsk } from "../../session/grant.ts";
+import { askHook, refusedByHook, unusableResult } from "../../session/hook.ts";
+import type { CommandSession } from "../../session/ports.ts";
+import { clientInfo, type Subscription } from "../../session/subscription.ts";
 
 /**
  * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).
@@ -30,22 +30,23 @@ export function changeMap(
   id: number,
   request: PublishRequest,
   known: KnownChannel,
-  map: MapOptions,
   nowMs: number,
   done: DecisionDone,
 ): void {
+  const { map } = known.options;
+  // The keys of a presence map are those of another channel's clients.
+  const isOwn = map !== undefined && known.options.subscriptionType === "map";
+  if (!isOwn || request.type !== subscriptionTypes.map) {
+    done(failWith(errorCodes.badRequest));
+    return;
+  }
   const { channel, data = emptyPayload, removed } = request;
   const hook = removed ? map.removeHook : map.publishHook;
   const caller = callerOf(session, channel, known);
-  const isAllowed =
-    hook === undefined
-      ? mayChange(map, removed ? "remove" : "publish", caller)
-      : mayAsk(known, caller);
+  const option = removed ? "remove" : "publish";
+  const isAllowed = hook === undefined ? mayChange(map, option, caller) : mayAsk(known, caller);
   const key = keyOf(session, request.key, map);
-  const isDerived = known.options.subscriptionType !== "map";
-  if (isDerived || request.type !== subscriptionTypes.map) done(badRequest);
-  else if (!isAllowed || key === undefined) {
-    const option = removed ? "remove" : "publish";
+  if (!isAllowed || key === undefined) {
     const reason = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
     done(refuseByOptions(errorCodes.permissionDenied, "Z18", reason));
   } else if (key !== "" && !isKey(key)) done(badRequest);
@@ -57,6 +58,25 @@ export function changeMap(
     const own = { method: "map_publish", request: plainMapPublish(key, data) } as const;
     change(session, id, channel, own, nowMs, done);
   } else publishByHook(session, id, { channel, key, data }, hook, nowMs, done);
+}
+
+/** Whether a client may set or remove keys of a map. */
+function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller): boolean {
+  return isPermitted(
+    caller,
+    "pub",
+    what === "publish"
+      ? {
+          client: map.allowPublishForClient,
+          subscriber: map.allowPublishForSubscriber,
+          anonymous: map.allowPublishForAnonymous,
+        }
+      : {
+          client: map.allowRemoveForClient,
+          subscriber: map.allowRemoveForSubscriber,
+          anonymous: map.allowRemoveForAnonymous,
+        },
+  );
 }
 
 /** The key that a client changes; undefined for an anonymous user where the user's ID is the key. */
