@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/support/closing-line-reporter.ts";
 import { instrumented } from "./test/support/instrumented.ts";
 import { unsetSecrets } from "./test/support/unset-secrets.ts";
-import { testConfig, testSecrets } from "./test/workers/test-config.ts";
+import { testConfig, testSecrets } from "./test/workers/support/test-config.ts";
 
 const workerd = () =>
   cloudflareTest({
@@ -26,20 +26,20 @@ const workerd = () =>
         {
           name: "hook-backend",
           modules: true,
-          scriptPath: "./test/workers/hook-backend.js",
+          scriptPath: "./test/workers/support/hook-backend.js",
           compatibilityDate: "2026-11-02",
         },
         {
           name: "receiver",
           modules: true,
-          scriptPath: "./test/workers/receiver-worker.mjs",
+          scriptPath: "./test/workers/support/receiver-worker.mjs",
           compatibilityDate: "2026-11-02",
           queueConsumers: { events: { maxBatchTimeout: 0.1 } },
         },
         {
           name: "dead-letters",
           modules: true,
-          scriptPath: "./test/workers/dead-letters.js",
+          scriptPath: "./test/workers/support/dead-letters.js",
           compatibilityDate: "2026-11-02",
           queueConsumers: { "refused-orders": { maxBatchTimeout: 0.1 } },
         },

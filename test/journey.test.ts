@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import readme from "../src/README.md?raw";
 import { callsUp, type Entered, filesOf, recordRun } from "./support/run-recorder.ts";
-import { publish } from "./workers/api-request.ts";
-import { newChannel } from "./workers/new-channel.ts";
-import { channelPlace, gatewayPlace, type Place } from "./workers/place.ts";
-import { watchedRelay } from "./workers/watched-relay.ts";
-import { Variant } from "./workers/variant.ts";
-import type { TestSocket } from "./workers/test-socket.ts";
-import { awake } from "./workers/object-state.ts";
+import { publish } from "./workers/support/api-request.ts";
+import { newChannel } from "./workers/support/new-channel.ts";
+import { channelPlace, gatewayPlace, type Place } from "./workers/support/place.ts";
+import { watchedRelay } from "./workers/support/watched-relay.ts";
+import { Variant } from "./workers/support/variant.ts";
+import type { TestSocket } from "./workers/support/test-socket.ts";
+import { awake } from "./workers/support/object-state.ts";
 
 /**
  * The journey that src/README.md describes is a claim about the code, and these tests publish on workerd to see it: which

@@ -15,9 +15,9 @@ declare global {
       /** The receiver of events: vitest.config.ts. */
       readonly RECEIVER: Fetcher;
       readonly EVENTS: Queue;
-      /** The backend of hooks: test/workers/hook-backend.js. */
+      /** The backend of hooks: test/workers/support/hook-backend.js. */
       readonly BACKEND: Fetcher;
-      /** The queue of orders, the one for refused messages, and its consumer: test/workers/dead-letters.js. */
+      /** The queue of orders, the one for refused messages, and its consumer: test/workers/support/dead-letters.js. */
       readonly ORDERS: Queue;
       readonly REFUSED: Queue;
       readonly DEAD_LETTERS: Fetcher;

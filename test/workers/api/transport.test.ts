@@ -1,0 +1,269 @@
+import { env, exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import { createApp } from "../../../workers/http/app.ts";
+import {
+  type Answer,
+  address,
+  answerOf,
+  apiKeyHeader,
+  call,
+  keptData,
+  post,
+  postWith,
+} from "../support/api-request.ts";
+import { newChannel } from "../support/new-channel.ts";
+
+const methods = [
+  "publish",
+  "broadcast",
+  "batch",
+  "history",
+  "history_remove",
+  "presence",
+  "presence_stats",
+];
+
+describe("a request that isn't one of the API", () => {
+  it.each(methods.map((method) => `/api/${method}`).concat("/api"))(
+    "[W1] is answered 405 by %s when it isn't a POST",
+    async (path) => {
+      for (const method of ["GET", "PUT", "DELETE", "HEAD"]) {
+        const response = await exports.default.fetch(address(path), {
+          method,
+          headers: apiKeyHeader,
+        });
+        expect(response.status).toBe(405);
+        expect(response.headers.get("Allow")).toBe("POST");
+      }
+    },
+  );
+
+  it.each([
+    "/api/subscribers",
+    "/api/Publish",
+    "/api/publish/",
+    "/api/publish/more",
+    "/api/",
+    "/x",
+  ])("[W1] is answered 404 with text: %s", async (path) => {
+    const response = await post(path, "{}");
+    expect(response.headers.get("Content-Type")).toBe("text/plain");
+    expect(await answerOf(response)).toStrictEqual({ status: 404, body: "Not Found" });
+  });
+
+  it("[W1] is answered without a key when it asks for health", async () => {
+    const response = await exports.default.fetch(address("/health"));
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(await answerOf(response)).toStrictEqual({ status: 200, body: "{}" });
+  });
+});
+
+describe("a body that can't be read", () => {
+  it.each<[string, string | Uint8Array]>([
+    ["empty", ""],
+    ["cut off", '{"channel":"a","data":{}'],
+    ["two texts", '{"channel":"a"} {"channel":"b"}'],
+    ["no object", '["channel"]'],
+    ["null", "null"],
+    ["not UTF-8", new Uint8Array([0x22, 0xff, 0x22])],
+    ["not UTF-8 where anything may stand", malformedText()],
+    ["cut inside a character", new Uint8Array([0x22, 0xc3])],
+    ["after a byte order mark", "\ufeff{}"],
+  ])("[W4] is answered 400 by every method: %s", async (_, body) => {
+    for (const method of methods) {
+      const response = await post(`/api/${method}`, body);
+      expect(await answerOf(response)).toStrictEqual({ status: 400, body: "Bad Request" });
+    }
+  });
+
+  it("[A7] is described by a header that quotes nothing of it", async () => {
+    const response = await post("/api/publish", '{"channel":["s3cr3t"],"data":"s3cr3t"}');
+    expect(response.status).toBe(400);
+    expect(response.headers.get("X-Dormouse-Error-Detail")).toBe(
+      "the field channel must be a string",
+    );
+    expect(await response.text()).toBe("Bad Request");
+  });
+});
+
+describe("a body's size", () => {
+  const tooLarge = { status: 413, body: "Request Entity Too Large" };
+
+  it("[B1] may be the limit exactly, and not one byte more", async () => {
+    const channel = newChannel("ring");
+    const request = JSON.stringify({ channel, data: "edge" });
+    const padded = request.padEnd(limits.requestBytesMax, " ");
+    expect((await call("publish", padded)).status).toBe(200);
+    expect(await call("publish", `${padded} `)).toStrictEqual(tooLarge);
+    expect(await keptData(channel)).toStrictEqual(['"edge"']);
+  });
+
+  it("[B1] may be the limit exactly, and not one byte more, where no length is stated", async () => {
+    const channel = newChannel("ring");
+    const request = JSON.stringify({ channel, data: "edge" });
+    const padded = request.padEnd(limits.requestBytesMax, " ");
+    expect((await postUnmeasured(padded)).status).toBe(200);
+    expect(await postUnmeasured(`${padded} `)).toStrictEqual(tooLarge);
+    expect(await keptData(channel)).toStrictEqual(['"edge"']);
+  });
+
+  it("[B1] is measured where no length is stated", async () => {
+    const endless = endlessBody();
+    const response = await post("/api/publish", endless.body);
+    expect(await answerOf(response)).toStrictEqual(tooLarge);
+    expect(endless.chunks()).toBeLessThan(1_000);
+  });
+
+  it("[B1] is believed where the stated length is too large already: nothing is read", async () => {
+    const endless = endlessBody();
+    const headers = { "Content-Length": String(limits.requestBytesMax + 1) };
+    const response = await postWith({}, "/api/publish", endless.body, headers);
+    expect(await answerOf(response)).toStrictEqual(tooLarge);
+    expect(endless.chunks()).toBeLessThan(2);
+  });
+
+  it.each(["5", "-1", "none"])(
+    "[B1] is measured where the stated length is a lie: %s",
+    async (length) => {
+      const headers = { "Content-Length": length };
+      const response = await postWith({}, "/api/publish", endlessBody().body, headers);
+      expect(await answerOf(response)).toStrictEqual(tooLarge);
+    },
+  );
+
+  it("[B1] is the same for the legacy form", async () => {
+    const response = await post("/api", endlessBody().body);
+    expect(await answerOf(response)).toStrictEqual(tooLarge);
+  });
+
+  it("[W1] may come in chunks that cut characters", async () => {
+    const channel = newChannel("ring");
+    const bytes = new TextEncoder().encode(JSON.stringify({ channel, data: "Zoë 😀" }));
+    let at = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at === bytes.length) controller.close();
+        else controller.enqueue(bytes.slice(at, ++at));
+      },
+    });
+    expect((await post("/api/publish", body)).status).toBe(200);
+    expect(await keptData(channel)).toStrictEqual(['"Zoë 😀"']);
+  });
+});
+
+describe("an error", () => {
+  const unknown = { channel: "no-such:channel", data: {} };
+
+  it("[W1] is told in a body with status 200, and why in a header without anything of the request", async () => {
+    const response = await post("/api/publish", JSON.stringify(unknown));
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(response.headers.get("X-Dormouse-Error-Detail")).toBe(
+      "the channel's namespace is not configured",
+    );
+    expect(await answerOf(response)).toStrictEqual({
+      status: 200,
+      body: '{"error":{"code":102,"message":"unknown channel"}}',
+    });
+  });
+
+  it.each<[string, object, number, string]>([
+    ["publish", unknown, 404, '{"code":102,"message":"unknown channel"}'],
+    ["publish", { channel: "" }, 400, '{"code":107,"message":"bad request"}'],
+    ["broadcast", { channels: [] }, 400, '{"code":107,"message":"bad request"}'],
+    ["history", { channel: "plain:a" }, 400, '{"code":108,"message":"not available"}'],
+    ["rpc", { method: "a" }, 404, '{"code":104,"message":"not found"}'],
+    ["presence", { channel: "ring:a" }, 400, '{"code":108,"message":"not available"}'],
+    [
+      "history",
+      { channel: "ring:a", since: { offset: 1, epoch: "other" } },
+      416,
+      '{"code":112,"message":"unrecoverable position"}',
+    ],
+  ])("[W1] in transport mode is a status: %s %j", async (method, request, status, body) => {
+    const mode = { "X-Centrifugo-Error-Mode": "transport" };
+    const response = await post(`/api/${method}`, JSON.stringify(request), mode);
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(await answerOf(response)).toStrictEqual({ status, body });
+  });
+
+  it("[W1] is a status without being asked for where the configuration says so", async () => {
+    const config = { http_api: { error_mode: "transport" } };
+    const response = await postWith({ config }, "/api/publish", JSON.stringify(unknown));
+    expect(response.status).toBe(404);
+  });
+
+  it("[W1] stays in the body for a mode that doesn't exist", async () => {
+    const mode = { "X-Centrifugo-Error-Mode": "transports" };
+    const response = await post("/api/publish", JSON.stringify(unknown), mode);
+    expect(response.status).toBe(200);
+  });
+
+  it("[W1] inside a batch, a broadcast or a line stays there in transport mode", async () => {
+    const mode = { "X-Centrifugo-Error-Mode": "transport" };
+    const batch = await post(
+      "/api/batch",
+      JSON.stringify({ commands: [{ publish: unknown }] }),
+      mode,
+    );
+    const error = '{"error":{"code":102,"message":"unknown channel"}}';
+    expect(await answerOf(batch)).toStrictEqual({ status: 200, body: `{"replies":[${error}]}` });
+    const broadcast = await post(
+      "/api/broadcast",
+      JSON.stringify({ channels: [unknown.channel], data: {} }),
+      mode,
+    );
+    expect(await answerOf(broadcast)).toStrictEqual({
+      status: 200,
+      body: `{"result":{"responses":[${error}]}}`,
+    });
+  });
+});
+
+describe("the keep-alive script", () => {
+  it("[K3] is served to every origin, as a module", async () => {
+    const response = await exports.default.fetch(address("/keepalive-websocket.js"));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
+    expect(response.headers.get("Content-Type")).toContain("javascript");
+    expect(await response.text()).toContain("keepalive");
+  });
+
+  it("[W1] is not found where there are no assets", async () => {
+    const { ASSETS: _, ...bare } = env;
+    const request = new Request(address("/keepalive-websocket.js"));
+    const response = await createApp().fetch(request, bare);
+    expect(response.status).toBe(404);
+  });
+});
+
+/** Publishes with a body that comes in chunks, without its length. */
+async function postUnmeasured(text: string): Promise<Answer> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+  return answerOf(await post("/api/publish", body));
+}
+
+/** A request that would be good if its data were UTF-8. */
+function malformedText(): Uint8Array {
+  const request = { channel: "ring:a", channels: ["ring:a"], commands: [], data: "~" };
+  const bytes = new TextEncoder().encode(JSON.stringify(request));
+  return bytes.map((byte) => (byte === 0x7e ? 0xff : byte));
+}
+
+/** A body without an end, and how many chunks of 64 KiB were taken of it. */
+function endlessBody(): { readonly body: ReadableStream; readonly chunks: () => number } {
+  let chunks = 0;
+  const spaces = new Uint8Array(65_536).fill(0x20);
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      chunks++;
+      controller.enqueue(spaces);
+    },
+  });
+  return { body, chunks: () => chunks };
+}

@@ -1,0 +1,164 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import { call } from "../support/api-request.ts";
+import { crashObject } from "../support/crash-object.ts";
+import {
+  answerWith,
+  takenOf,
+  takenUntil,
+  withoutRepeats,
+  configureEvents,
+} from "./event-receiver.ts";
+import { eventObjectOf, ofBothKinds, story } from "./event-story.ts";
+import { newChannel } from "../support/new-channel.ts";
+import { awakeVariants, variants } from "../support/variant.ts";
+import { secondsFromNow } from "../support/sign-token.ts";
+import { patience } from "../../support/patience.ts";
+
+configureEvents({
+  types: ["connected", "disconnected", "subscribed", "unsubscribed"],
+  namespaces: ["room"],
+});
+
+afterEach(() => answerWith(200));
+
+/** No pings are due then, which would wake the object anyway. */
+const clientDriven = "?keepalive=client";
+const newUser = () => `user-${crypto.randomUUID()}`;
+
+describe.each(ofBothKinds(variants))("the events of connections on $name", (variant) => {
+  it("[E8] [E13] tell a connection from its connect to its close by the client", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const socket = await variant.connect(channel, user, { info: { n: 1 } });
+    const { client } = socket;
+    await variant.betweenSteps(channel);
+    await socket.ask({ id: 2, subscribe: { channel } });
+    await socket.unread();
+    await variant.betweenSteps(channel);
+    await socket.ask({ id: 3, unsubscribe: { channel } });
+    await variant.betweenSteps(channel);
+    await socket.ask({ id: 4, subscribe: { channel } });
+    await socket.unread();
+    await variant.betweenSteps(channel);
+    socket.close(4_001);
+    await socket.closed;
+    expect(await story(variant, channel, client)).toStrictEqual([
+      "connected",
+      "subscribed",
+      "unsubscribed",
+      "subscribed",
+      "unsubscribed",
+      "disconnected 4001",
+    ]);
+    const object = eventObjectOf(variant, channel);
+    const events = withoutRepeats(await takenOf(object));
+    const [first] = events;
+    expect(first).toStrictEqual({
+      object,
+      number: first?.time,
+      time: first?.time,
+      first: true,
+      type: "connected",
+      client,
+      user,
+      transport: "websocket",
+      info: { n: 1 },
+    });
+    expect(events[1]).toMatchObject({ type: "subscribed", channel, client, user });
+    expect(events.map(({ number }) => number - (first?.number ?? 0))).toStrictEqual(
+      events.map((_, index) => index),
+    );
+  });
+
+  it("[E8] say why the server ended a subscription or a connection", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const socket = await variant.subscribe(channel, user);
+    await socket.unread();
+    await variant.betweenSteps(channel);
+    await call("unsubscribe", { user, channel });
+    await variant.betweenSteps(channel);
+    await call("disconnect", { user, disconnect: { code: 4_444, reason: "moved" } });
+    await socket.closed;
+    expect(await story(variant, channel, socket.client)).toStrictEqual([
+      "connected",
+      "subscribed",
+      "unsubscribed 2000 server unsubscribe",
+      "disconnected 4444 moved",
+    ]);
+  });
+
+  it("[E8] don't tell of channels in other namespaces, nor of clients that weren't let in", async () => {
+    const channel = newChannel("plain");
+    const user = newUser();
+    const refused = await variant.open(channel);
+    refused.send({ id: 1, connect: { token: "nothing" } });
+    await refused.closed;
+    const expired = await variant.open(channel);
+    expired.send({ id: 2, subscribe: { channel } });
+    await expired.closed;
+    const socket = await variant.subscribe(channel, user, { exp: secondsFromNow(600) });
+    socket.close();
+    await socket.closed;
+    expect(await story(variant, channel, socket.client)).toStrictEqual([
+      "connected",
+      "disconnected 1000",
+    ]);
+    expect(withoutRepeats(await takenOf(eventObjectOf(variant, channel)))).toHaveLength(2);
+  });
+});
+
+describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name", (variant) => {
+  it("[E9] is found by an alarm within 10 minutes, and all its connections are told of", async () => {
+    const channel = newChannel("room");
+    const [ada, bob] = [
+      await variant.connect(channel, newUser(), {}, clientDriven),
+      await variant.connect(channel, newUser(), {}, clientDriven),
+    ];
+    await ada.ask({ id: 2, subscribe: { channel } });
+    const holder = variant.place.holder(channel);
+    const object = eventObjectOf(variant, channel);
+    await takenUntil(object, ({ type }) => type === "subscribed");
+    // Those before are for what waits to be sent.
+    const dueInMs = await vi.waitUntil(async () => {
+      await runDurableObjectAlarm(holder);
+      const dueAtMs = await runInDurableObject<DurableObject, number | null>(
+        holder,
+        (_, { storage }) => storage.getAlarm(),
+      );
+      const waitMs = (dueAtMs ?? 0) - Date.now();
+      return waitMs > limits.eventsAlarmMs && waitMs;
+    }, patience);
+    expect(dueInMs).toBeLessThanOrEqual(limits.eventsConnectionsCheckMs);
+    await crashObject(holder);
+    await ada.closed;
+    expect(await runDurableObjectAlarm(variant.place.holder(channel))).toBe(true);
+    const lost = "disconnected 1006 connection lost";
+    expect(await story(variant, channel, ada.client)).toStrictEqual([
+      "connected",
+      "subscribed",
+      "unsubscribed",
+      lost,
+    ]);
+    expect(await story(variant, channel, bob.client)).toStrictEqual(["connected", lost]);
+  });
+
+  it("[E9] before a batch was taken loses none of its events", async () => {
+    const channel = newChannel("room");
+    await answerWith(500);
+    const socket = await variant.subscribe(channel, newUser());
+    await socket.unread();
+    await crashObject(variant.place.holder(channel));
+    await answerWith(200);
+    const again = await variant.subscribe(channel, newUser());
+    await again.unread();
+    expect(await story(variant, channel, socket.client)).toStrictEqual([
+      "connected",
+      "subscribed",
+      "unsubscribed",
+      "disconnected 1006 connection lost",
+    ]);
+  });
+});

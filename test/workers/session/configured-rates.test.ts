@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import { configure } from "../support/configure.ts";
+import { newChannel } from "../support/new-channel.ts";
+import { openConfig } from "../support/open-transports.ts";
+import { token } from "../support/sign-token.ts";
+import { TestSocket } from "../support/test-socket.ts";
+import { emulate, TestStream } from "../support/test-stream.ts";
+import { awakeVariants, variants } from "../support/variant.ts";
+
+/** So many commands in 10 seconds. */
+const per10s = (rate: number) => ({ enabled: true, buckets: [{ interval: "10s", rate }] });
+const plain = { namespace_name: "plain", ...per10s(2) };
+const client_command = {
+  enabled: true,
+  publish: { enabled: true, namespace_overrides: [plain] },
+  presence_stats: per10s(3),
+};
+const user_command = { enabled: true, history: per10s(2) };
+configure({
+  ...openConfig,
+  client: { ...openConfig.client, rate_limit: { client_command, user_command } },
+});
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const tooMany = (id: number) =>
+  `{"id":${id},"error":{"code":111,"message":"too many requests","temporary":true}}`;
+
+describe.each(variants)("a configured rate on $name", (variant) => {
+  it("[B7] [B22] [S2] refuses with 111 what is more, and forgets it when it may", async () => {
+    const [channel, other] = [newChannel("plain"), newChannel("room")];
+    const socket = await variant.subscribe(channel, "ada");
+    for (let turn = 0; turn < 2; turn++) {
+      await variant.betweenSteps(channel);
+      for (const id of [3, 4]) {
+        socket.send({ id, publish: { channel, data: id } });
+        expect(await socket.line()).toContain(`"pub":{"data":${id}`);
+        expect(await socket.line()).toBe(`{"id":${id},"publish":{}}`);
+      }
+      socket.send({ id: 5, publish: { channel, data: 5 } });
+      expect(await socket.line()).toBe(tooMany(5));
+      // Each command has a rate of its own.
+      for (const id of [6, 7, 8]) {
+        socket.send({ id, presence_stats: { channel } });
+        expect(await socket.line()).toContain('"num_clients":1');
+      }
+      socket.send({ id: 9, presence_stats: { channel } });
+      expect(await socket.line()).toBe(tooMany(9));
+      // In another namespace, or at an address where the channel doesn't exist, it isn't the rate that refuses.
+      socket.send({ id: 10, publish: { channel: other, data: 1 } });
+      expect(await socket.line()).toMatch(/^\{"id":10,"error":\{"code":10[23],/u);
+      vi.setSystemTime(Date.now() + limits.rateIntervalMsMax);
+    }
+    await variant.betweenSteps(channel);
+  });
+});
+
+describe.each(awakeVariants)("a configured rate on $name", (variant) => {
+  it("[B7] [B21] of a user is shared by the user's connections", async () => {
+    const channel = newChannel("room");
+    const user = `user-${channel}`;
+    const sockets = [
+      await variant.subscribe(channel, user),
+      await variant.subscribe(channel, user),
+    ];
+    const other = await variant.subscribe(channel, `other-${user}`);
+    for (const socket of [...sockets, other]) await socket.unread();
+    const answers: string[] = [];
+    for (const id of [3, 4])
+      for (const socket of sockets) {
+        socket.send({ id, history: { channel } });
+        answers.push(await socket.line());
+      }
+    expect(answers.map((answer) => answer.includes('"error"'))).toStrictEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(answers[3]).toBe(tooMany(4));
+    other.send({ id: 3, history: { channel } });
+    expect(await other.line()).not.toContain('"error"');
+  });
+});
+
+describe("a configured rate", () => {
+  it("[B7] [T4] counts commands that are posted", async () => {
+    const channel = newChannel("plain");
+    const connect = JSON.stringify({ id: 1, connect: { token: await token({ sub: "ada" }) } });
+    const stream = await TestStream.open("/connection/http_stream", {
+      method: "POST",
+      body: connect,
+    });
+    const reply: { connect: { session: string; node: string } } = JSON.parse(await stream.line());
+    const { session, node } = reply.connect;
+    const commands = [2, 3, 4].map((id) => JSON.stringify({ id, publish: { channel, data: id } }));
+    await emulate(session, node, commands.join("\n"));
+    // A refusal doesn't wait for the channel's object.
+    const answers = [await stream.line(), await stream.line(), await stream.line()];
+    expect(answers.toSorted()).toStrictEqual([
+      '{"id":2,"publish":{}}',
+      '{"id":3,"publish":{}}',
+      tooMany(4),
+    ]);
+    await stream.cancel();
+  });
+
+  it("[B7] [B22] [A13] is named in the log, and closes the connection of who goes on", async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, "warn").mockImplementation((line) => lines.push(String(line)));
+    const channel = newChannel("plain");
+    const socket = await TestSocket.connect(channel, "ada");
+    for (let id = 2; id < limits.commandsOverRateBurst + 5; id++)
+      socket.send({ id, publish: { channel, data: id } });
+    expect(await socket.closed).toStrictEqual({ code: 3013, reason: "too many requests" });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      refused: "publish",
+      rule: "B22",
+      reason: "client.rate_limit.client_command.publish is exceeded",
+      code: 111,
+      user: "ada",
+      channel,
+    });
+  });
+});
