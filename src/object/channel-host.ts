@@ -16,7 +16,6 @@ import { resolveChannel } from "../channel/channel-name.ts";
 import { type OwnTracking, ownTracking } from "../features/shared-polls/own-tracking.ts";
 import { SingleChannel } from "../session/single-channel.ts";
 import type { Config } from "../config/config.ts";
-import type { FanOutLimits } from "../hub/hub.ts";
 import type { PresenceAnswer } from "../protocol/reply.ts";
 import { storedTables } from "../channel/stored-tables.ts";
 import { limits } from "../limits.ts";
@@ -33,7 +32,7 @@ import {
 import { Session } from "../session/session.ts";
 import { channelNode } from "../contract/object-names.ts";
 import { NextTimer } from "./alarm-schedule.ts";
-import { ChannelPresence } from "./channel-presence.ts";
+import { ChannelPresence, type ObjectBounds } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import {
@@ -96,13 +95,13 @@ export class ChannelHost extends ObjectHost {
   readonly #leftovers: Leftovers;
 
   /**
-   * @param fanOut     absent for the usual limits
+   * @param bounds     of what is done in one turn
    * @param newChannel makes the channel; the simulator makes one that it compares with a model
    */
   constructor(
     platform: Platform,
     config: Config,
-    fanOut?: FanOutLimits,
+    bounds: ObjectBounds = limits,
     newChannel = (setup: ChannelSetup): Channel => new Channel(setup),
   ) {
     super(platform, config);
@@ -138,7 +137,7 @@ export class ChannelHost extends ObjectHost {
       nowMs,
       instance: nowMs,
       frames: this.remembered.frames,
-      ...(fanOut !== undefined && { fanOut }),
+      fanOut: bounds,
       ...presenceSetup(name, config.channel),
       ...this.metrics?.ofChannel(name),
       ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
@@ -155,11 +154,11 @@ export class ChannelHost extends ObjectHost {
         later: this.later,
         endEvent: this.endEvent,
       },
-      fanOut,
+      bounds,
     );
     const driving = { platform, later: this.later, endEvent: this.endEvent };
     const [queue, called] = [this.#queue, this.#calledSeveral];
-    this.#presenceMaps = presenceDriver({ ...driving, channel, queue, called });
+    this.#presenceMaps = presenceDriver({ ...driving, channel, queue, called, bounds });
     this.#tracking = ownTracking(channel, config);
     this.#polls = pollDriver(channel, this.hooks.hooks, { ...driving, called: this.called });
     this.sockets = this.#newSockets(channel);

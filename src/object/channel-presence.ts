@@ -6,7 +6,6 @@ import type { ChannelOperation } from "../contract/channel-call.ts";
 import type { ChannelPresenceReply } from "../contract/relay-request.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
-import { limits } from "../limits.ts";
 import type { Codec } from "../protocol/codec.ts";
 import { jsonCodec } from "../protocol/json/codec.ts";
 import { gatherPresence } from "./gather-presence.ts";
@@ -20,15 +19,14 @@ export class ChannelPresence {
   /** Whether a call asked who is present: then silent connections are closed before that is answered (rule K4). */
   #sweepIsDue = false;
 
-  /** @param fanOut absent for the usual limits */
-  constructor(setup: ChannelPresenceSetup, fanOut?: FanOutLimits) {
+  constructor(setup: ChannelPresenceSetup, bounds: ObjectBounds) {
     this.#setup = setup;
     const source = {
       later: setup.later,
       gather: (done: (others: GatheredPresence) => void) => this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     };
-    this.shared = new SharedPresence(source, { ...limits, ...fanOut });
+    this.shared = new SharedPresence(source, bounds);
   }
 
   /** Lists who is present, for a call. */
@@ -83,6 +81,9 @@ export class ChannelPresence {
     });
   }
 }
+
+/** How much is done in one turn. The simulator's bounds are so small that a few clients reach them. */
+export type ObjectBounds = FanOutLimits & { readonly presenceSliceClients: number };
 
 /** The object of the channel. */
 interface ChannelPresenceSetup {

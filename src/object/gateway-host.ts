@@ -2,7 +2,6 @@ import { BatchTrail } from "../gateway/batch-trail.ts";
 import type { GatheredPresence } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
 import { Gateway, type GatewayPorts } from "../gateway/gateway.ts";
-import type { FanOutLimits } from "../hub/hub.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { subscribersHere, toldByGateway } from "../gateway/told-by-gateway.ts";
 import type { PollBatch, PollBatchReply } from "../contract/poll-batch.ts";
@@ -16,6 +15,7 @@ import { limits } from "../limits.ts";
 import { parseGatewayName, gatewayNode } from "../contract/object-names.ts";
 import { SessionRows } from "./session-rows.ts";
 import { ObjectTrackRows } from "./track-rows.ts";
+import type { ObjectBounds } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
@@ -49,8 +49,8 @@ export class GatewayHost extends ObjectHost {
    */
   readonly #awaitedRooms = new Map<string, (() => void)[]>();
 
-  /** @param fanOut absent for the usual limits */
-  constructor(platform: Platform, config: Config, fanOut?: FanOutLimits) {
+  /** @param bounds of what is done in one turn */
+  constructor(platform: Platform, config: Config, bounds: ObjectBounds = limits) {
     super(platform, config);
     // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
     if (config.events !== undefined) platform.readAlarmFirst(this.alarms.known);
@@ -64,7 +64,7 @@ export class GatewayHost extends ObjectHost {
       config,
       startedAtMs: platform.nowMs(),
       ports: this.#ports(name),
-      ...(fanOut !== undefined && { fanOut }),
+      fanOut: bounds,
       ...(only === undefined ? {} : { only }),
       trail: {
         batches: this.#batches,

@@ -8,6 +8,7 @@ import type { ChannelPresenceReply, RelayRequest } from "../contract/relay-reque
 import { limits } from "../limits.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import { NextTimer } from "./alarm-schedule.ts";
+import type { ObjectBounds } from "./channel-presence.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { gatherPresence } from "./gather-presence.ts";
 import { answerOf } from "./object-call.ts";
@@ -57,7 +58,7 @@ export class PresenceDriver {
 
   /** Lists the clients or users that the channel's presence map shows, in slices, and tells it of later ones. */
   list(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void {
-    const { channel, platform, called, later, endEvent } = this.#setup;
+    const { channel, platform, called, later, bounds, endEvent } = this.#setup;
     channel.teller?.asked(kind);
     const { gateways } = channel.relay;
     called(gateways.length);
@@ -66,7 +67,7 @@ export class PresenceDriver {
       const clients: ClientInfo[] = [];
       const users = new Set<string>();
       const listSlice = (): void => {
-        const part = listing.next(limits.presenceSliceClients);
+        const part = listing.next(bounds.presenceSliceClients);
         if (kind === "clients") clients.push(...part);
         else for (const { user } of part) users.add(user);
         if (!listing.over) {
@@ -142,6 +143,7 @@ interface PresenceDriverSetup {
   readonly channel: Channel;
   readonly platform: Pick<Platform, "after" | "nowMs" | "call">;
   readonly queue: CommitQueue;
+  readonly bounds: ObjectBounds;
   /** Counts calls to other objects. */
   readonly called: (calls: number) => void;
   readonly later: (waitMs: number, work: () => void) => void;

@@ -6,13 +6,13 @@ import { isMap } from "./map-kinds.ts";
 import type { ReceivedFrame, ReceivedPush } from "./received-frame.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import { subscriptionOf } from "./subscription-of.ts";
-import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import { tokenOf } from "./verifier.ts";
 import type { ClientToken, WatchedConnection } from "./user-rules.ts";
 
 /** An object that accepts sockets: a gateway, or a channel object. */
 interface Place {
   readonly name: string;
-  open(client: ClientEnd, claims: ConnectionClaims): Socket;
+  open(client: ClientEnd): Socket;
 }
 
 /** The properties in which a client differs from others. */
@@ -123,13 +123,15 @@ export class WorldClient {
     const shown = info === undefined ? {} : { info };
     const token = this.#context.users && this.#currentToken();
     const claims = { user, expireAtSeconds: 0, subscriptions, ...shown, ...token };
-    const socket = place.open(end, claims);
+    const socket = place.open(end);
     connection.socket = socket;
     connection.watched = this.#watch(user, place.name, socket, token);
     const subs = Object.fromEntries(
       this.#traits.given.map((channel) => [channel, this.subscription(channel).recovering]),
     );
-    this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
+    this.#send({ connect: { token: tokenOf(claims), subs } }, (frame) =>
+      this.#onConnect(connection, frame),
+    );
   }
 
   /** The `jti` of the token with which the client connects; undefined before its first connect. */

@@ -14,7 +14,7 @@ class FurtherClients {
   asked: CallOutcome = quick;
   asks = 0;
   readonly #channel: string;
-  readonly #places = new Map<string, "g1" | "g2">();
+  readonly #places = new Map<string, "g/1" | "g/2">();
 
   constructor(channel: string) {
     this.#channel = channel;
@@ -25,7 +25,7 @@ class FurtherClients {
     });
   }
 
-  subscriber(name: string, place: "g1" | "g2"): WorldClient {
+  subscriber(name: string, place: "g/1" | "g/2"): WorldClient {
     this.#places.set(name, place);
     const choosePlace = () => this.world.gateway(this.#places.get(name) ?? place);
     const client = this.world.client({ name, choosePlace });
@@ -36,7 +36,7 @@ class FurtherClients {
 
   /** The client loses its connection and reconnects to the first gateway. */
   move(client: WorldClient): void {
-    this.#places.set(client.name, "g1");
+    this.#places.set(client.name, "g/1");
     client.breakLine();
   }
 
@@ -46,8 +46,8 @@ class FurtherClients {
   }
 
   #outcome({ kind, from, to }: CallName): CallOutcome {
-    if (kind === "deliver" && to === "g1") return this.told;
-    if (kind !== "ask" || from !== "g1") return quick;
+    if (kind === "deliver" && to === "g/1") return this.told;
+    if (kind !== "ask" || from !== "g/1") return quick;
     this.asks++;
     return this.asked;
   }
@@ -57,8 +57,8 @@ describe.each(["keep:a", "last:a"])("a client of %s that is ahead of its gateway
   it("[O3] isn't answered with a reply that was requested before the client's position was reached", () => {
     const test = new FurtherClients(name);
     const { world } = test;
-    test.subscriber("a", "g1");
-    const [first, second] = [test.subscriber("b", "g2"), test.subscriber("c", "g2")];
+    test.subscriber("a", "g/1");
+    const [first, second] = [test.subscriber("b", "g/2"), test.subscriber("c", "g/2")];
     world.pass(500);
     test.publish(1);
     test.told = { requestMs: 6_000, answerMs: 5 };
@@ -77,8 +77,8 @@ describe("a client that recovers the newest publication", () => {
   it("[R2] gets it although another instance of the channel appears during the read", () => {
     const test = new FurtherClients("last:a");
     const { world } = test;
-    test.subscriber("a", "g1");
-    const away = test.subscriber("b", "g2");
+    test.subscriber("a", "g/1");
+    const away = test.subscriber("b", "g/2");
     world.pass(500);
     test.publish(1);
     away.disconnect();
@@ -102,8 +102,8 @@ describe("a gateway that no delivery reaches", () => {
   it("[L3] begins anew for a client that is ahead, when the missed publications are gone", () => {
     const test = new FurtherClients("few:b");
     const { world } = test;
-    const behind = test.subscriber("a", "g1");
-    const further = test.subscriber("c", "g2");
+    const behind = test.subscriber("a", "g/1");
+    const further = test.subscriber("c", "g/2");
     world.pass(500);
     test.told = { errorMs: 5 };
     test.publish(6);

@@ -52,48 +52,6 @@ export class Incarnation {
   }
 }
 
-/** A single timer, as the objects have it. */
-export class NextTimer {
-  readonly #incarnation: Incarnation;
-  readonly #work: () => void;
-  #timer: Timer | undefined;
-
-  constructor(incarnation: Incarnation, work: () => void) {
-    this.#incarnation = incarnation;
-    this.#work = work;
-  }
-
-  /** @param waitMs undefined: never */
-  set(waitMs: number | undefined): void {
-    this.#timer?.cancel();
-    this.#timer = waitMs === undefined ? undefined : this.#incarnation.after(waitMs, this.#work);
-  }
-}
-
-/** Gives the event loop a turn, and then does the work. */
-export class TurnTimer {
-  readonly #incarnation: Incarnation;
-  readonly #turnMs: () => number;
-  readonly #work: () => void;
-  #isSet = false;
-
-  /** @param turnMs how long the next turn takes */
-  constructor(incarnation: Incarnation, turnMs: () => number, work: () => void) {
-    this.#incarnation = incarnation;
-    this.#turnMs = turnMs;
-    this.#work = work;
-  }
-
-  set(): void {
-    if (this.#isSet) return;
-    this.#isSet = true;
-    this.#incarnation.after(this.#turnMs(), () => {
-      this.#isSet = false;
-      this.#work();
-    });
-  }
-}
-
 function nothing(): void {
   // Most work just ends with the memory.
 }

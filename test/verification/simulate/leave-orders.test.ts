@@ -20,7 +20,7 @@ describe.each(orders)("$said", ({ order }) => {
           gateways: 2,
           chooseOutcome: outcomes.chooseOutcome,
         });
-        const observer = world.client({ choosePlace: () => world.gateway("g2") });
+        const observer = world.client({ choosePlace: () => world.gateway("g/2") });
         const [one, two] = [world.client(), world.client()];
         for (const client of [observer, one, two]) client.connect();
         observer.subscribe("tell:a");

@@ -19,6 +19,10 @@ export type CallKind =
   | "register"
   /** A home has an object carry out orders. */
   | "carry out"
+  /** A home asks an object which connections it holds. */
+  | "ask holder"
+  /** An object has the directory list it, and the directory asks what it lists. */
+  | "list"
   /** The backend gives a home an order. */
   | "order";
 

@@ -41,7 +41,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     outcomes.plan("deliver", { requestMs: 5, answerMs: 5, againMs: 20_000 });
     const received = [publish(5_000), publish(5_000)];
-    world.gateway("g1").evict();
+    world.gateway("g/1").evict();
     received.push(publish(20_000));
     expect(subscription.received).toEqual(received);
     expect(subscription.losses).toBe(0);
@@ -54,7 +54,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
     // The second publish shares the call that follows once the first call is given up.
     const received = [publish(8_000), publish(4_500)];
     expect(subscription.received).toEqual(received);
-    world.gateway("g1").evict();
+    world.gateway("g/1").evict();
     received.push(publish(5_000));
     expect(subscription.received).toEqual(received);
     expect(complaintsOf(world)).toEqual([]);
@@ -76,7 +76,7 @@ describe.each(["keep:a", "none:a"])("objects that hibernate and crash, on %s", (
     const { world, subscription, publish } = followedWorld(name);
     const received: string[] = [];
     for (let times = 0; times < 3; times++) {
-      world.gateway("g1").evict();
+      world.gateway("g/1").evict();
       received.push(publish(), publish());
     }
     expect(subscription.received).toEqual(received);
@@ -87,7 +87,7 @@ describe.each(["keep:a", "none:a"])("objects that hibernate and crash, on %s", (
   it("[L5] a gateway whose sockets close is forgotten, and its clients continue on another one", () => {
     const { world, subscription, publish } = followedWorld(name);
     const before = publish();
-    world.gateway("g1").close();
+    world.gateway("g/1").close();
     world.pass(2_000);
     const after = publish(1_000);
     expect(subscription.received).toEqual([before, after]);
@@ -99,13 +99,13 @@ describe.each(["keep:a", "none:a"])("objects that hibernate and crash, on %s", (
     client.disconnect();
     world.pass(100);
     const moved = world.client({ name: "moved", choosePlace: () => world.gateway(gateway) });
-    let gateway = "g1";
+    let gateway = "g/1";
     moved.connect();
     moved.subscribe(name);
     world.pass(100);
-    gateway = "g2";
+    gateway = "g/2";
     const received = [publish()];
-    world.gateway("g1").crash();
+    world.gateway("g/1").crash();
     outcomes.plan("deliver", { errorMs: 1 });
     const missed = publish();
     // Without history, publications are lost with the connection.
@@ -113,7 +113,7 @@ describe.each(["keep:a", "none:a"])("objects that hibernate and crash, on %s", (
     world.pass(1_000);
     received.push(publish());
     expect(moved.subscription(name).received).toEqual(received);
-    expect(world.channel(name).gateways).toEqual(["g2"]);
+    expect(world.channel(name).gateways).toEqual(["g/2"]);
     expect(complaintsOf(world)).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe.each(["keep:a", "none:a"])("objects that hibernate and crash, on %s", (
     world.channel(name).evict();
     const second = publish();
     world.channel(name).evict();
-    world.gateway("g1").evict();
+    world.gateway("g/1").evict();
     const third = publish();
     expect(subscription.received).toEqual([first, second, third]);
     expect(complaintsOf(world)).toEqual([]);
@@ -384,14 +384,14 @@ describe("a gateway that sends requests to a channel object", () => {
       return data;
     };
     const received = [publish()];
-    world.gateway("g1").evict();
+    world.gateway("g/1").evict();
     received.push(publish());
     expect(client.subscription("keep:z").losses).toBe(0);
     // The gateway gets the entry, and the channel object doesn't know whether it did.
     outcomes.plan("deliver", { requestMs: 5 });
-    world.gateway("g1").evict();
+    world.gateway("g/1").evict();
     received.push(publish());
-    world.gateway("g1").evict();
+    world.gateway("g/1").evict();
     world.channel("keep:z").crash();
     received.push(publish());
     world.pass(5_000);

@@ -9,12 +9,12 @@ const hasCrashAfterRemoval = ({ steps }: Plan): boolean => {
 };
 
 const twelve: ReadonlyMap<string, CallOutcome> = new Map(
-  Array.from({ length: 12 }, (_, index) => [`ask g1 few:b ${index + 1}`, { requestMs: index }]),
+  Array.from({ length: 12 }, (_, index) => [`ask g/1 few:b ${index + 1}`, { requestMs: index }]),
 );
 
 const hasTwoFaultyCalls = ({ outcomes }: Plan): boolean =>
   outcomes === undefined ||
-  (outcomes["ask g1 few:b 3"]?.requestMs === 2 && outcomes["ask g1 few:b 9"]?.requestMs === 8);
+  (outcomes["ask g/1 few:b 3"]?.requestMs === 2 && outcomes["ask g/1 few:b 9"]?.requestMs === 8);
 
 const tried =
   (fails: (plan: Plan) => boolean) =>
@@ -33,8 +33,8 @@ describe("shrinking", () => {
   it("keeps only the call faults that the plan needs to fail", () => {
     const smallest = shrink({ ...planOf(1), faultShare: 0.2 }, tried(hasTwoFaultyCalls));
     expect(smallest.outcomes).toEqual({
-      "ask g1 few:b 3": { requestMs: 2 },
-      "ask g1 few:b 9": { requestMs: 8 },
+      "ask g/1 few:b 3": { requestMs: 2 },
+      "ask g/1 few:b 9": { requestMs: 8 },
     });
   });
 

@@ -1,15 +1,7 @@
-import type { Message } from "../../../src/protocol/codec.ts";
-import type { DisconnectCode } from "../../../src/protocol/codes.ts";
-import {
-  parseAttachment,
-  writeSession,
-  type WrittenSession,
-} from "../../../src/contract/attachment.ts";
-import type { Connection } from "../../../src/session/ports.ts";
-import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import { textOf } from "../../support/text-of.ts";
+import type { PlatformSocket } from "../../../src/object/platform.ts";
 import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
-import { textOf } from "../../support/text-of.ts";
 
 /** The client's end of the socket. */
 export interface ClientEnd {
@@ -22,24 +14,23 @@ export interface ServerEnd {
   /** Delays work until all earlier writes are durable. */
   gate(work: () => void): void;
   message(socket: Socket, frame: string): void;
-  ended(socket: Socket): void;
+  /** @param wasClean whether the client sent a close frame */
+  ended(socket: Socket, code: number, wasClean: boolean): void;
 }
 
-/** A socket. Frames take time and keep their order. The saved attachment lasts as long as the socket. */
-export class Socket implements Connection {
+/** A socket. Frames take time and keep their order. The attachment lasts as long as the socket. */
+export class Socket implements PlatformSocket {
   /** The connection's ID. */
   readonly client: string;
+  readonly bufferedAmount = 0;
   readonly #timeline: Timeline;
   readonly #latencyMs: () => number;
   readonly #server: ServerEnd;
   readonly #client: ClientEnd;
-  readonly #rows: Map<string, string>;
-  #written: WrittenSession;
+  #attachment: object | undefined;
   /** Whether the server's end can send. */
   #isOpen = true;
-  /** Whether nothing arrives any more, at either end. */
   #isCut = false;
-  #held: Message[] | undefined;
   #clientReceivedMs = 0;
   #serverReceivedMs = 0;
   /** When the server sent the reply to a successful connect, ms since 1970; undefined before. */
@@ -48,20 +39,17 @@ export class Socket implements Connection {
   onBegun: (() => void) | undefined;
 
   constructor(
-    snapshot: SessionSnapshot,
+    client: string,
     server: ServerEnd,
-    client: ClientEnd,
-    rows: Map<string, string>,
+    end: ClientEnd,
     timeline: Timeline,
     latencyMs: () => number,
   ) {
-    this.client = snapshot.client;
+    this.client = client;
     this.#timeline = timeline;
     this.#latencyMs = latencyMs;
     this.#server = server;
-    this.#client = client;
-    this.#rows = rows;
-    this.#written = plainCopy(writeSession(snapshot));
+    this.#client = end;
   }
 
   /** Whether the server can still send, or has not noticed that nothing arrives any more. */
@@ -69,70 +57,40 @@ export class Socket implements Connection {
     return this.#isOpen;
   }
 
+  /** Whether nothing arrives any more, at either end. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
   /** Does work when the client has received everything that the server has sent by now. */
   afterSent(work: () => void): void {
     this.#toClient(work);
   }
 
-  /** The saved session, as an object that wakes reads it. */
-  get saved(): SessionSnapshot {
-    const attachment = plainCopy(this.#written.attachment);
-    const snapshot = parseAttachment(attachment, (client) => this.#rows.get(client));
-    if (snapshot === undefined) throw new Error("what was saved can't be read");
-    return snapshot;
-  }
-
-  send(frame: Message): void {
+  send(message: string | Uint8Array): void {
     if (!this.#isOpen) return;
-    if (this.#held !== undefined) {
-      this.#held.push(frame);
-      return;
-    }
+    const frame = textOf(message);
     if (this.begunAtMs === undefined) this.#begin(frame);
-    this.#server.gate(() => this.#toClient(() => this.#client.receive(textOf(frame))));
+    this.#server.gate(() => this.#toClient(() => this.#client.receive(frame)));
   }
 
-  hold(): void {
-    this.#held = [];
-  }
-
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const frame of held) this.send(frame);
-  }
-
-  close({ code }: DisconnectCode): void {
+  close(code = 1005): void {
     if (!this.#isOpen) return;
-    this.#held = undefined;
     this.#isOpen = false;
     this.#server.gate(() => {
       this.#toClient(() => {
         this.#client.closed(code);
-        this.#toServer(() => this.#server.ended(this));
+        this.#toServer(() => this.#server.ended(this, code, true));
       });
     });
   }
 
-  save(snapshot: SessionSnapshot): void {
-    this.#written = plainCopy(writeSession(snapshot));
-    const { row } = this.#written;
-    if (row === undefined) this.#rows.delete(snapshot.client);
-    else this.#rows.set(snapshot.client, row);
+  serializeAttachment(attachment: object): void {
+    this.#attachment = plainCopy(attachment);
   }
 
-  backlogBytes(): number {
-    return 0;
-  }
-
-  /** The server doesn't ping here. */
-  answeredAtMs(): undefined {
-    return undefined;
-  }
-
-  /** The platform answers the client's pings at all times. */
-  lastHeardMs(): number {
-    return this.#timeline.nowMs;
+  deserializeAttachment(): unknown {
+    return plainCopy(this.#attachment);
   }
 
   /** The client sends a frame. */
@@ -145,7 +103,7 @@ export class Socket implements Connection {
     this.#clientReceivedMs = Number.POSITIVE_INFINITY;
     this.#toServer(() => {
       this.#isOpen = false;
-      this.#server.ended(this);
+      this.#server.ended(this, 1000, true);
     });
   }
 
@@ -153,7 +111,7 @@ export class Socket implements Connection {
   break(): void {
     if (this.#clientReceivedMs === Number.POSITIVE_INFINITY) return;
     this.die();
-    this.#timeline.after(this.#latencyMs(), () => this.#server.ended(this));
+    this.#timeline.after(this.#latencyMs(), () => this.#server.ended(this, 1006, false));
   }
 
   /** The server's end is lost with its object, and so are the frames in transit. */
@@ -167,8 +125,8 @@ export class Socket implements Connection {
     });
   }
 
-  #begin(frame: Message): void {
-    if (!textOf(frame).includes(`"connect":{`)) return;
+  #begin(frame: string): void {
+    if (!frame.includes(`"connect":{`)) return;
     this.begunAtMs = this.#timeline.nowMs;
     this.onBegun?.();
   }

@@ -42,6 +42,8 @@ export class Storage implements Sql {
   #lastCommitMs = 0;
   /** The work that is leaving the object now. */
   #leaving: (() => void)[] | undefined;
+  /** Nobody bills for them here. */
+  readonly rowsWritten = 0;
   /** The number of successful writes before one fails. */
   #writesLeft = Number.POSITIVE_INFINITY;
   /** Whether a write failed: nothing becomes durable or leaves any more, until the object crashes. */

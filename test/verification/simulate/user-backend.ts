@@ -44,7 +44,7 @@ export class UserBackend {
       request: order,
       waitMs: limits.objectAnswerMs,
       carryOut: (sent, answer) =>
-        this.#users.home(name).order(user, sent, () => rules.take(given), answer),
+        this.#context.home(name).order(user, sent, () => rules.take(given), answer),
       answered: (ordered) => {
         if (ordered?.outcome === "done") rules.acknowledge(given);
       },

@@ -95,7 +95,7 @@ function homeFault(random: Random, { plan, users }: Place): Action {
   if (roll < 45) return { do: "crash at commit", object: home };
   if (roll < 60) return { do: "evict", object: home };
   if (roll < 70) return { do: "fail", object: home, writes: random.between(0, 3) };
-  const holder = random.pick([...plan.channels, "g1"]);
+  const holder = random.pick([...plan.channels, "g/1"]);
   const forMs = random.between(1_000, 30_000);
   return random.chance(0.5)
     ? { do: "cut", object: home, kind: "carry out", to: holder, forMs }

@@ -45,7 +45,7 @@ class Scene {
     const watched = this.rules.open({
       user: "ada",
       who: "c1",
-      place: "g1",
+      place: "g/1",
       socket,
       isSubscribed: () => isSubscribed.current,
     });
@@ -126,7 +126,7 @@ describe("the rules of a world for orders", () => {
     const order = disconnect(4_001);
     const given = scene.take(order);
     scene.connect().close(4_001);
-    scene.rules.carriedOut("g1", "ada", [{ number: 1, order }]);
+    scene.rules.carriedOut("g/1", "ada", [{ number: 1, order }]);
     scene.connect().close(4_001);
     scene.acknowledge(given);
     scene.connect().close(4_001);

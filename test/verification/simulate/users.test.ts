@@ -19,12 +19,12 @@ function usersWorld() {
     hasHomes: true,
     chooseOutcome: outcomes.chooseOutcome,
   });
-  const one = (user: string, place: "g1" | "g2" | "own"): WorldClient =>
+  const one = (user: string, place: "g/1" | "g/2" | "own"): WorldClient =>
     world.client({
       user,
       choosePlace: () => (place === "own" ? world.channel(channel) : world.gateway(place)),
     });
-  const clients = [one("ada", "g1"), one("ada", "own"), one("eve", "g2")];
+  const clients = [one("ada", "g/1"), one("ada", "own"), one("eve", "g/2")];
   for (const client of clients) {
     client.connect();
     client.subscribe(channel);

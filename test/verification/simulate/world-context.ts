@@ -1,25 +1,4 @@
-import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { RelayBatch, RelayBatchReply } from "../../../src/contract/relay-batch.ts";
-import type {
-  RelayReplies,
-  GatewayPresence,
-  ChannelPresenceReply,
-  RelayRequest,
-} from "../../../src/contract/relay-request.ts";
-import type {
-  CarriedOut,
-  NumberedOrder,
-  Ordered,
-  Registered,
-  UserOrder,
-} from "../../../src/contract/user-order.ts";
-import type {
-  PresenceKind,
-  PresenceTold,
-  PresenceToldReply,
-} from "../../../src/contract/presence-call.ts";
-import type { PollBatch, PollBatchReply } from "../../../src/contract/poll-batch.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
 import type { EventLog } from "./event-log.ts";
 import type { Database } from "./database.ts";
@@ -27,50 +6,18 @@ import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
 import type { PollBackend } from "./poll-backend.ts";
 import type { PresenceRules } from "./presence-rules.ts";
+import type { SimulatedChannel } from "./simulated-channel.ts";
+import type { SimulatedGateway } from "./simulated-gateway.ts";
+import type { SimulatedHome } from "./simulated-home.ts";
 import type { Timeline } from "./timeline.ts";
 import type { UserRules } from "./user-rules.ts";
 
 /** Takes an answer; undefined when the target crashed. */
 export type Done<Answer> = (answer: Answer | undefined) => void;
 
-/** The calls that each object takes that holds clients' sockets. */
-export interface HolderCalls {
-  /** A home's orders for the connections of a user. */
-  carryOut(user: string, orders: readonly NumberedOrder[], answer: Done<CarriedOut>): void;
-}
-
-/** The calls that a user's home takes. */
-export interface HomeCalls {
-  /** @param holder the node of the object that registers the users */
-  register(holder: string, users: readonly string[], answer: Done<Registered>): void;
-  /** @param taken called when the order is durable, before any object is called with it */
-  order(user: string, order: UserOrder, taken: () => void, answer: Done<Ordered>): void;
-}
-
-/** The homes of a world in which users have homes. */
+/** What is promised to the users of a world in which they have homes. */
 export interface WorldUsers {
   readonly rules: UserRules;
-  /** @param name as `homeName` gives it */
-  home(name: string): HomeCalls;
-}
-
-/** The calls that a channel object takes. */
-export interface ChannelCalls extends HolderCalls {
-  execute(commands: readonly ChannelOperation[], answer: Done<ChannelAnswers>): void;
-  ask(gateway: string, requests: readonly RelayRequest[], answer: Done<RelayReplies>): void;
-  present(answer: Done<ChannelPresenceReply>): void;
-  /** Lists those whom a presence map shows. */
-  shown(kind: PresenceKind, answer: Done<ChannelPresenceReply>): void;
-  /** Tells a presence map who has come and gone. */
-  presenceTold(told: PresenceTold, answer: Done<PresenceToldReply>): void;
-}
-
-/** The calls that a gateway takes. */
-export interface GatewayCalls extends HolderCalls {
-  deliver(batch: RelayBatch, answer: Done<RelayBatchReply>): void;
-  /** @param shown whether those are meant that a presence map shows */
-  present(channel: string, shown: boolean, answer: Done<GatewayPresence>): void;
-  polled(batch: PollBatch, answer: Done<PollBatchReply>): void;
 }
 
 /** What all parts of a world share. */
@@ -95,6 +42,8 @@ export interface WorldContext {
   readonly database: () => Database;
   /** Absent in a world in which users have no homes. */
   readonly users?: WorldUsers;
-  channel(name: string): ChannelCalls;
-  gateway(name: string): GatewayCalls;
+  channel(name: string): SimulatedChannel;
+  gateway(name: string): SimulatedGateway;
+  /** @param name as `homeName` or `shardOf` gives it */
+  home(name: string): SimulatedHome;
 }

@@ -5,10 +5,10 @@ import { limits as coreLimits } from "../../../src/limits.ts";
 import { Random } from "../../support/random.ts";
 import { configured } from "../../support/configured.ts";
 import { Backend } from "./backend.ts";
-import { ChannelHost } from "./channel-host.ts";
+import { SimulatedChannel } from "./simulated-channel.ts";
 import { EventLog } from "./event-log.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";
-import { GatewayHost } from "./gateway-host.ts";
+import { SimulatedGateway } from "./simulated-gateway.ts";
 import { type Database, freshDatabase } from "./database.ts";
 import { PublicationLog } from "./publication-log.ts";
 import { type ChooseOutcome, Network, smooth } from "./network.ts";
@@ -19,7 +19,7 @@ import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
 import { presenceNamespaces, presenceKindOf } from "./presence-kinds.ts";
 import { PresenceRules } from "./presence-rules.ts";
 import { Timeline } from "./timeline.ts";
-import { HomeHost } from "./home-host.ts";
+import { SimulatedHome } from "./simulated-home.ts";
 import { UserBackend } from "./user-backend.ts";
 import { UserRules } from "./user-rules.ts";
 
@@ -61,14 +61,14 @@ export class World {
   readonly publicationLog = new PublicationLog();
   readonly eventLog = new EventLog(this.timeline);
   readonly network: Network;
-  readonly channels: ReadonlyMap<string, ChannelHost>;
-  readonly gateways: ReadonlyMap<string, GatewayHost>;
+  readonly channels: ReadonlyMap<string, SimulatedChannel>;
+  readonly gateways: ReadonlyMap<string, SimulatedGateway>;
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
   readonly polls: PollBackend;
   readonly presence: PresenceRules;
   /** The homes that were called so far, by name. */
-  readonly homes = new Map<string, HomeHost>();
+  readonly homes = new Map<string, SimulatedHome>();
   /** Absent where users have no homes. */
   readonly users: UserBackend | undefined;
   readonly #context: WorldContext;
@@ -93,7 +93,7 @@ export class World {
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
-      config: configOf(limits),
+      config: configOf(limits, setup.hasHomes === true),
       timeline: this.timeline,
       network: this.network,
       publicationLog: this.publicationLog,
@@ -107,24 +107,25 @@ export class World {
       database,
       channel: (name) => this.channel(name),
       gateway: (name) => this.gateway(name),
+      home: (name) => this.#home(name),
       ...(setup.hasHomes === true ? { users: this.#newUsers() } : {}),
     };
     this.channels = new Map(
-      setup.channels.map((name) => [name, new ChannelHost(name, this.#context)]),
+      setup.channels.map((name) => [name, new SimulatedChannel(name, this.#context)]),
     );
-    const names = Array.from({ length: setup.gateways }, (_, index) => `g${index + 1}`);
-    this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#context)]));
+    const names = Array.from({ length: setup.gateways }, (_, index) => `g/${index + 1}`);
+    this.gateways = new Map(names.map((name) => [name, new SimulatedGateway(name, this.#context)]));
     for (const name of setup.channels) this.#open(name, limits);
     this.backend = new Backend(this.#context, backoffs("backend"), repeats);
     const { users } = this.#context;
     this.users = users && new UserBackend(this.#context, users);
   }
 
-  channel(name: string): ChannelHost {
+  channel(name: string): SimulatedChannel {
     return found(this.channels.get(name), name);
   }
 
-  gateway(name: string): GatewayHost {
+  gateway(name: string): SimulatedGateway {
     return found(this.gateways.get(name), name);
   }
 
@@ -136,7 +137,7 @@ export class World {
         name,
         given: [],
         reconnectsEarly: false,
-        choosePlace: () => this.gateway("g1"),
+        choosePlace: () => this.gateway("g/1"),
         backoffMs: this.#backoffs(name),
         ...traits,
       },
@@ -153,21 +154,20 @@ export class World {
   /** Ends the world. Its databases can be used by others from now on. */
   end(): void {
     for (const channel of this.channels.values()) channel.end();
+    for (const gateway of this.gateways.values()) gateway.end();
     for (const home of this.homes.values()) home.end();
   }
 
   #newUsers(): WorldUsers {
     const { timeline, publicationLog } = this;
-    return {
-      rules: new UserRules(timeline, (what) => publicationLog.complain(what)),
-      home: (name) => this.#home(`home ${name}`),
-    };
+    return { rules: new UserRules(timeline, (what) => publicationLog.complain(what)) };
   }
 
-  #home(name: string): HomeHost {
+  #home(ownName: string): SimulatedHome {
+    const name = `home ${ownName}`;
     const known = this.homes.get(name);
     if (known !== undefined) return known;
-    const home = new HomeHost(name, this.#context);
+    const home = new SimulatedHome(ownName, this.#context);
     this.homes.set(name, home);
     return home;
   }
@@ -263,8 +263,8 @@ const restBytes = 500;
 /** One configuration for each set of limits, because parsing takes longer than most runs. */
 const configs = new Map<string, Config>();
 
-function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
-  const name = `${recoveryMax} ${queueBytesMax}`;
+function configOf({ recoveryMax, queueBytesMax }: WorldLimits, hasHomes: boolean): Config {
+  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes}`;
   const known = configs.get(name);
   if (known !== undefined) return known;
   const config = configured({
@@ -272,6 +272,7 @@ function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
       channel_limit: 200,
       recovery_max_publication_limit: recoveryMax,
       queue_max_size: queueBytesMax,
+      users: { enabled: hasHomes },
     },
     channel: { proxy: pollProxy, namespaces },
   });

@@ -1,0 +1,212 @@
+import { resolveChannel } from "../../../src/channel/channel-name.ts";
+import { recoveryLimitOf } from "../../../src/channel/channel-map.ts";
+import type { ChannelSetup } from "../../../src/channel/channel-setup.ts";
+import { historyOptionsOf } from "../../../src/channel/map-store.ts";
+import type { ChannelOptions } from "../../../src/config/config.ts";
+import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
+import type { PresenceTold, PresenceToldReply } from "../../../src/contract/presence-call.ts";
+import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
+import type { FanOutLimits } from "../../../src/hub/hub.ts";
+import { ChannelHost } from "../../../src/object/channel-host.ts";
+import type { ObjectBounds } from "../../../src/object/channel-presence.ts";
+import type { Platform } from "../../../src/object/platform.ts";
+import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
+import { MapModel, modelledMap } from "./map-model.ts";
+import { Model } from "./model.ts";
+import { presenceKindOf } from "./presence-kinds.ts";
+import { SimulatedHolder } from "./simulated-holder.ts";
+import { WatchedChannel } from "./watched-channel.ts";
+import type { Done, WorldContext } from "./world-context.ts";
+
+/** The object of a channel, with a model of the channel that each answer is compared with. */
+export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
+  readonly #options: ChannelOptions;
+  readonly #model: Model;
+  readonly #mapModel: MapModel | undefined;
+  #channel: WatchedChannel | undefined;
+  #incarnations = 0;
+  #epochs = 0;
+  #newestInstanceMs = 0;
+
+  constructor(name: string, context: WorldContext) {
+    super(name, context);
+    const { config } = context;
+    const resolved = resolveChannel(name, config.channel);
+    if (resolved.outcome !== "resolved") throw new Error(resolved.outcome);
+    this.#options = resolved.options;
+    const { size, ttlMs, metaTtlMs } = historyOptionsOf(resolved.options);
+    this.#model = new Model(
+      { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs },
+      recoveryLimitOf(resolved.options, config.client),
+      () => `epoch${this.#epochs}`,
+    );
+    const map = modelledMap(resolved.options);
+    this.#mapModel = map && new MapModel(this.#model, map);
+  }
+
+  get ownName(): string {
+    return this.name;
+  }
+
+  protected override newHost(platform: Platform): ChannelHost {
+    const { config, fanOut } = this.context;
+    this.#incarnations++;
+    return new ChannelHost(platform, config, boundsOf(fanOut(this.name)), (setup) => {
+      const channel = this.#watched(setup);
+      this.#channel = channel;
+      this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
+      return channel;
+    });
+  }
+
+  /** The gateways that follow the channel. */
+  get gateways(): readonly string[] {
+    return this.#awakeChannel().relay.gateways;
+  }
+
+  /** The top of the stream. */
+  get top(): StreamPosition | undefined {
+    return this.#awakeChannel().top;
+  }
+
+  get hasHistory(): boolean {
+    return this.#awakeChannel().hasHistory;
+  }
+
+  get isHeld(): boolean {
+    return this.#awakeChannel().isHeld;
+  }
+
+  execute(operations: readonly ChannelOperation[], answer: Done<ChannelAnswers>): void {
+    this.call((host, done) => host.execute(operations, undefined, done), answer);
+  }
+
+  present(answer: Done<ChannelPresenceReply>): void {
+    this.call((host, done) => host.present(undefined, done), answer);
+  }
+
+  presenceTold(told: PresenceTold, answer: Done<PresenceToldReply>): void {
+    this.call<PresenceToldReply>(
+      (host, done) =>
+        host.presenceTold(told, (reply) => {
+          if (reply.outcome === "taken") this.context.presence.told(this.name, told.changes);
+          done(reply);
+        }),
+      answer,
+    );
+  }
+
+  override crash(): void {
+    super.crash();
+    if (this.#mapModel?.wake() === true) this.#noteForgotten();
+    if (this.#mapModel === undefined && this.#options.sharedPoll === undefined) {
+      const { name } = this;
+      this.context.eventLog.note({ process: name, type: "info", f: "crash", channel: name });
+    }
+  }
+
+  override evict(): boolean {
+    const isEvicted = super.evict();
+    if (isEvicted && this.#mapModel?.wake() === true)
+      this.#complain("slept before it had written its keys down");
+    return isEvicted;
+  }
+
+  /**
+   * The object's clock jumps, but never to before the object's last start: a gateway ignores an instance that seems
+   * older than the one before it (rule L1).
+   */
+  override turnClock(byMs: number): void {
+    const leastMs = this.#newestInstanceMs + 1 - this.context.timeline.nowMs;
+    this.skewMs = Math.max(this.skewMs + byMs, leastMs);
+  }
+
+  /** The keys of a map. */
+  get keys(): readonly string[] {
+    return this.#mapModel?.present.map(([key]) => key) ?? [];
+  }
+
+  /** At rest no key of a map is left that has ended long before. */
+  checkKeys(when: string): void {
+    for (const [key, entry] of this.#mapModel?.entries ?? []) {
+      if (this.#mapModel?.isOverdue(entry, this.nowMs) === true)
+        this.#complain(`still has ${key} ${when}`);
+    }
+  }
+
+  newEpoch(): string {
+    return `epoch${++this.#epochs}`;
+  }
+
+  protected override rang(): void {
+    const { nowMs } = this;
+    const dueMs = this.#channel?.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    if (dueMs <= nowMs) this.#complain("has its alarm ring in vain");
+  }
+
+  protected override save(): () => void {
+    const restore = super.save();
+    const { publicationLog } = this.context;
+    const { state } = this.#model;
+    const count = publicationLog.count(this.name);
+    return () => {
+      restore();
+      this.#model.state = state;
+      publicationLog.undo(this.name, count);
+    };
+  }
+
+  #awakeChannel(): WatchedChannel {
+    this.awake();
+    if (this.#channel === undefined) throw new Error(`${this.name} has no channel`);
+    return this.#channel;
+  }
+
+  #watched(setup: ChannelSetup): WatchedChannel {
+    const { name } = this;
+    const { publicationLog, eventLog } = this.context;
+    const incarnation = this.#incarnations;
+    return new WatchedChannel(setup, {
+      model: this.#model,
+      broken: () => this.storage.broken,
+      changed: (publication) => this.#noteChange(publication),
+      published: (json, position) => {
+        const data: string = JSON.parse(json);
+        publicationLog.publish(name, {
+          data,
+          incarnation,
+          ...(position === undefined ? {} : { position }),
+        });
+      },
+      forgot: (what) => {
+        if (this.#mapModel !== undefined) {
+          this.#noteForgotten();
+          return;
+        }
+        eventLog.note({ process: name, type: "info", f: "forget", channel: name, what });
+      },
+      complain: (what) => this.#complain(what),
+    });
+  }
+
+  #noteChange(publication: Publication): void {
+    if (presenceKindOf(this.name) === undefined) return;
+    const hasEnded = this.#mapModel?.hasEnded(publication.key ?? "", this.nowMs) === true;
+    this.context.presence.changed(this.name, publication, hasEnded);
+  }
+
+  #noteForgotten(): void {
+    if (presenceKindOf(this.name) !== undefined) return;
+    const { name } = this;
+    this.context.eventLog.note({ process: name, type: "info", f: "map-forget", channel: name });
+  }
+
+  #complain(what: string): void {
+    this.context.publicationLog.complain(`${this.name} ${what}`);
+  }
+}
+
+/** A few clients make several slices of a list, too. */
+export function boundsOf(fanOut: FanOutLimits): ObjectBounds {
+  return { ...fanOut, presenceSliceClients: 2 };
+}

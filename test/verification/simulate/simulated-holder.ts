@@ -1,0 +1,94 @@
+import type { CarriedOut, NumberedOrder } from "../../../src/contract/user-order.ts";
+import type { Thrown } from "../../../src/object/commit-queue.ts";
+import type { ObjectHost } from "../../../src/object/object-host.ts";
+import type { PlatformSockets } from "../../../src/object/platform.ts";
+import { SimulatedObject } from "./simulated-object.ts";
+import { type ClientEnd, Socket } from "./socket.ts";
+import type { Done } from "./world-context.ts";
+
+/** An object that holds clients' sockets, which outlive its memory. */
+export abstract class SimulatedHolder<Host extends ObjectHost> extends SimulatedObject<Host> {
+  readonly #sockets = new Set<Socket>();
+  #opened = 0;
+  /** The connection's ID of the socket that is being accepted. */
+  #newest = "";
+
+  /** The sockets, as the platform has them for the host. */
+  readonly sockets: PlatformSockets = {
+    all: () => [...this.#sockets],
+    tagsOf: () => [],
+    // The platform answers the clients' pings at all times.
+    answeredAtMs: () => this.nowMs,
+    setAnswering: () => undefined,
+  };
+
+  /** A client connects. */
+  open(client: ClientEnd): Socket {
+    const id = `${this.name}/${++this.#opened}`;
+    const socket = new Socket(id, this, client, this.context.timeline, this.context.latency(id));
+    this.reach(({ host }) => {
+      if (socket.isCut) return;
+      this.#newest = id;
+      const accepted = host.accept({ v: 1, keepalive: "client" }, undefined, () => {
+        this.#sockets.add(socket);
+        return socket;
+      });
+      if (accepted.outcome !== "accepted") socket.die();
+    });
+    return socket;
+  }
+
+  /** Carries out a home's orders. */
+  carryOut(user: string, orders: readonly NumberedOrder[], answer: Done<CarriedOut>): void {
+    this.call<CarriedOut>(
+      (host, done) => host.carryOut(user, orders, done),
+      (carriedOut) => {
+        if (carriedOut !== undefined && carriedOut.failed !== true)
+          this.context.users?.rules.carriedOut(this.name, user, orders);
+        answer(carriedOut);
+      },
+    );
+  }
+
+  /** As {@link call}, for what objects of both kinds do. */
+  callHolder<Answer>(
+    work: (host: ObjectHost, done: (answer: Answer | Thrown) => void) => void,
+    answer: Done<Answer>,
+  ): void {
+    this.call(work, answer);
+  }
+
+  override crash(): void {
+    super.crash();
+    for (const socket of this.#sockets) socket.die();
+    this.#sockets.clear();
+  }
+
+  /** The connections of all sockets break; the object lives on. */
+  close(): void {
+    for (const socket of this.#sockets) socket.break();
+  }
+
+  /** The object's clock jumps. */
+  turnClock(byMs: number): void {
+    this.skewMs += byMs;
+  }
+
+  newClient(): string {
+    return this.#newest;
+  }
+
+  /** A client's frame has arrived. */
+  message(socket: Socket, frame: string): void {
+    this.reach(({ incarnation, host }) => {
+      const over = incarnation.busy();
+      host.message(socket, frame, over);
+    });
+  }
+
+  /** A socket has ended. The platform doesn't list it any more to the object that this wakes. */
+  ended(socket: Socket, code: number, wasClean: boolean): void {
+    if (!this.#sockets.delete(socket)) return;
+    this.reach(({ host }) => host.closed(socket, code, "", wasClean));
+  }
+}
