@@ -105,12 +105,8 @@ export class WorldClient {
     this.#isWanted = true;
     if (this.#connection !== undefined) return;
     const place = this.#traits.choosePlace();
-    const connection: Connection = {
-      place: place.name,
-      id: undefined,
-      socket: undefined,
-      watched: undefined,
-    };
+    const none = { id: undefined, socket: undefined, watched: undefined };
+    const connection: Connection = { place: place.name, ...none };
     const end: ClientEnd = {
       receive: (frame) => {
         for (const line of frame.split("\n")) this.#takeFrame(connection, line);
@@ -120,9 +116,9 @@ export class WorldClient {
     this.#connection = connection;
     const subscriptions = this.#traits.given.map((channel) => ({ channel, override: {} }));
     const { info, user = this.name } = this.#traits;
-    const shown = info === undefined ? {} : { info };
     const token = this.#context.users && this.#currentToken();
-    const claims = { user, expireAtSeconds: 0, subscriptions, ...shown, ...token };
+    const shown = { ...(info !== undefined && { info }), ...token };
+    const claims = { user, expireAtSeconds: 0, subscriptions, ...shown };
     const socket = place.open(end);
     connection.socket = socket;
     connection.watched = this.#watch(user, place.name, socket, token);
