@@ -5,7 +5,7 @@ import { limits } from "../../src/limits.ts";
 import type { Env } from "../platform/env.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";
 import { clientAddress } from "./client-address.ts";
-import { NewChannels } from "./new-channels.ts";
+import { NewChannels } from "./client-address.ts";
 import type { Pool } from "./placement.ts";
 import { respondMalformed } from "./respond.ts";
 import { parseRegion } from "../platform/region.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { clientAddress } from "../../../workers/http/client-address.ts";
-import { NewChannels } from "../../../workers/http/new-channels.ts";
+import { NewChannels } from "../../../workers/http/client-address.ts";
 
 const nowMs = 1_700_000_000_000;
 const { addressChannelsBurst: burst, addressChannelsPerSecond: perSecond } = limits;
