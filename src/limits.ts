@@ -1,8 +1,8 @@
 import { accessLimits } from "./access-limits.ts";
-import { eventLimits } from "./event-limits.ts";
+import { eventLimits } from "./features/events/limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { mapLimits } from "./map-limits.ts";
-import { metricsLimits } from "./metrics-limits.ts";
+import { metricsLimits } from "./features/metrics/limits.ts";
 import { pollLimits } from "./poll-limits.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { trailLimits } from "./trail-limits.ts";

@@ -5,7 +5,7 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import type { OperationName } from "../../src/access/operations.ts";
-import { eventsShape } from "../../src/api/events.ts";
+import { eventsShape } from "../../src/features/events/events-request.ts";
 import { methods } from "../../src/api/methods.ts";
 import { broadcastShape } from "../../src/api/publish.ts";
 import type { Shaped } from "../../src/api/shape.ts";

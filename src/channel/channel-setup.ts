@@ -1,8 +1,8 @@
 import type { ChannelConfig, ChannelOptions, ClientConfig } from "../config/config.ts";
-import type { ObjectEvent } from "../events/event.ts";
+import type { ObjectEvent } from "../features/events/event.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import type { Sql } from "../sql.ts";
-import type { ChannelCounts } from "./channel-counts.ts";
+import type { ChannelCounts } from "../features/metrics/channel-counts.ts";
 import { type PresenceChannel, presenceMapsOf, shownChannelOf } from "./presence-channels.ts";
 import { PresenceTeller } from "./presence-teller.ts";
 import type { StoredTable } from "./stored-tables.ts";

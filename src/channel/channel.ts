@@ -1,10 +1,10 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
-import type { ChannelCounts, MapCounts } from "./channel-counts.ts";
+import type { ChannelCounts, MapCounts } from "../features/metrics/channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
-import { publicationEvent } from "../events/event.ts";
+import { publicationEvent } from "../features/events/event.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { ChannelSetup } from "./channel-setup.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";

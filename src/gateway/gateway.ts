@@ -11,9 +11,9 @@ import {
 } from "../channel/shared-presence.ts";
 import type { ChannelOptions, Config } from "../config/config.ts";
 import type { FanOutLimits, HubSetup } from "../hub/hub.ts";
-import { isTold } from "../events/event.ts";
+import { isTold } from "../features/events/event.ts";
 import { limits } from "../limits.ts";
-import type { Counts } from "../metrics/counts.ts";
+import type { Counts } from "../features/metrics/counts.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";

@@ -1,5 +1,5 @@
 import { limits } from "../limits.ts";
-import type { Counter } from "../metrics/counts.ts";
+import type { Counter } from "../features/metrics/counts.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";

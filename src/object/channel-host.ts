@@ -34,7 +34,7 @@ import { channelNode } from "../contract/object-names.ts";
 import { NextTimer } from "./alarm-schedule.ts";
 import { ChannelPresence, type ObjectBounds } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
-import type { EventDelivery } from "./event-delivery.ts";
+import type { EventDelivery } from "../features/events/event-delivery.ts";
 import {
   CommitQueue,
   type Commits,

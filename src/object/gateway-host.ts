@@ -17,7 +17,7 @@ import { SessionRows } from "./session-rows.ts";
 import { ObjectTrackRows } from "./track-rows.ts";
 import type { ObjectBounds } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
-import type { EventDelivery } from "./event-delivery.ts";
+import type { EventDelivery } from "../features/events/event-delivery.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
 import { ObjectHost } from "./object-host.ts";
 import type { Platform } from "./platform.ts";

@@ -4,7 +4,7 @@ import type { HeldConnections } from "../contract/connection-state.ts";
 import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";
 import { limits } from "../limits.ts";
-import { isTold } from "../events/event.ts";
+import { isTold } from "../features/events/event.ts";
 import { connectionStates } from "../session/connection-state.ts";
 import type { SessionContext } from "../session/ports.ts";
 import type { Session } from "../session/session.ts";

@@ -20,7 +20,7 @@ import type {
   OnlineUsers,
   UserStatusAnswer as AllStatuses,
 } from "../contract/user-status.ts";
-import { isTold } from "../events/event.ts";
+import { isTold } from "../features/events/event.ts";
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import { ConnectionList } from "../users/connection-list.ts";
@@ -29,7 +29,7 @@ import { Directory } from "../users/directory.ts";
 import { Home, type OrderDelivery } from "../users/home.ts";
 import { UserStatuses } from "../users/user-statuses.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
-import { EventDelivery } from "./event-delivery.ts";
+import { EventDelivery } from "../features/events/event-delivery.ts";
 import { forEachInTurns } from "./in-turns.ts";
 import { ListedObjects } from "./listed-objects.ts";
 import { answerOf, type CallRequest } from "./object-call.ts";

@@ -7,7 +7,10 @@ import { isCommandName, operationOf } from "../../src/access/operations.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import { encodeConsoleMetrics, shownCollectedRefusal } from "../../src/metrics/console-answer.ts";
+import {
+  encodeConsoleMetrics,
+  shownCollectedRefusal,
+} from "../../src/features/metrics/console-answer.ts";
 import { version } from "../../src/version.ts";
 import { carryOut } from "./api.ts";
 import { loginEnd } from "./console-login.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { parseEventsRequest } from "../../src/api/events.ts";
+import { parseEventsRequest } from "../../src/features/events/events-request.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime, overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";

@@ -11,11 +11,11 @@ import type {
 import type { MetricsCalls } from "../../src/contract/object-calls.ts";
 import { collectorName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
-import { CarriedGauges } from "../../src/metrics/carried-gauges.ts";
-import { seriesOf } from "../../src/metrics/catalogue.ts";
-import { Counts } from "../../src/metrics/counts.ts";
-import { exposition, formatFor } from "../../src/metrics/exposition.ts";
-import { newestRefusals } from "../../src/metrics/refusal-list.ts";
+import { CarriedGauges } from "../../src/features/metrics/carried-gauges.ts";
+import { seriesOf } from "../../src/features/metrics/catalogue.ts";
+import { Counts } from "../../src/features/metrics/counts.ts";
+import { exposition, formatFor } from "../../src/features/metrics/exposition.ts";
+import { newestRefusals } from "../../src/features/metrics/refusal-list.ts";
 import { version } from "../../src/version.ts";
 import { answerInTime } from "../platform/object-call.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";

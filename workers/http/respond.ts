@@ -11,7 +11,7 @@ import {
   retrySecondsOf,
   errorStatus,
 } from "../../src/api/answers.ts";
-import { contentTypes, type ExpositionFormat } from "../../src/metrics/exposition.ts";
+import { contentTypes, type ExpositionFormat } from "../../src/features/metrics/exposition.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Context } from "hono";
 

@@ -8,8 +8,8 @@ import {
 } from "../../src/contract/metrics-report.ts";
 import type { MetricsCalls } from "../../src/contract/object-calls.ts";
 import { limits } from "../../src/limits.ts";
-import { RefusalList } from "../../src/metrics/refusal-list.ts";
-import { Totals } from "../../src/metrics/totals.ts";
+import { RefusalList } from "../../src/features/metrics/refusal-list.ts";
+import { Totals } from "../../src/features/metrics/totals.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 

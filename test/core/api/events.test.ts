@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseEventsRequest } from "../../../src/api/events.ts";
+import { parseEventsRequest } from "../../../src/features/events/events-request.ts";
 import { limits } from "../../../src/limits.ts";
 import { eventsConfig } from "../events/outbox-fixture.ts";
 import { caller } from "./channel-config.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { metrics } from "../../../src/metrics/catalogue.ts";
+import { metrics } from "../../../src/features/metrics/catalogue.ts";
 
 const page = readFileSync("docs/metrics.md", "utf8");
 const dashboard = readFileSync("docs/grafana-dashboard.json", "utf8");

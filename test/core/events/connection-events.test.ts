@@ -1,9 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EventsConfig } from "../../../src/config/config.ts";
-import { ConnectionEvents, connectionLost } from "../../../src/events/connection-events.ts";
-import { Outbox } from "../../../src/events/outbox.ts";
-import { ToldTable } from "../../../src/events/told-table.ts";
+import {
+  ConnectionEvents,
+  connectionLost,
+} from "../../../src/features/events/connection-events.ts";
+import { Outbox } from "../../../src/features/events/outbox.ts";
+import { ToldTable } from "../../../src/features/events/told-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { eventsConfig, published } from "./outbox-fixture.ts";

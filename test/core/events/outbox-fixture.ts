@@ -1,6 +1,6 @@
 import type { EventsConfig } from "../../../src/config/config.ts";
-import type { ObjectEvent } from "../../../src/events/event.ts";
-import { type EventBatch, Outbox } from "../../../src/events/outbox.ts";
+import type { ObjectEvent } from "../../../src/features/events/event.ts";
+import { type EventBatch, Outbox } from "../../../src/features/events/outbox.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import type { Sql, SqlRow, SqlValue } from "../../../src/sql.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Outbox } from "../../../src/events/outbox.ts";
+import { Outbox } from "../../../src/features/events/outbox.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Sql } from "../../../src/sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";

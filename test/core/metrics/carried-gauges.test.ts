@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { collectorOf } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
-import { CarriedGauges } from "../../../src/metrics/carried-gauges.ts";
+import { CarriedGauges } from "../../../src/features/metrics/carried-gauges.ts";
 
 const gauges = (value: number) => [{ series: "centrifugo_node_num_channels", value }];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { seriesOf } from "../../../src/metrics/catalogue.ts";
-import { Counts } from "../../../src/metrics/counts.ts";
+import { seriesOf } from "../../../src/features/metrics/catalogue.ts";
+import { Counts } from "../../../src/features/metrics/counts.ts";
 
 describe("counts", () => {
   it("[J2] are handed on once", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CollectedMetrics } from "../../../src/contract/metrics-report.ts";
-import { metrics } from "../../../src/metrics/catalogue.ts";
-import { exposition, formatFor } from "../../../src/metrics/exposition.ts";
+import { metrics } from "../../../src/features/metrics/catalogue.ts";
+import { exposition, formatFor } from "../../../src/features/metrics/exposition.ts";
 
 function collected(more: Partial<CollectedMetrics>): CollectedMetrics {
   return { counters: [], histograms: [], gauges: [], ...more };

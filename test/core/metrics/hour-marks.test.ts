@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { encodeConsoleMetrics } from "../../../src/metrics/console-answer.ts";
-import { hourAgo } from "../../../src/metrics/sums.ts";
-import { Totals } from "../../../src/metrics/totals.ts";
+import { encodeConsoleMetrics } from "../../../src/features/metrics/console-answer.ts";
+import { hourAgo } from "../../../src/features/metrics/sums.ts";
+import { Totals } from "../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 

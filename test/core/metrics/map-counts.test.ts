@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { channelCounts } from "../../../src/channel/channel-counts.ts";
-import { Counts } from "../../../src/metrics/counts.ts";
+import { channelCounts } from "../../../src/features/metrics/channel-counts.ts";
+import { Counts } from "../../../src/features/metrics/counts.ts";
 import { openMap, set, unset } from "../../contract/open-map.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 

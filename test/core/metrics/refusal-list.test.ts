@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { RefusalList } from "../../../src/metrics/refusal-list.ts";
+import { RefusalList } from "../../../src/features/metrics/refusal-list.ts";
 import { columnText } from "../../../src/sql.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";

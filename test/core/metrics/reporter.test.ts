@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
 import { limits } from "../../../src/limits.ts";
-import { Counts } from "../../../src/metrics/counts.ts";
-import { MetricsReporter } from "../../../src/metrics/reporter.ts";
+import { Counts } from "../../../src/features/metrics/counts.ts";
+import { MetricsReporter } from "../../../src/features/metrics/reporter.ts";
 
 /** An object that counts, with a clock and a collecting object that the test moves. */
 class Measured {

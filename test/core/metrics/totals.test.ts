@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
 import { limits } from "../../../src/limits.ts";
-import { Totals } from "../../../src/metrics/totals.ts";
+import { Totals } from "../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 

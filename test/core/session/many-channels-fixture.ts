@@ -2,7 +2,7 @@ import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { ConnectionEvents } from "../../../src/events/connection-events.ts";
+import type { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
 import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";

@@ -1,6 +1,6 @@
-import { ConnectionEvents } from "../../../src/events/connection-events.ts";
-import type { Outbox } from "../../../src/events/outbox.ts";
-import { ToldTable } from "../../../src/events/told-table.ts";
+import { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
+import type { Outbox } from "../../../src/features/events/outbox.ts";
+import { ToldTable } from "../../../src/features/events/told-table.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { eventsConfig, openOutbox } from "../events/outbox-fixture.ts";
 

@@ -3,7 +3,7 @@ import { encodeInspectedChannel } from "../../../src/api/inspect-answer.ts";
 import { encodeWhy } from "../../../src/api/why-answer.ts";
 import type { ObjectState, SubscriberCounts } from "../../../src/contract/object-state.ts";
 import type { GatewayProgress, TrailAnswer } from "../../../src/contract/trail.ts";
-import { encodeEvent } from "../../../src/events/event.ts";
+import { encodeEvent } from "../../../src/features/events/event.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { call, post, publish } from "../support/api-request.ts";
 import { Description } from "../support/described.ts";

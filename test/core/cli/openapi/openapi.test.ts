@@ -4,7 +4,7 @@ import { Validator as OpenApiValidator } from "@seriousme/openapi-schema-validat
 import { describe, expect, it } from "vitest";
 import { parseBatch } from "../../../../src/api/batch.ts";
 import { entriesOf } from "../../../../src/api/command.ts";
-import { parseEventsRequest } from "../../../../src/api/events.ts";
+import { parseEventsRequest } from "../../../../src/features/events/events-request.ts";
 import { parseLegacy } from "../../../../src/api/legacy.ts";
 import { parseCommand } from "../../../../src/api/methods.ts";
 import { type OperationName, operationNames } from "../../../../src/access/operations.ts";

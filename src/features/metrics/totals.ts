@@ -3,9 +3,9 @@ import type {
   GaugeValue,
   HistogramAddition,
   MetricsReport,
-} from "../contract/metrics-report.ts";
-import { limits } from "../limits.ts";
-import { columnText, hasTable, type Sql } from "../sql.ts";
+} from "../../contract/metrics-report.ts";
+import { limits } from "../../limits.ts";
+import { columnText, hasTable, type Sql } from "../../sql.ts";
 import { HourMarks } from "./hour-marks.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { columnText, hasTable, type Sql } from "../sql.ts";
+import { columnText, hasTable, type Sql } from "../../sql.ts";
 
 /**
  * A checkpoint of what a backend has been told of an object's connections, in the table `told`: some rows of text, written

@@ -1,7 +1,7 @@
-import type { EventType } from "../config/config.ts";
-import { limits } from "../limits.ts";
-import { newestRow, type Ring, slotRuns } from "../ring.ts";
-import { columnText, hasTable, type Sql, type SqlRow } from "../sql.ts";
+import type { EventType } from "../../config/config.ts";
+import { limits } from "../../limits.ts";
+import { newestRow, type Ring, slotRuns } from "../../ring.ts";
+import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
 
 /**
  * The two SQLite tables of an outbox: `outbox`, with one row, and `event`, a ring of rows in which an event lies at slot

@@ -1,7 +1,7 @@
-import type { EventsConfig, EventType } from "../config/config.ts";
-import { hashOf } from "../contract/text-hash.ts";
-import { limits } from "../limits.ts";
-import type { JsonText } from "../protocol/json/text.ts";
+import type { EventsConfig, EventType } from "../../config/config.ts";
+import { hashOf } from "../../contract/text-hash.ts";
+import { limits } from "../../limits.ts";
+import type { JsonText } from "../../protocol/json/text.ts";
 import { isTold, type ObjectEvent } from "./event.ts";
 import type { Outbox } from "./outbox.ts";
 import type { ToldConnection, ToldTable } from "./told-table.ts";

@@ -1,11 +1,11 @@
-import type { EventsConfig, EventType } from "../config/config.ts";
-import { limits } from "../limits.ts";
-import type { Sql } from "../sql.ts";
+import type { EventsConfig, EventType } from "../../config/config.ts";
+import { limits } from "../../limits.ts";
+import type { Sql } from "../../sql.ts";
 import { CommitTimes } from "./commit-times.ts";
 import { encodeEvent, type ObjectEvent } from "./event.ts";
 import { OutboxTable, type StoredEvent } from "./outbox-table.ts";
-import { dueMoment } from "../moment.ts";
-import { utf8Length } from "../protocol/bytes.ts";
+import { dueMoment } from "../../moment.ts";
+import { utf8Length } from "../../protocol/bytes.ts";
 
 /**
  * The events of one object, from when they happen until the backend has taken them (rules E1 to E6, E18). An event is a

@@ -1,8 +1,8 @@
-import { namespaceLabel } from "../channel/channel-name.ts";
-import type { ChannelConfig } from "../config/config.ts";
-import type { Counter, Counts } from "../metrics/counts.ts";
-import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
-import type { Command } from "../protocol/command.ts";
+import { namespaceLabel } from "../../channel/channel-name.ts";
+import type { ChannelConfig } from "../../config/config.ts";
+import type { Counter, Counts } from "./counts.ts";
+import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../../protocol/codes.ts";
+import type { Command } from "../../protocol/command.ts";
 
 /** Counts what the sessions of one object do (docs/metrics.md). */
 export class SessionCounts {

@@ -1,6 +1,6 @@
-import type { GaugeValue, NodeGauges } from "../contract/metrics-report.ts";
-import { collectorOf } from "../contract/object-names.ts";
-import { limits } from "../limits.ts";
+import type { GaugeValue, NodeGauges } from "../../contract/metrics-report.ts";
+import { collectorOf } from "../../contract/object-names.ts";
+import { limits } from "../../limits.ts";
 
 /** The gauges of objects whose counts came with their answers, until an isolate or a gateway reports them (rule J8). */
 export class CarriedGauges {

@@ -2,7 +2,7 @@ import type {
   CounterAddition,
   HistogramAddition,
   MetricsReport,
-} from "../contract/metrics-report.ts";
+} from "../../contract/metrics-report.ts";
 import {
   buckets,
   type CounterName,

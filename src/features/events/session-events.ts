@@ -1,10 +1,10 @@
-import type { SessionIdentity } from "../contract/session-snapshot.ts";
-import type { ConnectionEvents, EndCode } from "../events/connection-events.ts";
-import type { ToldConnection } from "../events/told-table.ts";
-import type { JsonText } from "../protocol/json/text.ts";
-import type { Subscription } from "./subscription.ts";
-import type { Subscriptions } from "./subscriptions.ts";
-import { transportOf } from "./connection-state.ts";
+import type { SessionIdentity } from "../../contract/session-snapshot.ts";
+import type { ConnectionEvents, EndCode } from "./connection-events.ts";
+import type { ToldConnection } from "./told-table.ts";
+import type { JsonText } from "../../protocol/json/text.ts";
+import type { Subscription } from "../../session/subscription.ts";
+import type { Subscriptions } from "../../session/subscriptions.ts";
+import { transportOf } from "../../session/connection-state.ts";
 
 /** What a backend is told of a session; undefined if it isn't told of connections, or not of this one. */
 export function sessionEvents(

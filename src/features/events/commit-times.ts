@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { limits } from "../../limits.ts";
 
 /**
  * When the publications of an object were durable (rule E12), for the events that tell of them: an event's row is written

@@ -1,22 +1,22 @@
-import type { Refusal } from "../access/refusal.ts";
-import { RefusalTrail } from "../access/refusal-trail.ts";
-import type { CarriedReport, GaugeValue, MetricsReport } from "../contract/metrics-report.ts";
-import { limits } from "../limits.ts";
-import { type CounterName, seriesOf } from "../metrics/catalogue.ts";
-import { CarriedGauges } from "../metrics/carried-gauges.ts";
-import { Counts } from "../metrics/counts.ts";
-import { MetricsReporter } from "../metrics/reporter.ts";
-import type { HookQuestion, HookReply } from "../contract/hook-call.ts";
-import type { ChannelSetup } from "../channel/channel-setup.ts";
-import { channelCounts } from "../channel/channel-counts.ts";
-import { namespaceLabel } from "../channel/channel-name.ts";
-import type { ChannelConfig } from "../config/config.ts";
-import type { SessionContext } from "../session/ports.ts";
-import { SessionCounts } from "../session/session-counts.ts";
-import type { Session } from "../session/session.ts";
-import { collectorOf } from "../contract/object-names.ts";
-import type { Platform } from "./platform.ts";
-import { elapsed } from "../moment.ts";
+import type { Refusal } from "../../access/refusal.ts";
+import { RefusalTrail } from "../../access/refusal-trail.ts";
+import type { CarriedReport, GaugeValue, MetricsReport } from "../../contract/metrics-report.ts";
+import { limits } from "../../limits.ts";
+import { type CounterName, seriesOf } from "./catalogue.ts";
+import { CarriedGauges } from "./carried-gauges.ts";
+import { Counts } from "./counts.ts";
+import { MetricsReporter } from "./reporter.ts";
+import type { HookQuestion, HookReply } from "../../contract/hook-call.ts";
+import type { ChannelSetup } from "../../channel/channel-setup.ts";
+import { channelCounts } from "./channel-counts.ts";
+import { namespaceLabel } from "../../channel/channel-name.ts";
+import type { ChannelConfig } from "../../config/config.ts";
+import type { SessionContext } from "../../session/ports.ts";
+import { SessionCounts } from "./session-counts.ts";
+import type { Session } from "../../session/session.ts";
+import { collectorOf } from "../../contract/object-names.ts";
+import type { Platform } from "../../object/platform.ts";
+import { elapsed } from "../../moment.ts";
 
 /** The counts of one object, and its reports (docs/metrics.md). It exists only where something is counted (rule J1). */
 export class ObjectMetrics {

@@ -1,15 +1,15 @@
-import type { Channel } from "../channel/channel.ts";
-import type { ChannelSetup } from "../channel/channel-setup.ts";
-import type { Config, EventType } from "../config/config.ts";
-import { ConnectionEvents } from "../events/connection-events.ts";
-import { isTold } from "../events/event.ts";
-import { Occupancy } from "../events/occupancy.ts";
-import { type EventBatch, Outbox } from "../events/outbox.ts";
-import { type ToldConnection, ToldTable } from "../events/told-table.ts";
-import { limits } from "../limits.ts";
-import type { SessionContext } from "../session/ports.ts";
-import { NextTimer } from "./alarm-schedule.ts";
-import type { Platform } from "./platform.ts";
+import type { Channel } from "../../channel/channel.ts";
+import type { ChannelSetup } from "../../channel/channel-setup.ts";
+import type { Config, EventType } from "../../config/config.ts";
+import { ConnectionEvents } from "./connection-events.ts";
+import { isTold } from "./event.ts";
+import { Occupancy } from "./occupancy.ts";
+import { type EventBatch, Outbox } from "./outbox.ts";
+import { type ToldConnection, ToldTable } from "./told-table.ts";
+import { limits } from "../../limits.ts";
+import type { SessionContext } from "../../session/ports.ts";
+import { NextTimer } from "../../object/alarm-schedule.ts";
+import type { Platform } from "../../object/platform.ts";
 
 /**
  * Sends the events of one object to the target of the configuration: one batch at a time, and nothing else of the object

@@ -1,6 +1,10 @@
-import { type CollectedRefusal, edgeNode, type RefusalsQuery } from "../contract/metrics-report.ts";
-import { limits } from "../limits.ts";
-import { columnText, hasTable, type Sql } from "../sql.ts";
+import {
+  type CollectedRefusal,
+  edgeNode,
+  type RefusalsQuery,
+} from "../../contract/metrics-report.ts";
+import { limits } from "../../limits.ts";
+import { columnText, hasTable, type Sql } from "../../sql.ts";
 
 /**
  * The last refusals that were reported to one collecting object (rule Y6): those of the edge, which has no memory of

@@ -1,5 +1,5 @@
-import type { MapChange, MapSuppression } from "../contract/map-call.ts";
-import type { Counter, Counts } from "../metrics/counts.ts";
+import type { MapChange, MapSuppression } from "../../contract/map-call.ts";
+import type { Counter, Counts } from "./counts.ts";
 
 /** Where one channel's publications are counted, with those of all channels of its namespace (docs/metrics.md). */
 export interface ChannelCounts {

@@ -1,6 +1,6 @@
-import type { CounterAddition, CounterMark } from "../contract/metrics-report.ts";
-import { limits } from "../limits.ts";
-import { columnText, hasTable, type Sql } from "../sql.ts";
+import type { CounterAddition, CounterMark } from "../../contract/metrics-report.ts";
+import { limits } from "../../limits.ts";
+import { columnText, hasTable, type Sql } from "../../sql.ts";
 
 /**
  * How the counters of one collecting object were during the last hour, so that the console can say what was counted since

@@ -1,8 +1,8 @@
-import type { EventsConfig, EventType } from "../config/config.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
-import type { JsonText } from "../protocol/json/text.ts";
-import { base64, type Payload, payloadLength, payloadText } from "../protocol/payload.ts";
-import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
+import type { EventsConfig, EventType } from "../../config/config.ts";
+import { utf8Fits } from "../../protocol/bytes.ts";
+import type { JsonText } from "../../protocol/json/text.ts";
+import { base64, type Payload, payloadLength, payloadText } from "../../protocol/payload.ts";
+import type { ClientInfo, Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
 
 /** An event of an object, as a backend is told it. Fields that don't apply are absent. */
 export interface ObjectEvent {

@@ -1,8 +1,8 @@
-import type { EventsConfig } from "../config/config.ts";
-import { type EventObject, parseEventObject } from "../contract/object-names.ts";
-import { limits } from "../limits.ts";
-import { errorCodes } from "../protocol/codes.ts";
-import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "./command.ts";
+import type { EventsConfig } from "../../config/config.ts";
+import { type EventObject, parseEventObject } from "../../contract/object-names.ts";
+import { limits } from "../../limits.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "../../api/command.ts";
 import {
   checkAllChannels,
   checkChannel,
@@ -12,7 +12,7 @@ import {
   shape,
   textField,
   uint32Field,
-} from "./shape.ts";
+} from "../../api/shape.ts";
 
 /** A request for events that an object keeps, parsed. */
 export type ParsedEventsRequest =

@@ -1,5 +1,5 @@
-import type { GaugeValue, MetricsReport } from "../contract/metrics-report.ts";
-import { limits } from "../limits.ts";
+import type { GaugeValue, MetricsReport } from "../../contract/metrics-report.ts";
+import { limits } from "../../limits.ts";
 import type { Counts } from "./counts.ts";
 
 /**

@@ -2,7 +2,7 @@ import type {
   CollectedMetrics,
   GaugeValue,
   HistogramAddition,
-} from "../contract/metrics-report.ts";
+} from "../../contract/metrics-report.ts";
 
 /** All series of several collecting objects, added up. */
 export interface Sums {
