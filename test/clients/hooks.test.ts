@@ -112,7 +112,8 @@ it("[Q9] the server refreshes a connection in the client's place, until the back
     const expired = life === 0;
     return { result: { expired, expire_at: Math.floor(Date.now() / 1_000) + life } };
   };
-  const token = signToken({ sub: "ada", exp: Math.floor(Date.now() / 1_000) + 2 });
+  // Long enough to connect also on a busy machine.
+  const token = signToken({ sub: "ada", exp: Math.floor(Date.now() / 1_000) + 5 });
   client = new SdkClient(server.gatewayAddress(), {
     token,
     getToken: () => Promise.reject(noToken),

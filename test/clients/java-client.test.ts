@@ -145,7 +145,7 @@ function javaClient(): void {
       const channel = `$java-expiry-${endpoint.name}`;
       const client = startSubscriber(test, endpoint, channel, { asks: true });
       await client.next("token wanted");
-      client.sendLine(`token ${signToken({ sub: "alice", channel, exp: secondsFromNow(2) })}`);
+      client.sendLine(`token ${signToken({ sub: "alice", channel, exp: secondsFromNow(5) })}`);
       await client.next("subscribed");
       expect(await client.next("subscribing", 2)).toMatchObject({ code: 2501 });
       await client.finish();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { endpoints } from "../support/endpoint.ts";
 import { handshake, RawSocket } from "../support/raw-socket.ts";
-import { SdkClient } from "../support/sdk-client.ts";
+import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -28,21 +28,27 @@ describe("new connections", () => {
 
     it("[B23] [B4] that come too fast are refused with 503, come again, and get in", async () => {
       const address = endpoint.address(server, own);
-      const answers = await Promise.all(Array.from({ length: clients }, () => handshake(address)));
+      const many = () => Promise.all(Array.from({ length: clients }, () => handshake(address)));
+      // On a busy machine they may come slowly enough.
+      let answers = await many();
+      while (answers.every(({ status }) => status === 101)) answers = await many();
       const refused = answers.filter(({ status }) => status !== 101);
-      expect(refused.length).toBeGreaterThan(0);
       expect(refused.length).toBeLessThan(clients);
       for (const { status, retryAfter } of refused) {
         expect(status).toBe(503);
         expect(retryAfter).toBeGreaterThanOrEqual(2);
         expect(retryAfter).toBeLessThanOrEqual(10);
       }
-      const opened = Array.from({ length: clients }, () => new SdkClient(address, { token }));
-      const subscriptions = await Promise.all(opened.map((client) => client.subscribed(own)));
-      expect(opened.some(({ errors }) => errors.all.length > 0)).toBe(true);
+      const opened: SdkClient[] = [];
+      const subscriptions: SdkSubscription[] = [];
+      while (opened.every(({ errors }) => errors.all.length === 0)) {
+        const more = Array.from({ length: clients }, () => new SdkClient(address, { token }));
+        opened.push(...more);
+        subscriptions.push(...(await Promise.all(more.map((client) => client.subscribed(own)))));
+      }
       await server.backend.publish(own, "for all");
       for (const { publications } of subscriptions) await publications.count(1);
-      expect(await server.backend.presence(own)).toHaveLength(clients);
+      expect(await server.backend.presence(own)).toHaveLength(opened.length);
       for (const client of opened) client.close();
     });
   });
@@ -110,11 +116,12 @@ describe("a configured rate", () => {
       const client = new SdkClient(endpoint.address(server, own), { token });
       const resubscribe = { minResubscribeDelay: 100, maxResubscribeDelay: 500 };
       const first = await client.subscribed(own, resubscribe);
-      first.subscription.unsubscribe();
-      first.subscription.subscribe();
-      // It was answered 111, which is temporary.
-      await first.subscribed.count(2);
-      expect(first.errors.all.length).toBeGreaterThan(0);
+      // One that comes within a second of the one before is answered 111, which is temporary.
+      for (let count = 2; first.errors.all.length === 0; count++) {
+        first.subscription.unsubscribe();
+        first.subscription.subscribe();
+        await first.subscribed.count(count);
+      }
       expect(first.errors.all[0]?.error).toMatchObject({ code: 111 });
       const published = await Promise.allSettled(
         Array.from({ length: 5 }, (_, data) => first.subscription.publish(data)),

@@ -35,7 +35,7 @@ async function openStream(path: string, channel: string, user: string): Promise<
 }
 
 /** From the last event to a time at which the object has certainly hibernated. */
-const untilAsleepMs = 11_500;
+const untilAsleepMs = 12_500;
 
 const streams = [
   ["/connection/http_stream", "stream-of-gateway", () => server.gatewayAsleep(firstGateway)],

@@ -41,6 +41,7 @@ const own = (reports: readonly MetricsReport[], channel: string) =>
 describe("what a channel's object has counted", () => {
   it("[J7] goes with its answers to the edge, so it makes no call and has no timer, awake or not", async () => {
     const channels = Array.from({ length: 8 }, () => newChannel("room"));
+    const startMs = Date.now();
     const made = await reportsOf(async () => {
       for (const sleeps of [false, true])
         for (const channel of channels) {
@@ -50,8 +51,9 @@ describe("what a channel's object has counted", () => {
     });
     for (const channel of channels) expect(own(made, channel)).toStrictEqual([]);
     expect(publications(made)).toBe(channels.length * 2);
-    // Without that, each of the 16 wakings would have made a report of its own.
-    expect(made.length).toBeLessThan(channels.length);
+    // Without that, each of the 16 wakings would have made a report of its own, beside those that the edge makes anyway.
+    const reportsOfEdge = (Date.now() - startMs) / limits.metricsReportMs;
+    expect(made.length).toBeLessThan(channels.length + reportsOfEdge);
   });
 
   it("[J7] [J8] goes with its answers to a gateway, with the gauge that it has subscribers now", async () => {
