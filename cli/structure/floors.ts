@@ -9,7 +9,7 @@ export const floors: readonly (readonly string[])[] = [
   ["src/access"],
   ["src/contract"],
   ["src/config", "src/delta", "src/map", "src/transport"],
-  ["src/hooks", "src/hub"],
+  ["src/hub"],
   ["src/shared-poll", "src/users"],
   ["src/channel"],
   ["src/session"],

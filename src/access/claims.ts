@@ -71,6 +71,12 @@ export interface SubscriptionClaims {
   readonly override: SubscriptionOverride;
 }
 
+/** The terms of a subscription that somebody allows who isn't asked for a token. */
+export type SubscribeTerms = Pick<
+  SubscriptionClaims,
+  "expireAtSeconds" | "info" | "data" | "serverFilter" | "override"
+>;
+
 /** Namespace options that a token overrides for one subscription; an absent option is the namespace's. */
 export interface SubscriptionOverride {
   readonly presence?: boolean;

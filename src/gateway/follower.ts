@@ -3,7 +3,7 @@ import type { SubscribeOptions } from "../channel/channel.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import type { SubscribeReply } from "../session/ports.ts";
+import type { SubscribeReply } from "../session/channels.ts";
 import type { ClientTrail } from "../session/client-trail.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";

@@ -26,7 +26,7 @@ import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import { namespaceLabel } from "../channel/channel-name.ts";
-import type { Channels, SubscribeReply } from "../session/ports.ts";
+import type { Channels, SubscribeReply } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { type PartClass, partOf } from "../session/subscription-part.ts";
 import { PageReads } from "./page-reads.ts";

@@ -7,7 +7,7 @@ import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import type { SubscribeReply } from "../session/ports.ts";
+import type { SubscribeReply } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { PendingRequest } from "./channel-client.ts";
 import { sameStream } from "./cursor.ts";

@@ -7,7 +7,8 @@ import type { Handover } from "../contract/handover.ts";
 import { eventObject, shardOf } from "../contract/object-names.ts";
 import { isTold } from "../features/events/event.ts";
 import type { HookName } from "../contract/hook-call.ts";
-import { type HookCall, Hooks } from "../hooks/hooks.ts";
+import { hooksOfSessions } from "../features/hooks/approver.ts";
+import { type HookCall, Hooks } from "../features/hooks/hooks.ts";
 import { NamedChannels } from "../session/named-channels.ts";
 import type { Session } from "../session/session.ts";
 import type { ObjectState, StateQuery } from "../contract/object-state.ts";
@@ -174,7 +175,7 @@ export abstract class ObjectHost {
     later: this.later,
     refused: this.#refused,
     ...this.#users.ofSessions,
-    ...this.hooks,
+    ...hooksOfSessions(this.hooks.hooks),
     ...this.metrics?.ofSessions,
     ...this.events?.ofSessions,
   });

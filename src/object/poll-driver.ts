@@ -1,7 +1,7 @@
 import type { Channel } from "../channel/channel.ts";
 import type { SharedPollOptions } from "../config/config.ts";
-import type { HookAnswer, Hooks } from "../hooks/hooks.ts";
-import { parsePollResult, type PollAnswer, pollRequestBody } from "../hooks/poll.ts";
+import type { HookAnswer, Hooks } from "../features/hooks/hooks.ts";
+import { parsePollResult, type PollAnswer, pollRequestBody } from "../features/hooks/poll.ts";
 import { limits } from "../limits.ts";
 import type { PollDelivery, PollRequest, SharedPoll } from "../shared-poll/shared-poll.ts";
 import { NextTimer } from "./alarm-schedule.ts";

@@ -15,7 +15,6 @@ import {
 } from "./grant.ts";
 import { acceptsData, clientPublication } from "../channel/publication-request.ts";
 import type { HookTarget, RpcConfig } from "../config/config.ts";
-import { parsePublishResult, parseRpcResult } from "../hooks/response.ts";
 import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
 import { emptyPayload, type Payload } from "../protocol/payload.ts";
 import type {
@@ -24,7 +23,7 @@ import type {
   PublishRequest,
   RpcRequest,
 } from "../protocol/command.ts";
-import { type CommandSession, typeOf } from "./ports.ts";
+import { ask, type CommandSession, typeOf } from "./ports.ts";
 import {
   badRequest,
   type Decision,
@@ -34,8 +33,8 @@ import {
   refuseWith,
   disconnectWith,
   silent,
+  whyFailed,
 } from "./decision.ts";
-import { askHook, refusedByHook, unusableResult, reasonOf } from "./hook.ts";
 import { clientInfo } from "./subscription.ts";
 import { mayRead, readInVain } from "./rate-limit.ts";
 
@@ -109,17 +108,11 @@ function publishByHook(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  askHook(session, target, { hook: "publish", channel, data }, nowMs, (answer, answeredMs) => {
-    if (answer.outcome !== "result") {
-      done(refusedByHook(answer, target));
-      return;
-    }
-    const read = parsePublishResult(answer.result, data);
-    const known = session.context.channels.find(channel);
-    if (read.outcome === "invalid") done(unusableResult(read.reason, target));
-    else if (known.outcome !== "resolved" || !acceptsData(known.options, read.request.data))
-      done(unusableResult("the namespace doesn't accept such data", target));
-    else publishTo(session, id, channel, read.request, answeredMs, done);
+  const question = { channel, data };
+  ask(session, { hook: "publish", question, target, nowMs }, (answer, answeredMs) => {
+    if (answer.outcome === "granted")
+      publishTo(session, id, channel, answer.granted, answeredMs, done);
+    else done(answer);
   });
 }
 
@@ -225,16 +218,11 @@ export function callMethod(
     );
     return;
   }
-  const subject = { hook: "rpc", method, ...(data === undefined ? {} : { data }) } as const;
-  askHook(session, target, subject, nowMs, (answer) => {
-    if (answer.outcome !== "result") {
-      done(refusedByHook(answer, target));
-      return;
-    }
-    const read = parseRpcResult(answer.result);
-    if (read.outcome === "invalid") done(unusableResult(read.reason, target));
+  const question = { method, ...(data === undefined ? {} : { data }) };
+  ask(session, { hook: "rpc", question, target, nowMs }, (answer) => {
+    if (answer.outcome !== "granted") done(answer);
     else {
-      const result = read.data === undefined ? {} : { data: read.data };
+      const result = answer.granted === undefined ? {} : { data: answer.granted };
       done({ outcome: "reply", reply: { id, method: "rpc", ...result } });
     }
   });
@@ -272,20 +260,17 @@ export function passMessage(
     done(disconnectWith(disconnectCodes.notAvailable, "W1", "send isn't available"));
     return;
   }
-  const subject = { hook: "message", ...(data === undefined ? {} : { data }) } as const;
-  askHook(session, target, subject, nowMs, (answer) => {
-    if (answer.outcome === "disconnect") done(refusedByHook(answer, target));
-    else {
-      const { refused } = session.context;
-      if (answer.outcome !== "result")
-        refused?.({
-          refused: "send",
-          rule: "Q5",
-          reason: reasonOf(answer, target),
-          code: answer.error.code,
-          user: session.user,
-        });
-      done(silent);
+  const question = data === undefined ? {} : { data };
+  ask(session, { hook: "message", question, target, nowMs }, (answer) => {
+    if (answer.outcome === "disconnect") {
+      done(answer);
+      return;
     }
+    if (answer.outcome === "error") {
+      const { why = whyFailed(answer.error), error } = answer;
+      const { refused } = session.context;
+      refused?.({ refused: "send", ...why, code: error.code, user: session.user });
+    }
+    done(silent);
   });
 }

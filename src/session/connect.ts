@@ -8,7 +8,8 @@ import type { Message } from "../protocol/codec.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
-import type { CommandSession, Subscribed } from "./ports.ts";
+import type { Subscribed } from "./channels.ts";
+import { ask, connectQuestion, type CommandSession } from "./ports.ts";
 import {
   type Decision,
   type DecisionDone,
@@ -40,11 +41,8 @@ import { pongText } from "../contract/keepalive.ts";
 import { anonymousClient } from "../contract/object-names.ts";
 import { ttlSeconds, asksForPongs, sendsPongs } from "./liveness.ts";
 import type { KeptHeaders, SessionIdentity } from "../contract/session-snapshot.ts";
-import { afterConnect, fitHeaders, withEmulated } from "../hooks/headers.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { type AcceptedConnect, decideOnCredentials, refusing } from "./credentials.ts";
-import { connectAnswer, connectSubject } from "./connect-answer.ts";
-import { askHook, refusedByHook } from "./hook.ts";
 
 /**
  * Carries out a connect: decides on it, makes the server-side subscriptions, and replies when all of them have begun
@@ -61,11 +59,11 @@ export function carryOutConnect(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  const { config } = session.context;
-  const { targets } = config.hooks;
-  if (targets.size > 0) {
-    const headers = withEmulated(targets, session.identity.headers ?? {}, request.headers);
-    if (!fitHeaders(headers)) {
+  const { config, approver } = session.context;
+  if (approver !== undefined) {
+    const { headers: kept = {} } = session.identity;
+    const headers = approver.headersAtConnect(session, kept, request.headers);
+    if (headers === undefined) {
       const reason = "the headers that hooks get are too large";
       done(refusing(refuseWith(errorCodes.limitExceeded, "B2", reason)));
       return;
@@ -81,7 +79,8 @@ export function carryOutConnect(
   const { claims, atUpgrade } = session.identity;
   // The edge has asked already, also if its configuration is another one during a deploy (rule Q10).
   const isDecided = token !== undefined || claims !== undefined || atUpgrade !== undefined;
-  if (target !== undefined && !isDecided) askBackend(session, target, request, nowMs, accept);
+  if (target !== undefined && !isDecided)
+    askForCredentials(session, target, request, nowMs, accept);
   else accept(decideOnCredentials(session.identity, token, config.client, nowMs), nowMs);
 }
 
@@ -94,7 +93,7 @@ function carryOutAccepted(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  const { channels, config } = session.context;
+  const { channels, approver } = session.context;
   const grants = grantAll(session, request, claims);
   if (grants.outcome !== "granted") {
     done(refusing(grants));
@@ -111,8 +110,10 @@ function carryOutAccepted(
     ...(address === undefined || kept.user !== "" ? {} : { address }),
     claims: kept,
   };
-  if (headers !== undefined)
-    session.identity = withHeaders(session.identity, afterConnect(config.hooks.targets, headers));
+  if (headers !== undefined) {
+    const later = approver?.headersAfterConnect(session, headers);
+    session.identity = withHeaders(session.identity, later);
+  }
   session.identity = nameAnonymous(session);
   const { granted } = grants;
   if (!session.hasRoom(granted.map(({ grant }) => grant.subscription))) {
@@ -147,7 +148,7 @@ function carryOutAccepted(
  * Asks a backend for the credentials of a client that brings none (rule Q2). Meanwhile the session is connecting: the
  * commands after the connect wait.
  */
-function askBackend(
+function askForCredentials(
   session: CommandSession,
   target: HookTarget,
   request: ConnectRequest,
@@ -156,26 +157,16 @@ function askBackend(
 ): void {
   const { config } = session.context;
   session.connecting = true;
-  askHook(session, target, connectSubject(request), nowMs, (answer, answeredMs) => {
+  const inquiry = { hook: "connect", question: connectQuestion(request), target, nowMs } as const;
+  ask(session, inquiry, (answer, answeredMs) => {
     session.connecting = false;
-    const read = connectAnswer(answer, config.hooks, answeredMs);
-    switch (read.outcome) {
-      case "admitted": {
-        const { claims, data } = read;
-        const accepted = { outcome: "accepted", claims, byHook: true } as const;
-        done(data === undefined ? accepted : { ...accepted, data }, answeredMs);
-        return;
-      }
-      case "no-credentials":
-        done(
-          decideOnCredentials(session.identity, undefined, config.client, answeredMs),
-          answeredMs,
-        );
-        return;
-      case "error":
-      case "disconnect":
-      case "failed":
-        done(refusing(refusedByHook(read, target)), answeredMs);
+    if (answer.outcome !== "granted") done(refusing(answer), answeredMs);
+    else if (answer.granted === undefined)
+      done(decideOnCredentials(session.identity, undefined, config.client, answeredMs), answeredMs);
+    else {
+      const { claims, data } = answer.granted;
+      const accepted = { outcome: "accepted", claims, byHook: true } as const;
+      done(data === undefined ? accepted : { ...accepted, data }, answeredMs);
     }
   });
 }

@@ -14,9 +14,9 @@ import {
   expireAtPassed,
   ofAnother,
   outOfTurn,
+  refuseToken,
   refuseWith,
   tooLarge,
-  whyToken,
 } from "./decision.ts";
 
 /** Decides on the credentials of a connect command (rules C1, C3 and C4, docs/protocol.md 1.4 and 5.1). */
@@ -41,7 +41,7 @@ function credentialsOf(
   nowMs: number,
 ): AcceptedConnect | Decision {
   const fromEdge = identity.claims;
-  if (token !== undefined && token.outcome !== "verified") return refusedToken(token);
+  if (token !== undefined && token.outcome !== "verified") return refuseToken(token, codes);
   const claims = token?.claims ?? fromEdge;
   if (claims === undefined) {
     return config.allowAnonymousConnectWithoutToken
@@ -65,22 +65,9 @@ function credentialsOf(
     : { outcome: "accepted", claims };
 }
 
+const codes = { invalid: disconnectCodes.invalidToken, expired: errorCodes.tokenExpired };
 const noAnonymous =
   "the token names no user, and client.disallow_anonymous_connection_tokens is on";
-
-function refusedToken(
-  token: Exclude<ConnectionVerdict, { readonly outcome: "verified" }>,
-): Decision {
-  const why = whyToken(token);
-  switch (token.outcome) {
-    case "invalid":
-      return { outcome: "disconnect", code: disconnectCodes.invalidToken, why };
-    case "expired":
-      return { outcome: "error", error: errorCodes.tokenExpired, why };
-    case "unavailable":
-      return { outcome: "error", error: errorCodes.internal, why };
-  }
-}
 
 /** Credentials that a backend gave at the upgrade (rule Q14). If they have ended since, the client comes back for others. */
 function byBackend(

@@ -33,6 +33,9 @@ export type Decision =
   /** Nothing is sent. */
   | { readonly outcome: "silent"; readonly changes?: Changes };
 
+/** The decision on a command that is refused. */
+export type RefusedCommand = Extract<Decision, { readonly outcome: "error" | "disconnect" }>;
+
 /** A subscription as the namespace, its token and its request together allow it. */
 export interface Grant {
   readonly outcome: "granted";
@@ -44,6 +47,9 @@ export interface Grant {
   /** What the subscribe reply says of a subscription that isn't to a stream. */
   readonly told?: Partial<SubscribeResult>;
 }
+
+/** What verifying a token comes to that doesn't do. */
+type UnfitToken = Exclude<TokenOutcome<object>, { readonly outcome: "verified" }>;
 
 /** The rule by which a command is refused, and the reason in words, as the operator's log has them (rule A13). */
 export interface Why {
@@ -63,7 +69,7 @@ export type Changes = Partial<SessionIdentity>;
 export const silent: Decision = { outcome: "silent" };
 
 /** Closes the connection with this code, by this rule and for this reason. */
-export function disconnectWith(code: DisconnectCode, rule: string, reason: string): Decision {
+export function disconnectWith(code: DisconnectCode, rule: string, reason: string): RefusedCommand {
   return { outcome: "disconnect", code, why: { rule, reason } };
 }
 
@@ -84,17 +90,17 @@ export const outOfTurn = disconnectWith(
 );
 
 /** Answers the command with this error, by this rule and for this reason. */
-export function refuseWith(error: ErrorCode, rule: string, reason: string): Decision {
+export function refuseWith(error: ErrorCode, rule: string, reason: string): RefusedCommand {
   return { outcome: "error", error, why: { rule, reason } };
 }
 
 /** The same, for a reason about options of the channel's namespace. */
-export function refuseByOptions(error: ErrorCode, rule: string, reason: string): Decision {
+export function refuseByOptions(error: ErrorCode, rule: string, reason: string): RefusedCommand {
   return { outcome: "error", error, why: { rule, reason, ofNamespace: true } };
 }
 
 /** Answers the command with an error that says enough by itself, or that comes from the channel's object. */
-export function failWith(error: ErrorCode): Decision {
+export function failWith(error: ErrorCode): RefusedCommand {
   return { outcome: "error", error };
 }
 
@@ -126,10 +132,24 @@ export const tooLarge = refuseWith(
   "the token says more than a session can keep",
 );
 
+/**
+ * The decision on a command whose token doesn't do.
+ *
+ * @param codes of an invalid token and of one that has expired: an error, or of a close
+ */
+export function refuseToken(
+  verdict: UnfitToken,
+  { invalid, expired }: Record<"invalid" | "expired", ErrorCode | DisconnectCode>,
+): RefusedCommand {
+  const code = { invalid, expired, unavailable: errorCodes.internal }[verdict.outcome];
+  const why = whyToken(verdict);
+  return "message" in code
+    ? { outcome: "error", error: code, why }
+    : { outcome: "disconnect", code, why };
+}
+
 /** Why a token doesn't do. */
-export function whyToken(
-  verdict: Exclude<TokenOutcome<object>, { readonly outcome: "verified" }>,
-): Why {
+function whyToken(verdict: UnfitToken): Why {
   const reason = tokenReason(verdict);
   switch (verdict.outcome) {
     case "invalid":

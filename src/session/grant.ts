@@ -3,6 +3,7 @@ import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
 import type {
   ConnectionClaims,
   ServerSubscription,
+  SubscribeTerms,
   SubscriptionClaims,
   SubscriptionOverride,
   SubscriptionVerdict,
@@ -13,8 +14,8 @@ import { type SubscribeRequest, subscriptionTypes, type FilterNode } from "../pr
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { ttlSeconds } from "./liveness.ts";
-import type { SubscribeTerms } from "../hooks/response.ts";
-import type { CommandSession, Channels } from "./ports.ts";
+import type { Channels } from "./channels.ts";
+import type { CommandSession } from "./ports.ts";
 import {
   badRequest,
   cancelled,
@@ -24,8 +25,8 @@ import {
   type Grant,
   notBound,
   refuseByOptions,
+  refuseToken,
   refuseWith,
-  whyToken,
 } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import type { ChannelConfig, ChannelOptions, HookTarget } from "../config/config.ts";
@@ -64,24 +65,17 @@ export function grantSubscription(
       return grant;
     return { ...grant, subscription: { ...grant.subscription, byCapability: true } };
   }
-  switch (token.outcome) {
-    case "invalid":
-      return { outcome: "error", error: errorCodes.permissionDenied, why: whyToken(token) };
-    case "expired":
-      return { outcome: "error", error: errorCodes.tokenExpired, why: whyToken(token) };
-    case "unavailable":
-      return { outcome: "error", error: errorCodes.internal, why: whyToken(token) };
-    case "verified": {
-      const { claims: verified } = token;
-      if (!isBoundTo(verified, request.channel, requester))
-        return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
-      if (hasPassed(verified.expireAtSeconds, nowMs))
-        return refuseWith(errorCodes.expired, "C3", expireAtPassed);
-      const terms = { ...verified, issuedAtSeconds: verified.issuedAtSeconds ?? 0 };
-      return grantedAsRequested(request, channel, requester, terms);
-    }
-  }
+  if (token.outcome !== "verified") return refuseToken(token, codes);
+  const { claims: verified } = token;
+  if (!isBoundTo(verified, request.channel, requester))
+    return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
+  if (hasPassed(verified.expireAtSeconds, nowMs))
+    return refuseWith(errorCodes.expired, "C3", expireAtPassed);
+  const terms = { ...verified, issuedAtSeconds: verified.issuedAtSeconds ?? 0 };
+  return grantedAsRequested(request, channel, requester, terms);
 }
+
+const codes = { invalid: errorCodes.permissionDenied, expired: errorCodes.tokenExpired };
 
 /**
  * Grants what a backend allows. As in Centrifugo the client's wishes for positions, recovery, joins and leaves have no

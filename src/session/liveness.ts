@@ -107,47 +107,37 @@ function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
   return expireAtSeconds * 1000 + delayMs;
 }
 
-/**
- * When {@link endExpired} has something to do next, ms since 1970; Infinity for never.
- *
- * @param refresh undefined if nothing is being refreshed
- */
-export function expiryDueAtMs(session: CommandSession, refresh: Refreshing | undefined): number {
-  const subscriptionsMs = session.subscriptions.endMs((one) => endDelayMs(session, refresh, one));
-  return Math.min(connectionEndMs(session, refresh), subscriptionsMs);
+/** When {@link endExpired} has something to do next, ms since 1970; Infinity for never. */
+export function expiryDueAtMs(session: CommandSession): number {
+  const subscriptionsMs = session.subscriptions.endMs((one) => endDelayMs(session, one));
+  return Math.min(connectionEndMs(session), subscriptionsMs);
 }
 
 /**
  * Ends what has expired, or asks a backend about it: what a backend extends ends at its time, what the client extends a
  * while later. Also ends a connection that takes too long to synchronise with a map (rule Z17).
  *
- * @param refresh undefined if nothing is being refreshed
- * @param start   gives the session's `refresh`, made anew if it is undefined
  * @returns whether the connection has ended
  */
-export function endExpired(
-  session: CommandSession,
-  refresh: Refreshing | undefined,
-  start: () => Refreshing,
-  nowMs: number,
-): boolean {
+export function endExpired(session: CommandSession, nowMs: number): boolean {
+  const { approver, config } = session.context;
   if (session.subscriptions.hasOverdueFlow(nowMs)) session.disconnect(disconnectCodes.slow);
   if (session.closed) return true;
-  if (nowMs < expiryDueAtMs(session, refresh)) return false;
-  if (nowMs >= connectionEndMs(session, refresh)) {
-    const target = session.context.config.hooks.refresh;
+  if (nowMs < expiryDueAtMs(session)) return false;
+  if (nowMs >= connectionEndMs(session)) {
+    const target = config.hooks.refresh;
     if (target === undefined) {
       session.disconnect(disconnectCodes.connectionExpired);
       return true;
     }
-    start().connection(target, nowMs);
+    approver?.extend(session, target, undefined, nowMs);
   }
   for (const one of session.subscriptions.begunSnapshots) {
     if (session.closed) return true;
     const { channel, expireAtSeconds, serverSide } = one;
-    if (nowMs < endMs(expireAtSeconds, endDelayMs(session, refresh, one))) continue;
+    if (nowMs < endMs(expireAtSeconds, endDelayMs(session, one))) continue;
     const target = hookOf(session, one);
-    if (target !== undefined) start().subscription(one, target, nowMs);
+    if (target !== undefined) approver?.extend(session, target, one, nowMs);
     // A client can't renew a subscription of the server's (docs/protocol.md 2.8).
     else if (serverSide === true) session.disconnect(disconnectCodes.subscriptionExpired);
     else session.unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
@@ -156,25 +146,22 @@ export function endExpired(
 }
 
 /** Infinity while a backend is asked. */
-function connectionEndMs(
-  { context, identity }: CommandSession,
-  refresh: Refreshing | undefined,
-): number {
-  const { hooks, client } = context.config;
-  const expireAtSeconds = identity.claims?.expireAtSeconds;
+function connectionEndMs(session: CommandSession): number {
+  const { hooks, client } = session.context.config;
+  const expireAtSeconds = session.identity.claims?.expireAtSeconds;
   if (hooks.refresh === undefined) return endMs(expireAtSeconds, client.expiredCloseDelayMs);
-  return refresh?.isUnderWay("") === true ? Number.POSITIVE_INFINITY : endMs(expireAtSeconds, 0);
+  return isExtending(session, "") ? Number.POSITIVE_INFINITY : endMs(expireAtSeconds, 0);
 }
 
 /** How long after it has expired a subscription ends; Infinity while a backend is asked. */
-function endDelayMs(
-  session: CommandSession,
-  refresh: Refreshing | undefined,
-  granted: SubscriptionSnapshot,
-): number {
-  if (refresh?.isUnderWay(granted.channel) === true) return Number.POSITIVE_INFINITY;
+function endDelayMs(session: CommandSession, granted: SubscriptionSnapshot): number {
+  if (isExtending(session, granted.channel)) return Number.POSITIVE_INFINITY;
   const { expiredSubCloseDelayMs } = session.context.config.client;
   return hookOf(session, granted) === undefined ? expiredSubCloseDelayMs : 0;
+}
+
+function isExtending(session: CommandSession, channel: string): boolean {
+  return session.context.approver?.isExtending(session, channel) === true;
 }
 
 /** The backend that extends a subscription; undefined if the client has to. */
@@ -185,14 +172,6 @@ function hookOf(
   if (serverRefresh !== true) return undefined;
   const known = context.channels.find(channel);
   return known.outcome === "resolved" ? known.options.subRefreshHook : undefined;
-}
-
-/** The refreshes that the server makes in the client's place; see `ServerRefresh`. */
-interface Refreshing {
-  /** Whether a backend is asked about a subscription, or for "" about the connection. */
-  isUnderWay(channel: string): boolean;
-  connection(target: HookTarget, nowMs: number): void;
-  subscription(granted: SubscriptionSnapshot, target: HookTarget, nowMs: number): void;
 }
 
 /**

@@ -1,11 +1,18 @@
 /**
- * The session's ports: what a session needs of the object that holds it (socket, configuration, channels, verified
- * tokens), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
+ * The session's ports: what a session needs of the object that holds it (socket, configuration, verified tokens; for
+ * channels see `Channels`), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
  */
-import type { DisconnectCode, UnsubscribeCode } from "../protocol/codes.ts";
+import { type DisconnectCode, type UnsubscribeCode, errorCodes } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
 import type { ClientTrail } from "./client-trail.ts";
-import type { Changes, Decision, DecisionDone, Grant } from "./decision.ts";
+import {
+  type Changes,
+  type Decision,
+  type DecisionDone,
+  type Grant,
+  type RefusedCommand,
+  failWith,
+} from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { SessionCounts } from "../features/metrics/session-counts.ts";
@@ -16,25 +23,36 @@ import type {
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
+  KeptHeaders,
 } from "../contract/session-snapshot.ts";
-import type { ChannelOptions, Config } from "../config/config.ts";
+import type { ChannelOptions, Config, HookTarget } from "../config/config.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
-import type { PublishRequest, SubRefreshRequest, SubscribeRequest } from "../protocol/command.ts";
-import type { Hooks } from "../hooks/hooks.ts";
+import type {
+  PublishRequest,
+  SubRefreshRequest,
+  SubscribeRequest,
+  ConnectRequest,
+} from "../protocol/command.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
 import type { ConnectionEvents } from "../features/events/connection-events.ts";
 import type { EndedSession } from "../users/ended-users.ts";
 import type { LocalUsers } from "../users/local-users.ts";
-import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
+import type {
+  ConnectionVerdict,
+  SubscriptionVerdict,
+  ConnectionClaims,
+  SubscribeTerms,
+} from "../access/claims.ts";
 import type { TrackVerdict } from "../access/track-signature.ts";
-import type { ClientOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
-import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
-import type { PresenceQuestion } from "../channel/shared-presence.ts";
-import type { ResolvedChannel } from "../channel/channel-name.ts";
-import type { StreamPosition } from "../protocol/publication.ts";
-import type { PartClass } from "./subscription-part.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
+
+import type { MapPublishRequest, MapRemoveRequest } from "../contract/map-call.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import type { Payload } from "../protocol/payload.ts";
+
+import type { Channels } from "./channels.ts";
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
 export interface Connection {
@@ -76,7 +94,7 @@ export interface SessionContext {
   /** Absent where a backend isn't told of connections (rule E8). */
   readonly events?: ConnectionEvents;
   /** Asks backends; absent where the configuration has no hooks. */
-  readonly hooks?: Pick<Hooks, "ask">;
+  readonly approver?: Approver;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: SessionCounts;
   /** The backlog of all of the object's sockets (rule B3). */
@@ -133,10 +151,11 @@ export interface CommandSession {
   readonly user: string;
   /** The session's state in the form that a save stores. */
   readonly snapshot: SessionSnapshot;
-  /** A backend is asked for a command: until it has answered, the connection ends if it is restored (rule Q4). */
-  hookAsked(): void;
-  /** One of the backends that are asked has answered. */
-  hookAnswered(): void;
+  /**
+   * Somebody is asked for a command, or has answered: meanwhile the connection ends if it is restored, because the command
+   * would never be answered (rule Q4).
+   */
+  awaitAnswer(isAwaited: boolean): void;
   /** Changes the identity, and saves the session; without changes it does neither. */
   change(changes: Changes | undefined): void;
   /** Registers the user and the token with their homes, once the connect is accepted (rule U4). It may end the connection. */
@@ -189,62 +208,6 @@ export interface VerifiedTokens {
   /** The signatures of a command that tracks keys, in the order of its batches. */
   readonly tracks?: readonly TrackVerdict[];
 }
-
-/**
- * The channels as a session sees them. A channel's own object has one channel, which replies at once, to questions for
- * who is present later; a gateway has as many as its clients name, and they reply when their objects have. Each `done` is called at most once. None of these
- * calls throws.
- */
-export interface Channels {
-  /** Finds what a feature keeps of the subscriptions here, by its class; undefined if it keeps nothing. */
-  part<Part>(wanted: PartClass<Part>): Part | undefined;
-  /** Finds the channel of a name, with its options. */
-  find(name: string): ResolvedChannel;
-  /**
-   * Adds a subscription. It begins within the synchronous call of `done`: the subscription gets every publication after
-   * the reply's position, and none before (rule O3). After {@link unsubscribe} `done` isn't called any more.
-   */
-  subscribe(
-    subscription: Subscription,
-    options: SubscribeOptions,
-    nowMs: number,
-    done: (outcome: SubscribeReply) => void,
-  ): void;
-  /** Restores a subscription after hibernation. */
-  restore(subscription: Subscription): void;
-  /** Announces a subscription's join, after its own subscribe reply (rule O5). */
-  announce(subscription: Subscription): void;
-  /** Ends a subscription, or cancels a pending one. The leave is announced if the join was (rule O5). */
-  unsubscribe(subscription: Subscription): void;
-  /**
-   * Carries an operation out.
-   *
-   * @param by the client's own subscription to this channel, if there is one: a publication reaches the hub before `done`
-   *           is called (rule O4)
-   */
-  request(
-    channel: string,
-    operation: ClientOperation,
-    by: Subscription | undefined,
-    nowMs: number,
-    done: (reply: OperationReply) => void,
-  ): void;
-  /** Asks who is present on the channel, on all its objects (rules G6 and P3). */
-  presence(channel: string, question: PresenceQuestion): void;
-  /**
-   * The newest position whose publications the subscribers to the channel here have been sent, or are about to be;
-   * undefined without history, and while it isn't known.
-   */
-  position(channel: string): StreamPosition | undefined;
-  /** Sends the subscriber all that the hub hasn't sent it yet: its next reply must come after that (rule O4). */
-  catchUp(subscription: Subscription): void;
-}
-
-/** The reply to a subscribe that succeeded. Its position is the top when the subscription began. */
-export type Subscribed = Extract<SubscribeOutcome, { readonly outcome: "subscribed" }>;
-
-/** The outcome of a subscribe. */
-export type SubscribeReply = Subscribed | FailedReply;
 
 /**
  * A type of subscriptions beside that to a stream. A feature brings it, and says what clients do on its channels in
@@ -321,4 +284,119 @@ export function typeOf(
   { subscriptionType }: ChannelOptions,
 ): SubscriptionType | undefined {
   return context.subscriptionTypes[subscriptionType];
+}
+
+/**
+ * Who is asked before a session's command is accepted, in place of tokens and of the namespace's permissions: a backend,
+ * where the configuration names a target for it. The session says what is asked about, and carries out what the answer
+ * grants; the feature that brings this asks, and reads the answer.
+ */
+export interface Approver {
+  /**
+   * Asks about a command (docs/protocol.md 7).
+   *
+   * @param done called at most once, with the time, in the object's own time or within this call; not if the connection
+   *             has ended (rule Q4)
+   */
+  ask<Hook extends keyof Questions>(
+    session: CommandSession,
+    inquiry: Inquiry<Hook>,
+    done: (answer: Answer<Hook>, nowMs: number) => void,
+  ): void;
+  /**
+   * The headers of a connection as questions about its connect need them.
+   *
+   * @param kept  those of its handshake
+   * @param given with the connect command
+   * @returns undefined if they are more than a session can keep (rule B2)
+   */
+  headersAtConnect(
+    session: CommandSession,
+    kept: KeptHeaders,
+    given: ReadonlyMap<string, string>,
+  ): KeptHeaders | undefined;
+  /** Those that are needed after connect; undefined if there are none. */
+  headersAfterConnect(session: CommandSession, kept: KeptHeaders): KeptHeaders | undefined;
+  /**
+   * Asks about the connection, which has expired, or about one of its subscriptions, in the client's place, and extends or
+   * ends it (rule Q9).
+   */
+  extend(
+    session: CommandSession,
+    target: HookTarget,
+    subscription: SubscriptionSnapshot | undefined,
+    nowMs: number,
+  ): void;
+  /** Whether {@link extend} is under way for a subscription, or for "" for the connection. */
+  isExtending(session: CommandSession, channel: string): boolean;
+}
+
+/** A question about a command, and whom it is put to. */
+export interface Inquiry<Hook extends keyof Questions> {
+  readonly hook: Hook;
+  readonly question: Questions[Hook];
+  readonly target: HookTarget;
+  readonly nowMs: number;
+}
+
+/** What is asked. */
+export interface Questions {
+  readonly connect: ConnectQuestion;
+  readonly subscribe: { readonly channel: string; readonly data?: Payload };
+  readonly publish: { readonly channel: string; readonly data: Payload };
+  readonly map_publish: { readonly channel: string; readonly key: string; readonly data: Payload };
+  readonly map_remove: { readonly channel: string; readonly key: string };
+  readonly rpc: { readonly method: string; readonly data?: Payload };
+  readonly message: { readonly data?: Payload };
+}
+
+/** What is asked about a client that connects. */
+export interface ConnectQuestion {
+  readonly data?: Payload;
+  /** The client's name and version; "" for none. */
+  readonly name: string;
+  readonly version: string;
+  /** The channels that the client wants to be subscribed to when it connects. */
+  readonly channels: readonly string[];
+}
+
+/**
+ * What is asked about a client that connects.
+ *
+ * @param request the client's; undefined if it hasn't come yet (rule Q10)
+ */
+export function connectQuestion(request: ConnectRequest | undefined): ConnectQuestion {
+  if (request === undefined) return { name: "", version: "", channels: [] };
+  const { data, name, version, subscriptions } = request;
+  const channels = [...subscriptions.keys()];
+  return { ...(data === undefined ? {} : { data }), name, version, channels };
+}
+
+/** What an answer grants. */
+export interface Grants {
+  /** The credentials of the connection, and the `data` of its connect reply; undefined: it gives none. */
+  readonly connect: { readonly claims: ConnectionClaims; readonly data?: JsonText } | undefined;
+  readonly subscribe: SubscribeTerms;
+  readonly publish: PublicationRequest;
+  readonly map_publish: MapPublishRequest;
+  readonly map_remove: MapRemoveRequest;
+  /** The data of the reply. */
+  readonly rpc: Payload | undefined;
+  readonly message: undefined;
+}
+
+/** What comes of a question: a grant, or the decision on the command (rule Q5). */
+export type Answer<Hook extends keyof Questions> =
+  | { readonly outcome: "granted"; readonly granted: Grants[Hook] }
+  | RefusedCommand;
+
+/** Asks about a command, see {@link Approver.ask}. */
+export function ask<Hook extends keyof Questions>(
+  session: CommandSession,
+  inquiry: Inquiry<Hook>,
+  done: (answer: Answer<Hook>, nowMs: number) => void,
+): void {
+  const { approver } = session.context;
+  if (approver === undefined) done(failWith(errorCodes.internal), inquiry.nowMs);
+  else approver.ask(session, inquiry, done);
 }

@@ -5,12 +5,7 @@ import {
   type SubscriptionVerdict,
   withoutSubscriptions,
 } from "../access/claims.ts";
-import {
-  type DisconnectCode,
-  disconnectCodes,
-  errorCodes,
-  unsubscribeCodes,
-} from "../protocol/codes.ts";
+import { disconnectCodes, errorCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
 import {
   badRequest,
@@ -20,9 +15,9 @@ import {
   expireAtPassed,
   notBound,
   ofAnother,
+  refuseToken,
   refuseWith,
   tooLarge,
-  whyToken,
 } from "./decision.ts";
 import { isAllowed, isBoundTo } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
@@ -145,44 +140,32 @@ function refresh(
 ): Decision {
   if (token === undefined)
     return disconnectWith(disconnectCodes.badRequest, "C7", "the refresh brings no token");
-  switch (token.outcome) {
-    case "unavailable":
-      return { outcome: "error", error: errorCodes.internal, why: whyToken(token) };
-    case "expired":
-      return endedBy(disconnectCodes.connectionExpired, token);
-    case "invalid":
-      return endedBy(disconnectCodes.invalidToken, token);
-    case "verified": {
-      const { claims } = token;
-      if (claims.user !== snapshot.claims?.user)
-        return disconnectWith(disconnectCodes.invalidToken, "C3", ofAnother);
-      if (hasPassed(claims.expireAtSeconds, nowMs))
-        return disconnectWith(disconnectCodes.connectionExpired, "C3", expireAtPassed);
-      // Only connect makes server-side subscriptions, so the client has to connect again for other ones (rule C9).
-      if (!sameChannels(channelsFor(claims), snapshot))
-        return disconnectWith(disconnectCodes.insufficientState, "C9", otherChannels);
-      const kept = withShown(withoutSubscriptions(claims), snapshot.claims);
-      if (!fitsAttachment(kept)) return tooLarge;
-      const result = { ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs) };
-      return {
-        outcome: "reply",
-        reply: { id, method: "refresh", result },
-        // From now on it is a connection with a token.
-        changes: { claims: kept, ...(snapshot.byHook === true ? { byHook: false } : {}) },
-      };
-    }
-  }
+  if (token.outcome !== "verified") return refuseToken(token, codes);
+  const { claims } = token;
+  if (claims.user !== snapshot.claims?.user)
+    return disconnectWith(disconnectCodes.invalidToken, "C3", ofAnother);
+  if (hasPassed(claims.expireAtSeconds, nowMs))
+    return disconnectWith(disconnectCodes.connectionExpired, "C3", expireAtPassed);
+  // Only connect makes server-side subscriptions, so the client has to connect again for other ones (rule C9).
+  if (!sameChannels(channelsFor(claims), snapshot))
+    return disconnectWith(disconnectCodes.insufficientState, "C9", otherChannels);
+  const kept = withShown(withoutSubscriptions(claims), snapshot.claims);
+  if (!fitsAttachment(kept)) return tooLarge;
+  const result = { ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs) };
+  return {
+    outcome: "reply",
+    reply: { id, method: "refresh", result },
+    // From now on it is a connection with a token.
+    changes: { claims: kept, ...(snapshot.byHook === true ? { byHook: false } : {}) },
+  };
 }
 
 const otherChannels = "the token names other channels than the one before";
 
-/** The token of a command closes the connection. */
-function endedBy(
-  code: DisconnectCode,
-  token: Exclude<ConnectionVerdict | SubscriptionVerdict, { readonly outcome: "verified" }>,
-): Decision {
-  return { outcome: "disconnect", code, why: whyToken(token) };
-}
+const codes = {
+  invalid: disconnectCodes.invalidToken,
+  expired: disconnectCodes.connectionExpired,
+};
 
 /** The claims with the info and the metadata of before, where the new token has none (rule C13). */
 function withShown(claims: ConnectionClaims, { info, meta }: ConnectionClaims): ConnectionClaims {
@@ -224,42 +207,34 @@ function subRefresh(
     return refuseWith(errorCodes.permissionDenied, "W1", reason);
   }
   if (token === undefined || request.type !== 0) return badRequest;
-  switch (token.outcome) {
-    case "unavailable":
-      return { outcome: "error", error: errorCodes.internal, why: whyToken(token) };
-    case "expired":
-      return endedBy(disconnectCodes.subscriptionExpired, token);
-    case "invalid":
-      return endedBy(disconnectCodes.invalidToken, token);
-    case "verified": {
-      const { expireAtSeconds, info, serverFilter, issuedAtSeconds = 0, uid } = token.claims;
-      const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
-      if (!isBoundTo(token.claims, request.channel, requester))
-        return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
-      if (hasPassed(expireAtSeconds, nowMs))
-        return disconnectWith(disconnectCodes.subscriptionExpired, "C3", expireAtPassed);
-      const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
-      const {
-        serverFilter: _,
-        uid: __,
-        // What a token prolongs ends with it, and no backend is asked about it any more (rule Q9).
-        serverRefresh: ___,
-        ...kept
-      } = subscription;
-      const shown = info === undefined ? {} : { chanInfo: info };
-      const filtered = serverFilter === undefined ? {} : { serverFilter };
-      return {
-        outcome: "refreshed",
-        subscription: {
-          ...kept,
-          ...shown,
-          ...filtered,
-          expireAtSeconds,
-          issuedAtSeconds,
-          ...(uid === undefined ? {} : { uid }),
-        },
-        decision: { outcome: "reply", reply: { id, method: "sub_refresh", result } },
-      };
-    }
-  }
+  if (token.outcome !== "verified")
+    return refuseToken(token, { ...codes, expired: disconnectCodes.subscriptionExpired });
+  const { expireAtSeconds, info, serverFilter, issuedAtSeconds = 0, uid } = token.claims;
+  const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
+  if (!isBoundTo(token.claims, request.channel, requester))
+    return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
+  if (hasPassed(expireAtSeconds, nowMs))
+    return disconnectWith(disconnectCodes.subscriptionExpired, "C3", expireAtPassed);
+  const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
+  const {
+    serverFilter: _,
+    uid: __,
+    // What a token prolongs ends with it, and no backend is asked about it any more (rule Q9).
+    serverRefresh: ___,
+    ...kept
+  } = subscription;
+  const shown = info === undefined ? {} : { chanInfo: info };
+  const filtered = serverFilter === undefined ? {} : { serverFilter };
+  return {
+    outcome: "refreshed",
+    subscription: {
+      ...kept,
+      ...shown,
+      ...filtered,
+      expireAtSeconds,
+      issuedAtSeconds,
+      ...(uid === undefined ? {} : { uid }),
+    },
+    decision: { outcome: "reply", reply: { id, method: "sub_refresh", result } },
+  };
 }

@@ -3,7 +3,7 @@ import type { KnownChannel } from "../channel/channel-name.ts";
 import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { FilterNode } from "../protocol/command.ts";
-import type { Channels } from "./ports.ts";
+import type { Channels } from "./channels.ts";
 import { type Decision, disconnectWith, refuseWith } from "./decision.ts";
 import { type Requester, grantServerSubscription } from "./grant.ts";
 import type { Grant } from "./decision.ts";

@@ -28,7 +28,6 @@ import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { connectionLost } from "../features/events/connection-events.ts";
 import { type SessionEvents, sessionEvents } from "../features/events/session-events.ts";
-import { ServerRefresh } from "./server-refresh.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
@@ -57,10 +56,6 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   #executor: CommandExecutor | undefined;
   /** The events for the backend; undefined where it isn't told of connections. */
   readonly told: SessionEvents | undefined;
-  /** How many backends are asked for commands. */
-  #hooksAsked = 0;
-  /** Undefined until something is refreshed in the client's place. */
-  #serverRefresh: ServerRefresh | undefined;
   /** The work that waits while the session is held, or while its subscriptions begin; undefined while none does. */
   #waiting: Waiting | undefined;
   /** Replies to publishes that waited for a subscription which the server ends: they follow its push (rule O4). */
@@ -74,7 +69,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.context = context;
     this.#connection = connection;
     if (snapshot.phase === "connected") this.#restore(subscriptions, cursors);
-    // The command for which a backend was asked was lost with the object's memory, and would never be answered.
+    // The command for which somebody was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
     this.told = sessionEvents(this, context.events);
   }
@@ -188,8 +183,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       if (nowMs >= staleAtMs(this, nowMs)) this.disconnect(disconnectCodes.stale);
       return;
     }
-    const refresher = () => (this.#serverRefresh ??= new ServerRefresh(this));
-    if (endExpired(this, this.#serverRefresh, refresher, nowMs)) return;
+    if (endExpired(this, nowMs)) return;
     const { pingIntervalMs } = this.context.config.client;
     switch (heartbeat(this.identity, pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
       case "nothing":
@@ -215,7 +209,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   dueAtMs(nowMs: number): number {
     if (this.closed || this.connecting || this.held) return Number.POSITIVE_INFINITY;
     if (this.identity.phase !== "connected") return staleAtMs(this, nowMs);
-    return Math.min(this.pingDueAtMs(nowMs), expiryDueAtMs(this, this.#serverRefresh));
+    return Math.min(this.pingDueAtMs(nowMs), expiryDueAtMs(this));
   }
 
   /** Closes the connection from the server's side. */
@@ -353,20 +347,12 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     }
   }
 
-  hookAsked(): void {
-    this.#hooksAsked++;
-    if (this.#hooksAsked > 1) return;
-    this.identity = compact({ ...this.identity, asking: true });
-    // Not by save(), which does nothing while a connect is under way, for which a backend may be asked.
-    if (!this.held && !this.closed) this.#connection.save(this.snapshot);
-  }
-
-  hookAnswered(): void {
-    this.#hooksAsked--;
-    if (this.#hooksAsked > 0) return;
+  awaitAnswer(isAwaited: boolean): void {
     const { asking: _, ...identity } = this.identity;
-    this.identity = compact(identity);
-    this.save();
+    this.identity = compact(isAwaited ? { ...identity, asking: true } : identity);
+    // Not by save(), which does nothing while a connect is under way, for which somebody may be asked.
+    if (isAwaited && !this.held && !this.closed) this.#connection.save(this.snapshot);
+    else this.save();
   }
 
   change(changes: Changes | undefined): void {

@@ -6,7 +6,7 @@ import type { ChannelConfig } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { Channels, SubscribeReply } from "./ports.ts";
+import type { Channels, SubscribeReply } from "./channels.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import { leavesKey } from "../features/maps/map-commands.ts";
 import type { Subscription } from "./subscription.ts";

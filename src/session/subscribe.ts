@@ -2,11 +2,11 @@ import { hasPassed } from "../moment.ts";
 import type { SubscriptionVerdict } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions, HookTarget } from "../config/config.ts";
-import { parseSubscribeResult } from "../hooks/response.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
 import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
-import { type CommandSession, type GrantedSubscribe, type Subscribed, typeOf } from "./ports.ts";
+import type { Subscribed } from "./channels.ts";
+import { ask, type CommandSession, type GrantedSubscribe, typeOf } from "./ports.ts";
 import {
   cancelled,
   type Decision,
@@ -14,6 +14,7 @@ import {
   failWith,
   refuseWith,
   silent,
+  type Grant,
 } from "./decision.ts";
 import {
   findChannel,
@@ -23,8 +24,6 @@ import {
   subscribeHookOf,
   toldTtlSeconds,
 } from "./grant.ts";
-import type { Grant } from "./decision.ts";
-import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
@@ -96,23 +95,18 @@ function subscribeByHook(
     return;
   }
   session.subscriptions.reserve(channel);
-  const subject = { hook: "subscribe", channel, ...(data === undefined ? {} : { data }) } as const;
-  askHook(session, target, subject, nowMs, (answer, answeredMs) => {
+  const question = { channel, ...(data === undefined ? {} : { data }) };
+  ask(session, { hook: "subscribe", question, target, nowMs }, (answer, answeredMs) => {
     session.subscriptions.release(channel);
     if (session.takeCancelled(channel)) {
       done(cancelled);
       return;
     }
-    if (answer.outcome !== "result") {
-      done(refusedByHook(answer, target));
+    if (answer.outcome !== "granted") {
+      done(answer);
       return;
     }
-    const read = parseSubscribeResult(answer.result);
-    if (read.outcome === "invalid") {
-      done(unusableResult(read.reason, target));
-      return;
-    }
-    const { terms } = read;
+    const { granted: terms } = answer;
     if (hasPassed(terms.expireAtSeconds, answeredMs)) {
       done(refuseWith(errorCodes.expired, "Q5", "the expire_at of the result has passed"));
       return;

@@ -9,7 +9,8 @@ import {
 } from "../protocol/codes.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
-import type { Channels, CommandSession } from "./ports.ts";
+import type { Channels } from "./channels.ts";
+import type { CommandSession } from "./ports.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
 import type { GrantedChannel } from "./server-subscriptions.ts";
 

@@ -8,7 +8,7 @@ import {
   type PollBatchReply,
   type PollPublishRequest,
 } from "../contract/poll-batch.ts";
-import type { PollAnswer } from "../hooks/poll.ts";
+import type { PollAnswer } from "../features/hooks/poll.ts";
 import { limits } from "../limits.ts";
 import type { FailedReply } from "../contract/channel-call.ts";
 import { errorCodes } from "../protocol/codes.ts";

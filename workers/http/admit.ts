@@ -10,7 +10,7 @@ import type { Admitted, ClientTransport } from "./placement.ts";
 import { askAboutClient, type ConnectHookOutcome, asksAtUpgrade } from "./connect-hook.ts";
 import { addressOf } from "./endpoints.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
-import { fitHeaders, handshakeHeaders } from "../../src/hooks/headers.ts";
+import { fitHeaders, handshakeHeaders } from "../../src/features/hooks/headers.ts";
 import { getCookie } from "hono/cookie";
 
 /** Whether a client may connect. */

@@ -9,20 +9,19 @@ import {
   headersFor,
   withEmulated,
   withTrace,
-} from "../../src/hooks/headers.ts";
-import { hookRequest } from "../../src/hooks/request.ts";
+} from "../../src/features/hooks/headers.ts";
+import { type HookRefused, reasonOf } from "../../src/features/hooks/hooks.ts";
+import { hookRequest } from "../../src/features/hooks/request.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import type { ConnectRequest } from "../../src/protocol/command.ts";
 import {
   type ConnectAnswer,
   connectAnswer,
-  connectSubject,
-  type HookRefused,
   tooLarge,
-} from "../../src/session/connect-answer.ts";
+} from "../../src/features/hooks/connect-answer.ts";
+import { connectQuestion } from "../../src/session/ports.ts";
 import { protocolOf, transportName } from "../../src/session/connection-state.ts";
-import { reasonOf } from "../../src/session/hook.ts";
 import type { Configured } from "../platform/configuration.ts";
 import { sendQuestion } from "../platform/hook-entrypoint.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
@@ -127,7 +126,11 @@ async function ask(
   };
   const question = {
     hook: "connect",
-    body: hookRequest(about, connectSubject(request), target.binaryEncoding),
+    body: hookRequest(
+      about,
+      { hook: "connect", ...connectQuestion(request) },
+      target.binaryEncoding,
+    ),
     headers: withTrace(headersFor(target, headers), traceparent),
     asker: id,
   } as const;

@@ -7,7 +7,7 @@ import {
   Hooks,
   type SessionQuestion,
   tooMany,
-} from "../../src/hooks/hooks.ts";
+} from "../../src/features/hooks/hooks.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime } from "../platform/object-call.ts";
 import { dueMoment } from "../../src/moment.ts";

@@ -5,7 +5,6 @@ import { acceptsData } from "../../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../../config/config.ts";
 import { isKey, type MapChange, plainMapPublish } from "../../contract/map-call.ts";
 import { traced } from "../../contract/traceparent.ts";
-import { parseMapPublishResult, parseMapRemoveResult } from "../../hooks/response.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../../protocol/command.ts";
 import { emptyPayload, type Payload } from "../../protocol/payload.ts";
@@ -17,8 +16,7 @@ import {
   refuseWith,
 } from "../../session/decision.ts";
 import { type Caller, callerOf, isPermitted, mayAsk } from "../../session/grant.ts";
-import { askHook, refusedByHook, unusableResult } from "../../session/hook.ts";
-import type { CommandSession } from "../../session/ports.ts";
+import { ask, type CommandSession } from "../../session/ports.ts";
 import { clientInfo, type Subscription } from "../../session/subscription.ts";
 
 /**
@@ -144,20 +142,12 @@ function publishByHook(
   done: DecisionDone,
 ): void {
   const { channel } = wanted;
-  askHook(session, target, { hook: "map_publish", ...wanted }, nowMs, (answer, answeredMs) => {
-    if (answer.outcome !== "result") {
-      done(refusedByHook(answer, target));
-      return;
-    }
-    const read = parseMapPublishResult(answer.result, wanted);
-    const known = session.context.channels.find(channel);
-    if (read.outcome === "invalid") done(unusableResult(read.reason, target));
-    else if (known.outcome !== "resolved" || !acceptsData(known.options, read.request.data))
-      done(unusableResult("the namespace doesn't accept such data", target));
-    else {
-      const own = { method: "map_publish", request: read.request } as const;
+  const inquiry = { hook: "map_publish", question: wanted, target, nowMs } as const;
+  ask(session, inquiry, (answer, answeredMs) => {
+    if (answer.outcome === "granted") {
+      const own = { method: "map_publish", request: answer.granted } as const;
       change(session, id, channel, own, answeredMs, done);
-    }
+    } else done(answer);
   });
 }
 
@@ -170,16 +160,11 @@ function removeByHook(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  askHook(session, target, { hook: "map_remove", ...wanted }, nowMs, (answer, answeredMs) => {
-    if (answer.outcome !== "result") {
-      done(refusedByHook(answer, target));
-      return;
-    }
-    const read = parseMapRemoveResult(answer.result, wanted.key);
-    if (read.outcome === "invalid") done(unusableResult(read.reason, target));
-    else {
-      const own = { method: "map_remove", request: read.request } as const;
+  const inquiry = { hook: "map_remove", question: wanted, target, nowMs } as const;
+  ask(session, inquiry, (answer, answeredMs) => {
+    if (answer.outcome === "granted") {
+      const own = { method: "map_remove", request: answer.granted } as const;
       change(session, id, wanted.channel, own, answeredMs, done);
-    }
+    } else done(answer);
   });
 }

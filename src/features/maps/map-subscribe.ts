@@ -15,7 +15,8 @@ import {
 } from "../../session/decision.ts";
 import { endOf, toldTtlSeconds } from "../../session/grant.ts";
 import { MapFlow } from "./map-flow.ts";
-import type { CommandSession, GrantedSubscribe, Subscribed } from "../../session/ports.ts";
+import type { Subscribed } from "../../session/channels.ts";
+import type { CommandSession, GrantedSubscribe } from "../../session/ports.ts";
 import { mayRead, readInVain } from "../../session/rate-limit.ts";
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Gateway } from "../../../src/gateway/gateway.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply } from "../../../src/contract/relay-batch.ts";
-import type { SubscribeReply } from "../../../src/session/ports.ts";
+import type { SubscribeReply } from "../../../src/session/channels.ts";
 import { configured } from "../../support/configured.ts";
 import { textOf } from "../../support/text-of.ts";
 import { ModelChannel } from "./model-channel.ts";

@@ -2,7 +2,7 @@ import type { Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
-import type { SubscribeReply } from "../../../src/session/ports.ts";
+import type { SubscribeReply } from "../../../src/session/channels.ts";
 import type { Cursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Backend, type Turn } from "../../../src/hooks/backend.ts";
+import { Backend, type Turn } from "../../../src/features/hooks/backend.ts";
 import { limits } from "../../../src/limits.ts";
 
 interface AskedOnce {

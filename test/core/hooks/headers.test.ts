@@ -5,7 +5,7 @@ import {
   handshakeHeaders,
   headersFor,
   withEmulated,
-} from "../../../src/hooks/headers.ts";
+} from "../../../src/features/hooks/headers.ts";
 import type { HookTarget } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { target } from "./targets.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HookTarget } from "../../../src/config/config.ts";
 import type { HookReply } from "../../../src/contract/hook-call.ts";
-import { type HookAnswer, type HookCall, Hooks } from "../../../src/hooks/hooks.ts";
+import { type HookAnswer, type HookCall, Hooks } from "../../../src/features/hooks/hooks.ts";
 import { limits } from "../../../src/limits.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 import { target } from "./targets.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePollResult, pollRequestBody } from "../../../src/hooks/poll.ts";
+import { parsePollResult, pollRequestBody } from "../../../src/features/hooks/poll.ts";
 import { limits } from "../../../src/limits.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type HookSubject, hookRequest } from "../../../src/hooks/request.ts";
+import { type HookSubject, hookRequest } from "../../../src/features/hooks/request.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 
 const client = { client: "c1", transport: "websocket", protocol: "json", user: "42" };

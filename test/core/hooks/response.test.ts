@@ -6,7 +6,7 @@ import {
   parseRefreshResult,
   parseRpcResult,
   parseSubscribeResult,
-} from "../../../src/hooks/response.ts";
+} from "../../../src/features/hooks/response.ts";
 import { limits } from "../../../src/limits.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HookReply } from "../../../src/contract/hook-call.ts";
-import type { HookAnswer } from "../../../src/hooks/hooks.ts";
+import type { HookAnswer } from "../../../src/features/hooks/hooks.ts";
 import { limits } from "../../../src/limits.ts";
 import { SharedHooks } from "../../../workers/http/shared-hooks.ts";
 import { target } from "../hooks/targets.ts";

@@ -6,6 +6,7 @@ import type { ConnectionEvents } from "../../../src/features/events/connection-e
 import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
+import { hooksOfSessions } from "../../../src/features/hooks/approver.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { UserRates } from "../../../src/session/rate-limit.ts";
 import { TestConnection } from "./test-connection.ts";
@@ -142,7 +143,7 @@ export class ManyChannelsFixture {
       ...(this.#later === undefined ? {} : { later: this.#later }),
       userRates: this.#userRates,
       namedChannels: this.#namedChannels,
-      ...(this.config.hooks.targets.size === 0 ? {} : { hooks: this.backend.hooks }),
+      ...hooksOfSessions(this.config.hooks.targets.size === 0 ? undefined : this.backend.hooks),
       refused: (refusal) => this.refusals.push(refusal),
       backlog: new Backlog({
         sockets: () => [

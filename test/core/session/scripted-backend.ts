@@ -1,4 +1,4 @@
-import { type HookCall, Hooks } from "../../../src/hooks/hooks.ts";
+import { type HookCall, Hooks } from "../../../src/features/hooks/hooks.ts";
 import type { HookQuestion, HookReply } from "../../../src/contract/hook-call.ts";
 
 type Done = Parameters<HookCall>[2];

@@ -12,7 +12,7 @@ import type { Message } from "../../../src/protocol/codec.ts";
 import type { MapChange, MapPageQuery } from "../../../src/contract/map-call.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import type { Channels, SubscribeReply } from "../../../src/session/ports.ts";
+import type { Channels, SubscribeReply } from "../../../src/session/channels.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";

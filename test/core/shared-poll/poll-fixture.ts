@@ -1,6 +1,6 @@
 import type { SharedPollOptions } from "../../../src/config/config.ts";
 import type { KeyChange } from "../../../src/contract/poll-batch.ts";
-import type { PollItem } from "../../../src/hooks/poll.ts";
+import type { PollItem } from "../../../src/features/hooks/poll.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
 

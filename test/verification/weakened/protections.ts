@@ -87,16 +87,14 @@ export const protections: readonly Protection[] = [
     rule: "Q5",
     noticedBy: ["prove"],
     file: "src/session/commands.ts",
-    code: `    if (answer.outcome !== "result") {
-      done(refusedByHook(answer, target));
-      return;
-    }
-    const read = parsePublishResult(`,
-    weakened: `    if (answer.outcome === "disconnect") {
-      done(refusedByHook(answer, target));
-      return;
-    }
-    const read = parsePublishResult(`,
+    code: `    if (answer.outcome === "granted")
+      publishTo(session, id, channel, answer.granted, answeredMs, done);
+    else done(answer);`,
+    weakened: `    if (answer.outcome === "granted")
+      publishTo(session, id, channel, answer.granted, answeredMs, done);
+    else if (answer.outcome === "error")
+      publishTo(session, id, channel, clientPublication(data), answeredMs, done);
+    else done(answer);`,
   },
   {
     name: "refused-subscribe",
@@ -104,8 +102,17 @@ export const protections: readonly Protection[] = [
     rule: "Q2",
     noticedBy: ["prove"],
     file: "src/session/subscribe.ts",
-    code: `if (answer.outcome !== "result") {`,
-    weakened: `if (answer.outcome === "disconnect") {`,
+    code: `    if (answer.outcome !== "granted") {
+      done(answer);
+      return;
+    }
+    const { granted: terms } = answer;`,
+    weakened: `    if (answer.outcome === "disconnect") {
+      done(answer);
+      return;
+    }
+    const terms =
+      answer.outcome === "granted" ? answer.granted : { expireAtSeconds: 0, override: {} };`,
   },
   {
     name: "outbox",

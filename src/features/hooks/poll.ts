@@ -1,9 +1,9 @@
 /** The hook `shared_poll_refresh`: what a backend is asked about the keys of a shared poll, and what it answers. */
-import type { KnownVersion } from "../contract/poll-batch.ts";
-import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
-import { elementTexts, type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import { type Payload, payloadLength } from "../protocol/payload.ts";
+import type { KnownVersion } from "../../contract/poll-batch.ts";
+import { limits } from "../../limits.ts";
+import { utf8Fits } from "../../protocol/bytes.ts";
+import { elementTexts, type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
+import { type Payload, payloadLength } from "../../protocol/payload.ts";
 import { type Invalid, invalid, objectOf, parseVersion, readData } from "./response.ts";
 
 /** The body of a question (docs/protocol.md 7): a version is left out where any value is new. */

@@ -2,37 +2,32 @@
  * Reads what backends answer (docs/protocol.md 7). An answer that can't be read has a reason for the log, which names the
  * field and quotes nothing (rule A7).
  */
-import { parseCapabilities } from "../access/capabilities.ts";
-import type {
-  ConnectionClaims,
-  ServerSubscription,
-  SubscriptionOverride,
-} from "../access/claims.ts";
+import { parseCapabilities } from "../../access/capabilities.ts";
+import type { ConnectionClaims, ServerSubscription, SubscribeTerms } from "../../access/claims.ts";
 import {
   dataClaim,
   infoClaim,
   parseOverride,
   parseServerSubscriptions,
   readRawClaim,
-} from "../access/parse-claims.ts";
-import type { HookRefusal } from "../config/config.ts";
-import { isDisconnectReason } from "../config/hooks.ts";
-import type { PublicationRequest } from "../contract/channel-call.ts";
-import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../contract/map-call.ts";
-import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
-import type { FilterNode } from "../protocol/command.ts";
-import { int32Max } from "../protocol/fields.ts";
-import { parseServerFilter } from "../protocol/json/server-filter.ts";
-import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
-import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
-import type { Tags } from "../protocol/publication.ts";
+} from "../../access/parse-claims.ts";
+import type { HookRefusal } from "../../config/config.ts";
+import { isDisconnectReason } from "../../config/hooks.ts";
+import type { PublicationRequest } from "../../contract/channel-call.ts";
+import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../../contract/map-call.ts";
+import { limits } from "../../limits.ts";
+import { utf8Fits } from "../../protocol/bytes.ts";
+import { int32Max } from "../../protocol/fields.ts";
+import { parseServerFilter } from "../../protocol/json/server-filter.ts";
+import { type JsonText, memberText, parseJsonText } from "../../protocol/json/text.ts";
+import { parseBase64, type Payload, payloadLength, payloadOf } from "../../protocol/payload.ts";
+import type { Tags } from "../../protocol/publication.ts";
 import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
   jsonValue,
-} from "../protocol/wire-value.ts";
+} from "../../protocol/wire-value.ts";
 
 /** A backend's response: its result, which it may leave out, or a refusal. */
 export type HookResponse =
@@ -146,15 +141,6 @@ export function parseRefreshResult(text: JsonText | undefined): RefreshResultRea
   if (typeof expired !== "boolean" && expired !== null)
     return invalid('"expired" is not true or false');
   return expired === true ? { outcome: "expired" } : readLife(text, fields);
-}
-
-/** The terms of a subscription that a backend allows. */
-export interface SubscribeTerms {
-  readonly expireAtSeconds: number;
-  readonly info?: JsonText;
-  readonly data?: JsonText;
-  readonly serverFilter?: FilterNode;
-  readonly override: SubscriptionOverride;
 }
 
 export type SubscribeResultRead =

@@ -1,7 +1,7 @@
-import type { HookTarget } from "../config/config.ts";
-import type { HookHeader } from "../contract/hook-call.ts";
-import type { KeptHeaders } from "../contract/session-snapshot.ts";
-import { limits } from "../limits.ts";
+import type { HookTarget } from "../../config/config.ts";
+import type { HookHeader } from "../../contract/hook-call.ts";
+import type { KeptHeaders } from "../../contract/session-snapshot.ts";
+import { limits } from "../../limits.ts";
 
 /** Targets of hooks, as the configuration has them. */
 type Targets = ReadonlyMap<string, HookTarget>;

@@ -1,5 +1,5 @@
-import { limits } from "../limits.ts";
-import { dueMoment } from "../moment.ts";
+import { limits } from "../../limits.ts";
+import { dueMoment } from "../../moment.ts";
 
 /**
  * One backend as one object sees it: how many questions are in flight, which wait, and whether the backend is down

@@ -1,13 +1,11 @@
-import { hasPassed } from "../moment.ts";
-import { type ConnectionClaims, withoutMeta, withoutSubscriptions } from "../access/claims.ts";
-import type { Config } from "../config/config.ts";
-import { fitsAttachment } from "../contract/attachment.ts";
-import { failedAnswer, type HookAnswer } from "../hooks/hooks.ts";
-import type { HookSubject } from "../hooks/request.ts";
-import { parseConnectResult } from "../hooks/response.ts";
-import { errorCodes } from "../protocol/codes.ts";
-import type { ConnectRequest } from "../protocol/command.ts";
-import type { JsonText } from "../protocol/json/text.ts";
+import { hasPassed } from "../../moment.ts";
+import { type ConnectionClaims, withoutMeta, withoutSubscriptions } from "../../access/claims.ts";
+import type { Config } from "../../config/config.ts";
+import { fitsAttachment } from "../../contract/attachment.ts";
+import { failedAnswer, type HookAnswer, type HookRefused } from "./hooks.ts";
+import { parseConnectResult } from "./response.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import type { JsonText } from "../../protocol/json/text.ts";
 
 /** What a backend's answer about a connect comes to (rule Q2). */
 export type ConnectAnswer =
@@ -16,9 +14,6 @@ export type ConnectAnswer =
   /** The answer has no result. */
   | { readonly outcome: "no-credentials" }
   | HookRefused;
-
-/** A backend's refusal, or no answer that can be used. */
-export type HookRefused = Exclude<HookAnswer, { readonly outcome: "result" }>;
 
 /** Reads a backend's answer about a connect. */
 export function connectAnswer(
@@ -44,20 +39,3 @@ export const tooLarge: HookRefused = {
   error: errorCodes.limitExceeded,
   reason: "the result says more than a session can keep",
 };
-
-/**
- * What a backend is asked about a connect.
- *
- * @param request the client's; undefined if it hasn't come yet (rule Q10)
- */
-export function connectSubject(request: ConnectRequest | undefined): HookSubject {
-  if (request === undefined) return { hook: "connect", name: "", version: "", channels: [] };
-  const { data, name, version, subscriptions } = request;
-  return {
-    hook: "connect",
-    ...(data === undefined ? {} : { data }),
-    name,
-    version,
-    channels: [...subscriptions.keys()],
-  };
-}

@@ -1,7 +1,7 @@
-import type { HookRefusal, HookTarget } from "../config/config.ts";
-import type { HookHeader, HookName, HookQuestion, HookReply } from "../contract/hook-call.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { JsonText } from "../protocol/json/text.ts";
+import type { HookRefusal, HookTarget } from "../../config/config.ts";
+import type { HookHeader, HookName, HookQuestion, HookReply } from "../../contract/hook-call.ts";
+import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
+import type { JsonText } from "../../protocol/json/text.ts";
 import { Backend } from "./backend.ts";
 import { parseHookResponse } from "./response.ts";
 
@@ -99,6 +99,20 @@ export type HookAnswer =
   | HookRefusal
   /** The backend wasn't asked, or gave no answer that can be used. `reason` is for the log, and quotes nothing. */
   | { readonly outcome: "failed"; readonly error: ErrorCode; readonly reason: string };
+
+/** A backend's refusal, or no answer that can be used. */
+export type HookRefused = Exclude<HookAnswer, { readonly outcome: "result" }>;
+
+/** Why a backend's answer isn't a result, for the log. The message of a backend isn't quoted (rule A7). */
+export function reasonOf(answer: HookRefused, { name }: HookTarget): string {
+  switch (answer.outcome) {
+    case "error":
+    case "disconnect":
+      return `the backend of ${name} refused it`;
+    case "failed":
+      return `${name} failed: ${answer.reason}`;
+  }
+}
 
 /** The answer to a question whose result can't be used. */
 export function failedAnswer(reason: string): HookAnswer & { readonly outcome: "failed" } {

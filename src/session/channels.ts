@@ -1,0 +1,63 @@
+import type { Subscription } from "./subscription.ts";
+import type { ResolvedChannel } from "../channel/channel-name.ts";
+import type { ClientOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
+import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
+import type { PresenceQuestion } from "../channel/shared-presence.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { PartClass } from "./subscription-part.ts";
+
+/**
+ * The channels as a session sees them. A channel's own object has one channel, which replies at once, to questions for
+ * who is present later; a gateway has as many as its clients name, and they reply when their objects have. Each `done` is
+ * called at most once. None of these calls throws.
+ */
+export interface Channels {
+  /** Finds what a feature keeps of the subscriptions here, by its class; undefined if it keeps nothing. */
+  part<Part>(wanted: PartClass<Part>): Part | undefined;
+  /** Finds the channel of a name, with its options. */
+  find(name: string): ResolvedChannel;
+  /**
+   * Adds a subscription. It begins within the synchronous call of `done`: the subscription gets every publication after
+   * the reply's position, and none before (rule O3). After {@link unsubscribe} `done` isn't called any more.
+   */
+  subscribe(
+    subscription: Subscription,
+    options: SubscribeOptions,
+    nowMs: number,
+    done: (outcome: SubscribeReply) => void,
+  ): void;
+  /** Restores a subscription after hibernation. */
+  restore(subscription: Subscription): void;
+  /** Announces a subscription's join, after its own subscribe reply (rule O5). */
+  announce(subscription: Subscription): void;
+  /** Ends a subscription, or cancels a pending one. The leave is announced if the join was (rule O5). */
+  unsubscribe(subscription: Subscription): void;
+  /**
+   * Carries an operation out.
+   *
+   * @param by the client's own subscription to this channel, if there is one: a publication reaches the hub before `done`
+   *           is called (rule O4)
+   */
+  request(
+    channel: string,
+    operation: ClientOperation,
+    by: Subscription | undefined,
+    nowMs: number,
+    done: (reply: OperationReply) => void,
+  ): void;
+  /** Asks who is present on the channel, on all its objects (rules G6 and P3). */
+  presence(channel: string, question: PresenceQuestion): void;
+  /**
+   * The newest position whose publications the subscribers to the channel here have been sent, or are about to be;
+   * undefined without history, and while it isn't known.
+   */
+  position(channel: string): StreamPosition | undefined;
+  /** Sends the subscriber all that the hub hasn't sent it yet: its next reply must come after that (rule O4). */
+  catchUp(subscription: Subscription): void;
+}
+
+/** The reply to a subscribe that succeeded. Its position is the top when the subscription began. */
+export type Subscribed = Extract<SubscribeOutcome, { readonly outcome: "subscribed" }>;
+
+/** The outcome of a subscribe. */
+export type SubscribeReply = Subscribed | FailedReply;
