@@ -10,7 +10,7 @@ export const floors: readonly (readonly string[])[] = [
   ["src/contract"],
   ["src/config", "src/delta", "src/map", "src/transport"],
   ["src/hub"],
-  ["src/shared-poll", "src/users"],
+  ["src/shared-poll"],
   ["src/channel"],
   ["src/session"],
   ["src/api", "src/gateway"],

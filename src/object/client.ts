@@ -7,7 +7,6 @@ import type { Connection, VerifiedTokens } from "../session/ports.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import type { Session } from "../session/session.ts";
-import { askForTokens } from "../session/token-standing.ts";
 import { FrameQueue, type WaitingFrames } from "./frame-queue.ts";
 import type { Platform, Verifier } from "./platform.ts";
 
@@ -240,8 +239,10 @@ export class Client {
         missing--;
         if (missing === 0) done(all);
       };
+      const { registrar } = this.session.context;
       const isAsked =
-        commands[index]?.method !== "connect" && askForTokens(this.session, one, checked);
+        commands[index]?.method !== "connect" &&
+        registrar?.askForTokens(this.session, one, checked) === true;
       if (!isAsked) checked(one);
     }
   }

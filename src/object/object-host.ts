@@ -15,7 +15,7 @@ import type { ObjectState, StateQuery } from "../contract/object-state.ts";
 import type { TrailAnswer, TrailQuery } from "../contract/trail.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";
 import type { Refusal } from "../access/refusal.ts";
-import { Listing } from "../users/listing.ts";
+import { Listing } from "../features/users/listing.ts";
 import { KnownDeltas } from "../delta/delta-chain.ts";
 import { subscriptionTypes } from "../features/subscription-types.ts";
 import { limits } from "../limits.ts";

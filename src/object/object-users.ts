@@ -9,9 +9,11 @@ import { connectionStates } from "../session/connection-state.ts";
 import type { SessionContext } from "../session/ports.ts";
 import type { Session } from "../session/session.ts";
 import { UserRates } from "../session/rate-limit.ts";
-import { ConnectionList } from "../users/connection-list.ts";
-import { EndedUsers } from "../users/ended-users.ts";
-import { LocalUsers } from "../users/local-users.ts";
+import { ConnectionList } from "../features/users/connection-list.ts";
+import { EndedUsers } from "../features/users/ended-users.ts";
+import { takesOrders } from "../features/users/session-orders.ts";
+import { SessionUsers } from "../features/users/session-users.ts";
+import { LocalUsers } from "../features/users/local-users.ts";
 import { answerOf, type CallAnswer, type CallRequest } from "./object-call.ts";
 import type { Platform } from "./platform.ts";
 
@@ -37,11 +39,11 @@ export class ObjectUsers {
   }
 
   /** What sessions need: where users have homes, registration with them; and the users' rates, if they have any. */
-  get ofSessions(): Pick<SessionContext, "users" | "userEnded" | "userRates"> {
+  get ofSessions(): Pick<SessionContext, "registrar" | "userRates"> {
     const { config } = this.#object;
     const { users, userRateLimit } = config.client;
     return {
-      ...(users.enabled && { users: this.#users, ...this.#tellOfEnds() }),
+      ...(users.enabled && { registrar: new SessionUsers(this.#users, this.#endedUsers()) }),
       ...(userRateLimit.size > 0 && { userRates: new UserRates(config) }),
     };
   }
@@ -72,8 +74,8 @@ export class ObjectUsers {
     const keys = new Set(users);
     this.#sweep();
     const open: string[] = [];
-    for (const { takesOrders, user, client } of this.#object.sessions())
-      if (takesOrders && keys.has(userKey(user))) open.push(client);
+    for (const one of this.#object.sessions())
+      if (takesOrders(one) && keys.has(userKey(one.user))) open.push(one.client);
     return open;
   }
 
@@ -91,16 +93,16 @@ export class ObjectUsers {
   }
 
   /** Has the homes told when users' connections have ended, where anybody wants to know. */
-  #tellOfEnds(): Pick<SessionContext, "userEnded"> {
+  #endedUsers(): EndedUsers | undefined {
     const { config, platform, later, sessions, called, node } = this.#object;
     const keepsStatus = config.client.users.status;
     const tellsWhoIsOnline = isTold(config.events, "user_offline");
-    if (!keepsStatus && !tellsWhoIsOnline) return {};
-    const ended = new EndedUsers({
+    if (!keepsStatus && !tellsWhoIsOnline) return undefined;
+    return new EndedUsers({
       keepsStatus,
       tellsWhoIsOnline,
       later,
-      sessions,
+      users: () => [...sessions()].filter(takesOrders).map(({ user }) => user),
       tell: (home, wereOnline, left) => {
         called();
         const asked = left.length === 0 ? undefined : { holder: node(), users: left };
@@ -108,7 +110,6 @@ export class ObjectUsers {
         platform.call("ended", home, [wereOnline, asked], limits.objectAnswerMs, () => undefined);
       },
     });
-    return { userEnded: (one) => ended.ended(one) };
   }
 
   /** Makes a call to a home, and once more if it fails: the home may be on its way to another machine. */

@@ -23,11 +23,11 @@ import type {
 import { isTold } from "../features/events/event.ts";
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
-import { ConnectionList } from "../users/connection-list.ts";
-import { ConnectionSlots } from "../users/connection-slots.ts";
-import { Directory } from "../users/directory.ts";
-import { Home, type OrderDelivery } from "../users/home.ts";
-import { UserStatuses } from "../users/user-statuses.ts";
+import { ConnectionList } from "../features/users/connection-list.ts";
+import { ConnectionSlots } from "../features/users/connection-slots.ts";
+import { Directory } from "../features/users/directory.ts";
+import { Home, type OrderDelivery } from "../features/users/home.ts";
+import { UserStatuses } from "../features/users/user-statuses.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import { EventDelivery } from "../features/events/event-delivery.ts";
 import { forEachInTurns } from "./in-turns.ts";

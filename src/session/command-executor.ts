@@ -44,7 +44,6 @@ import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh, changeTracks } from "./refresh.ts";
 import { asksBeforeSubscribe, carryOutSubscribe } from "./subscribe.ts";
-import { standingTokens } from "./token-standing.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 
 /**
@@ -267,10 +266,7 @@ export class CommandExecutor {
     const { connection, subscription } = given.tokens;
     const hasToken = (connection ?? subscription) !== undefined;
     // For its connect's own token, a session asks the token's home itself.
-    const tokens =
-      hasToken && command.method !== "connect"
-        ? standingTokens(this.#session, given.tokens, given.nowMs)
-        : given.tokens;
+    const tokens = hasToken && command.method !== "connect" ? this.#standing(given) : given.tokens;
     const received = tokens === given.tokens ? given : { ...given, tokens };
     const apply = (decision: Decision): void => {
       this.#apply(received, decision);
@@ -284,6 +280,11 @@ export class CommandExecutor {
       else applyInOrder(decision);
       if (isRead) this.#readEnded();
     });
+  }
+
+  #standing({ tokens, nowMs }: ReceivedCommand): VerifiedTokens {
+    const { registrar } = this.#session.context;
+    return registrar?.standingTokens(this.#session, tokens, nowMs) ?? tokens;
   }
 
   #readEnded(): void {

@@ -120,7 +120,7 @@ function carryOutAccepted(
     done(refusing(tooLarge));
     return;
   }
-  session.registerUser(nowMs);
+  session.accepted(nowMs);
   if (session.closed) {
     done(silent);
     return;
@@ -365,7 +365,7 @@ function cutText(text: string): string {
  * would know (rule U6).
  */
 function nameAnonymous({ identity, context, user }: CommandSession): SessionIdentity {
-  if (user !== "" || context.users === undefined) return identity;
+  if (user !== "" || context.registrar === undefined) return identity;
   return { ...identity, client: anonymousClient(identity.client, context.node) };
 }
 
@@ -381,7 +381,7 @@ function emulation(session: CommandSession): {
   if (isUnidirectionalSocket(session)) return { session: identity.client };
   const { secret } = identity;
   if (secret === undefined) return {};
-  const isNamed = user !== "" || context.users === undefined;
+  const isNamed = user !== "" || context.registrar === undefined;
   const told = isNamed ? secret : anonymousClient(secret, context.node);
   return unidirectional ? { session: told } : { session: told, node: context.node };
 }

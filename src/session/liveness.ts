@@ -130,14 +130,14 @@ export function endExpired(session: CommandSession, nowMs: number): boolean {
       session.disconnect(disconnectCodes.connectionExpired);
       return true;
     }
-    approver?.extend(session, target, undefined, nowMs);
+    approver?.refresh.extend(session, target, undefined, nowMs);
   }
   for (const one of session.subscriptions.begunSnapshots) {
     if (session.closed) return true;
     const { channel, expireAtSeconds, serverSide } = one;
     if (nowMs < endMs(expireAtSeconds, endDelayMs(session, one))) continue;
     const target = hookOf(session, one);
-    if (target !== undefined) approver?.extend(session, target, one, nowMs);
+    if (target !== undefined) approver?.refresh.extend(session, target, one, nowMs);
     // A client can't renew a subscription of the server's (docs/protocol.md 2.8).
     else if (serverSide === true) session.disconnect(disconnectCodes.subscriptionExpired);
     else session.unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
@@ -161,7 +161,7 @@ function endDelayMs(session: CommandSession, granted: SubscriptionSnapshot): num
 }
 
 function isExtending(session: CommandSession, channel: string): boolean {
-  return session.context.approver?.isExtending(session, channel) === true;
+  return session.context.approver?.refresh.isUnderWay(session, channel) === true;
 }
 
 /** The backend that extends a subscription; undefined if the client has to. */

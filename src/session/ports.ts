@@ -37,8 +37,6 @@ import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
 import type { ConnectionEvents } from "../features/events/connection-events.ts";
-import type { EndedSession } from "../users/ended-users.ts";
-import type { LocalUsers } from "../users/local-users.ts";
 import type {
   ConnectionVerdict,
   SubscriptionVerdict,
@@ -76,21 +74,16 @@ export interface Connection {
   lastHeardMs(): number | undefined;
 }
 
-/** The users of the object's connections, and their tokens, as sessions ask for them (rules U4, U10 to U12). */
-export type Users = Pick<LocalUsers, "register" | "admit" | "invalidations" | "tokens">;
-
 /** The configuration and the ports that all sessions of an object share. */
 export interface SessionContext {
   readonly config: Config;
   readonly channels: Channels;
   /** Absent where users have no homes (`client.users.enabled`). */
-  readonly users?: Users;
+  readonly registrar?: Registrar;
   /** The channels that the object's clients name anew (rule B8). */
   readonly namedChannels: NamedChannels;
   /** How fast users may send commands; absent without `client.rate_limit.user_command`. */
   readonly userRates?: UserRates;
-  /** Takes each connection of a user that ends; absent where nobody asks who is online (rules U26, E17). */
-  readonly userEnded?: (one: EndedSession) => void;
   /** Absent where a backend isn't told of connections (rule E8). */
   readonly events?: ConnectionEvents;
   /** Asks backends; absent where the configuration has no hooks. */
@@ -158,8 +151,8 @@ export interface CommandSession {
   awaitAnswer(isAwaited: boolean): void;
   /** Changes the identity, and saves the session; without changes it does neither. */
   change(changes: Changes | undefined): void;
-  /** Registers the user and the token with their homes, once the connect is accepted (rule U4). It may end the connection. */
-  registerUser(nowMs: number): void;
+  /** The connect is accepted. This may end the connection, or hold it (rule U4). */
+  accepted(nowMs: number): void;
   /**
    * Tells the backend of the connection, and of subscriptions that begin. To be called before the client is told: what is
    * sent after an event's row was written waits until the row is durable (rule E1).
@@ -207,6 +200,50 @@ export interface VerifiedTokens {
   readonly subscription?: SubscriptionVerdict;
   /** The signatures of a command that tracks keys, in the order of its batches. */
   readonly tracks?: readonly TrackVerdict[];
+}
+
+/**
+ * Registers sessions with those who may have to admit them, and who give orders for them later: the homes of users and
+ * tokens.
+ */
+export interface Registrar {
+  /** The connect is accepted, or the session is restored: registers it. It may end the connection, or hold it (rule U4). */
+  admit(session: AdmittedSession, nowMs: number): void;
+  /**
+   * The session has ended.
+   *
+   * @param hadConnected whether it was connected before
+   */
+  ended(session: CommandSession, hadConnected: boolean): void;
+  /**
+   * Asks about the token of a refresh, a subscribe or a sub_refresh, before the command reaches its session.
+   *
+   * @param done takes the tokens, in which one that doesn't stand isn't verified any more
+   * @returns whether somebody is asked; otherwise `done` isn't called
+   */
+  askForTokens(
+    session: CommandSession,
+    tokens: VerifiedTokens,
+    done: (tokens: VerifiedTokens) => void,
+  ): boolean;
+  /** The tokens of a command that is carried out now, in which one that doesn't stand isn't verified any more. */
+  standingTokens(session: CommandSession, tokens: VerifiedTokens, nowMs: number): VerifiedTokens;
+  /** Asks whether a connection's token stands, before the connection may last longer (rule U33). */
+  askBeforeProlonging(
+    session: CommandSession,
+    expireAtSeconds: number,
+    done: (state: "valid" | "revoked" | "unknown") => void,
+  ): void;
+}
+
+/** A session that may be held until it is admitted. */
+export interface AdmittedSession extends CommandSession {
+  /** Holds back what is sent from now on, until {@link admitted}. */
+  hold(): void;
+  /** The client gets what was held back. */
+  admitted(): void;
+  /** Closes the connection, and tells the log why (rule A13). */
+  turnAway(rule: string, reason: string, code: DisconnectCode): void;
 }
 
 /**
@@ -317,18 +354,20 @@ export interface Approver {
   ): KeptHeaders | undefined;
   /** Those that are needed after connect; undefined if there are none. */
   headersAfterConnect(session: CommandSession, kept: KeptHeaders): KeptHeaders | undefined;
-  /**
-   * Asks about the connection, which has expired, or about one of its subscriptions, in the client's place, and extends or
-   * ends it (rule Q9).
-   */
+  readonly refresh: Refresh;
+}
+
+/** Extends the lives of connections and subscriptions in the clients' place (rule Q9). */
+export interface Refresh {
+  /** Asks about the connection, which has expired, or about one of its subscriptions, and extends or ends it. */
   extend(
     session: CommandSession,
     target: HookTarget,
     subscription: SubscriptionSnapshot | undefined,
     nowMs: number,
   ): void;
-  /** Whether {@link extend} is under way for a subscription, or for "" for the connection. */
-  isExtending(session: CommandSession, channel: string): boolean;
+  /** Whether somebody is asked about a subscription, or for "" about the connection. */
+  isUnderWay(session: CommandSession, channel: string): boolean;
 }
 
 /** A question about a command, and whom it is put to. */

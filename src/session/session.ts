@@ -17,23 +17,16 @@ import type {
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
-import type { HolderOrder } from "../contract/user-order.ts";
-import type { TokenSession } from "../users/local-tokens.ts";
-import type { OrderOutcome, UserSession } from "../users/local-users.ts";
-import { admit } from "./admission.ts";
-import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./liveness.ts";
-import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
+import type { AdmittedSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { connectionLost } from "../features/events/connection-events.ts";
 import { type SessionEvents, sessionEvents } from "../features/events/session-events.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
-import { disconnectPush, secretOf } from "./unidirectional.ts";
-import { Waiting } from "./waiting.ts";
-import { endRevoked, usesToken } from "./token-standing.ts";
+import { disconnectPush } from "./unidirectional.ts";
 
 /**
  * One client's connection from open to close: the client's identity and subscriptions, the messages to it, the snapshot
@@ -43,7 +36,7 @@ import { endRevoked, usesToken } from "./token-standing.ts";
  * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
  * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
  */
-export class Session implements CommandSession, SubscriptionSession, UserSession, TokenSession {
+export class Session implements AdmittedSession, SubscriptionSession {
   readonly context: SessionContext;
   readonly codec: Codec;
   readonly subscriptions = new Subscriptions();
@@ -88,8 +81,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       const isFiltered = (granted.filter ?? granted.serverFilter) !== undefined;
       if (isFiltered && !subscription.filter) this.insufficientState(subscription);
     }
-    // A release without homes made this session, or `client.users.enabled` was off.
-    if (identity.lastOrder === undefined) this.registerUser(identity.openedAtMs);
+    this.accepted(identity.openedAtMs);
   }
 
   /** Whether the client's connect was accepted and the connection is open. */
@@ -122,20 +114,6 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   get user(): string {
     return this.identity.claims?.user ?? "";
-  }
-
-  get secret(): string | undefined {
-    return secretOf(this);
-  }
-
-  get lastOrder(): number | undefined {
-    return this.identity.lastOrder;
-  }
-
-  get takesOrders(): boolean {
-    if (this.closed) return false;
-    if (this.user === "") return this.connecting || this.identity.phase === "connected";
-    return this.held || this.lastOrder !== undefined;
   }
 
   get snapshot(): SessionSnapshot {
@@ -230,24 +208,23 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.told?.ended(code);
     this.context.trail?.ended(this, code.code, by);
     this.#executor?.clear();
-    const waiting = this.#waiting;
     this.#waiting = undefined;
     const { joined } = this.subscriptions;
     this.subscriptions.clear();
-    if (this.hasConnected) this.context.counts?.ended();
-    if (this.user !== "") this.context.userEnded?.(this);
+    const hadConnected = this.hasConnected;
+    if (hadConnected) this.context.counts?.ended();
     this.identity = compact({ ...this.identity, phase: "closed" });
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
     for (const subscription of joined) this.context.channels.unsubscribe(subscription);
-    for (const ended of waiting?.ordersEnded ?? []) ended("done");
+    this.context.registrar?.ended(this, hadConnected);
   }
 
-  registerUser(nowMs: number): void {
-    const { users } = this.context;
-    if (users === undefined) return;
-    admit(this, users, nowMs);
+  accepted(nowMs: number): void {
+    const { registrar } = this.context;
+    if (registrar === undefined) return;
+    registrar.admit(this, nowMs);
     if (!this.closed) this.identity = compact(this.identity);
   }
 
@@ -274,30 +251,9 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.disconnect(code);
   }
 
-  usesToken(uid: string): boolean {
-    return !this.closed && usesToken(this, uid);
-  }
-
-  revoke(uid: string): void {
-    if (!this.closed) endRevoked(this, uid);
-  }
-
-  carryOut(order: HolderOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void {
-    const { ordersEnded } = this.#wait();
-    const ended = (outcome: OrderOutcome): void => {
-      if (ordersEnded.delete(ended)) done(outcome);
-    };
-    ordersEnded.add(ended);
-    carryOutOrder(this, order, nowMs, ended);
-  }
-
   whenConnected(work: () => void): void {
     if (this.connecting) this.#wait().works.push(work);
     else work();
-  }
-
-  sawOrder(lastOrder: number): void {
-    this.change({ lastOrder });
   }
 
   unsubscribe(channel: string, code: UnsubscribeCode): void {
@@ -482,4 +438,16 @@ function compact(identity: SessionIdentity): SessionIdentity {
   const { phase, client, openedAtMs, keepalive, claims, ...others } = identity;
   if (claims === undefined) return identity;
   return { phase, client, openedAtMs, keepalive, claims, ...others };
+}
+
+/** The work that a session keeps for the end of its connect, or for the answer of the user's home. Most keep none. */
+class Waiting {
+  /** Subscriptions whose join is announced when the user's home has answered (rule U4). */
+  readonly announcements: Subscription[] = [];
+  /** Pushes that follow the connect reply. */
+  readonly pushes: Message[] = [];
+  /** Orders that are carried out after the connect reply. */
+  readonly works: (() => void)[] = [];
+  /** Channels that an order ended before their subscribe was answered (rule U2). */
+  readonly cancelled = new Set<string>();
 }

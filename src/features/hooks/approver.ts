@@ -1,6 +1,6 @@
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { HookTarget } from "../../config/config.ts";
-import type { KeptHeaders, SubscriptionSnapshot } from "../../contract/session-snapshot.ts";
+import type { KeptHeaders } from "../../contract/session-snapshot.ts";
 import { disconnectCodes } from "../../protocol/codes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { Payload } from "../../protocol/payload.ts";
@@ -40,14 +40,14 @@ export function hooksOfSessions(hooks: Hooks | undefined): Pick<SessionContext, 
  * while a backend is asked for it.
  */
 class BackendApprover implements Approver {
+  readonly refresh: ServerRefresh;
   readonly #hooks: Pick<Hooks, "ask">;
-  readonly #refresh: ServerRefresh;
   /** For how many commands of a session a backend is asked, whose answers its client awaits. */
   readonly #awaited = new WeakMap<CommandSession, number>();
 
   constructor(hooks: Pick<Hooks, "ask">) {
     this.#hooks = hooks;
-    this.#refresh = new ServerRefresh((...asked) => this.#ask(...asked));
+    this.refresh = new ServerRefresh((...asked) => this.#ask(...asked));
   }
 
   ask<Hook extends keyof Questions>(
@@ -73,20 +73,6 @@ class BackendApprover implements Approver {
 
   headersAfterConnect({ context }: CommandSession, kept: KeptHeaders): KeptHeaders | undefined {
     return afterConnect(context.config.hooks.targets, kept);
-  }
-
-  extend(
-    session: CommandSession,
-    target: HookTarget,
-    subscription: SubscriptionSnapshot | undefined,
-    nowMs: number,
-  ): void {
-    if (subscription === undefined) this.#refresh.connection(session, target, nowMs);
-    else this.#refresh.subscription(session, subscription, target, nowMs);
-  }
-
-  isExtending(session: CommandSession, channel: string): boolean {
-    return this.#refresh.isUnderWay(session, channel);
   }
 
   /** Asks a backend for a session. If the connection ends first, the answer does nothing (rule Q4). */

@@ -7,16 +7,15 @@ import type { HookSubject } from "./request.ts";
 import { type Life, parseRefreshResult } from "./response.ts";
 import { limits } from "../../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
-import { tokenEndSeconds } from "../../users/local-tokens.ts";
 import { ttlSeconds } from "../../session/liveness.ts";
-import type { CommandSession } from "../../session/ports.ts";
+import type { CommandSession, Refresh } from "../../session/ports.ts";
 import type { Subscription } from "../../session/subscription.ts";
 
 /**
  * Extends the lives of connections and of their subscriptions in the clients' place, by asking backends when they expire
  * (rule Q9). A backend that can't be asked extends them, too, for a while.
  */
-export class ServerRefresh {
+export class ServerRefresh implements Refresh {
   readonly #ask: AskBackend;
   /** The channels of a session whose subscription is being refreshed, and "" for the connection; absent while none is. */
   readonly #underWay = new WeakMap<CommandSession, Set<string>>();
@@ -26,13 +25,21 @@ export class ServerRefresh {
     this.#ask = ask;
   }
 
-  /** Whether a backend is asked about a subscription, or for "" about the connection. */
   isUnderWay(session: CommandSession, channel: string): boolean {
     return this.#underWay.get(session)?.has(channel) === true;
   }
 
-  /** Asks about the connection. The caller sees to it that none is under way. */
-  connection(session: CommandSession, target: HookTarget, nowMs: number): void {
+  /** The caller sees to it that none is under way. */
+  extend(
+    session: CommandSession,
+    target: HookTarget,
+    subscription: SubscriptionSnapshot | undefined,
+    nowMs: number,
+  ): void {
+    if (subscription !== undefined) {
+      this.#extendSubscription(session, target, subscription, nowMs);
+      return;
+    }
     this.#refresh(session, target, { hook: "refresh" }, nowMs, (outcome, answeredMs) => {
       // As in Centrifugo, a result that names no new end leaves the old one, which has passed.
       if (outcome === "ended" || outcome.expireAtSeconds === 0)
@@ -41,17 +48,14 @@ export class ServerRefresh {
     });
   }
 
-  /** The home of a token that can be revoked has to know it for as long as the connection may last now (rule U33). */
   #prolong(session: CommandSession, life: Life, nowMs: number): void {
-    const { identity, context } = session;
-    const uid = identity.claims?.uid;
-    if (uid === undefined || context.users === undefined) {
+    const { registrar } = session.context;
+    if (registrar === undefined) {
       extendConnection(session, life, nowMs);
       return;
     }
     this.#begin(session, "");
-    const endSeconds = tokenEndSeconds(life.expireAtSeconds, context.config.client);
-    context.users.tokens.check(uid, endSeconds, (state) => {
+    registrar.askBeforeProlonging(session, life.expireAtSeconds, (state) => {
       this.#end(session, "");
       if (session.closed) return;
       if (state === "valid") extendConnection(session, life, nowMs);
@@ -61,11 +65,10 @@ export class ServerRefresh {
     });
   }
 
-  /** Asks about a subscription; see {@link connection}. */
-  subscription(
+  #extendSubscription(
     session: CommandSession,
-    { channel }: SubscriptionSnapshot,
     target: HookTarget,
+    { channel }: SubscriptionSnapshot,
     nowMs: number,
   ): void {
     const subject = { hook: "sub_refresh", channel } as const;

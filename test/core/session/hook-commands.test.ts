@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
+import { unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
 
@@ -326,8 +327,7 @@ describe("a subscribe in a namespace with a hook", () => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.send(connection, subscribe(2));
-    const order = { method: "unsubscribe", channel: "asked:a" } as const;
-    connection.session.carryOut(order, fixture.nowMs, () => undefined);
+    connection.session.unsubscribe("asked:a", unsubscribeCodes.server);
     expect(connection.takeSent()).toHaveLength(1);
     fixture.backend.answer({});
     expect(connection.takeSent()).toStrictEqual([

@@ -3,10 +3,12 @@ import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
-import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
+import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
 import { hooksOfSessions } from "../../../src/features/hooks/approver.ts";
+import { SessionUsers } from "../../../src/features/users/session-users.ts";
+import type { LocalUsers } from "../../../src/features/users/local-users.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { UserRates } from "../../../src/session/rate-limit.ts";
 import { TestConnection } from "./test-connection.ts";
@@ -33,7 +35,7 @@ export interface ManyChannelsSetup {
   /** Whether the server makes subscriptions of its own. */
   readonly serverSubscriptions?: boolean;
   /** The users of the object; absent where users have no homes. */
-  readonly users?: Users;
+  readonly users?: LocalUsers;
   /** Takes what a backend is told of the sessions; absent where it is told nothing. */
   readonly events?: ConnectionEvents;
   /** Does work in another turn; absent where all that waited is carried out at once. */
@@ -55,7 +57,7 @@ export class ManyChannelsFixture {
   nowMs = startMs;
   readonly #storesRows: boolean;
   readonly #serverSubscriptions: boolean;
-  readonly #users: Users | undefined;
+  readonly #users: LocalUsers | undefined;
   readonly #events: ConnectionEvents | undefined;
   readonly #later: ManyChannelsSetup["later"];
   readonly #userRates: UserRates;
@@ -138,7 +140,7 @@ export class ManyChannelsFixture {
     return {
       config: this.config,
       channels: this.channels,
-      ...(this.#users === undefined ? {} : { users: this.#users }),
+      ...(this.#users === undefined ? {} : { registrar: new SessionUsers(this.#users) }),
       ...(this.#events === undefined ? {} : { events: this.#events }),
       ...(this.#later === undefined ? {} : { later: this.#later }),
       userRates: this.#userRates,

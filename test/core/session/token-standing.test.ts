@@ -3,7 +3,6 @@ import type { ConnectionClaims, SubscriptionClaims } from "../../../src/access/c
 import { tokenKey } from "../../../src/contract/identity-key.ts";
 import type { HolderOrder, Invalidation } from "../../../src/contract/user-order.ts";
 import type { VerifiedTokens } from "../../../src/session/ports.ts";
-import { askForTokens } from "../../../src/session/token-standing.ts";
 import { limits } from "../../../src/limits.ts";
 import { startMs } from "./channel-fixture.ts";
 import { internal, pushed, subscribed } from "./frames.ts";
@@ -33,10 +32,12 @@ const everything: Invalidation = {
 class TokenFixture extends HeldFixture {
   /** Hands over a frame as a socket does: the homes are asked about its token first. */
   take(connection: TestConnection, frame: string, tokens: VerifiedTokens): void {
-    const isAsked = askForTokens(connection.session, tokens, (checked) =>
-      this.send(connection, frame, checked),
+    const isAsked = connection.session.context.registrar?.askForTokens(
+      connection.session,
+      tokens,
+      (checked) => this.send(connection, frame, checked),
     );
-    if (!isAsked) this.send(connection, frame, tokens);
+    if (isAsked !== true) this.send(connection, frame, tokens);
   }
 
   /** A connection that waits for the home of its user, and for that of its token if it has a `jti`. */
@@ -245,7 +246,7 @@ describe("a subscription with a token that can be revoked", () => {
     const fixture = new TokenFixture();
     const connection = fixture.connectedWith();
     const tokens = subscriptionToken({ channel: "news", uid: "s1" });
-    askForTokens(connection.session, tokens, () => undefined);
+    connection.session.context.registrar?.askForTokens(connection.session, tokens, () => undefined);
     fixture.home.answer(0);
     expect(fixture.revoke("s1", revocation(), connection)).toBe(false);
     fixture.send(connection, subscribe(2), tokens);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
-import { type EndedSession, EndedUsers } from "../../../src/users/ended-users.ts";
+import { type EndedSession, EndedUsers } from "../../../src/features/users/ended-users.ts";
 
 const connected = (user: string): EndedSession => ({
   user,
@@ -24,9 +24,9 @@ function endedFixture(
       expect(waitMs).toBe(limits.endedNoteMs);
       works.push(work);
     },
-    sessions: () => {
+    users: () => {
       counts.looks++;
-      return sessions;
+      return sessions.filter(({ takesOrders }) => takesOrders).map(({ user }) => user);
     },
     tell: (home, wereOnline, left) => calls.push([home, wereOnline, left]),
   });

@@ -1,6 +1,6 @@
-import { userKey } from "../contract/identity-key.ts";
-import { homeName } from "../contract/object-names.ts";
-import { limits } from "../limits.ts";
+import { userKey } from "../../contract/identity-key.ts";
+import { homeName } from "../../contract/object-names.ts";
+import { limits } from "../../limits.ts";
 
 /**
  * Tells the homes of users that their last connection on an object has ended, so that they know when the users were
@@ -15,7 +15,7 @@ export class EndedUsers {
     this.#port = port;
   }
 
-  /** Notes that a connection of a user has ended. To be called before the session is closed. */
+  /** Notes that a connection of a user has ended. */
   ended({ user, hasConnected, held, identity }: EndedSession): void {
     const wasOnline = this.#port.keepsStatus && hasConnected && !held;
     // A client that polls comes back at once, and its user would come and go with each poll.
@@ -33,7 +33,7 @@ export class EndedUsers {
   #tell(): void {
     const gone = new Map(this.#users);
     this.#users.clear();
-    for (const { user, takesOrders } of this.#port.sessions()) if (takesOrders) gone.delete(user);
+    for (const user of this.#port.users()) gone.delete(user);
     for (const [home, users] of Map.groupBy(gone.values(), homeOf)) {
       for (let start = 0; start < users.length; start += limits.registerUsersMax) {
         const told = users.slice(start, start + limits.registerUsersMax);
@@ -47,12 +47,12 @@ export class EndedUsers {
   }
 }
 
-/** A session that ends, as far as it says whether its user is still online. */
+/** A session that has ended, as far as it says whether its user is still online. */
 export interface EndedSession {
   readonly user: string;
-  /** Whether its connect was accepted. */
+  /** Whether its connect had been accepted. */
   readonly hasConnected: boolean;
-  /** Whether the user's home hasn't answered yet. */
+  /** Whether the user's home hadn't answered yet. */
   readonly held: boolean;
   readonly identity: { readonly passing?: boolean };
 }
@@ -64,8 +64,8 @@ interface EndedUsersPort {
   readonly tellsWhoIsOnline: boolean;
   /** Does the work after so many ms. */
   later(waitMs: number, work: () => void): void;
-  /** All sessions of the object. */
-  sessions(): Iterable<{ readonly user: string; readonly takesOrders: boolean }>;
+  /** The users of the object's connections, once for each connection. */
+  users(): Iterable<string>;
   /**
    * Calls a home, once. What it doesn't hear is lost, until the home asks by itself (rule U15).
    *

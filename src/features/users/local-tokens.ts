@@ -1,9 +1,11 @@
-import { hasPassed } from "../moment.ts";
-import type { ClientConfig } from "../config/config.ts";
-import { tokenKey } from "../contract/identity-key.ts";
-import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
-import { limits } from "../limits.ts";
+import { hasPassed } from "../../moment.ts";
+import type { ClientConfig } from "../../config/config.ts";
+import { tokenKey } from "../../contract/identity-key.ts";
+import type { CarriedOut, NumberedOrder } from "../../contract/user-order.ts";
+import { limits } from "../../limits.ts";
+import { endRevoked, usesToken } from "./ended-tokens.ts";
 import type { Registrations } from "./registrations.ts";
+import type { CommandSession } from "../../session/ports.ts";
 
 /**
  * The tokens with a `jti` of one object's connections and subscriptions: it asks their homes whether they are revoked,
@@ -56,6 +58,20 @@ export class LocalTokens {
     });
   }
 
+  /**
+   * Asks about the token of a connection that may last longer, if it can be revoked: its home has to know it for so long
+   * (rule U33).
+   */
+  checkLonger(
+    { identity, context }: CommandSession,
+    expireAtSeconds: number,
+    done: (state: TokenState) => void,
+  ): void {
+    const uid = identity.claims?.uid;
+    if (uid === undefined) done("valid");
+    else this.check(uid, tokenEndSeconds(expireAtSeconds, context.config.client), done);
+  }
+
   /** Whether an order has revoked the token since its home was asked. */
   isRevoked(uid: string, nowMs: number): boolean {
     const untilSeconds = this.#revoked.get(uid);
@@ -70,7 +86,7 @@ export class LocalTokens {
   carryOut(
     uid: string,
     orders: readonly NumberedOrder[],
-    sessions: Iterable<TokenSession>,
+    sessions: Iterable<CommandSession>,
     nowMs: number,
   ): CarriedOut {
     const all = [...sessions];
@@ -87,9 +103,9 @@ export class LocalTokens {
       const pending = this.#pending.get(uid);
       if (pending !== undefined) pending.isRevoked = true;
       this.#remember(uid, order.expireAtSeconds);
-      for (const session of all) session.revoke(uid);
+      for (const session of all) endRevoked(session, uid);
     }
-    return { left: left || all.some((one) => one.usesToken(uid)) };
+    return { left: left || all.some((one) => usesToken(one, uid)) };
   }
 
   /**
@@ -98,8 +114,8 @@ export class LocalTokens {
    *
    * @param sessions all sessions of the object
    */
-  isHeld(uid: string, sessions: readonly TokenSession[]): boolean {
-    if (this.#pending.has(uid) || sessions.some((one) => one.usesToken(uid))) return true;
+  isHeld(uid: string, sessions: readonly CommandSession[]): boolean {
+    if (this.#pending.has(uid) || sessions.some((one) => usesToken(one, uid))) return true;
     return this.#known.delete(uid);
   }
 
@@ -120,14 +136,6 @@ export class LocalTokens {
 
 /** What a home says of a token. unknown: it didn't answer in time. */
 export type TokenState = "valid" | "revoked" | "unknown";
-
-/** A session as revocations see it. */
-export interface TokenSession {
-  /** Whether the connection, or one of its subscriptions, was made with the token. */
-  usesToken(uid: string): boolean;
-  /** Ends the connection, or the subscriptions, if they were made with the token. */
-  revoke(uid: string): void;
-}
 
 /**
  * When the registration of a token may be forgotten, in seconds since 1970; 0 for never: what was made with the token has

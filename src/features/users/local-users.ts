@@ -1,17 +1,22 @@
-import { hasPassed } from "../moment.ts";
-import { uidOfKey, userKey, userOfKey } from "../contract/identity-key.ts";
+import { hasPassed } from "../../moment.ts";
+import { uidOfKey, userKey, userOfKey } from "../../contract/identity-key.ts";
 import type {
   CarriedOut,
   Invalidation,
   NumberedOrder,
-  OrderTarget,
   HolderOrder,
   SlotAnswer,
   UserConnection,
-} from "../contract/user-order.ts";
-import { limits } from "../limits.ts";
-import { LocalTokens, type TokenSession } from "./local-tokens.ts";
+} from "../../contract/user-order.ts";
+import { limits } from "../../limits.ts";
+import { LocalTokens } from "./local-tokens.ts";
 import { type RegisterCall, type Registration, Registrations } from "./registrations.ts";
+import {
+  type OrderedSession,
+  type OrderOutcome,
+  SessionOrders,
+  takesOrders,
+} from "./session-orders.ts";
 import { SharedCalls } from "./shared-calls.ts";
 import { covers } from "./standing.ts";
 
@@ -24,6 +29,7 @@ import { covers } from "./standing.ts";
 export class LocalUsers {
   /** The tokens with which the connections and their subscriptions were made (rule U10). */
   readonly tokens: LocalTokens;
+  readonly orders: SessionOrders;
   readonly #registrations: Registrations;
   readonly #slots: SharedCalls<UserConnection, SlotAnswer>;
   /** The registered users, with what this object knows of them. */
@@ -37,6 +43,7 @@ export class LocalUsers {
     this.#registrations = new Registrations(call);
     this.#slots = new SharedCalls(admit, limits.slotCallsMax);
     this.tokens = new LocalTokens(this.#registrations);
+    this.orders = new SessionOrders(this.tokens);
   }
 
   /**
@@ -100,7 +107,7 @@ export class LocalUsers {
   carryOut(
     key: string,
     orders: readonly NumberedOrder[],
-    sessions: () => Iterable<UserSession & TokenSession>,
+    sessions: () => Iterable<OrderedSession>,
     nowMs: number,
     done: (answer: CarriedOut | undefined) => void,
   ): void {
@@ -132,9 +139,9 @@ export class LocalUsers {
    * @param all sessions of the object
    * @returns the sessions, those included that are held; and whether there are any, or any that wait for the home
    */
-  find<One extends UserSession>(user: string, all: Iterable<One>): FoundSessions<One> {
+  find<One extends OrderedSession>(user: string, all: Iterable<One>): FoundSessions<One> {
     const sessions: One[] = [];
-    for (const one of all) if (one.user === user && one.takesOrders) sessions.push(one);
+    for (const one of all) if (one.user === user && takesOrders(one)) sessions.push(one);
     const left = sessions.length > 0 || this.#pending.has(user);
     // The home is about to forget this object, so the user's next connection has to register it anew.
     if (!left) this.#known.delete(user);
@@ -148,10 +155,10 @@ export class LocalUsers {
    * @param keys of users and tokens
    * @param all  sessions of the object
    */
-  present(keys: readonly string[], all: Iterable<UserSession & TokenSession>): readonly string[] {
+  present(keys: readonly string[], all: Iterable<OrderedSession>): readonly string[] {
     const sessions = [...all];
     const connected = new Set<string>();
-    for (const { user, takesOrders } of sessions) if (takesOrders) connected.add(user);
+    for (const one of sessions) if (takesOrders(one)) connected.add(one.user);
     return keys.filter((key) => {
       const uid = uidOfKey(key);
       if (uid !== undefined) return this.tokens.isHeld(uid, sessions);
@@ -165,7 +172,7 @@ export class LocalUsers {
   #carryOut(
     user: string,
     orders: readonly NumberedOrder[],
-    sessions: () => Iterable<UserSession>,
+    sessions: () => Iterable<OrderedSession>,
     nowMs: number,
     done: (answer: CarriedOut) => void,
   ): void {
@@ -176,11 +183,11 @@ export class LocalUsers {
     }
     for (const { order } of orders) this.#noteInvalidation(user, order, nowMs);
     const last = orders.at(-1)?.number ?? 0;
-    const here = (): readonly UserSession[] =>
-      [...sessions()].filter((one) => one.user === user && one.takesOrders);
-    const concerned = new Set<UserSession>();
+    const here = (): readonly OrderedSession[] =>
+      [...sessions()].filter((one) => one.user === user && takesOrders(one));
+    const concerned = new Set<OrderedSession>();
     let failed = false;
-    const takeAll = (those: readonly UserSession[]): void => {
+    const takeAll = (those: readonly OrderedSession[]): void => {
       let missing = those.length + 1;
       let isLater = false;
       const ended = (outcome: OrderOutcome): void => {
@@ -188,7 +195,7 @@ export class LocalUsers {
         missing--;
         if (missing > 0) return;
         // An order may take long, and connections may begin meanwhile that it names as well.
-        const now = isLater ? here() : [...concerned].filter((one) => one.takesOrders);
+        const now = isLater ? here() : [...concerned].filter(takesOrders);
         const others = now.filter((one) => !concerned.has(one));
         if (others.length > 0) {
           takeAll(others);
@@ -200,7 +207,7 @@ export class LocalUsers {
       };
       for (const session of those) {
         concerned.add(session);
-        takeOrders(session, orders, nowMs, ended);
+        this.orders.take(session, orders, nowMs, ended);
       }
       ended("done");
       isLater = true;
@@ -283,78 +290,12 @@ function answerOf(registration: Registration | undefined): UserAnswer {
   return barred ? { outcome: "blocked" } : { outcome: "registered", lastOrder, invalidations };
 }
 
-/** A session as its user's orders see it. */
-export interface UserSession {
-  /** The user's ID; "" for an anonymous user. */
-  readonly user: string;
-  /** The connection's ID. */
-  readonly client: string;
-  /** The secret of the session, if it has one (docs/protocol.md 4.3). */
-  readonly secret: string | undefined;
-  /** Whether orders concern the connection: it is open, and its connect was accepted. */
-  readonly takesOrders: boolean;
-  /** Whether the client gets nothing because the user's home hasn't answered yet. */
-  readonly held: boolean;
-  /** The number of the last order that the session has seen, or after which it began. */
-  readonly lastOrder: number | undefined;
-  /** Carries out an order that names the session; `done` is called once, also if the connection ends. */
-  carryOut(order: HolderOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void;
-  /** Stores the number of the last order that the session has seen. */
-  sawOrder(number: number): void;
-}
-
 /** The sessions of one user. */
 export interface FoundSessions<One> {
   readonly sessions: readonly One[];
   /** Whether the object holds connections of the user. */
   readonly left: boolean;
 }
-
-/** Whether an order names a session of its user. */
-function names({ client, session, whitelist }: OrderTarget, one: UserSession): boolean {
-  if (client !== undefined && client !== one.client) return false;
-  // An anonymous client is told a session that ends with the object's node.
-  if (session !== undefined && session.split("@")[0] !== one.secret) return false;
-  return whitelist?.includes(one.client) !== true;
-}
-
-/** Carries out the orders that a session hasn't seen and that name it, one after the other, until one fails. */
-function takeOrders(
-  session: UserSession,
-  orders: readonly NumberedOrder[],
-  nowMs: number,
-  done: (outcome: OrderOutcome) => void,
-): void {
-  const seen = session.user === "" ? -1 : (session.lastOrder ?? 0);
-  const unseen = orders.filter(({ number }) => number > seen);
-  let last = seen;
-  const finish = (outcome: OrderOutcome): void => {
-    if (session.user !== "" && session.takesOrders && last > seen) session.sawOrder(last);
-    done(outcome);
-  };
-  const proceed = (): void => {
-    const next = unseen.shift();
-    if (next === undefined || !session.takesOrders) {
-      finish("done");
-      return;
-    }
-    const { number, order } = next;
-    const ended = (outcome: OrderOutcome): void => {
-      if (outcome === "failed") {
-        finish("failed");
-        return;
-      }
-      last = number;
-      proceed();
-    };
-    if (names(order, session)) session.carryOut(order, nowMs, ended);
-    else ended("done");
-  };
-  proceed();
-}
-
-/** Whether an order has been carried out, or has to be repeated. */
-export type OrderOutcome = "done" | "failed";
 
 interface PendingUser {
   readonly waiting: ((answer: UserAnswer) => void)[];
