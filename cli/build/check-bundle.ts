@@ -18,7 +18,7 @@ const gzippedBytesMax = 210_000;
  * the import of keys. The rest are the shapes of requests, which are built only when the first request is parsed, and a
  * few tables and classes of the hooks and of users, which are made once and hold nothing yet.
  */
-const startupCallsMax = 100;
+const startupCallsMax = 99;
 
 async function checkBundle(): Promise<void> {
   const bundle = productionBundle();

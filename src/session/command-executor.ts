@@ -351,7 +351,7 @@ export class CommandExecutor {
         passMessage(session, command.request.data, nowMs, done);
         return;
       case "ping":
-        done(disconnectWith(disconnectCodes.badRequest, "W1", "the client sends a ping"));
+        done(outOfTurn);
         return;
       case "pong":
         done(pong(session));

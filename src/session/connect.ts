@@ -18,12 +18,10 @@ import {
   silent,
   tooLarge,
 } from "./decision.ts";
+import { isUnidirectionalSocket } from "./unidirectional.ts";
 import {
   grantUnidirectionalSubscriptions,
   hiddenFromOthers,
-  isUnidirectionalSocket,
-} from "./unidirectional.ts";
-import {
   type GrantedChannel,
   grantServerSubscriptions,
   overChannelLimit,

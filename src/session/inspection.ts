@@ -11,7 +11,7 @@ import type { TrailAnswer, TracedConnection, TrailQuery } from "../contract/trai
 import { limits } from "../limits.ts";
 import type { Tags } from "../protocol/publication.ts";
 import { type ClientTrail, isAsked } from "./client-trail.ts";
-import { protocolOf, transportOf } from "./connection-state.ts";
+import { protocolOf, transportOf } from "./transport-name.ts";
 import type { CommandSession } from "./ports.ts";
 import type { Subscription } from "./subscription.ts";
 

@@ -70,7 +70,7 @@ export function pong(session: CommandSession): Decision {
   const { awaitingPong, keepalive, noPongs } = session.identity;
   // Unsolicited pongs would make a dead connection look alive (docs/protocol.md 1.4, item 7).
   if (awaitingPong !== true || noPongs === true)
-    return disconnectWith(disconnectCodes.badRequest, "K8", "the client was asked for no pong");
+    return disconnectWith(disconnectCodes.badRequest, "K8", "no pong was asked for");
   if (keepalive === "server") return { outcome: "silent", changes: { awaitingPong: false } };
   session.send(pongText);
   return silent;

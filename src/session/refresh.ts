@@ -41,7 +41,7 @@ export function carryOutRefresh(
   const { config, serverSubscriptions } = session.context;
   // The server refreshes the connection itself, and the client was told of no end (rule Q9).
   if (config.hooks.refresh !== undefined)
-    return disconnectWith(disconnectCodes.badRequest, "Q9", "a backend refreshes the connection");
+    return disconnectWith(disconnectCodes.badRequest, "Q9", "a backend is asked");
   const channelsOf = (claims: ConnectionClaims): ServerChannels =>
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
   const decision = refresh(id, session.snapshot, token, channelsOf, nowMs);
@@ -122,6 +122,29 @@ export function carryOutSubRefresh(
     subscription.renew(granted, identity);
   }
   return refreshed.decision;
+}
+
+/**
+ * Gives a connection another end, and another info and metadata if they are given, as a token of the client's would.
+ *
+ * @returns false if there is no room for them: nothing is changed
+ */
+export function changeLife(
+  session: CommandSession,
+  life: Pick<ConnectionClaims, "expireAtSeconds" | "info" | "meta">,
+): boolean {
+  const { subscriptions, identity, user } = session;
+  const claims = { user, ...identity.claims, ...life };
+  if (!fitsAttachment(claims) || !session.hasRoom(subscriptions.snapshots, claims)) return false;
+  session.change({ claims });
+  for (const subscription of subscriptions.all) subscription.updateInfo(session.identity);
+  return true;
+}
+
+/** Tells a client when its connection ends, which it didn't ask for. */
+export function tellOfEnd(session: CommandSession, expireAtSeconds: number, nowMs: number): void {
+  const expiry = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
+  session.send(session.codec.encodePush({ type: "refresh", expiry }));
 }
 
 const noChannels: ServerChannels = new Map();

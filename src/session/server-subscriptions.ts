@@ -1,12 +1,12 @@
 import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
+import { capabilitiesOf, grantServerSubscription, maySubscribe, type Requester } from "./grant.ts";
+import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import type { ConnectRequest, FilterNode } from "../protocol/command.ts";
+import { type Decision, disconnectWith, refuseWith, type Grant } from "./decision.ts";
+
 import type { KnownChannel } from "../channel/channel-name.ts";
 import type { Config } from "../config/config.ts";
-import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { FilterNode } from "../protocol/command.ts";
 import type { Channels } from "./channels.ts";
-import { type Decision, disconnectWith, refuseWith } from "./decision.ts";
-import { type Requester, grantServerSubscription } from "./grant.ts";
-import type { Grant } from "./decision.ts";
 
 /**
  * Grants a connection's server-side subscriptions: those that its token names, and the user's personal channel (rule
@@ -86,4 +86,61 @@ export function personalChannel(user: string, { client, channel }: Config): stri
   if (!enabled || user === "") return undefined;
   const { namespaceBoundary, userBoundary } = channel;
   return `${namespace === "" ? "" : namespace + namespaceBoundary}${userBoundary}${user}`;
+}
+
+/**
+ * Grants a unidirectional client's subscriptions, besides its server-side ones (rule C11). It can't subscribe later, so
+ * its connect request names the channels (docs/protocol.md 4.5), or its address names one. Channels that it may not
+ * subscribe to are left out. But if that is the channel of its address, the client would get nothing, so it is
+ * disconnected.
+ *
+ * @param given   the client's server-side subscriptions
+ * @param address the channel that the client's address names; undefined if it names none
+ * @returns all subscriptions, the given ones first, or the decision on the connect
+ */
+export function grantUnidirectionalSubscriptions(
+  request: ConnectRequest,
+  claims: ConnectionClaims,
+  requester: Requester,
+  given: readonly GrantedChannel[],
+  address: string | undefined,
+  channels: Channels,
+): { readonly outcome: "granted"; readonly granted: readonly GrantedChannel[] } | Decision {
+  const names = new Set(request.subscriptions.keys());
+  if (address !== undefined) names.add(address);
+  for (const { grant } of given) names.delete(grant.subscription.channel);
+  const granted = [...given];
+  for (const channel of names) {
+    const known = channels.find(channel);
+    if (known.outcome !== "resolved")
+      return disconnectWith(disconnectCodes.badRequest, "C1", impossibleChannel);
+    const named = claims.subscriptions?.find((one) => one.channel === channel);
+    const own = { ...requester, ...capabilitiesOf(claims, channel, known, true) };
+    if (named === undefined && !maySubscribe(known, own)) {
+      if (channel === address)
+        return disconnectWith(disconnectCodes.permissionDenied, "A1", notOfAddress);
+      continue;
+    }
+    const { autoCacheRecover } = known.options;
+    const recoverable = autoCacheRecover || request.subscriptions.get(channel)?.recover === true;
+    const grant = grantServerSubscription(named ?? { channel, override: {} }, known, own, {
+      recoverable,
+    });
+    granted.push({ known, grant });
+  }
+  return { outcome: "granted", granted };
+}
+
+const impossibleChannel = "connect names a channel that doesn't exist";
+const notOfAddress = "the client may not subscribe to the channel of its address";
+
+/**
+ * The subscription of a client that polls: it isn't present, and isn't announced (rule T9), because it connects for
+ * each poll.
+ */
+export function hiddenFromOthers({ known, grant }: GrantedChannel): GrantedChannel {
+  const { subscription } = grant;
+  const unseen = { present: false, announced: false, sole: false, hidden: true } as const;
+  const hidden = { ...subscription, ...unseen };
+  return { known, grant: { ...grant, subscription: hidden } };
 }

@@ -108,7 +108,7 @@ function subscribeByHook(
     }
     const { granted: terms } = answer;
     if (hasPassed(terms.expireAtSeconds, answeredMs)) {
-      done(refuseWith(errorCodes.expired, "Q5", "the expire_at of the result has passed"));
+      done(refuseWith(errorCodes.expired, "Q5", "the result's expire_at has passed"));
       return;
     }
     const grant = withRoom(session, grantByHook(request, known, requester, terms));

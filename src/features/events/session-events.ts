@@ -4,7 +4,7 @@ import type { ToldConnection } from "./told-table.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import type { Subscriptions } from "../../session/subscriptions.ts";
-import { transportOf } from "../../session/connection-state.ts";
+import { transportOf } from "../../session/transport-name.ts";
 
 /** What a backend is told of a session; undefined if it isn't told of connections, or not of this one. */
 export function sessionEvents(

@@ -14,12 +14,12 @@ import type {
   CommandSession,
   SessionContext,
 } from "../../session/ports.ts";
-import { protocolOf, transportOf } from "../../session/connection-state.ts";
+import { protocolOf, transportOf } from "../../session/transport-name.ts";
 import type { RefusedCommand } from "../../session/decision.ts";
 import { connectAnswer } from "./connect-answer.ts";
 import { afterConnect, fitHeaders, headersFor, withEmulated, withTrace } from "./headers.ts";
 import { failedAnswer, type HookAnswer, type HookRefused, type Hooks, reasonOf } from "./hooks.ts";
-import { awaitsReply, type HookClient, type HookSubject, hookRequest } from "./request.ts";
+import { type HookClient, type HookSubject, hookRequest } from "./request.ts";
 import {
   type Invalid,
   parseMapPublishResult,
@@ -56,7 +56,11 @@ class BackendApprover implements Approver {
     done: (answer: Answer<Hook>, nowMs: number) => void,
   ): void {
     const reading: HookReading<Hook> = readings[hook];
+    // A message has no reply.
+    const isAwaited = hook !== "message";
+    if (isAwaited) this.#await(session, 1);
     this.#ask(session, target, { hook, ...question }, nowMs, (answer, answeredMs) => {
+      if (isAwaited) this.#await(session, -1);
       const read = reading(answer, question, session, answeredMs);
       done(read.outcome === "granted" ? read : refusedBy(read, target), answeredMs);
     });
@@ -86,14 +90,11 @@ class BackendApprover implements Approver {
     const body = hookRequest(clientOf(session, target), subject, target.binaryEncoding);
     const { headers: kept = {}, traceparent } = session.identity;
     const headers = withTrace(headersFor(target, kept), traceparent);
-    const isAwaited = awaitsReply(subject.hook);
-    if (isAwaited) this.#await(session, 1);
     const { user, identity } = session;
     const asker = user === "" ? `client ${identity.client}` : `user ${user}`;
     const question = { hook: subject.hook, body, headers, asker, isWanted: () => !session.closed };
     this.#hooks.ask(target, question, nowMs, (answer, answeredMs) => {
       if (session.closed) return;
-      if (isAwaited) this.#await(session, -1);
       try {
         done(answer, answeredMs);
       } catch (error) {

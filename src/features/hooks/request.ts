@@ -66,21 +66,3 @@ function dataField(data: Payload | undefined, binary: boolean): string {
   if (data === undefined) return "";
   return binary || typeof data !== "string" ? `"b64data":"${base64(data)}"` : `"data":${data}`;
 }
-
-/** The hooks after whose question a connection that is restored has to end: the client waits for a reply (rule Q4). */
-export function awaitsReply(hook: HookName): boolean {
-  switch (hook) {
-    case "connect":
-    case "subscribe":
-    case "publish":
-    case "map_publish":
-    case "map_remove":
-    case "rpc":
-      return true;
-    case "refresh":
-    case "sub_refresh":
-    case "message":
-    case "shared_poll_refresh":
-      return false;
-  }
-}

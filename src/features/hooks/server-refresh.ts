@@ -1,13 +1,12 @@
 import { hasPassed } from "../../moment.ts";
 import type { HookTarget } from "../../config/config.ts";
-import { fitsAttachment } from "../../contract/attachment.ts";
 import type { SubscriptionSnapshot } from "../../contract/session-snapshot.ts";
 import { type HookAnswer, reasonOf } from "./hooks.ts";
 import type { HookSubject } from "./request.ts";
 import { type Life, parseRefreshResult } from "./response.ts";
 import { limits } from "../../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
-import { ttlSeconds } from "../../session/liveness.ts";
+import { changeLife, tellOfEnd } from "../../session/refresh.ts";
 import type { CommandSession, Refresh } from "../../session/ports.ts";
 import type { Subscription } from "../../session/subscription.ts";
 
@@ -144,26 +143,12 @@ function extended({ context, user }: CommandSession, reason: string, nowMs: numb
   return { expireAtSeconds: Math.floor(nowMs / 1_000) + limits.hookExtensionSeconds };
 }
 
-function extendConnection(
-  session: CommandSession,
-  { expireAtSeconds, info, meta }: Life,
-  nowMs: number,
-): void {
-  const before = session.identity.claims ?? { user: session.user, expireAtSeconds: 0 };
-  const claims = {
-    ...before,
-    expireAtSeconds,
-    ...(info === undefined ? {} : { info }),
-    ...(meta === undefined ? {} : { meta }),
-  };
-  const { snapshots, all } = session.subscriptions;
-  const fits = fitsAttachment(claims) && session.hasRoom(snapshots, claims);
+function extendConnection(session: CommandSession, life: Life, nowMs: number): void {
+  const { expireAtSeconds } = life;
   // There is no room for such an info, as there wouldn't be if a token brought it (rule B2); the life is extended.
-  session.change({ claims: fits ? claims : { ...before, expireAtSeconds } });
-  for (const subscription of all) subscription.updateInfo(session.identity);
-  if (!session.unidirectional) return;
-  const expiry = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
-  session.send(session.codec.encodePush({ type: "refresh", expiry }));
+  if (!changeLife(session, life))
+    session.change({ claims: { user: session.user, ...session.identity.claims, expireAtSeconds } });
+  if (session.unidirectional) tellOfEnd(session, expireAtSeconds, nowMs);
 }
 
 function extendSubscription(

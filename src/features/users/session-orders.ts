@@ -6,13 +6,11 @@ import type {
   RefreshOrder,
   SubscribeOrder,
 } from "../../contract/user-order.ts";
-import { fitsAttachment } from "../../contract/attachment.ts";
 import type { ServerSubscription } from "../../access/claims.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
 import { grantServerSubscription } from "../../session/grant.ts";
 import type { Grant } from "../../session/decision.ts";
-import { ttlSeconds } from "../../session/liveness.ts";
 import type { CommandSession } from "../../session/ports.ts";
 import {
   asReceived,
@@ -24,6 +22,7 @@ import {
 import type { Subscription } from "../../session/subscription.ts";
 import type { LocalTokens } from "./local-tokens.ts";
 import { endInvalid } from "./ended-tokens.ts";
+import { changeLife, tellOfEnd } from "../../session/refresh.ts";
 import { secretOf } from "../../session/unidirectional.ts";
 
 /**
@@ -266,16 +265,13 @@ function refresh(
   }
 }
 
-function change(session: CommandSession, order: RefreshOrder, nowMs: number): void {
-  const { expireAtSeconds, info } = order;
+function change(
+  session: CommandSession,
+  { expireAtSeconds, info }: RefreshOrder,
+  nowMs: number,
+): void {
   if (session.closed) return;
-  const before = session.identity.claims ?? { user: session.user, expireAtSeconds: 0 };
-  const claims = { ...before, expireAtSeconds, ...(info === undefined ? {} : { info }) };
-  const { snapshots, all } = session.subscriptions;
   // There is no room for such an info, as there wouldn't be if a token brought it (rule B2).
-  if (!fitsAttachment(claims) || !session.hasRoom(snapshots, claims)) return;
-  session.change({ claims });
-  for (const subscription of all) subscription.updateInfo(session.identity);
-  const expiry = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
-  session.send(session.codec.encodePush({ type: "refresh", expiry }));
+  if (!changeLife(session, { expireAtSeconds, ...(info === undefined ? {} : { info }) })) return;
+  tellOfEnd(session, expireAtSeconds, nowMs);
 }
