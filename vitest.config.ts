@@ -2,7 +2,7 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/support/closing-line-reporter.ts";
 import { instrumented } from "./test/support/instrumented.ts";
-import { unsetSecrets } from "./test/support/unset-secrets.ts";
+import { unsetSecrets } from "./test/support/servers/unset-secrets.ts";
 import { testConfig, testSecrets } from "./test/workers/support/test-config.ts";
 
 const workerd = () =>

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
-import { listen } from "../../support/listen.ts";
+import { listen } from "../../support/servers/listen.ts";
 import { nowMs, recordedShell } from "./recorded-shell.ts";
 
 /** Runs a command line against a server that answers every call with one result. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { bashScript, zshScript } from "../../../cli/commands/completion.ts";
 import { programOf } from "../../../cli/program.ts";
 import { table } from "../../../cli/text/table.ts";
-import { listen } from "../../support/listen.ts";
+import { listen } from "../../support/servers/listen.ts";
 import { recordedShell } from "./recorded-shell.ts";
 
 const program = programOf({

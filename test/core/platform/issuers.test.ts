@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { configurationOf } from "../../../workers/platform/configuration.ts";
 import type { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
-import { KeyServer, serving, SigningKey } from "../../support/key-server.ts";
+import { KeyServer, serving, SigningKey } from "../../support/servers/key-server.ts";
 
 const nowMs = 1_700_000_000_000;
 const secrets = {

@@ -2,8 +2,8 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { fetchKeySet } from "../../../workers/platform/key-set.ts";
-import { freePort } from "../../support/listen.ts";
-import { KeyServer, serving, SigningKey } from "../../support/key-server.ts";
+import { freePort } from "../../support/servers/listen.ts";
+import { KeyServer, serving, SigningKey } from "../../support/servers/key-server.ts";
 
 const key = new SigningKey("first");
 const keys = { outcome: "keys", keys: [expect.objectContaining({ kid: "first" })] };

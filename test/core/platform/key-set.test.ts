@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { ParsedKeySet, TokenAlgorithm } from "../../../src/access/keys.ts";
 import { limits } from "../../../src/limits.ts";
 import { fetchKeySet, KeySet } from "../../../workers/platform/key-set.ts";
-import { KeyServer, serving, SigningKey } from "../../support/key-server.ts";
+import { KeyServer, serving, SigningKey } from "../../support/servers/key-server.ts";
 
 const startMs = 1_700_000_000_000;
 const first = new SigningKey("first");

@@ -4,7 +4,7 @@ import { limits } from "../../../src/limits.ts";
 import type { TokenConfig } from "../../../src/config/config.ts";
 import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 import { configured } from "../../support/configured.ts";
-import { KeyServer, serving, SigningKey } from "../../support/key-server.ts";
+import { KeyServer, serving, SigningKey } from "../../support/servers/key-server.ts";
 
 const nowMs = 1_700_000_000_000;
 const nowSeconds = nowMs / 1000;

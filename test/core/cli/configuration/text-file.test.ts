@@ -6,7 +6,7 @@ import { checkConfiguration } from "../../../../cli/deployment/configuration-pro
 import { deploy } from "../../../../cli/build/deploy.ts";
 import { deployedSecrets, servedSecrets } from "../../../../cli/deployment/secrets.ts";
 import { encodingFault, textOf } from "../../../../cli/configuration/text-file.ts";
-import { WorkerFolder } from "../../../support/worker-folder.ts";
+import { WorkerFolder } from "../../../support/servers/worker-folder.ts";
 import { recordedShell, temporaryFolder } from "../recorded-shell.ts";
 
 const secrets =

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { secretPair } from "../../../../src/access/secrets.ts";
 import { secretUses } from "../../../../src/config/secret-uses.ts";
 import { deployedSecrets, servedSecrets } from "../../../../cli/deployment/secrets.ts";
-import { WorkerFolder } from "../../../support/worker-folder.ts";
+import { WorkerFolder } from "../../../support/servers/worker-folder.ts";
 
 const uses = secretUses(undefined);
 

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
 import { takesToken } from "../../../../cli/serve/takes-token.ts";
-import { freePort, listen } from "../../../support/listen.ts";
+import { freePort, listen } from "../../../support/servers/listen.ts";
 
 let server: Server;
 let address: string;

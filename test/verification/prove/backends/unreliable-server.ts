@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { isSigned } from "../../../support/hook-server.ts";
-import { listen } from "../../../support/listen.ts";
+import { isSigned } from "../../../support/servers/hook-server.ts";
+import { listen } from "../../../support/servers/listen.ts";
 
 /**
  * How a backend is out of order. failing: it answers every request with a status from 500 on, or 429. hanging: it takes

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { listen } from "../../../support/listen.ts";
+import { listen } from "../../../support/servers/listen.ts";
 import { Random } from "../../../support/random.ts";
 import { FaultyNetwork } from "./faulty-network.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { freePort, listen } from "../../../support/listen.ts";
+import { freePort, listen } from "../../../support/servers/listen.ts";
 import { Random } from "../../../support/random.ts";
 import { type TestSocket, ConnectedSockets } from "./connected-sockets.ts";
 import { FaultyNetwork } from "./faulty-network.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../support/listen.ts";
+import { freePort } from "../../../support/servers/listen.ts";
 import { Workerd, type WorkerdSetup } from "../../../../cli/serve/workerd.ts";
 
 /** The kinds of objects, by the names of their bindings. */
