@@ -1,6 +1,5 @@
-import type { Handler } from "hono";
-import type { AppEnv } from "./app-env.ts";
 import { respondNotFound, respondText } from "./respond.ts";
+import type { Handler } from "./routes.ts";
 
 /**
  * Serves a file of the description of the HTTP API, if `swagger.enabled` is set (rule W8). The files are the same for every
@@ -9,7 +8,7 @@ import { respondNotFound, respondText } from "./respond.ts";
  *
  * @param file in `public`, such as "/swagger.html"
  */
-export function description(file: string): Handler<AppEnv> {
+export function description(file: string): Handler {
   return async ({ env, req, var: { configured } }) => {
     if (!configured.config.swagger.enabled) return respondText(404, "swagger.enabled is not set");
     const { ASSETS: assets } = env;

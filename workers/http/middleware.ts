@@ -2,12 +2,11 @@
  * Everything that runs before a handler: the configuration, the API key, the transports that are enabled, origins, and
  * methods.
  */
-import type { MiddlewareHandler, Context } from "hono";
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
-import type { AppEnv, RefusedRequest } from "./app-env.ts";
+import type { Context, RefusedRequest } from "./context.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -23,25 +22,27 @@ import { digest } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { pageRefusal } from "../../src/access/origin.ts";
+import type { Handler } from "./routes.ts";
 
 /**
  * Logs a request that was refused (rule A13): with the reason that a handler left in `refusal`, or that the response
  * gives the backend in its header. Other statuses, such as those of scanners that try paths, are no refusals.
  */
-export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
-  await next();
-  const { res, req } = context;
-  const refusal = context.get("refusal") ?? ofResponse(res);
-  if (refusal === undefined) return;
+export const logRefusal: Handler = async (context, next) => {
+  const response = await next();
+  const { req } = context;
+  const refusal = context.get("refusal") ?? ofResponse(response);
+  if (refusal === undefined) return response;
   const [, first = "", name = "", last = ""] = req.path.split("/");
   const transport = first === "channel" ? last : name;
   const refused = calledMethod(first, name, last) ?? (transport || first);
   const channel = first === "channel" ? { channel: readable(name) } : {};
   const key = first === "api" || first === "console" ? context.get("apiKey") : undefined;
   const named = key === undefined ? {} : { key: key.name };
-  const noted = { refused, code: res.status, ...named, ...channel, ...refusal };
+  const noted = { refused, code: response.status, ...named, ...channel, ...refusal };
   context.set("noted", noted);
   noteRefusal(noted, undefined);
+  return response;
 };
 
 /** The method of the API that was called, by a backend or by the console; undefined for other paths. */
@@ -87,7 +88,7 @@ function readable(name: string): string {
  * Runs before everything else (rule A8). A Worker that lacks a setting or its objects answers every request with its
  * problems, so that the operator learns of them at the first request.
  */
-export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const configure: Handler = async (context, next) => {
   const configuration = configurationOf(context.env);
   const isConfigured = configuration.outcome === "configured";
   const collects = isConfigured && configuration.config.prometheus.counts;
@@ -112,7 +113,7 @@ const unboundByEnv = new WeakMap<Env, readonly string[]>();
 /**
  * Refuses requests while the server has too few file descriptors left (rule B10); `/health` is answered all the same.
  */
-export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const enoughDescriptors: Handler = async (context, next) => {
   const { env, req } = context;
   const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
   if (descriptors === undefined || req.path === "/health") return next();
@@ -133,7 +134,7 @@ export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next
  * it admits (rule A14). The key may be in any of three places; the first place with a right one counts. Runs before all
  * other checks, so that an attacker learns nothing about the API.
  */
-export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const authenticate: Handler = async (context, next) => {
   const configured = context.get("configured");
   const { insecure, keys } = configured.config.httpApi;
   const offered = offeredKeys(context);
@@ -154,7 +155,7 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
 };
 
 /** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */
-export async function mayReadMetrics(context: Context<AppEnv>): Promise<boolean> {
+export async function mayReadMetrics(context: Context): Promise<boolean> {
   const configured = context.get("configured");
   if (configured.config.httpApi.insecure) return true;
   const key = await keyAmong(offeredKeys(context), configured);
@@ -203,7 +204,7 @@ async function expectedKeys(configured: Configured): Promise<readonly ExpectedKe
 
 const expectedByConfiguration = new WeakMap<Configured, readonly ExpectedKey[]>();
 
-function offeredKeys(context: Context<AppEnv>): readonly string[] {
+function offeredKeys(context: Context): readonly string[] {
   const [scheme, key] = splitOnce(context.req.header("Authorization") ?? "");
   return [
     context.req.header("X-API-Key") ?? "",
@@ -221,7 +222,7 @@ function splitOnce(header: string): readonly [string, string] {
 export type Transport = keyof TransportsConfig;
 
 /** Responds 404 unless the configuration enables one of these transports; the response names the settings (rule A1). */
-export function opened(...transports: readonly Transport[]): MiddlewareHandler<AppEnv> {
+export function opened(...transports: readonly Transport[]): Handler {
   return async (context, next) => {
     const { config } = context.get("configured");
     if (transports.some((transport) => config.transports[transport])) return next();
@@ -245,20 +246,23 @@ const settings: Record<Transport, string> = {
  * docs/protocol.md 4.4). Every response to an allowed page has the headers, because the page couldn't read an error
  * without them.
  */
-export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const crossOrigin: Handler = async (context, next) => {
   const origin = context.req.raw.headers.get("Origin");
-  const allowed = !refusesPage(context);
-  if (!allowed) context.res = respondText(403, "Forbidden");
-  else if (context.req.method === "OPTIONS") context.res = preflight(context);
-  else await next();
-  context.header("Vary", "Origin", { append: true });
-  if (origin === null || !allowed) return;
-  context.header("Access-Control-Allow-Origin", origin);
-  context.header("Access-Control-Allow-Credentials", "true");
+  const isAllowed = !refusesPage(context);
+  const given = isAllowed
+    ? await (context.req.method === "OPTIONS" ? preflight(context) : next())
+    : respondText(403, "Forbidden");
+  // The headers of a fetched response are immutable.
+  const response = new Response(given.body, given);
+  response.headers.append("Vary", "Origin");
+  if (origin === null || !isAllowed) return response;
+  response.headers.set("Access-Control-Allow-Origin", origin);
+  response.headers.set("Access-Control-Allow-Credentials", "true");
+  return response;
 };
 
 /** Whether a browser's request may not connect (rule A6); then the log gets the reason. */
-export function refusesPage(context: Context<AppEnv>): boolean {
+export function refusesPage(context: Context): boolean {
   const { headers } = context.req.raw;
   const page = {
     origin: headers.get("Origin"),
@@ -273,7 +277,7 @@ export function refusesPage(context: Context<AppEnv>): boolean {
 }
 
 /** Answers a preflight request. GET isn't listed, because it is always allowed. */
-function preflight(context: Context<AppEnv>): Response {
+function preflight(context: Context): Response {
   const requested = context.req.raw.headers.get("Access-Control-Request-Headers") ?? "";
   const headers = new Headers({
     "Access-Control-Allow-Methods": "POST, OPTIONS",
@@ -284,7 +288,7 @@ function preflight(context: Context<AppEnv>): Response {
 }
 
 /** Responds 405 to all other methods. The request's own method is checked, because the router treats HEAD as GET. */
-export function onlyMethods(...allowed: readonly string[]): MiddlewareHandler<AppEnv> {
+export function onlyMethods(...allowed: readonly string[]): Handler {
   return async (context, next) =>
     allowed.includes(context.req.method) ? next() : respondMethodNotAllowed(allowed);
 }
@@ -293,7 +297,7 @@ export function onlyMethods(...allowed: readonly string[]): MiddlewareHandler<Ap
  * Responds 426 to everything but a WebSocket handshake. The method is checked too, because the router treats HEAD as
  * GET.
  */
-export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const onlyUpgrade: Handler = async (context, next) => {
   const { method } = context.req;
   const upgrade = context.req.header("Upgrade") ?? "";
   return method === "GET" && upgrade.toLowerCase() === "websocket"
@@ -305,7 +309,7 @@ export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
  * `GET /keepalive-websocket.js` and `GET /messagepack-centrifuge.js`: classes for clients, which pages of any origin can
  * import.
  */
-export async function clientScript(context: Context<AppEnv>): Promise<Response> {
+export async function clientScript(context: Context): Promise<Response> {
   const { ASSETS: assets } = context.env;
   if (assets === undefined) return respondNotFound();
   const asset = await assets.fetch(context.req.raw);
