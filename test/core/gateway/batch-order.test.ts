@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BatchBuffer } from "../../../src/gateway/batch-order.ts";
 import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
-import { at, entry } from "./followed-channel.ts";
+import { at, entry } from "./support/followed-channel.ts";
 
 const bytesMax = 10_000;
 

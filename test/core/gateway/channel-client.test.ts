@@ -4,7 +4,7 @@ import { limits } from "../../../src/limits.ts";
 import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
 import { ChannelClient } from "../../../src/gateway/channel-client.ts";
 import { json } from "../api/channel-config.ts";
-import { ScriptedPort } from "./scripted-port.ts";
+import { ScriptedPort } from "./support/scripted-port.ts";
 
 describe("a channel client", () => {
   it("[O6] sends the requests that come during a call in the next one, and answers in order", () => {

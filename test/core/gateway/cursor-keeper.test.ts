@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { at, entry, following, read, said, subscribed } from "./followed-channel.ts";
-import { RecordingSubscription } from "./recording-subscription.ts";
+import { at, entry, following, read, said, subscribed } from "./support/followed-channel.ts";
+import { RecordingSubscription } from "./support/recording-subscription.ts";
 
 describe("a gateway's cursor across hibernation", () => {
   it("[L7] notes how far it is in one attachment, after each batch", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isBeyond, cursorBefore } from "../../../src/gateway/cursor.ts";
-import { at, entry, said } from "./followed-channel.ts";
+import { at, entry, said } from "./support/followed-channel.ts";
 
 describe("a gateway's cursor", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
-import { at, entry, subscribed } from "./followed-channel.ts";
+import { at, entry, subscribed } from "./support/followed-channel.ts";
 
 /** The first change of a stream, which names the stream. */
 function firstChange(epoch: string): RelayEntry {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { at, type FollowedChannel, read, subscribed } from "./followed-channel.ts";
-import type { RecordingSubscription } from "./recording-subscription.ts";
+import { at, type FollowedChannel, read, subscribed } from "./support/followed-channel.ts";
+import type { RecordingSubscription } from "./support/recording-subscription.ts";
 
 describe("a publisher that is subscribed to the channel", () => {
   it("[O4] answers a publisher once its publication is with the subscribers", () => {

@@ -6,8 +6,8 @@ import type { RelayBatch, RelayBatchReply } from "../../../src/contract/relay-ba
 import type { SubscribeReply } from "../../../src/session/channels.ts";
 import { configured } from "../../support/configured.ts";
 import { textOf } from "../../support/text-of.ts";
-import { ModelChannel } from "./model-channel.ts";
-import { RecordingSubscription } from "./recording-subscription.ts";
+import { ModelChannel } from "./support/model-channel.ts";
+import { RecordingSubscription } from "./support/recording-subscription.ts";
 
 /**
  * Everything at once, in any order: publications, removals, crashes of the channel object, lost streams, lost, late and

@@ -13,8 +13,8 @@ import {
   read,
   said,
   subscribed,
-} from "./followed-channel.ts";
-import { RecordingSubscription } from "./recording-subscription.ts";
+} from "./support/followed-channel.ts";
+import { RecordingSubscription } from "./support/recording-subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 
 describe("a channel without history", () => {

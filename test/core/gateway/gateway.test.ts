@@ -4,9 +4,9 @@ import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
-import { at, entry, following, publication, said } from "./followed-channel.ts";
-import { batch, GatewayFixture } from "./gateway-fixture.ts";
-import type { RecordingSubscription } from "./recording-subscription.ts";
+import { at, entry, following, publication, said } from "./support/followed-channel.ts";
+import { batch, GatewayFixture } from "./support/gateway-fixture.ts";
+import type { RecordingSubscription } from "./support/recording-subscription.ts";
 
 describe("frames to many", () => {
   it("[F6] of several channels take turns, slice by slice", () => {

@@ -4,8 +4,8 @@ import { plainMapPublish } from "../../../src/contract/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";
-import { at, following, publication, said } from "./followed-channel.ts";
-import { GatewayFixture } from "./gateway-fixture.ts";
+import { at, following, publication, said } from "./support/followed-channel.ts";
+import { GatewayFixture } from "./support/gateway-fixture.ts";
 
 const map = { mode: "ephemeral", key_ttl: "1m", remove_client_on_unsubscribe: true };
 const channel = {

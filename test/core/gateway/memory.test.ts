@@ -3,9 +3,9 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
-import { at, following, read, said } from "./followed-channel.ts";
-import type { RecordingSubscription } from "./recording-subscription.ts";
-import { GatewayFixture } from "./gateway-fixture.ts";
+import { at, following, read, said } from "./support/followed-channel.ts";
+import type { RecordingSubscription } from "./support/recording-subscription.ts";
+import { GatewayFixture } from "./support/gateway-fixture.ts";
 
 describe("the memory of a gateway", () => {
   it("[G7] takes no more clients, and then no more subscriptions, when it holds too much", () => {

@@ -4,7 +4,7 @@ import type { MapPageQuery } from "../../../src/contract/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import { GatewayFixture } from "./gateway-fixture.ts";
+import { GatewayFixture } from "./support/gateway-fixture.ts";
 
 const position = { epoch: "e", offset: 5 };
 const first: MapPageQuery = { cursor: "", limit: 10 };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { at, FollowedChannel, following, read } from "./followed-channel.ts";
+import { at, FollowedChannel, following, read } from "./support/followed-channel.ts";
 import {
   replyTo,
   freshAt,
   subscribing,
   recoveredAt,
   subscribedAtFive,
-} from "./subscribing-client.ts";
-import { RecordingSubscription } from "./recording-subscription.ts";
+} from "./support/subscribing-client.ts";
+import { RecordingSubscription } from "./support/recording-subscription.ts";
 
 describe("a subscribe with cache recovery", () => {
   it("[L6] gets it, read once for all", () => {

@@ -3,15 +3,22 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
-import { at, entry, FollowedChannel, following, publication, read } from "./followed-channel.ts";
+import {
+  at,
+  entry,
+  FollowedChannel,
+  following,
+  publication,
+  read,
+} from "./support/followed-channel.ts";
 import {
   replyTo,
   freshAt,
   subscribing,
   recoveredAt,
   subscribedAtFive,
-} from "./subscribing-client.ts";
-import { RecordingSubscription } from "./recording-subscription.ts";
+} from "./support/subscribing-client.ts";
+import { RecordingSubscription } from "./support/recording-subscription.ts";
 
 describe("the first subscribe", () => {
   it("[L6] asks once to follow, however many come meanwhile", () => {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Pools } from "../../../src/gateway/pool.ts";
 import { limits } from "../../../src/limits.ts";
-import { ModelPool } from "./model-pool.ts";
+import { ModelPool } from "./support/model-pool.ts";
 
 const pool = "eu";
 const connectionsMax = 20;

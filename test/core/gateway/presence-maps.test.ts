@@ -3,8 +3,8 @@ import { replyToRequests } from "../../../src/channel/relay-replies.ts";
 import { PresenceTeller } from "../../../src/channel/presence-teller.ts";
 import { openChannel } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { following } from "./followed-channel.ts";
-import { GatewayFixture } from "./gateway-fixture.ts";
+import { following } from "./support/followed-channel.ts";
+import { GatewayFixture } from "./support/gateway-fixture.ts";
 
 const map = { mode: "ephemeral", key_ttl: "1m" };
 const channel = {

@@ -1,5 +1,5 @@
 import type { ChannelOpened } from "./history-event.ts";
-import { Order } from "./order.ts";
+import { Order } from "./deliveries/order.ts";
 import type { PublicationRecord } from "./publication-record.ts";
 import { StreamRecord } from "./stream-record.ts";
 import { SubscriptionRecord } from "./subscription-record.ts";

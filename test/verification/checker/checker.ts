@@ -10,13 +10,13 @@ import type {
   StreamForgotten,
   Subscribed,
 } from "./history-event.ts";
-import { Maps } from "./maps.ts";
-import { takePositioned } from "./positioned-deliveries.ts";
+import { Maps } from "./maps/maps.ts";
+import { takePositioned } from "./deliveries/positioned-deliveries.ts";
 import { comparePresence } from "./presence.ts";
 import { acknowledge, decide, invoke, leaveOpen, refuse } from "./publishes.ts";
 import { begin, end, type CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
-import { takeUnpositioned } from "./unpositioned-deliveries.ts";
+import { takeUnpositioned } from "./deliveries/unpositioned-deliveries.ts";
 import type { CheckResult } from "./check-result.ts";
 import { ToldEvents } from "./told-events.ts";
 import { UserOrders } from "./user-orders.ts";

@@ -1,8 +1,8 @@
 import type { ChannelRecord } from "./channel-record.ts";
-import { reportLoss, loseGaps } from "./positioned-deliveries.ts";
+import { reportLoss, loseGaps } from "./deliveries/positioned-deliveries.ts";
 import type { StreamRecord } from "./stream-record.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
-import { loseMissing, miss } from "./unpositioned-deliveries.ts";
+import { loseMissing, miss } from "./deliveries/unpositioned-deliveries.ts";
 import type { Violations } from "./violations.ts";
 
 /** Checks that a subscriber received every publication. Called when everything has settled. */

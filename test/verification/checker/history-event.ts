@@ -1,4 +1,4 @@
-import type { MapEvent } from "./map-event.ts";
+import type { MapEvent } from "./maps/map-event.ts";
 
 /**
  * A history: what publishers, subscribers and the fault maker did and observed, as events in the order of their times.

@@ -1,6 +1,6 @@
 import type { ChannelRecord } from "./channel-record.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
-import { miss } from "./unpositioned-deliveries.ts";
+import { miss } from "./deliveries/unpositioned-deliveries.ts";
 import type { Violations } from "./violations.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ReceivedEdge } from "./order.ts";
+import type { ReceivedEdge } from "./deliveries/order.ts";
 import type { StreamRecord } from "./stream-record.ts";
 
 /** What the history says about one publish and its publication. */

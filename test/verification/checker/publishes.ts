@@ -6,11 +6,11 @@ import type {
   PublishRefused,
   PublishUnknown,
 } from "./history-event.ts";
-import { place } from "./offsets.ts";
+import { place } from "./deliveries/offsets.ts";
 import { invoked, type PublicationRecord } from "./publication-record.ts";
 import type { CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
-import { hasReceived } from "./unpositioned-deliveries.ts";
+import { hasReceived } from "./deliveries/unpositioned-deliveries.ts";
 import type { Violations } from "./violations.ts";
 
 /** A publish begins. */

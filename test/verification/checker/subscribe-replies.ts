@@ -1,10 +1,10 @@
 import type { ChannelRecord } from "./channel-record.ts";
 import { checkOverdue } from "./overdue.ts";
 import type { Subscribed } from "./history-event.ts";
-import { loseGaps } from "./positioned-deliveries.ts";
+import { loseGaps } from "./deliveries/positioned-deliveries.ts";
 import type { StreamRecord } from "./stream-record.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
-import { loseMissing } from "./unpositioned-deliveries.ts";
+import { loseMissing } from "./deliveries/unpositioned-deliveries.ts";
 import type { ViolationKind } from "./check-result.ts";
 import type { Violations } from "./violations.ts";
 

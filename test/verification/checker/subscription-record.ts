@@ -1,5 +1,5 @@
 import type { LossPlace } from "./check-result.ts";
-import { RankSet } from "./rank-set.ts";
+import { RankSet } from "./deliveries/rank-set.ts";
 import type { PublicationRecord } from "./publication-record.ts";
 import type { StreamRecord } from "./stream-record.ts";
 

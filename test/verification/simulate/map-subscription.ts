@@ -1,4 +1,4 @@
-import type { MapEntryTold } from "../checker/map-event.ts";
+import type { MapEntryTold } from "../checker/maps/map-event.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import {

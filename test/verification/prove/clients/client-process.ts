@@ -4,7 +4,7 @@ import { Recorder } from "../history/recorder.ts";
 import type { Answer, Order, Progress } from "./order.ts";
 import { MapSubscriber } from "./map-subscriber.ts";
 import { type ClientsPlan, checkPlan } from "./plan.ts";
-import { RawSubscriber } from "./raw-subscriber.ts";
+import { RawSubscriber } from "./raw/raw-subscriber.ts";
 import { SdkSubscriber } from "./sdk-subscriber.ts";
 import { type Subscriber, tickMs } from "./subscriber.ts";
 import { ClientRecorder } from "./client-recorder.ts";

@@ -5,7 +5,7 @@ import {
   type SubscribedContext,
 } from "centrifuge";
 import type { Random } from "../../../support/random.ts";
-import type { MapEntryTold } from "../../checker/map-event.ts";
+import type { MapEntryTold } from "../../checker/maps/map-event.ts";
 import { microseconds } from "../history/clock.ts";
 import { longestMs, shortestMs } from "./backoff.ts";
 import type { ClientRecorder } from "./client-recorder.ts";

@@ -1,5 +1,5 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
-import type { MapEntryTold } from "../../checker/map-event.ts";
+import type { MapEntryTold } from "../../checker/maps/map-event.ts";
 import type { EdnProcesses } from "./edn-processes.ts";
 
 /**
