@@ -69,7 +69,7 @@ const ownFiles: readonly string[] = [
   "workers/http/context.ts",
   "workers/http/metrics.ts",
   "workers/http/middleware.ts",
-  "workers/http/respond.ts",
+  "workers/http/responses.ts",
   "workers/http/routes.ts",
   "workers/objects/channel-object.ts",
   "workers/objects/durable-platform.ts",

@@ -1,6 +1,6 @@
 /** The methods that act on one channel each, and `broadcast` (docs/protocol.md 6.2). */
 import { limits } from "../../src/limits.ts";
-import { channelNote, positionNotes } from "./fields.ts";
+import { channelNote, positionNotes } from "./shared-notes.ts";
 import type { MethodNotes } from "./method.ts";
 import type { FieldNote } from "./request.ts";
 import {

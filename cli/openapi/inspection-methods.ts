@@ -1,6 +1,6 @@
 /** The methods that ask what became of a publication and how objects are, and which events objects keep (docs/protocol.md 6.2). */
 import { limits } from "../../src/limits.ts";
-import { channelNote } from "./fields.ts";
+import { channelNote } from "./shared-notes.ts";
 import type { MethodNotes } from "./method.ts";
 import {
   count,

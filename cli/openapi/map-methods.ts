@@ -1,7 +1,7 @@
 /** The methods of maps, and `shared_poll_publish` (docs/protocol.md 6.2). */
 import { limits } from "../../src/limits.ts";
 import { hasPayload, publicationNotes, publicationTexts } from "./channel-methods.ts";
-import { channelNote, positionNotes } from "./fields.ts";
+import { channelNote, positionNotes } from "./shared-notes.ts";
 import type { MethodNotes } from "./method.ts";
 import type { FieldNote } from "./request.ts";
 import { count, flag, large, listOf, object, reference, text } from "./schema.ts";

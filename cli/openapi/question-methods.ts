@@ -1,6 +1,6 @@
 /** The methods that ask who is connected and where, and those for users' status (docs/protocol.md 6.2). */
 import { limits } from "../../src/limits.ts";
-import { pageNotes, userNote, usersNote } from "./fields.ts";
+import { pageNotes, userNote, usersNote } from "./shared-notes.ts";
 import type { MethodNotes } from "./method.ts";
 import { flag, listOf, mapOf, object, reference, text } from "./schema.ts";
 

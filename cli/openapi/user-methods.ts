@@ -1,6 +1,13 @@
 /** The methods that give orders for the connections of a user, or for tokens (docs/protocol.md 6.2). */
 import { limits } from "../../src/limits.ts";
-import { channelNote, endNote, positionNotes, rawNotes, targetNotes, userNote } from "./fields.ts";
+import {
+  channelNote,
+  endNote,
+  positionNotes,
+  rawNotes,
+  targetNotes,
+  userNote,
+} from "./shared-notes.ts";
 import type { MethodNotes } from "./method.ts";
 import type { FieldNote } from "./request.ts";
 

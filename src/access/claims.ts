@@ -15,7 +15,7 @@ export interface ConnectionClaims {
   readonly info?: JsonText;
   /** What `caps` allows beside the options of namespaces, as text for `capabilitiesOn`; absent if it allows nothing. */
   readonly capabilities?: string;
-  /** Told to backends whose hooks ask for it (docs/protocol.md 7), and to nobody else; absent if none does. */
+  /** Sent to backends whose hooks ask for it (docs/protocol.md 7), and to nobody else; absent if none does. */
   readonly meta?: JsonText;
   /** The server-side subscriptions of the connection; absent if the token names none. */
   readonly subscriptions?: readonly ServerSubscription[];

@@ -29,8 +29,8 @@ export class RefusalTrail {
 
   /** The last refusals, newest first. */
   last(count: number): readonly Readonly<RememberedRefusal>[] {
-    const told = Math.min(count, this.#max);
-    return told === 0 ? [] : this.#kept.slice(-told).toReversed();
+    const listed = Math.min(count, this.#max);
+    return listed === 0 ? [] : this.#kept.slice(-listed).toReversed();
   }
 
   /** The last refusals, newest first; the trail forgets all of them. */

@@ -1,7 +1,7 @@
 /**
  * The answers of the HTTP API: one for each entry of a request, collected from the calls to the channels' objects, put
  * in the order of the request (rule W3) and written as JSON. The edge chooses the statuses of whole responses
- * (`workers/http/respond.ts`).
+ * (`workers/http/responses.ts`).
  */
 import { operationOf } from "../access/operations.ts";
 import { limits } from "../limits.ts";

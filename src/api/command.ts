@@ -88,7 +88,7 @@ export interface InspectQuestion {
   readonly channel: string;
   /** The object's node (docs/protocol.md 4.3). */
   readonly object: string;
-  /** How many of the last refusals are told. */
+  /** How many of the last refusals are listed. */
   readonly refusals: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pages of what the directory's shards tell: the gateways of `info`, and the channels of `channels` (rules U23 and U24).
- * A page is made in two steps. The shards tell which names come next, and the edge asks them for the rest of those that
+ * Pages of what the directory's shards list: the gateways of `info`, and the channels of `channels` (rules U23 and U24).
+ * A page is made in two steps. The shards name what comes next, and the edge asks them for the rest of those that
  * are on the page.
  */
 import type {
@@ -16,7 +16,7 @@ import { compareNames, firstChannels } from "../features/users/channel-counts.ts
 import { version } from "../version.ts";
 import type { Page } from "./command.ts";
 
-/** How many names each shard has to tell, so that the edge knows whether another page follows. */
+/** How many names each shard has to give, so that the edge knows whether another page follows. */
 export function namesForPage({ limit }: Page): number {
   return limit + 1;
 }
@@ -24,7 +24,7 @@ export function namesForPage({ limit }: Page): number {
 /** The answer of each shard to the first step, by its number; undefined for none in time. */
 type ShardAnswers<Answer> = readonly (Answer | undefined)[];
 
-/** The names to be asked about in the second step, by the number of the shard that told them. */
+/** The names to be asked about in the second step, by the number of the shard that named them. */
 export type AskedShards = ReadonlyMap<number, readonly string[]>;
 
 /** The gateways of a page. */

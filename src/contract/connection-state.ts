@@ -1,8 +1,8 @@
 import type { StreamPosition } from "../protocol/publication.ts";
 
 /**
- * A connection as backends are shown it (rule U20). The objects that hold connections of a user tell the user's home,
- * and the home tells the edge. During a deploy the sides may be one release apart (rule V1): fields are only added, and
+ * A connection as backends are shown it (rule U20). The objects that hold connections of a user report them to the user's home,
+ * and the home reports them to the edge. During a deploy the sides may be one release apart (rule V1): fields are only added, and
  * the absence of an added field has a meaning. Neither a token nor `info` is among them.
  */
 export interface ConnectionState {

@@ -51,7 +51,7 @@ export interface Handover {
 
 /** What the edge's question to a backend leaves for the object. */
 export interface AskedAtUpgrade {
-  /** The connection's ID, which the backend was told: a UUID. */
+  /** The connection's ID, which the backend knows: a UUID. */
   readonly client: string;
   /** For the connect reply; absent if the backend gave none. */
   readonly data?: JsonText;

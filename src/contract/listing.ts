@@ -1,5 +1,5 @@
 /**
- * What the directory and the objects that it lists tell each other, and the edge (rules U22 to U24). The directory lists
+ * What the directory and the objects that it lists report to each other, and to the edge (rules U22 to U24). The directory lists
  * each object that holds connections. During a deploy the sides may be one release apart (rule V1): fields are only
  * added, and the absence of an added field has a meaning.
  */
@@ -10,7 +10,7 @@ export interface ChannelsQuery {
   readonly pattern: string;
   /** Only names after this one, by their code points; "" for all. */
   readonly after: string;
-  /** How many names are told at most, the first ones. */
+  /** How many names are listed at most, the first ones. */
   readonly limit: number;
 }
 

@@ -71,14 +71,14 @@ export interface SessionCalls {
    */
   connections(key: string): Promise<HeldConnections>;
   /**
-   * Tells which of these users have connections here, for their home (rules U15, U25).
+   * Says which of these users have connections here, for their home (rules U15, U25).
    *
    * @param users the keys of users and tokens; a token is among the answer if something was made with it
    */
   online(users: readonly string[]): Promise<OnlineUsers>;
-  /** Tells what the object knows of the way of a publication (rules Y1 and Y2). */
+  /** Reports what the object knows of the way of a publication (rules Y1 and Y2). */
   trail(query: TrailQuery): Promise<TrailAnswer>;
-  /** Tells the object's live state (rule Y4). */
+  /** Reports the object's live state (rule Y4). */
   inspect(query: StateQuery): Promise<ObjectState>;
   /**
    * Reads the object's events after a number, oldest first, for the edge (rule E5).
@@ -185,7 +185,7 @@ export interface HomeCalls {
   /**
    * The last connections of these users on an object have ended: notes that they were online until now (rule U26).
    *
-   * @param left the users whom the home has to ask the object about, where a backend is told who is online (rule E17);
+   * @param left the users whom the home has to ask the object about, where a backend gets events of who is online (rule E17);
    *             absent where it isn't
    */
   ended(users: readonly string[], left?: LeftUsers): Promise<void>;
@@ -193,7 +193,7 @@ export interface HomeCalls {
   eventsAfter(since: number, limit: number): Promise<readonly string[]>;
   /** Notes that these users are active, and what their state is (rule U25). */
   updateStatus(users: readonly string[], state: string): Promise<void>;
-  /** Tells when these users were active and online. */
+  /** Reports when these users were active and online. */
   statuses(users: readonly string[]): Promise<UserStatusAnswer>;
   /** Forgets when these users were active and online. */
   deleteStatus(users: readonly string[]): Promise<void>;
@@ -222,8 +222,8 @@ export interface DirectoryCalls {
 export interface MetricsCalls {
   /** Adds what an object or an isolate of the edge has counted since its last report. */
   report(report: MetricsReport): Promise<void>;
-  /** Tells all that was reported to this object. */
+  /** Gives all that was reported to this object. */
   collected(): Promise<CollectedMetrics>;
-  /** Tells the last refusals that were reported, newest first (rule Y6). */
+  /** Gives the last refusals that were reported, newest first (rule Y6). */
   refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
 }

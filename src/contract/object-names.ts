@@ -8,7 +8,7 @@ export type GatewayAddress =
 
 /**
  * A gateway's name: `<region>/<index>` or `channel/<channel>/<index>`. It has to be at most 1,024 bytes long, because
- * the platform doesn't tell an object a longer name.
+ * the platform doesn't give an object a longer name.
  */
 export function gatewayName(gateway: GatewayAddress): string {
   const { kind, index } = gateway;

@@ -6,9 +6,9 @@ import type { ClosedConnection, GatewayProgress } from "./trail.ts";
  * (rule V1): fields are only added, and the absence of an added field has a meaning.
  */
 export interface StateQuery {
-  /** The channel that a gateway is to tell of; absent: none. A channel's object always tells of its own. */
+  /** The channel that a gateway is to report; absent: none. A channel's object always reports its own. */
   readonly channel?: string;
-  /** How many of the last refusals are told. */
+  /** How many of the last refusals are reported. */
   readonly refusals: number;
 }
 

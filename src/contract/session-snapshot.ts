@@ -124,9 +124,9 @@ export interface SubscriptionSnapshot {
   readonly hearsJoinLeave: boolean;
   /** The server made the subscription, so the connection ends with it. */
   readonly serverSide?: boolean;
-  /** The client was told that it can recover, and so is positioned, too. Absent: it wasn't. */
+  /** The subscribe reply said that the client can recover, and so is positioned, too. Absent: it didn't. */
   readonly recoverable?: true;
-  /** The client was told that it is positioned, and not that it can recover. Absent: it wasn't. */
+  /** The subscribe reply said that the client is positioned, and not that it can recover. Absent: it didn't. */
   readonly positioned?: true;
   /** A backend ordered the subscription (rule U7), so the token that a refresh brings doesn't name it. */
   readonly ordered?: true;

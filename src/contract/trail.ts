@@ -1,7 +1,7 @@
 import type { StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
- * What objects tell of the way of one publication (rules Y1 to Y3): the edge asks the channel's object, then the gateways
+ * What objects report of the way of one publication (rules Y1 to Y3): the edge asks the channel's object, then the gateways
  * that follow the channel and those that hold connections of the asked user. During a deploy the sides may be one release
  * apart (rule V1): fields are only added, and the absence of an added field has a meaning. No payload is among them.
  */
@@ -9,9 +9,9 @@ export interface TrailQuery {
   readonly channel: string;
   /** Of the publication. */
   readonly offset: number;
-  /** Connections of this user are told of; absent: the one of `client`. */
+  /** Connections of this user are reported; absent: the one of `client`. */
   readonly user?: string;
-  /** The connection with this ID is told of; absent: all of `user`. */
+  /** The connection with this ID is reported; absent: all of `user`. */
   readonly client?: string;
   /** The tags of the publication, for filters; absent if they aren't known, which isn't the same as none. */
   readonly tags?: Tags;
@@ -43,7 +43,7 @@ export interface TrailAnswer {
   readonly closes: readonly ClosedConnection[];
   /** Subscriptions to the channel that began or ended on the asked connections, oldest first. */
   readonly notes: readonly SubscriptionNote[];
-  /** There are more of these than are told; absent: there aren't. */
+  /** There are more of these than are reported; absent: there aren't. */
   readonly incomplete?: true;
   /** What the channel's own object knows beside that; absent of a gateway. */
   readonly channel?: ChannelTrail;
@@ -70,7 +70,7 @@ export interface KnownPublication {
   /** When it was known to be durable, ms since 1970; absent: it isn't yet, or the time is no longer known. */
   readonly committedAtMs?: number;
   readonly by: Publisher;
-  /** It is told from the history alone, because the object doesn't remember it; absent: it does. */
+  /** It is known from the history alone, because the object doesn't remember it; absent: it does. */
   readonly stored?: true;
 }
 
@@ -96,7 +96,7 @@ export interface GatewayProgress {
   readonly told?: GatewayTold;
 }
 
-/** The calls with which a gateway was told of a publication. */
+/** The calls that brought a publication to a gateway. */
 export interface GatewayTold {
   /** When the first one began, ms since 1970. */
   readonly begunAtMs: number;
@@ -126,7 +126,7 @@ export interface SentFrame {
 /** A gateway has taken a publication. */
 export interface TakenPublication {
   readonly atMs: number;
-  /** It had missed the publication, and has read it; absent: the channel's object told it. */
+  /** It had missed the publication, and has read it; absent: the channel's object sent it. */
   readonly read?: true;
 }
 
@@ -161,7 +161,7 @@ export interface SubscriptionNote {
   readonly sinceOffset?: number;
   readonly recovered?: boolean;
   readonly recoveredPublications?: number;
-  /** Of an end: the code that the client was told; 0 if the client ended it. */
+  /** Of an end: the code that the client got; 0 if the client ended it. */
   readonly code?: number;
 }
 

@@ -7,7 +7,7 @@ import { refusesPage } from "./middleware.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
 import { askAboutClient, type ConnectHookOutcome, asksAtUpgrade } from "./connect-hook.ts";
 import { addressOf } from "./endpoints.ts";
-import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
+import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
 import { fitHeaders, handshakeHeaders } from "../../src/features/hooks/headers.ts";
 import type { Context } from "./context.ts";
 

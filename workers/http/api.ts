@@ -1,6 +1,6 @@
 /**
  * The handlers of the HTTP API (docs/protocol.md 6). Each parses its request, calls the channels' objects, and
- * responds. Parsing, the plan of the calls and the answers are in `src/api`, and all statuses are in `respond.ts`.
+ * responds. Parsing, the plan of the calls and the answers are in `src/api`, and all statuses are in `responses.ts`.
  */
 import type { CommandName } from "../../src/access/operations.ts";
 import { parseBroadcast } from "../../src/api/publish.ts";
@@ -32,7 +32,7 @@ import {
   respondAnswers,
   respondMalformed,
   respondCall,
-} from "./respond.ts";
+} from "./responses.ts";
 import { parseBatch } from "../../src/api/batch.ts";
 import { parseLegacy } from "../../src/api/legacy.ts";
 import { readBody } from "./body.ts";
@@ -41,7 +41,7 @@ import { availableEntry } from "../../src/api/order.ts";
 import { isHolderOrder } from "../../src/contract/user-order.ts";
 import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
 import { objectOf } from "./emulation.ts";
-import { askQuestion } from "./questions.ts";
+import { askQuestion } from "./backend-questions.ts";
 import { carriesCounts, carryCounts } from "./metrics.ts";
 import {
   type ChannelAnswers,

@@ -33,7 +33,7 @@ import { measure, showMetrics } from "./metrics.ts";
 import { poll } from "./poll.ts";
 import { missingProMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
-import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
+import { respondHealthy, respondInternalError, respondNotFound } from "./responses.ts";
 import { type Handler, Routes } from "./routes.ts";
 import { webSocket } from "./websocket.ts";
 

@@ -3,7 +3,7 @@ import { messagePackToJson } from "../../src/api/messagepack.ts";
 import { limits } from "../../src/limits.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
-import { respondMalformed, respondTooLarge, respondTooSlow } from "./respond.ts";
+import { respondMalformed, respondTooLarge, respondTooSlow } from "./responses.ts";
 import { boundedBytes } from "../platform/bounded-bytes.ts";
 import type { Handler } from "./routes.ts";
 
@@ -66,7 +66,7 @@ const openBodies = new Map<() => void, number>();
  * Reads a request body of at most so many bytes. It is refused with 413 if it is longer, and with 408 if it hasn't ended
  * after `limits.bodyMs` (rule B20).
  *
- * @param opened is told what cuts the body, and gives what to call at its end
+ * @param opened takes what cuts the body, and gives what to call at its end
  */
 async function requestBytes(
   { body, headers }: Request,

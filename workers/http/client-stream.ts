@@ -14,8 +14,8 @@ import { ByteQueue, StreamBudget } from "./stream-buffer.ts";
 export class ClientStream {
   readonly #setup: ClientStreamSetup;
   readonly #body = new BoundedBody(() => this.#abandoned());
-  /** The bytes that are held back while the client isn't connected; undefined once the client is connected. */
-  #held: Uint8Array[] | undefined = [];
+  /** The bytes that are withheld while the client isn't connected; undefined once the client is connected. */
+  #withheld: Uint8Array[] | undefined = [];
   #releaseTimer: number | null = null;
   #pingTimer: number | null = null;
   #probeTimer: number | null = null;
@@ -54,7 +54,7 @@ export class ClientStream {
       return;
     }
     const frame = typeof data === "string" ? data : new Uint8Array(data);
-    if (this.#held !== undefined && isConnected(frame)) this.#held = undefined;
+    if (this.#withheld !== undefined && isConnected(frame)) this.#withheld = undefined;
     this.#deliver(this.#setup.format.encode(frame));
   }
 
@@ -65,11 +65,11 @@ export class ClientStream {
   }
 
   #deliver(bytes: Uint8Array): void {
-    if (this.#held === undefined) {
+    if (this.#withheld === undefined) {
       this.#write(bytes);
       return;
     }
-    this.#held.push(bytes);
+    this.#withheld.push(bytes);
     this.#releaseLater();
   }
 
@@ -79,11 +79,11 @@ export class ClientStream {
     this.#closed = true;
     // Without a disconnect code the client should reconnect, which it does if the stream just ends.
     if (code !== undefined && isDisconnectCode(code.code)) this.#deliver(this.#disconnect(code));
-    if (this.#held === undefined) this.#end();
+    if (this.#withheld === undefined) this.#end();
     else this.#releaseLater();
   }
 
-  /** Sends a client that isn't connected the bytes that were held back, but not before their time (rule T5). */
+  /** Sends a client that isn't connected the bytes that were withheld, but not before their time (rule T5). */
   #releaseLater(): void {
     if (this.#releaseTimer !== null) return;
     const delayMs = limits.refusedStreamDelayMs * (1 + Math.random());
@@ -93,7 +93,7 @@ export class ClientStream {
 
   #release(): void {
     this.#releaseTimer = null;
-    for (const bytes of this.#held?.splice(0) ?? []) this.#body.write(bytes);
+    for (const bytes of this.#withheld?.splice(0) ?? []) this.#body.write(bytes);
     if (this.#closed) this.#end();
   }
 
@@ -135,7 +135,7 @@ export class ClientStream {
       }
       this.#pingAfter(pingIntervalMs);
       if (socket.readyState === WebSocket.OPEN) socket.send(keepalive.request);
-      if (this.#held !== undefined) return;
+      if (this.#withheld !== undefined) return;
       if (this.#awaitsPong === false) this.#awaitsPong = true;
       this.#write(format.encode(codec.ping));
     }, waitMs);

@@ -26,14 +26,14 @@ import { sendQuestion } from "../platform/hook-entrypoint.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
-import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
+import { busyRetrySeconds, respondBusy, respondText } from "./responses.ts";
 import { SharedHooks } from "./shared-hooks.ts";
 import type { Context } from "./context.ts";
 
 /** What the edge knows of a client, after a backend was asked about it. */
 export type ConnectHookOutcome =
   | ({ readonly outcome: "admitted" } & Admitted)
-  /** The client is to be told so as an object would tell it. */
+  /** The client gets the refusal as an object would send it. */
   | { readonly outcome: "refused"; readonly refusal: HookRefusal }
   /** The request is answered before there is a connection. */
   | { readonly outcome: "answered"; readonly response: Response };
@@ -156,7 +156,7 @@ function edgeOf(configured: Configured): Edge {
 
 const edges = new WeakMap<Configured, Edge>();
 
-/** What the object is told: the headers of further hooks only, and what the backend gave. */
+/** What the object gets: the headers of further hooks only, and what the backend gave. */
 function handedOver(
   { hooks }: Config,
   { headers: http, traceparent, address }: Admitted,
@@ -174,7 +174,7 @@ function handedOver(
   return { ...rest, claims, asked: { client, ...(data === undefined ? {} : { data }) } };
 }
 
-/** Whether the object can be told, and keep it until the client's connect (rule B2). */
+/** Whether the object can take it, and keep it until the client's connect (rule B2). */
 function fits({ claims, headers: http, traceparent, asked }: Admitted): boolean {
   const { data } = asked ?? {};
   const handover: Handover = {

@@ -7,7 +7,7 @@ import { utf8Text } from "../../src/protocol/bytes.ts";
 import { AddressRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
 import { anybodysBytes } from "./body.ts";
-import { busyRetrySeconds, respondBusy, respondNotFound, respondText } from "./respond.ts";
+import { busyRetrySeconds, respondBusy, respondNotFound, respondText } from "./responses.ts";
 import type { Context } from "./context.ts";
 import type { Handler } from "./routes.ts";
 

@@ -23,7 +23,7 @@ import {
   respondNotFound,
   respondPoll,
   respondText,
-} from "./respond.ts";
+} from "./responses.ts";
 import type { Context } from "./context.ts";
 import type { Handler } from "./routes.ts";
 

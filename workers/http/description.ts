@@ -1,4 +1,4 @@
-import { respondNotFound, respondText } from "./respond.ts";
+import { respondNotFound, respondText } from "./responses.ts";
 import type { Handler } from "./routes.ts";
 
 /**

@@ -20,7 +20,7 @@ import {
   respondNotFound,
   respondNoContent,
   respondTooLarge,
-} from "./respond.ts";
+} from "./responses.ts";
 import type { Context } from "./context.ts";
 
 /**

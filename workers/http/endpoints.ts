@@ -7,7 +7,7 @@ import { gatewayName } from "../../src/contract/object-names.ts";
 import { clientAddress } from "./client-address.ts";
 import { NewChannels } from "./client-address.ts";
 import type { Pool } from "./placement.ts";
-import { respondMalformed } from "./respond.ts";
+import { respondMalformed } from "./responses.ts";
 import { parseRegion } from "../platform/region.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { namerOf } from "../../src/session/named-channels.ts";

@@ -4,7 +4,7 @@ import { limits } from "../../src/limits.ts";
 import { inTime, overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
 import { callerOf, noteError } from "./api.ts";
 import { objectOf } from "./emulation.ts";
-import { errorModeOf, respondAnswer, respondMalformed } from "./respond.ts";
+import { errorModeOf, respondAnswer, respondMalformed } from "./responses.ts";
 import { overloadedAnswer } from "../../src/api/answers.ts";
 import type { Context } from "./context.ts";
 

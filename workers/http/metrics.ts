@@ -25,7 +25,7 @@ import {
   respondMetrics,
   respondNotFound,
   respondUnauthorized,
-} from "./respond.ts";
+} from "./responses.ts";
 import type { Context } from "./context.ts";
 import type { Handler } from "./routes.ts";
 

@@ -16,7 +16,7 @@ import {
   respondMethodNotAllowed,
   respondUpgradeRequired,
   respondNotFound,
-} from "./respond.ts";
+} from "./responses.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
 import { digest } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";

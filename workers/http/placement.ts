@@ -1,6 +1,6 @@
 /**
  * The placement of a client's socket in an object that has room (rules G3 and G4): which objects are asked, what they
- * are told about the connection (rule A3), and what the client gets if none accepts.
+ * learn about the connection (rule A3), and what the client gets if none accepts.
  */
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { HookHeader } from "../../src/contract/hook-call.ts";
@@ -19,7 +19,7 @@ import {
   parseCallFailure,
   inTime,
 } from "../platform/object-call.ts";
-import { busyRetrySeconds, respondBusy, respondInternalError } from "./respond.ts";
+import { busyRetrySeconds, respondBusy, respondInternalError } from "./responses.ts";
 import {
   type AskedAtUpgrade,
   fullHeader,

@@ -1,6 +1,6 @@
 /**
  * Sockets that the edge answers itself, because a backend has refused the client at the upgrade (rule Q13). The client
- * sees what an object would have told it: the close, or the error that answers its connect.
+ * sees what an object would have sent it: the close, or the error that answers its connect.
  */
 import { keepaliveAnswer } from "../../src/contract/keepalive.ts";
 import type { HookRefusal } from "../../src/config/config.ts";
@@ -27,7 +27,7 @@ export function refusedSocket(
   const { 0: clientEnd, 1: edgeEnd } = new WebSocketPair();
   edgeEnd.binaryType = "arraybuffer";
   edgeEnd.accept();
-  const isFull = held >= limits.refusedSocketsMax;
+  const isFull = answeredSockets >= limits.refusedSocketsMax;
   if (refusal.outcome === "disconnect" || isFull || codec.name === "one_way") {
     const code = refusedCode(refusal);
     const isOwn = reader === "client" && codec.name === "one_way";
@@ -43,8 +43,8 @@ export function refusedCode(refusal: HookRefusal): DisconnectCode {
   return refusal.outcome === "disconnect" ? refusal.code : unidirectionalDisconnect(refusal.error);
 }
 
-/** How many sockets of {@link answerConnect} this isolate holds. */
-let held = 0;
+/** How many sockets of {@link answerConnect} are open in this isolate. */
+let answeredSockets = 0;
 
 /** Answers the client's connect with an error, and nothing after it (rules C1, C2 and C4). */
 function answerConnect(
@@ -53,17 +53,17 @@ function answerConnect(
   error: ErrorCode,
   staleCloseDelayMs: number,
 ): void {
-  let isHeld = true;
+  let isOpen = true;
   let awaitsConnect = true;
-  held++;
+  answeredSockets++;
   const timer = setTimeout(
     () => disconnectSocket(socket, disconnectCodes.stale),
     staleCloseDelayMs,
   );
   const ended = (): void => {
     clearTimeout(timer);
-    if (isHeld) held--;
-    isHeld = false;
+    if (isOpen) answeredSockets--;
+    isOpen = false;
   };
   socket.addEventListener("close", ended);
   socket.addEventListener("error", ended);

@@ -5,7 +5,7 @@ import { ClientStream } from "./client-stream.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket, refusingSocket } from "./placement.ts";
 import { refusedSocket } from "./refused-socket.ts";
-import { respondStream, respondMalformed, respondTooLarge } from "./respond.ts";
+import { respondStream, respondMalformed, respondTooLarge } from "./responses.ts";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";

@@ -2,7 +2,7 @@ import { admit, checkFirstFrame } from "./admit.ts";
 import type { AddressRate } from "./client-address.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
-import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
+import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
 import type { HookRefusal } from "../../src/config/config.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { codecNamed } from "../../src/protocol/codecs.ts";
@@ -62,7 +62,7 @@ export function webSocket(
   };
 }
 
-/** Accepts the socket of a client that a backend has refused, to tell it so. */
+/** Accepts the socket of a client that a backend has refused, to close it with the reason. */
 function respondRefused(context: Context, codec: CodecName, refusal: HookRefusal): Response {
   const { staleCloseDelayMs } = context.var.configured.config.client;
   const socket = refusedSocket(codecNamed(codec), refusal, staleCloseDelayMs, "client");

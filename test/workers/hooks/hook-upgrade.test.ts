@@ -5,7 +5,7 @@ import { createApp } from "../../../workers/http/app.ts";
 import { AddressRate } from "../../../workers/http/client-address.ts";
 import { regionEndpoint } from "../../../workers/http/endpoints.ts";
 import { configure as configureWorker } from "../../../workers/http/middleware.ts";
-import { respondInternalError, respondNotFound } from "../../../workers/http/respond.ts";
+import { respondInternalError, respondNotFound } from "../../../workers/http/responses.ts";
 import { Routes } from "../../../workers/http/routes.ts";
 import { webSocket as webSocketHandler } from "../../../workers/http/websocket.ts";
 import { address, call, fetchWith } from "../support/api-request.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { Context } from "../../../workers/http/context.ts";
-import { respondNotFound } from "../../../workers/http/respond.ts";
+import { respondNotFound } from "../../../workers/http/responses.ts";
 import { type Handler, Routes } from "../../../workers/http/routes.ts";
 
 /** Answers with what a handler reads of its context. */
