@@ -40,7 +40,7 @@ import {
 import { partsOf } from "../config/name-parts.ts";
 import { pong } from "./liveness.ts";
 import { namerOf } from "./named-channels.ts";
-import type { CommandSession, VerifiedTokens } from "./ports.ts";
+import type { CommandSession, RunningCommand, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh, changeTracks } from "./refresh.ts";
 import { asksBeforeSubscribe, carryOutSubscribe } from "./subscribe.ts";
@@ -294,25 +294,31 @@ export class CommandExecutor {
 
   #execute({ command, tokens, nowMs, busy }: ReceivedCommand, done: DecisionDone): void {
     const session = this.#session;
+    const of = <Request>({ id, request }: AnsweredCommand<Request>): RunningCommand<Request> => ({
+      session,
+      id,
+      request,
+      nowMs,
+      done,
+    });
     switch (command.method) {
       case "connect":
         this.#open(connectKey);
         carryOutConnect(
-          session,
-          command.id,
-          command.request,
-          tokens.connection,
-          nowMs,
-          (decision) => {
-            done(decision);
-            this.#resume(connectKey);
+          {
+            ...of(command),
+            done: (decision) => {
+              done(decision);
+              this.#resume(connectKey);
+            },
           },
+          tokens.connection,
         );
         return;
       case "subscribe":
         // Commands for the channel wait until the subscribe is answered, whether it succeeds or fails.
         this.#open(command.request.channel);
-        carryOutSubscribe(session, command.id, command.request, tokens.subscription, nowMs, done);
+        carryOutSubscribe(of(command), tokens.subscription);
         return;
       case "unsubscribe":
         done(unsubscribe(session, command.id, command.request.channel));
@@ -325,7 +331,7 @@ export class CommandExecutor {
           done(
             carryOutSubRefresh(session, command.id, command.request, tokens.subscription, nowMs),
           );
-        else changeTracks(session, command.id, command.request, tokens, nowMs, done);
+        else changeTracks(of(command), tokens);
         return;
       case "publish":
         if (busy) {
@@ -335,17 +341,17 @@ export class CommandExecutor {
         // Commands for the channel wait until the backend has decided, or a later publish could come first (rule Q3).
         if (asksBeforePublish(session, command.request.channel))
           this.#open(command.request.channel);
-        publish(session, command.id, command.request, nowMs, done);
+        publish(of(command));
         return;
       case "presence":
       case "presence_stats":
-        seePresence(session, command.id, command.request, command.method, nowMs, done);
+        seePresence(of(command), command.method);
         return;
       case "history":
-        readHistory(session, command.id, command.request, nowMs, done);
+        readHistory(of(command));
         return;
       case "rpc":
-        callMethod(session, command.id, command.request, nowMs, done);
+        callMethod(of(command));
         return;
       case "send":
         passMessage(session, command.request.data, nowMs, done);
@@ -412,6 +418,12 @@ export class CommandExecutor {
     const subscription = subscriptions.get(channel);
     if (subscription !== undefined) context.channels.catchUp(subscription);
   }
+}
+
+/** A command with an id, which is answered. */
+interface AnsweredCommand<Request> {
+  readonly id: number;
+  readonly request: Request;
 }
 
 function unsubscribe(session: CommandSession, id: number, channel: string): Decision {

@@ -23,7 +23,7 @@ import type {
   PublishRequest,
   RpcRequest,
 } from "../protocol/command.ts";
-import { ask, type CommandSession, typeOf } from "./ports.ts";
+import { ask, type CommandSession, type RunningCommand, typeOf } from "./ports.ts";
 import {
   badRequest,
   type Decision,
@@ -39,13 +39,8 @@ import { clientInfo } from "./subscription.ts";
 import { mayRead, readInVain } from "./rate-limit.ts";
 
 /** Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4). */
-export function publish(
-  session: CommandSession,
-  id: number,
-  request: PublishRequest,
-  nowMs: number,
-  done: DecisionDone,
-): void {
+export function publish(command: RunningCommand<PublishRequest>): void {
+  const { session, request, done } = command;
   const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
@@ -55,7 +50,7 @@ export function publish(
   const { publishHook } = found.options;
   const type = typeOf(session, found.options);
   if (type?.publish !== undefined) {
-    type.publish(session, id, request, found, nowMs, done);
+    type.publish(command, found);
     return;
   }
   const caller = callerOf(session, request.channel, found);
@@ -67,8 +62,8 @@ export function publish(
     done(refuseWith(errorCodes.badRequest, "SP11", reason));
   } else if (request.type !== 0 || !acceptsData(found.options, data)) done(badRequest);
   else if (publishHook === undefined) {
-    publishTo(session, id, request.channel, clientPublication(data), nowMs, done);
-  } else publishByHook(session, id, { ...request, data }, publishHook, nowMs, done);
+    publishTo(command, clientPublication(data));
+  } else publishByHook(command, data, publishHook);
 }
 
 /** Whether a publish to a channel asks a backend, so that later commands for the channel have to wait (rule Q3). */
@@ -81,12 +76,8 @@ export function asksBeforePublish(session: CommandSession, channel: string): boo
 }
 
 function publishTo(
-  session: CommandSession,
-  id: number,
-  channel: string,
+  { session, id, request: { channel }, nowMs, done }: RunningCommand<PublishRequest>,
   request: PublicationRequest,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
   const subscription = session.subscriptions.get(channel);
   const info = subscription?.info ?? clientInfo(session.identity);
@@ -101,29 +92,22 @@ function publishTo(
 
 /** Lets a backend decide on a publish, in place of the namespace's permissions (rule Q2). */
 function publishByHook(
-  session: CommandSession,
-  id: number,
-  { channel, data }: { readonly channel: string; readonly data: Payload },
+  command: RunningCommand<PublishRequest>,
+  data: Payload,
   target: HookTarget,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
-  const question = { channel, data };
+  const { session, request, nowMs, done } = command;
+  const question = { channel: request.channel, data };
   ask(session, { hook: "publish", question, target, nowMs }, (answer, answeredMs) => {
-    if (answer.outcome === "granted")
-      publishTo(session, id, channel, answer.granted, answeredMs, done);
+    if (answer.outcome === "granted") publishTo({ ...command, nowMs: answeredMs }, answer.granted);
     else done(answer);
   });
 }
 
 /** Answers `presence` or `presence_stats`. */
 export function seePresence(
-  session: CommandSession,
-  id: number,
-  request: ChannelRequest,
+  { session, id, request, nowMs, done }: RunningCommand<ChannelRequest>,
   method: "presence" | "presence_stats",
-  nowMs: number,
-  done: DecisionDone,
 ): void {
   const { channels } = session.context;
   const found = findChannel(session, request.channel);
@@ -151,13 +135,13 @@ function switchedOff(what: "presence" | "history"): Decision {
 }
 
 /** Reads the history, at most `client.history_max_publication_limit` publications at a time. */
-export function readHistory(
-  session: CommandSession,
-  id: number,
-  request: HistoryRequest,
-  nowMs: number,
-  done: DecisionDone,
-): void {
+export function readHistory({
+  session,
+  id,
+  request,
+  nowMs,
+  done,
+}: RunningCommand<HistoryRequest>): void {
   const { channels, config } = session.context;
   const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") {
@@ -197,13 +181,13 @@ export function readHistory(
 }
 
 /** Calls a method of a backend. Calls of one client are under way together, and end in any order. */
-export function callMethod(
-  session: CommandSession,
-  id: number,
-  { method, data }: RpcRequest,
-  nowMs: number,
-  done: DecisionDone,
-): void {
+export function callMethod({
+  session,
+  id,
+  request: { method, data },
+  nowMs,
+  done,
+}: RunningCommand<RpcRequest>): void {
   const { rpc } = session.context.config;
   if (rpc.pingEnabled && method === "ping") {
     done({ outcome: "reply", reply: { id, method: "rpc" } });

@@ -9,15 +9,8 @@ import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.t
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
 import type { Subscribed } from "./channels.ts";
-import { ask, connectQuestion, type CommandSession } from "./ports.ts";
-import {
-  type Decision,
-  type DecisionDone,
-  failWith,
-  refuseWith,
-  silent,
-  tooLarge,
-} from "./decision.ts";
+import { ask, connectQuestion, type CommandSession, type RunningCommand } from "./ports.ts";
+import { type Decision, failWith, refuseWith, silent, tooLarge } from "./decision.ts";
 import { isUnidirectionalSocket } from "./unidirectional.ts";
 import {
   grantUnidirectionalSubscriptions,
@@ -47,16 +40,12 @@ import { type AcceptedConnect, decideOnCredentials, refusing } from "./credentia
  * (rules C1, C9). Their publications wait for the reply.
  *
  * @param token the command's verified token; undefined if the command carries none
- * @param done  takes the decision, which is silent for a success: the reply has been sent by then
  */
 export function carryOutConnect(
-  session: CommandSession,
-  id: number,
-  request: ConnectRequest,
+  command: RunningCommand<ConnectRequest>,
   token: ConnectionVerdict | undefined,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
+  const { session, request, nowMs, done } = command;
   const { config, approver } = session.context;
   if (approver !== undefined) {
     const { headers: kept = {} } = session.identity;
@@ -70,7 +59,7 @@ export function carryOutConnect(
   }
   const accept = (accepted: AcceptedConnect | Decision, acceptedMs: number): void => {
     if (accepted.outcome === "accepted")
-      carryOutAccepted(session, id, request, accepted, acceptedMs, done);
+      carryOutAccepted({ ...command, nowMs: acceptedMs }, accepted);
     else done(accepted);
   };
   const { connect: target } = config.hooks;
@@ -84,12 +73,8 @@ export function carryOutConnect(
 
 /** Makes the server-side subscriptions of an accepted connect, and replies. */
 function carryOutAccepted(
-  session: CommandSession,
-  id: number,
-  request: ConnectRequest,
+  { session, id, request, nowMs, done }: RunningCommand<ConnectRequest>,
   { claims, data, byHook }: AcceptedConnect,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
   const { channels, approver } = session.context;
   const grants = grantAll(session, request, claims);

@@ -194,6 +194,17 @@ export interface CommandSession {
   disconnect(code: DisconnectCode): void;
 }
 
+/** A client's command that is being carried out. */
+export interface RunningCommand<Request> {
+  readonly session: CommandSession;
+  readonly id: number;
+  readonly request: Request;
+  /** When it was received, or when somebody has answered who was asked about it; ms since 1970. */
+  readonly nowMs: number;
+  /** Takes the decision, at once or later. It is silent if a reply has been sent by then. */
+  readonly done: DecisionDone;
+}
+
 /** The tokens that came with a command, verified already: a verification takes time, and a session is synchronous. */
 export interface VerifiedTokens {
   readonly connection?: ConnectionVerdict;
@@ -256,13 +267,7 @@ export interface SubscriptionType {
    *
    * @returns whether the request is answered; false if it has to be treated as a first one
    */
-  goOn?(
-    session: CommandSession,
-    id: number,
-    request: SubscribeRequest,
-    nowMs: number,
-    done: DecisionDone,
-  ): boolean;
+  goOn?(command: RunningCommand<SubscribeRequest>): boolean;
   /** Refuses a subscribe before the client's permission is looked at. Undefined: it goes on. */
   refuse?(session: CommandSession, request: SubscribeRequest): Decision | undefined;
   /**
@@ -270,25 +275,13 @@ export interface SubscriptionType {
    *
    * @param asStream goes on as for a stream, with this grant
    */
-  begin(
-    session: CommandSession,
-    granted: GrantedSubscribe,
-    done: DecisionDone,
-    asStream: (grant: Grant) => void,
-  ): void;
+  begin(granted: GrantedSubscribe, asStream: (grant: Grant) => void): void;
   /** Carries out a client's publish. Absent: only backends publish to such channels. */
-  publish?(
-    session: CommandSession,
-    id: number,
-    request: PublishRequest,
-    known: KnownChannel,
-    nowMs: number,
-    done: DecisionDone,
-  ): void;
+  publish?(command: RunningCommand<PublishRequest>, known: KnownChannel): void;
   /** Whether a publish asks a backend (rule Q3). Absent: as for a stream. */
   asksBeforePublish?(options: ChannelOptions): boolean;
   /** Carries out a `sub_refresh` that tracks keys, or ceases to. Absent: there are no keys. */
-  changeTracks?(session: CommandSession, change: TrackChange, done: DecisionDone): void;
+  changeTracks?(change: TrackChange): void;
 }
 
 /** The types beside streams, by the name in the configuration. */
@@ -297,22 +290,16 @@ export type SubscriptionTypes = Readonly<
 >;
 
 /** A subscribe that is allowed. */
-export interface GrantedSubscribe {
-  readonly id: number;
-  readonly request: SubscribeRequest;
+export interface GrantedSubscribe extends RunningCommand<SubscribeRequest> {
   readonly grant: Grant;
   readonly options: ChannelOptions;
-  readonly nowMs: number;
 }
 
 /** A `sub_refresh` about the keys that a subscription tracks. */
-export interface TrackChange {
-  readonly id: number;
-  readonly request: SubRefreshRequest;
+export interface TrackChange extends RunningCommand<SubRefreshRequest> {
   readonly subscription: Subscription;
   readonly options: ChannelOptions;
   readonly tokens: VerifiedTokens;
-  readonly nowMs: number;
 }
 
 /** The type of subscriptions to channels with these options; undefined for streams. */

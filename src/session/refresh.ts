@@ -10,7 +10,6 @@ import { type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts"
 import {
   badRequest,
   type Decision,
-  type DecisionDone,
   disconnectWith,
   expireAtPassed,
   notBound,
@@ -21,7 +20,7 @@ import {
 } from "./decision.ts";
 import { isAllowed, isBoundTo } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
-import { type CommandSession, typeOf, type VerifiedTokens } from "./ports.ts";
+import { type CommandSession, type RunningCommand, typeOf, type VerifiedTokens } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { ttlSeconds } from "./liveness.ts";
 import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
@@ -63,13 +62,10 @@ export function carryOutRefresh(
  * @param tokens with a verdict on each signature
  */
 export function changeTracks(
-  session: CommandSession,
-  id: number,
-  request: SubRefreshRequest,
+  command: RunningCommand<SubRefreshRequest>,
   tokens: VerifiedTokens,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
+  const { session, request, done } = command;
   const { channel, type } = request;
   if (type !== subRefreshTypes.track && type !== subRefreshTypes.untrack) {
     done(refuseWith(errorCodes.badRequest, "SP1", "sub_refresh has an unknown type"));
@@ -89,7 +85,7 @@ export function changeTracks(
   if (isStream || options === undefined || polled?.changeTracks === undefined) {
     const reason = "the subscription isn't one to a shared poll";
     done(refuseWith(errorCodes.badRequest, "SP1", reason));
-  } else polled.changeTracks(session, { id, request, subscription, options, tokens, nowMs }, done);
+  } else polled.changeTracks({ ...command, subscription, options, tokens });
 }
 
 /**

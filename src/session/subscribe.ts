@@ -6,16 +6,14 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
 import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
 import type { Subscribed } from "./channels.ts";
-import { ask, type CommandSession, type GrantedSubscribe, typeOf } from "./ports.ts";
 import {
-  cancelled,
-  type Decision,
-  type DecisionDone,
-  failWith,
-  refuseWith,
-  silent,
-  type Grant,
-} from "./decision.ts";
+  ask,
+  type CommandSession,
+  type RunningCommand,
+  type GrantedSubscribe,
+  typeOf,
+} from "./ports.ts";
+import { cancelled, type Decision, failWith, refuseWith, silent, type Grant } from "./decision.ts";
 import {
   findChannel,
   grantByHook,
@@ -36,23 +34,19 @@ import type { Publication } from "../protocol/publication.ts";
  * the reply (rules O3, O5).
  *
  * @param token the command's verified subscription token; undefined if the command carries none
- * @param done  takes the decision, which is silent for a success: the reply has been sent by then
  */
 export function carryOutSubscribe(
-  session: CommandSession,
-  id: number,
-  request: SubscribeRequest,
+  command: RunningCommand<SubscribeRequest>,
   token: SubscriptionVerdict | undefined,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
+  const { session, request, nowMs, done } = command;
   const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") {
     done(found);
     return;
   }
   const type = typeOf(session, found.options);
-  if (type?.goOn?.(session, id, request, nowMs, done) === true) return;
+  if (type?.goOn?.(command) === true) return;
   const refused = refuseAnother(session, request.channel) ?? type?.refuse?.(session, request);
   if (refused !== undefined) {
     done(refused);
@@ -60,12 +54,12 @@ export function carryOutSubscribe(
   }
   const target = token === undefined ? subscribeHookOf(found) : undefined;
   if (target !== undefined) {
-    subscribeByHook(session, id, request, found, target, nowMs, done);
+    subscribeByHook(command, found, target);
     return;
   }
   const grant = withRoom(session, grantSubscription(session, request, found, token, nowMs));
   if (grant.outcome !== "granted") done(grant);
-  else begin(session, { id, request, grant, options: found.options, nowMs }, done);
+  else begin({ ...command, grant, options: found.options });
 }
 
 /** Whether a backend is asked about a subscribe to this channel, if the client has it not and sends no token. */
@@ -79,14 +73,11 @@ export function asksBeforeSubscribe({ context }: CommandSession, channel: string
  * one of the session's, so that an order can end the subscription before it begins (rule U2).
  */
 function subscribeByHook(
-  session: CommandSession,
-  id: number,
-  request: SubscribeRequest,
+  command: RunningCommand<SubscribeRequest>,
   known: KnownChannel,
   target: HookTarget,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
+  const { session, request, nowMs, done } = command;
   const { channel, data } = request;
   const requester = { client: session.identity.client, user: session.user };
   const atMost = withRoom(session, grantByHook(request, known, requester, undefined));
@@ -113,23 +104,19 @@ function subscribeByHook(
     }
     const grant = withRoom(session, grantByHook(request, known, requester, terms));
     if (grant.outcome !== "granted") done(grant);
-    else begin(session, { id, request, grant, options: known.options, nowMs: answeredMs }, done);
+    else begin({ ...command, grant, options: known.options, nowMs: answeredMs });
   });
 }
 
 /** Begins a subscription that is granted, and replies. */
-function begin(session: CommandSession, granted: GrantedSubscribe, done: DecisionDone): void {
-  const asStream = (grant: Grant): void => beginAsStream(session, { ...granted, grant }, done);
-  const type = typeOf(session, granted.options);
-  if (type === undefined) asStream(granted.grant);
-  else type.begin(session, granted, done, asStream);
+function begin(granted: GrantedSubscribe): void {
+  const type = typeOf(granted.session, granted.options);
+  if (type === undefined) beginAsStream(granted);
+  else type.begin(granted, (grant) => beginAsStream({ ...granted, grant }));
 }
 
-function beginAsStream(
-  session: CommandSession,
-  { id, request, grant, options, nowMs }: GrantedSubscribe,
-  done: DecisionDone,
-): void {
+function beginAsStream(granted: GrantedSubscribe): void {
+  const { session, request, grant, options, nowMs, done } = granted;
   const { channels } = session.context;
   const { channel } = request;
   const wanted = subscribeOptions(grant, options, request);
@@ -158,7 +145,7 @@ function beginAsStream(
       refuse(ended);
       return;
     }
-    const message = subscribedMessage(session, subscription, id, request, grant, reply, nowMs);
+    const message = subscribedMessage(granted, subscription, reply);
     if (message === undefined) {
       channels.unsubscribe(subscription);
       fail(errorCodes.unrecoverablePosition);
@@ -247,13 +234,9 @@ function sinceOf(
  * @returns undefined if the client doesn't want an unrecovered subscription (rule R5)
  */
 function subscribedMessage(
-  session: CommandSession,
+  { session, id, request, grant, nowMs }: GrantedSubscribe,
   subscription: Subscription,
-  id: number,
-  request: SubscribeRequest,
-  grant: Grant,
   reply: Subscribed,
-  nowMs: number,
 ): Message | undefined {
   const received = asReceived(subscription, session.context.knownDeltas, request, reply);
   const { publications } = received.reply;

@@ -8,29 +8,17 @@ import { traced } from "../../contract/traceparent.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../../protocol/command.ts";
 import { emptyPayload, type Payload } from "../../protocol/payload.ts";
-import {
-  badRequest,
-  type DecisionDone,
-  failWith,
-  refuseByOptions,
-  refuseWith,
-} from "../../session/decision.ts";
+import { badRequest, failWith, refuseByOptions, refuseWith } from "../../session/decision.ts";
 import { type Caller, callerOf, isPermitted, mayAsk } from "../../session/grant.ts";
-import { ask, type CommandSession } from "../../session/ports.ts";
+import { ask, type CommandSession, type RunningCommand } from "../../session/ports.ts";
 import { clientInfo, type Subscription } from "../../session/subscription.ts";
 
 /**
  * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).
  * A change that does nothing, because of the key's mode or version, is answered like any other.
  */
-export function changeMap(
-  session: CommandSession,
-  id: number,
-  request: PublishRequest,
-  known: KnownChannel,
-  nowMs: number,
-  done: DecisionDone,
-): void {
+export function changeMap(command: RunningCommand<PublishRequest>, known: KnownChannel): void {
+  const { session, request, done } = command;
   const { map } = known.options;
   // The keys of a presence map are those of another channel's clients.
   const isOwn = map !== undefined && known.options.subscriptionType === "map";
@@ -49,13 +37,13 @@ export function changeMap(
     done(refuseByOptions(errorCodes.permissionDenied, "Z18", reason));
   } else if (key !== "" && !isKey(key)) done(badRequest);
   else if (removed) {
-    if (hook === undefined) change(session, id, channel, plainRemove(key), nowMs, done);
-    else removeByHook(session, id, { channel, key }, hook, nowMs, done);
+    if (hook === undefined) change(command, plainRemove(key));
+    else removeByHook(command, { channel, key }, hook);
   } else if (!acceptsData(known.options, data)) done(badRequest);
   else if (hook === undefined) {
     const own = { method: "map_publish", request: plainMapPublish(key, data) } as const;
-    change(session, id, channel, own, nowMs, done);
-  } else publishByHook(session, id, { channel, key, data }, hook, nowMs, done);
+    change(command, own);
+  } else publishByHook(command, { channel, key, data }, hook);
 }
 
 /** Whether a client may set or remove keys of a map. */
@@ -99,12 +87,8 @@ function plainRemove(key: string): MapChange {
 
 /** @param own its key may be empty: the client gave none, and no backend did either */
 function change(
-  session: CommandSession,
-  id: number,
-  channel: string,
+  { session, id, request: { channel }, nowMs, done }: RunningCommand<PublishRequest>,
   own: MapChange,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
   if (own.request.key === "") {
     done(badRequest);
@@ -134,37 +118,32 @@ export function leavesKey({ begun }: Subscription, known: ResolvedChannel): bool
 
 /** Lets a backend decide on a publish, in place of the namespace's permissions (rule Q2). */
 function publishByHook(
-  session: CommandSession,
-  id: number,
+  command: RunningCommand<PublishRequest>,
   wanted: { readonly channel: string; readonly key: string; readonly data: Payload },
   target: HookTarget,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
-  const { channel } = wanted;
+  const { session, nowMs, done } = command;
   const inquiry = { hook: "map_publish", question: wanted, target, nowMs } as const;
   ask(session, inquiry, (answer, answeredMs) => {
     if (answer.outcome === "granted") {
       const own = { method: "map_publish", request: answer.granted } as const;
-      change(session, id, channel, own, answeredMs, done);
+      change({ ...command, nowMs: answeredMs }, own);
     } else done(answer);
   });
 }
 
 /** Lets a backend decide on a removal, in place of the namespace's permissions (rule Q2). */
 function removeByHook(
-  session: CommandSession,
-  id: number,
+  command: RunningCommand<PublishRequest>,
   wanted: { readonly channel: string; readonly key: string },
   target: HookTarget,
-  nowMs: number,
-  done: DecisionDone,
 ): void {
+  const { session, nowMs, done } = command;
   const inquiry = { hook: "map_remove", question: wanted, target, nowMs } as const;
   ask(session, inquiry, (answer, answeredMs) => {
     if (answer.outcome === "granted") {
       const own = { method: "map_remove", request: answer.granted } as const;
-      change(session, id, wanted.channel, own, answeredMs, done);
+      change({ ...command, nowMs: answeredMs }, own);
     } else done(answer);
   });
 }

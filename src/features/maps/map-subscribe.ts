@@ -16,19 +16,14 @@ import {
 import { endOf, toldTtlSeconds } from "../../session/grant.ts";
 import { MapFlow } from "./map-flow.ts";
 import type { Subscribed } from "../../session/channels.ts";
-import type { CommandSession, GrantedSubscribe } from "../../session/ports.ts";
+import type { CommandSession, GrantedSubscribe, RunningCommand } from "../../session/ports.ts";
 import { mayRead, readInVain } from "../../session/rate-limit.ts";
 
 /**
  * Begins a client's synchronisation with a map, with the first request of its flow (docs/protocol.md 3.4).
- *
- * @param done takes the decision, which is silent if a reply has been sent by then
  */
-export function beginMapFlow(
-  session: CommandSession,
-  { id, request, grant, options, nowMs }: GrantedSubscribe,
-  done: DecisionDone,
-): void {
+export function beginMapFlow(granted: GrantedSubscribe): void {
+  const { session, request, grant, options, nowMs, done } = granted;
   const { map } = options;
   if (map === undefined) {
     done(failWith(errorCodes.notAvailable));
@@ -39,7 +34,7 @@ export function beginMapFlow(
   const since = recover && phase !== mapPhases.state ? { epoch, offset } : undefined;
   const flow = new MapFlow(grant, subscription, map, type, since, nowMs);
   session.subscriptions.addFlow(flow);
-  new FlowStep(session, id, request, flow, nowMs, done).run();
+  new FlowStep(granted, flow).run();
 }
 
 /**
@@ -48,13 +43,8 @@ export function beginMapFlow(
  *
  * @returns whether the request is answered; false if it has to be treated as a first one
  */
-export function continueMapFlow(
-  session: CommandSession,
-  id: number,
-  request: SubscribeRequest,
-  nowMs: number,
-  done: DecisionDone,
-): boolean {
+export function continueMapFlow(command: RunningCommand<SubscribeRequest>): boolean {
+  const { session, request, nowMs, done } = command;
   const { subscriptions } = session;
   const flow = subscriptions.flow(request.channel);
   const isOfMap = request.type !== subscriptionTypes.stream;
@@ -75,7 +65,7 @@ export function continueMapFlow(
     subscriptions.dropFlow(request.channel);
     return false;
   }
-  new FlowStep(session, id, request, flow, nowMs, done).run();
+  new FlowStep(command, flow).run();
   return true;
 }
 
@@ -114,12 +104,8 @@ class FlowStep {
   readonly #done: DecisionDone;
 
   constructor(
-    session: CommandSession,
-    id: number,
-    request: SubscribeRequest,
+    { session, id, request, nowMs, done }: RunningCommand<SubscribeRequest>,
     flow: MapFlow,
-    nowMs: number,
-    done: DecisionDone,
   ) {
     this.#session = session;
     this.#id = id;

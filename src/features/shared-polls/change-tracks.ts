@@ -6,14 +6,8 @@ import { limits } from "../../limits.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import { type SubRefreshRequest, subRefreshTypes } from "../../protocol/command.ts";
 import type { TrackedKey } from "../../shared-poll/tracked-keys.ts";
-import {
-  badRequest,
-  type Decision,
-  type DecisionDone,
-  failWith,
-  refuseWith,
-} from "../../session/decision.ts";
-import type { CommandSession, TrackChange } from "../../session/ports.ts";
+import { badRequest, type Decision, failWith, refuseWith } from "../../session/decision.ts";
+import type { TrackChange } from "../../session/ports.ts";
 import { Tracking } from "./tracking.ts";
 import { mayRead } from "../../session/rate-limit.ts";
 
@@ -21,11 +15,16 @@ import { mayRead } from "../../session/rate-limit.ts";
  * Carries out a `sub_refresh` that tracks keys of a shared poll, or ceases to (docs/protocol.md 3.5, rules SP1 and
  * SP6).
  */
-export function changeTracks(
-  session: CommandSession,
-  { id, request, subscription, options, tokens, nowMs }: TrackChange,
-  done: DecisionDone,
-): void {
+export function changeTracks({
+  session,
+  id,
+  request,
+  subscription,
+  options,
+  tokens,
+  nowMs,
+  done,
+}: TrackChange): void {
   const tracking = session.context.channels.part(Tracking);
   const { sharedPoll } = options;
   if (tracking === undefined || sharedPoll === undefined) {

@@ -1,7 +1,7 @@
 import { errorCodes } from "../../protocol/codes.ts";
 import { subscriptionTypes } from "../../protocol/command.ts";
 import { cancelled, type Decision, failWith, type Grant } from "../../session/decision.ts";
-import type { CommandSession, GrantedSubscribe, SubscriptionType } from "../../session/ports.ts";
+import type { GrantedSubscribe, SubscriptionType } from "../../session/ports.ts";
 import { withRoom } from "../../session/subscribe.ts";
 import { changeTracks } from "./change-tracks.ts";
 import { Tracking } from "./tracking.ts";
@@ -11,17 +11,16 @@ import { Tracking } from "./tracking.ts";
  * SP8), and gets the changes of the keys that it tracks. Only backends publish (rule SP11).
  */
 export const pollSubscriptions: SubscriptionType = {
-  begin: (session, granted, done, asStream) =>
-    withEpoch(session, granted, (grant) =>
-      grant.outcome === "granted" ? asStream(grant) : done(grant),
+  begin: (granted, asStream) =>
+    withEpoch(granted, (grant) =>
+      grant.outcome === "granted" ? asStream(grant) : granted.done(grant),
     ),
   changeTracks,
 };
 
 /** Finds out the epoch, which the client is told as a position. */
 function withEpoch(
-  session: CommandSession,
-  { grant, request, options, nowMs }: GrantedSubscribe,
+  { session, grant, request, options, nowMs }: GrantedSubscribe,
   done: (grant: Grant | Decision) => void,
 ): void {
   const { channel, filter, serverFilter } = grant.subscription;

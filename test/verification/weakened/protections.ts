@@ -87,13 +87,11 @@ export const protections: readonly Protection[] = [
     rule: "Q5",
     noticedBy: ["prove"],
     file: "src/session/commands.ts",
-    code: `    if (answer.outcome === "granted")
-      publishTo(session, id, channel, answer.granted, answeredMs, done);
+    code: `    if (answer.outcome === "granted") publishTo({ ...command, nowMs: answeredMs }, answer.granted);
     else done(answer);`,
-    weakened: `    if (answer.outcome === "granted")
-      publishTo(session, id, channel, answer.granted, answeredMs, done);
+    weakened: `    if (answer.outcome === "granted") publishTo({ ...command, nowMs: answeredMs }, answer.granted);
     else if (answer.outcome === "error")
-      publishTo(session, id, channel, clientPublication(data), answeredMs, done);
+      publishTo({ ...command, nowMs: answeredMs }, clientPublication(data));
     else done(answer);`,
   },
   {
