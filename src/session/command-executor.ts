@@ -294,13 +294,10 @@ export class CommandExecutor {
 
   #execute({ command, tokens, nowMs, busy }: ReceivedCommand, done: DecisionDone): void {
     const session = this.#session;
-    const of = <Request>({ id, request }: AnsweredCommand<Request>): RunningCommand<Request> => ({
-      session,
-      id,
-      request,
-      nowMs,
-      done,
-    });
+    const of = <Request>({ id, request }: Pick<RunningCommand<Request>, "id" | "request">) => {
+      const running: RunningCommand<Request> = { session, id, request, nowMs, done };
+      return running;
+    };
     switch (command.method) {
       case "connect":
         this.#open(connectKey);
@@ -418,12 +415,6 @@ export class CommandExecutor {
     const subscription = subscriptions.get(channel);
     if (subscription !== undefined) context.channels.catchUp(subscription);
   }
-}
-
-/** A command with an id, which is answered. */
-interface AnsweredCommand<Request> {
-  readonly id: number;
-  readonly request: Request;
 }
 
 function unsubscribe(session: CommandSession, id: number, channel: string): Decision {

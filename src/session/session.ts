@@ -94,9 +94,8 @@ export class Session implements AdmittedSession, SubscriptionSession {
   }
 
   get ignoresCommands(): boolean {
-    const { phase } = this.identity;
-    if (phase === "closed" || phase === "refused") return true;
-    return this.unidirectional && !this.awaitsConnect;
+    const isOver = this.closed || this.identity.phase === "refused";
+    return isOver || (this.unidirectional && !this.awaitsConnect);
   }
 
   get awaitsConnect(): boolean {
@@ -223,9 +222,8 @@ export class Session implements AdmittedSession, SubscriptionSession {
 
   accepted(nowMs: number): void {
     const { registrar } = this.context;
-    if (registrar === undefined) return;
-    registrar.admit(this, nowMs);
-    if (!this.closed) this.identity = compact(this.identity);
+    registrar?.admit(this, nowMs);
+    if (registrar && !this.closed) this.identity = compact(this.identity);
   }
 
   hold(): void {
@@ -240,8 +238,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     this.save();
     this.told?.accepted();
     this.#connection.release();
-    const announcements = this.#waiting?.announcements.splice(0) ?? [];
-    for (const subscription of announcements) this.announce(subscription);
+    for (const one of this.#waiting?.announcements.splice(0) ?? []) this.announce(one);
     this.#executor?.admitted();
   }
 
@@ -283,8 +280,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
 
   connected(): void {
     this.context.counts?.connected();
-    const pushes = this.#waiting?.pushes.splice(0) ?? [];
-    for (const push of pushes) this.send(push);
+    for (const push of this.#waiting?.pushes.splice(0) ?? []) this.send(push);
     for (const work of this.#waiting?.works.splice(0) ?? []) work();
   }
 
