@@ -1,6 +1,6 @@
 /**
- * Builds the operator's console from `workers/page` into `public/console`, which isn't committed: `npm start`, `npm run serve`
- * and `npm run deploy` do so before they use that folder. Alone: `node cli/build/build-console.ts`.
+ * Builds the operator's console from `workers/page` into `public/console`, which isn't committed: `npm start`,
+ * `npm run serve` and `npm run deploy` do so before they use that folder. Alone: `node cli/build/build-console.ts`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

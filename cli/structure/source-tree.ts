@@ -13,8 +13,8 @@ export interface SourceFile {
 }
 
 /**
- * The files of `src` and `workers`, in the order of their paths. The page of the operators in `workers/page` is left out: it
- * runs in browsers, and is a program of its own.
+ * The files of `src` and `workers`, in the order of their paths. The page of the operators in `workers/page` is left out:
+ * it runs in browsers, and is a program of its own.
  */
 export function readSources(root: string): readonly SourceFile[] {
   return ["src", "workers"].flatMap((folder) =>

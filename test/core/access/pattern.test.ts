@@ -52,7 +52,7 @@ describe("a pattern", () => {
   ])("[B19] is compiled and compared at once: %.40s", (source) => {
     const startedMs = performance.now();
     expect(compiled(source).test("")).toBe(compiled(source).test("b"));
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 
   it("[B19] may have as many parentheses within each other as the limit says", () => {
