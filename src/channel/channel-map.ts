@@ -13,7 +13,7 @@ import { type MapPage, pageRows, readPage } from "../map/map-page.ts";
 import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "../map/map-state.ts";
 import { SharedPages } from "../map/shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { MapCounts } from "../features/metrics/channel-counts.ts";
+import type { MapCounts } from "./channel-setup.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
 import { liveChange, publicationOf } from "./map-publication.ts";

@@ -1,8 +1,7 @@
 import type { ChannelConfig, ChannelOptions, ClientConfig } from "../config/config.ts";
-import type { ObjectEvent } from "../features/events/event.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import type { Sql } from "../sql.ts";
-import type { ChannelCounts } from "../features/metrics/channel-counts.ts";
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { type PresenceChannel, presenceMapsOf, shownChannelOf } from "./presence-channels.ts";
 import { PresenceTeller } from "./presence-teller.ts";
 import type { StoredTable } from "./stored-tables.ts";
@@ -23,12 +22,47 @@ export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
   readonly shown?: PresenceChannel;
   /** Of a channel that has presence maps (rule Z22). */
   readonly teller?: PresenceTeller;
-  /** Absent without `prometheus.enabled`. */
+  /** Absent where nothing is counted. */
   readonly counts?: ChannelCounts;
-  /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */
-  readonly events?: { add(event: ObjectEvent, nowMs: number): void };
+  /** Takes each publication, in the stretch in which its row is written (rule E1); absent for none. */
+  readonly accepted?: (
+    entry: AcceptedEntry,
+    position: StreamPosition | undefined,
+    nowMs: number,
+  ) => void;
   /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
   readonly followersCheckMs?: number;
+}
+
+/** A publication as it was requested, with the client that published it, if one did. */
+export interface AcceptedEntry extends Pick<
+  Publication,
+  "data" | "tags" | "info" | "key" | "removed"
+> {
+  readonly traceparent?: string;
+}
+
+/** Where one channel's publications are counted. */
+export interface ChannelCounts {
+  readonly published: { value: number };
+  /** Suppressed by an idempotency key. */
+  readonly repeated: { value: number };
+  /** Suppressed by a version. */
+  readonly outdated: { value: number };
+  readonly deliveries: { value: number };
+  readonly gatewayChanges: { value: number };
+  /** What is counted beside that if the channel is a map. */
+  ofMap(): MapCounts;
+}
+
+/** Counts the changes of a map. */
+export interface MapCounts {
+  /** A key was set or removed. */
+  changed(method: "map_publish" | "map_remove"): void;
+  /** A change did nothing. */
+  suppressed(method: "map_publish" | "map_remove", reason: string): void;
+  /** A key has ended. */
+  ended(): void;
 }
 
 /** What a channel is told of presence maps: those that it has, and the channel that it shows if it is one. */

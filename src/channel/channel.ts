@@ -1,12 +1,10 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
-import type { ChannelCounts, MapCounts } from "../features/metrics/channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
-import { publicationEvent } from "../features/events/event.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { ChannelSetup } from "./channel-setup.ts";
+import type { ChannelCounts, ChannelSetup, MapCounts } from "./channel-setup.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryOutcome, type HistoryRange } from "./history.ts";
@@ -67,7 +65,7 @@ export class Channel {
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
-  readonly #events: ChannelSetup["events"];
+  readonly #accepted: ChannelSetup["accepted"];
   /** Whether there was a subscriber or a gateway since {@link noteHolders} was last called. */
   #wasHeld = false;
   #gatewaysCounted = 0;
@@ -83,7 +81,7 @@ export class Channel {
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
-    this.#events = setup.events;
+    this.#accepted = setup.accepted;
     const tables = dropOtherKinds(options, sql, setup.tables ?? storedTables(sql));
     const keys = mapStoreOf(options, sql, tables);
     const isStored = keys?.history === undefined;
@@ -411,7 +409,7 @@ export class Channel {
       this.#idempotency.retain(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
     this.#collect(livePublication(request, info, undefined, this.options));
-    this.#events?.add(publicationEvent(this.name, entryOf(request, info), undefined), nowMs);
+    this.#accepted?.(entryOf(request, info), undefined, nowMs);
     return { outcome: "published" };
   }
 
@@ -438,7 +436,7 @@ export class Channel {
   ): void {
     this.#collect(publication);
     this.trail.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
-    this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
+    this.#accepted?.(entry, position, nowMs);
   }
 
   #collect(publication: Publication): void {

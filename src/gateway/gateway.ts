@@ -1,5 +1,4 @@
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
-import { partsOf } from "../config/name-parts.ts";
 import { type ClientOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { recoveryLimitOf } from "../channel/channel-map.ts";
@@ -11,9 +10,7 @@ import {
 } from "../channel/shared-presence.ts";
 import type { ChannelOptions, Config } from "../config/config.ts";
 import type { FanOutLimits, HubSetup } from "../hub/hub.ts";
-import { isTold } from "../features/events/event.ts";
 import { limits } from "../limits.ts";
-import type { Counts } from "../features/metrics/counts.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
@@ -25,7 +22,6 @@ import { GatewayTracking, type TrackRows } from "../features/shared-polls/gatewa
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
-import { namespaceLabel } from "../channel/channel-name.ts";
 import type { Channels, SubscribeReply } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { type PartClass, partOf } from "../session/subscription-part.ts";
@@ -54,8 +50,10 @@ export interface GatewaySetup {
   readonly fanOut?: FanOutLimits;
   /** Remembers what the gateway took and sent; absent where nobody asks for it. */
   readonly trail?: GatewayTrail;
-  /** Absent without `prometheus.enabled`. */
-  readonly counts?: Counts;
+  /** Where publications are counted that a channel's subscribers are sent; absent where nothing is counted. */
+  readonly deliveries?: (channel: string) => { value: number };
+  /** Whether somebody waits for the channel to have no subscriber any more (rule E10); absent: nobody does. */
+  readonly awaitsEnd?: (channel: string) => boolean;
   /** When this instance began, ms since 1970; absent in tests whose gateways don't hibernate. */
   readonly startedAtMs?: number;
   /** Opens where tracked keys of shared polls are stored; absent in tests whose gateways don't hibernate. */
@@ -367,17 +365,13 @@ export class Gateway implements Channels {
   }
 
   #hubSetup(channel: string): HubSetup {
-    const { fanOut, counts, config, trail } = this.#setup;
+    const { fanOut, deliveries, trail } = this.#setup;
     const hidesOffsets = this.#options(channel)?.map?.mode === "ephemeral";
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(trail !== undefined && { frames: trail.frames }),
       ...(fanOut !== undefined && { fanOut }),
-      ...(counts !== undefined && {
-        deliveries: counts.counter("dormouse_deliveries_total", {
-          channel_namespace: namespaceLabel(channel, config.channel),
-        }),
-      }),
+      ...(deliveries !== undefined && { deliveries: deliveries(channel) }),
     };
   }
 
@@ -396,13 +390,6 @@ export class Gateway implements Channels {
     return found.outcome === "resolved" ? found.options : undefined;
   }
 
-  /** Whether a backend waits to be told that the channel has no subscriber any more (rule E10). */
-  #tellsVacated(channel: string): boolean {
-    const { events, channel: channels } = this.#setup.config;
-    if (events === undefined) return false;
-    return isTold(events, "channel_vacated", partsOf(channel, channels).namespace ?? "");
-  }
-
   #changed(follower: Follower): void {
     const { channel } = follower;
     // A reply came for a follower that has been dropped already.
@@ -412,7 +399,7 @@ export class Gateway implements Channels {
       this.#sending.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
-      if (this.#tellsVacated(channel) || awaitsEnd(this.find(channel)))
+      if (this.#setup.awaitsEnd?.(channel) === true || awaitsEnd(this.find(channel)))
         this.#request(channel, { method: "check" }, ignoreReply);
       return;
     }

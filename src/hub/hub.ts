@@ -1,5 +1,4 @@
 import { limits } from "../limits.ts";
-import type { Counter } from "../features/metrics/counts.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
@@ -25,7 +24,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #limits: FanOutLimits;
   readonly #trail: FrameTrail | undefined;
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
-  readonly #deliveries: Counter | undefined;
+  readonly #deliveries: { value: number } | undefined;
   readonly #hidesOffsets: boolean;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
@@ -341,7 +340,7 @@ export interface HubSetup {
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
   /** Where deliveries are counted; absent without `prometheus.enabled`. */
-  readonly deliveries?: Counter;
+  readonly deliveries?: { value: number };
   /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
   readonly frames?: FrameTrail;
   /**

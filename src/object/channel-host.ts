@@ -34,7 +34,6 @@ import { channelNode } from "../contract/object-names.ts";
 import { NextTimer } from "./alarm-schedule.ts";
 import { ChannelPresence, type ObjectBounds } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
-import type { EventDelivery } from "../features/events/event-delivery.ts";
 import {
   CommitQueue,
   type Commits,
@@ -45,7 +44,8 @@ import {
 } from "./commit-queue.ts";
 import { Leftovers, noStorage } from "./leftovers.ts";
 import { answerOf } from "./object-call.ts";
-import { ObjectHost } from "./object-host.ts";
+import { ObjectHost, partsOfSetup } from "./object-host.ts";
+import type { NewPart } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 import { type PollDriver, pollDriver } from "./poll-driver.ts";
 import { type PresenceDriver, presenceDriver } from "./presence-driver.ts";
@@ -81,7 +81,6 @@ export class ChannelHost extends ObjectHost {
   override readonly node: string;
   protected override readonly remembered = new ObjectTrail(this.platform, limits.trailFramesMax);
   protected override readonly kind = "channel";
-  protected override readonly events: EventDelivery | undefined;
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(this.platform, () => this.endEvent(this.platform.nowMs()));
@@ -95,12 +94,14 @@ export class ChannelHost extends ObjectHost {
   readonly #leftovers: Leftovers;
 
   /**
+   * @param newParts   what features add to the object
    * @param bounds     of what is done in one turn
    * @param newChannel makes the channel; the simulator makes one that it compares with a model
    */
   constructor(
     platform: Platform,
     config: Config,
+    newParts: readonly NewPart[],
     bounds: ObjectBounds = limits,
     newChannel = (setup: ChannelSetup): Channel => new Channel(setup),
   ) {
@@ -126,7 +127,7 @@ export class ChannelHost extends ObjectHost {
       tables.size > 0,
     );
     const nowMs = platform.nowMs();
-    this.events = this.#known ? this.deliveryOf(this.node, name) : undefined;
+    this.makeParts(newParts, this.#known ? name : undefined);
     const channel = newChannel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -139,25 +140,15 @@ export class ChannelHost extends ObjectHost {
       frames: this.remembered.frames,
       fanOut: bounds,
       ...presenceSetup(name, config.channel),
-      ...this.metrics?.ofChannel(name),
-      ...this.events?.ofChannel(name, () => this.#queue.jobAddedAtMs),
+      ...partsOfSetup(this.parts, (part) => part.ofChannel?.(name)),
     });
-    this.events?.watch(channel);
+    for (const part of this.parts) part.began?.(channel);
     this.#channel = channel;
     this.#queue = new CommitQueue(this.#commits(), new CommitSharing(channel));
-    this.#presence = new ChannelPresence(
-      {
-        channel,
-        platform,
-        sweep: () => this.sockets.sweep(platform.nowMs(), true),
-        called: this.#calledSeveral,
-        later: this.later,
-        endEvent: this.endEvent,
-      },
-      bounds,
-    );
     const driving = { platform, later: this.later, endEvent: this.endEvent };
     const [queue, called] = [this.#queue, this.#calledSeveral];
+    const sweep = (): void => this.sockets.sweep(platform.nowMs(), true);
+    this.#presence = new ChannelPresence({ ...driving, channel, called, sweep }, bounds);
     this.#presenceMaps = presenceDriver({ ...driving, channel, queue, called, bounds });
     this.#tracking = ownTracking(channel, config);
     this.#polls = pollDriver(channel, this.hooks.hooks, { ...driving, called: this.called });
@@ -355,7 +346,7 @@ export class ChannelHost extends ObjectHost {
     const answers = carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
     const isCounted = carries === true && answers.outcome === "answers";
     const nowMs = this.platform.nowMs();
-    const counted = isCounted ? this.metrics?.forAnswer(nowMs) : undefined;
+    const counted = isCounted ? this.forAnswer(nowMs) : undefined;
     this.schedule(nowMs);
     done({ ...answers, ...(counted && { counted }) });
   }
@@ -395,8 +386,12 @@ export class ChannelHost extends ObjectHost {
     );
   }
 
+  protected override jobAddedAtMs(): number | undefined {
+    return this.#queue.jobAddedAtMs;
+  }
+
   #afterCommit(nowMs: number): void {
-    this.events?.committed(nowMs);
+    for (const part of this.parts) part.committed?.(nowMs);
     this.settle(nowMs);
   }
 
@@ -479,7 +474,9 @@ export class ChannelHost extends ObjectHost {
   }
 
   get #storesNothing(): boolean {
-    return this.#channel.storesNothing && this.events?.outbox.storesNothing !== false;
+    return (
+      this.#channel.storesNothing && this.parts.every((part) => part.storesNothing?.() !== false)
+    );
   }
 
   protected override dueAtMs(nowMs: number): number {

@@ -17,9 +17,9 @@ import { SessionRows } from "./session-rows.ts";
 import { ObjectTrackRows } from "./track-rows.ts";
 import type { ObjectBounds } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
-import type { EventDelivery } from "../features/events/event-delivery.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
-import { ObjectHost } from "./object-host.ts";
+import { ObjectHost, partsOfSetup } from "./object-host.ts";
+import type { NewPart } from "./part.ts";
 import type { Platform } from "./platform.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
@@ -41,7 +41,8 @@ export class GatewayHost extends ObjectHost {
   readonly #trackRows = (): ObjectTrackRows =>
     (this.#openedTrackRows ??= new ObjectTrackRows(this.platform.sql));
   protected override readonly kind = "gateway";
-  protected override readonly events: EventDelivery | undefined;
+  /** Whether a part may have something due after each event. */
+  readonly #partsAreDue: boolean;
   readonly #settleTimer = new NextTimer(this.platform, () => this.settle(this.platform.nowMs()));
   /**
    * The answers to the objects of channels that wait with their next batch until a frame has been sent so far (rules F6
@@ -49,16 +50,24 @@ export class GatewayHost extends ObjectHost {
    */
   readonly #awaitedRooms = new Map<string, (() => void)[]>();
 
-  /** @param bounds of what is done in one turn */
-  constructor(platform: Platform, config: Config, bounds: ObjectBounds = limits) {
+  /**
+   * @param newParts what features add to the object
+   * @param bounds   of what is done in one turn
+   */
+  constructor(
+    platform: Platform,
+    config: Config,
+    newParts: readonly NewPart[],
+    bounds: ObjectBounds = limits,
+  ) {
     super(platform, config);
     // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
     if (config.events !== undefined) platform.readAlarmFirst(this.alarms.known);
     const { name } = platform;
     this.node = gatewayNode(name);
-    this.events = this.deliveryOf(this.node);
+    this.makeParts(newParts);
+    this.#partsAreDue = this.parts.some((part) => "dueAtMs" in part);
     const served = parseGatewayName(name);
-    const counts = this.metrics?.counts;
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
       config,
@@ -71,7 +80,7 @@ export class GatewayHost extends ObjectHost {
         frames: this.remembered.frames,
         clients: this.remembered.clients,
       },
-      ...(counts !== undefined && { counts }),
+      ...partsOfSetup(this.parts, ({ ofGateway }) => ofGateway),
       trackRows: this.#trackRows,
     });
     this.#gateway = gateway;
@@ -98,12 +107,12 @@ export class GatewayHost extends ObjectHost {
     return {
       call: (channel, requests, done) => {
         called();
-        const carries = this.metrics?.carries === true;
+        const carries = this.parts.some((part) => part.carries === true);
         const request = [gateway, requests, carries] as const;
         platform.call("ask", channel, request, objectAnswerMs, (reply) => {
           const replies = repliesOf(reply);
           if (replies?.outcome === "answers" && replies.counted !== undefined)
-            this.metrics?.carry(replies.counted);
+            for (const part of this.parts) part.carry?.(replies.counted);
           done(replies);
           endEvent(platform.nowMs());
         });
@@ -122,7 +131,7 @@ export class GatewayHost extends ObjectHost {
   // The calls' contract is in src/contract/object-calls.ts.
   deliver(batch: RelayBatch, done: (reply: RelayBatchReply) => void): void {
     this.happened("batch");
-    this.metrics?.calledByChannel();
+    for (const part of this.parts) part.calledByChannel?.();
     const nowMs = this.platform.nowMs();
     if (this.backlog.overloaded()) {
       done({ outcome: "busy" });
@@ -131,8 +140,8 @@ export class GatewayHost extends ObjectHost {
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
     // Passing it on may have closed connections, of which a backend is told.
-    if (this.events !== undefined || this.sockets.mayBeLate(nowMs)) this.schedule(nowMs);
-    else this.metrics?.check(nowMs);
+    if (this.#partsAreDue || this.sockets.mayBeLate(nowMs)) this.schedule(nowMs);
+    else this.endParts(nowMs);
     const { channel } = batch;
     if (!this.#gateway.full(channel)) {
       done(reply);

@@ -1,11 +1,10 @@
-import { partsOf } from "../config/name-parts.ts";
 import type { Config } from "../config/config.ts";
 import { Backlog } from "../hub/backlog.ts";
 import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
 import type { HeldConnections } from "../contract/connection-state.ts";
 import type { Handover } from "../contract/handover.ts";
-import { eventObject, shardOf } from "../contract/object-names.ts";
-import { isTold } from "../features/events/event.ts";
+import { shardOf } from "../contract/object-names.ts";
+import type { CarriedReport } from "../contract/metrics-report.ts";
 import type { HookName } from "../contract/hook-call.ts";
 import { type HookCall, Hooks } from "../features/hooks/hooks.ts";
 import { NamedChannels } from "../session/named-channels.ts";
@@ -22,11 +21,10 @@ import { limits } from "../limits.ts";
 import { version } from "../version.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import type { Accepted, ClientSockets } from "./client-sockets.ts";
-import { EventDelivery } from "../features/events/event-delivery.ts";
 import type { EventKind } from "./event-counts.ts";
-import { ObjectMetrics } from "../features/metrics/object-metrics.ts";
 import type { KindTold, ObjectTrail } from "./object-trail.ts";
 import { ObjectUsers } from "./object-users.ts";
+import type { NewPart, ObjectPart } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 
 /**
@@ -45,8 +43,8 @@ export abstract class ObjectHost {
    * Those that metrics count at the called object: they may be made after this one has handed on its counts (rule J7).
    */
   protected callsCountedByCalled = 0;
-  /** Absent where nothing is counted (rule J1). */
-  protected readonly metrics: ObjectMetrics | undefined;
+  /** What features add to the object. */
+  protected parts: readonly ObjectPart[] = [];
   protected readonly config: Config;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
@@ -62,7 +60,7 @@ export abstract class ObjectHost {
   protected readonly awakeSinceMs: number;
   /** Logs a refusal, and counts it (rule A13). */
   readonly #refused = (refusal: Refusal): void => {
-    this.metrics?.refused(refusal, this.platform.nowMs());
+    for (const part of this.parts) part.refused?.(refusal, this.platform.nowMs());
     this.remembered.refused(refusal);
     this.platform.noteRefusal(refusal, this.node);
   };
@@ -75,13 +73,11 @@ export abstract class ObjectHost {
   });
   /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
   #mayBeUnlisted = true;
-  /** The object's events for a backend; undefined where none are sent (section E). */
-  protected abstract readonly events: EventDelivery | undefined;
   #awaitsTurn = false;
-  /** Since when frames are on their way, ms since 1970; undefined while none is, and without metrics. */
+  /** Since when frames are on their way, ms since 1970; undefined while none is. */
   #sendingSinceMs: number | undefined;
 
-  /** The kind of object, as metrics call it. */
+  /** The kind of object. */
   protected abstract readonly kind: "channel" | "gateway";
 
   /** Whether the object is that of a channel which has subscribers. */
@@ -125,9 +121,6 @@ export abstract class ObjectHost {
         ? { hooks: new Hooks((...call) => this.#askBackend(...call)) }
         : {};
     this.alarms = new AlarmSchedule(platform);
-    this.metrics = config.prometheus.counts
-      ? new ObjectMetrics(this.#measured(), this.awakeSinceMs)
-      : undefined;
   }
 
   /** Counts a call to another object. */
@@ -135,21 +128,35 @@ export abstract class ObjectHost {
     this.callsMade++;
   };
 
-  #measured(): ConstructorParameters<typeof ObjectMetrics>[0] {
-    return {
-      channels: this.config.channel,
-      kind: () => this.kind,
-      node: () => this.node,
-      platform: this.platform,
-      billed: () => ({
-        rowsWritten: this.platform.sql.rowsWritten,
-        callsMade: this.callsMade - this.callsCountedByCalled,
-      }),
+  /**
+   * Makes what features add to the object.
+   *
+   * @param channel whose object it is, as for {@link PartHost}
+   */
+  protected readonly makeParts = (newParts: readonly NewPart[], channel?: string): void => {
+    const { platform, config, kind, node, awakeSinceMs, called, later, schedule } = this;
+    const object = {
+      platform,
+      config,
+      kind,
+      node,
+      channel,
+      awakeSinceMs,
       sessions: () => this.sockets.sessions(),
       holdsSockets: () => !this.sockets.empty,
       isOccupied: () => this.isOccupied(),
-      later: this.later,
+      jobAddedAtMs: () => this.jobAddedAtMs(),
+      callsMade: () => this.callsMade - this.callsCountedByCalled,
+      called,
+      later,
+      schedule,
     };
+    this.parts = newParts.flatMap((newPart) => newPart(object) ?? []);
+  };
+
+  /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
+  protected jobAddedAtMs(): number | undefined {
+    return undefined;
   }
 
   /** The setup that the sockets of an object of either kind share. */
@@ -176,8 +183,7 @@ export abstract class ObjectHost {
     refused: this.#refused,
     ...this.#users.ofSessions,
     ...hooksOfSessions(this.hooks.hooks),
-    ...this.metrics?.ofSessions,
-    ...this.events?.ofSessions,
+    ...partsOfSetup(this.parts, ({ ofSessions }) => ofSessions),
   });
 
   /** Takes over a socket that the edge let through, see {@link ClientSockets.accept}. */
@@ -262,19 +268,19 @@ export abstract class ObjectHost {
   }
 
   eventsAfter(since: number, limit: number): readonly string[] {
-    return this.events?.outbox.after(since, limit, this.platform.nowMs()) ?? [];
+    const nowMs = this.platform.nowMs();
+    return this.parts.flatMap((part) => part.eventsAfter?.(since, limit, nowMs) ?? []);
   }
 
   /** The alarm rings. It counts as rung once its work has called back. */
   alarm(done: () => void): void {
     this.alarms.rang();
     this.happened("alarm");
-    this.metrics?.alarmRang();
     const nowMs = this.platform.nowMs();
     const isAbandoned = this.sockets.onlyClosed;
     if (isAbandoned) this.sockets.forget();
     this.sockets.tick(nowMs);
-    this.events?.outbox.deleteExpired(nowMs);
+    for (const part of this.parts) part.rang?.(nowMs);
     this.onAlarm(nowMs, () => {
       this.schedule(nowMs);
       if (isAbandoned) this.#drop();
@@ -333,46 +339,25 @@ export abstract class ObjectHost {
     return left;
   };
 
-  /**
-   * The delivery of the object's events; undefined if the backend isn't told of any here.
-   *
-   * @param node    of the object
-   * @param channel whose object it is; absent for a gateway
-   */
-  protected readonly deliveryOf = (node: string, channel?: string): EventDelivery | undefined => {
-    const { events } = this.config;
-    if (events === undefined) return undefined;
-    const namespaceOf = (name: string): string =>
-      partsOf(name, this.config.channel).namespace ?? "";
-    const isConcerned =
-      connectionTypes.some((type) => isTold(events, type)) ||
-      (channel !== undefined &&
-        channelTypes.some((type) => isTold(events, type, namespaceOf(channel))));
-    if (!isConcerned) return undefined;
-    return new EventDelivery({
-      events,
-      platform: this.platform,
-      object: eventObject(node),
-      sessions: () => this.sockets.clients.flatMap(({ session }) => session.told ?? []),
-      namespaceOf,
-      called: this.called,
-      endEvent: this.schedule,
-    });
-  };
+  /** What an answer carries, from the first part that has something (rule J7). */
+  protected forAnswer(nowMs: number): CarriedReport | undefined {
+    for (const part of this.parts) {
+      const counted = part.forAnswer?.(nowMs);
+      if (counted !== undefined) return counted;
+    }
+    return undefined;
+  }
 
-  #checkMetrics(metrics: ObjectMetrics, nowMs: number): void {
-    if (this.#sendingSinceMs !== undefined && !this.#awaitsTurn) {
-      metrics.counts.observe(
-        "dormouse_fan_out_seconds",
-        Math.max(0, nowMs - this.#sendingSinceMs) / 1_000,
-        {
-          kind: this.kind,
-        },
-      );
+  /** Ends an event for the parts. */
+  protected readonly endParts = (nowMs: number): void => {
+    const sinceMs = this.#sendingSinceMs;
+    if (sinceMs !== undefined && !this.#awaitsTurn) {
+      const seconds = Math.max(0, nowMs - sinceMs) / 1_000;
+      for (const part of this.parts) part.sent?.(seconds);
       this.#sendingSinceMs = undefined;
     }
-    metrics.check(nowMs);
-  }
+    for (const part of this.parts) part.ended?.(nowMs);
+  };
 
   #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): void {
     const { platform } = this;
@@ -380,7 +365,7 @@ export abstract class ObjectHost {
     const askedMs = platform.nowMs();
     platform.askBackend(question, timeoutMs, (reply) => {
       const seconds = Math.max(0, platform.nowMs() - askedMs) / 1_000;
-      this.metrics?.backendAnswered(question, reply, seconds);
+      for (const part of this.parts) part.backendAnswered?.(question, reply, seconds);
       const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
       this.carryOutAnswer(question.hook, bytes, (isBusy) =>
         platform.guard(() => done(isBusy ? { outcome: "busy" } : reply, platform.nowMs())),
@@ -407,7 +392,7 @@ export abstract class ObjectHost {
   protected readonly sendInTurns = (isCollecting: boolean): void => {
     if (this.#awaitsTurn) return;
     this.#awaitsTurn = true;
-    if (this.metrics !== undefined) this.#sendingSinceMs ??= this.platform.nowMs();
+    if (this.parts.length > 0) this.#sendingSinceMs ??= this.platform.nowMs();
     this.#sendAfter(isCollecting ? limits.sliceTurns : 1);
   };
 
@@ -447,19 +432,18 @@ export abstract class ObjectHost {
    */
   protected readonly schedule = (nowMs: number): void => {
     if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
-    if (this.metrics !== undefined) this.#checkMetrics(this.metrics, nowMs);
-    this.events?.proceed(nowMs);
-    const dueMs = Math.min(
-      this.dueAtMs(nowMs),
-      this.sockets.takeDueAtMs(nowMs),
-      this.events?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
-    );
+    if (this.parts.length > 0) this.endParts(nowMs);
+    let dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
+    for (const part of this.parts)
+      if (part.dueAtMs !== undefined) dueMs = Math.min(dueMs, part.dueAtMs(nowMs));
     this.alarms.atMost(dueMs);
   };
 }
 
-/** The types of events that any object with connections may have. */
-const connectionTypes = ["connected", "subscribed"] as const;
-
-/** Those that only the object of a channel has. */
-const channelTypes = ["publication", "channel_occupied"] as const;
+/** What the parts add to one setup, together. */
+export function partsOfSetup<Setup extends object>(
+  parts: readonly ObjectPart[],
+  ofPart: (part: ObjectPart) => Partial<Setup> | undefined,
+): Partial<Setup> {
+  return Object.assign({}, ...parts.map(ofPart));
+}

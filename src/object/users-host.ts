@@ -84,6 +84,7 @@ export class UsersHost {
       object: homeObject(platform.name),
       sessions: () => [],
       namespaceOf: () => "",
+      jobAddedAtMs: () => undefined,
       called: () => undefined,
       endEvent: (nowMs) => this.#endEvent(nowMs),
     });
@@ -91,7 +92,7 @@ export class UsersHost {
 
   /** Sends the events that are due, and sets the alarm for what is due next, of the home or of the events. */
   #endEvent(nowMs: number, homeAtMs = this.#home.dueAtMs(nowMs)): void {
-    this.#events?.proceed(nowMs);
+    this.#events?.ended(nowMs);
     const eventsAtMs = this.#events?.outbox.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     this.#alarms.atMost(Math.min(homeAtMs, eventsAtMs));
   }

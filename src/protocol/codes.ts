@@ -60,6 +60,9 @@ export const disconnectCodes = {
   notAvailable: { code: 3508, reason: "not available" },
 } as const satisfies Record<string, DisconnectCode>;
 
+/** How a connection ended that broke. */
+export const connectionLost: DisconnectCode = { code: 1006, reason: "connection lost" };
+
 /** The disconnect code of backends for a connection that ends as if it were lost (docs/protocol.md 1.8). */
 export const lostCode = 3000;
 

@@ -1,4 +1,5 @@
 import {
+  connectionLost,
   type DisconnectCode,
   disconnectCodes,
   errorCodes,
@@ -21,8 +22,6 @@ import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./liveness.ts";
 import type { AdmittedSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
-import { connectionLost } from "../features/events/connection-events.ts";
-import { type SessionEvents, sessionEvents } from "../features/events/session-events.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
@@ -47,8 +46,8 @@ export class Session implements AdmittedSession, SubscriptionSession {
   readonly #connection: Connection;
   /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
-  /** The events for the backend; undefined where it isn't told of connections. */
-  readonly told: SessionEvents | undefined;
+  /** Undefined where nobody watches. */
+  readonly observer: ReturnType<NonNullable<SessionContext["observe"]>>;
   /** The work that waits while the session is held, or while its subscriptions begin; undefined while none does. */
   #waiting: Waiting | undefined;
   /** Replies to publishes that waited for a subscription which the server ends: they follow its push (rule O4). */
@@ -64,7 +63,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     if (snapshot.phase === "connected") this.#restore(subscriptions, cursors);
     // The command for which somebody was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
-    this.told = sessionEvents(this, context.events);
+    this.observer = context.observe?.(this);
   }
 
   #restore(
@@ -204,7 +203,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
    */
   ended(code: DisconnectCode = connectionLost, by: "client" | "server" = "client"): void {
     if (this.closed) return;
-    this.told?.ended(code);
+    this.observer?.ended(code);
     this.context.trail?.ended(this, code.code, by);
     this.#executor?.clear();
     this.#waiting = undefined;
@@ -236,7 +235,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     this.held = false;
     this.identity = compact(this.identity);
     this.save();
-    this.told?.accepted();
+    this.observer?.accepted();
     this.#connection.release();
     for (const one of this.#waiting?.announcements.splice(0) ?? []) this.announce(one);
     this.#executor?.admitted();
@@ -268,7 +267,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
   }
 
   tell(begun: readonly Subscription[]): void {
-    this.told?.begun(begun);
+    this.observer?.begun(begun);
   }
 
   announce(subscription: Subscription): void {
@@ -395,7 +394,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
       this.subscriptions.dropFlow(channel);
       return;
     }
-    this.told?.unsubscribed(channel, code);
+    this.observer?.unsubscribed(channel, code);
     this.context.trail?.unsubscribed(subscription, code?.code ?? 0);
     this.subscriptions.remove(channel);
     this.save();

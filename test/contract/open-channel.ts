@@ -1,5 +1,5 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
-import type { ChannelCounts } from "../../src/features/metrics/channel-counts.ts";
+import type { ChannelCounts } from "../../src/channel/channel-setup.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
 import type { PresenceTeller } from "../../src/channel/presence-teller.ts";
 import type { FrameTrail } from "../../src/hub/frame-trail.ts";

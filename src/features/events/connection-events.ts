@@ -1,5 +1,7 @@
 import type { EventsConfig, EventType } from "../../config/config.ts";
 import { hashOf } from "../../contract/text-hash.ts";
+import { connectionLost } from "../../protocol/codes.ts";
+import type { EndCode } from "../../session/ports.ts";
 import { limits } from "../../limits.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { isTold, type ObjectEvent } from "./event.ts";
@@ -171,15 +173,6 @@ export interface ClientDetails {
   readonly info?: JsonText;
   readonly chanInfo?: JsonText;
 }
-
-/** The code and the reason of a disconnect or an unsubscribe. */
-export interface EndCode {
-  readonly code: number;
-  readonly reason: string;
-}
-
-/** As WebSocket has it: the connection ended without a close frame. */
-export const connectionLost: EndCode = { code: 1006, reason: "connection lost" };
 
 /** A digest of the connections of which the backend was told: their number, and the sum of a hash of each. */
 interface Digest {

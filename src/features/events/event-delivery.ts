@@ -2,21 +2,26 @@ import type { Channel } from "../../channel/channel.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
 import type { Config, EventType } from "../../config/config.ts";
 import { ConnectionEvents } from "./connection-events.ts";
-import { isTold } from "./event.ts";
+import { isTold, publicationEvent } from "./event.ts";
 import { Occupancy } from "./occupancy.ts";
 import { type EventBatch, Outbox } from "./outbox.ts";
 import { type ToldConnection, ToldTable } from "./told-table.ts";
 import { limits } from "../../limits.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
+import type { ObjectPart, PartHost } from "../../object/part.ts";
 import type { Platform } from "../../object/platform.ts";
+import { partsOf } from "../../config/name-parts.ts";
+import { eventObject } from "../../contract/object-names.ts";
+import type { GatewaySetup } from "../../gateway/gateway.ts";
+import { SessionEvents, sessionEvents } from "./session-events.ts";
 
 /**
  * Sends the events of one object to the target of the configuration: one batch at a time, and nothing else of the object
  * waits for it (rule E3). `Outbox` decides what is sent and when. The output gate lets a batch out only once its rows are
  * durable.
  */
-export class EventDelivery {
+export class EventDelivery implements ObjectPart {
   readonly outbox: Outbox;
   /** Tells of the object's connections; undefined where the backend isn't told of any. */
   readonly connections: ConnectionEvents | undefined;
@@ -29,7 +34,7 @@ export class EventDelivery {
     this.#setup = setup;
     const { platform, object, events, sessions, namespaceOf } = setup;
     const { sql } = platform;
-    this.#timer = new NextTimer(platform, () => this.proceed(platform.nowMs()));
+    this.#timer = new NextTimer(platform, () => this.ended(platform.nowMs()));
     const outbox = new Outbox({ sql, object, config: events });
     this.outbox = outbox;
     const isConcerned = isTold(events, "connected") || isTold(events, "subscribed");
@@ -45,43 +50,42 @@ export class EventDelivery {
       : undefined;
   }
 
-  /**
-   * What a channel needs to tell of its publications, and to find out that it has no subscriber any more.
-   *
-   * @param jobAddedAtMs says when the job came that is being carried out, ms since 1970; undefined outside of a job: then
-   *                     {@link committed} isn't called for it
-   */
-  ofChannel(
-    name: string,
-    jobAddedAtMs: () => number | undefined,
-  ): Pick<ChannelSetup, "events" | "followersCheckMs"> {
+  /** What a channel needs to tell of its publications, and to find out that it has no subscriber any more. */
+  ofChannel(name: string): Pick<ChannelSetup, "accepted" | "followersCheckMs"> {
     const followersCheckMs = limits.eventsFollowersCheckMs;
-    const events: ChannelSetup["events"] = {
-      add: (event, nowMs) => {
-        // A crash is told of as long as the rows that say who was there are kept.
-        this.connections?.compare();
-        const publishedAtMs = jobAddedAtMs();
-        if (publishedAtMs === undefined) this.outbox.add({ ...event, publishedAtMs: nowMs }, nowMs);
-        else this.outbox.addInCommit({ ...event, publishedAtMs }, nowMs);
-      },
+    const accepted: ChannelSetup["accepted"] = (entry, position, nowMs) => {
+      // A crash is told of as long as the rows that say who was there are kept.
+      this.connections?.compare();
+      const event = publicationEvent(name, entry, position);
+      const publishedAtMs = this.#setup.jobAddedAtMs();
+      if (publishedAtMs === undefined) this.outbox.add({ ...event, publishedAtMs: nowMs }, nowMs);
+      else this.outbox.addInCommit({ ...event, publishedAtMs }, nowMs);
     };
     return {
-      ...(this.#tellsOf("publication", name) ? { events } : {}),
+      ...(this.#tellsOf("publication", name) ? { accepted } : {}),
       ...(this.#tellsOf("channel_occupied", name) ? { followersCheckMs } : {}),
     };
   }
 
   /** Tells, from now on, whether a channel has subscribers (rule E10). */
-  watch(channel: Pick<Channel, "name" | "isHeld">): void {
+  began(channel: Pick<Channel, "name" | "isHeld">): void {
     if (!this.#tellsOf("channel_occupied", channel.name)) return;
     const occupancy = new Occupancy(this.outbox, channel.name);
     this.#note = (nowMs) => occupancy.note(channel.isHeld, nowMs);
   }
 
   /** What sessions need to tell of themselves. */
-  get ofSessions(): Pick<SessionContext, "events"> {
-    return this.connections === undefined ? {} : { events: this.connections };
+  get ofSessions(): Pick<SessionContext, "observe"> {
+    const { connections } = this;
+    return connections === undefined
+      ? {}
+      : { observe: (session) => sessionEvents(session, connections) };
   }
+
+  /** A backend may wait to be told that a channel has no subscriber any more (rule E10). */
+  readonly ofGateway: Pick<GatewaySetup, "awaitsEnd"> = {
+    awaitsEnd: (channel) => this.#tellsOf("channel_vacated", channel),
+  };
 
   #tellsOf(type: EventType, channel: string): boolean {
     const { events, namespaceOf } = this.#setup;
@@ -91,17 +95,29 @@ export class EventDelivery {
   /** The publications that were added are durable, and may be sent (rule E12). */
   committed(nowMs: number): void {
     this.outbox.committed(nowMs);
-    this.proceed(nowMs);
+    this.ended(nowMs);
   }
 
   /** When the object's alarm has to ring, ms since 1970; Infinity for never. */
-  alarmAtMs(nowMs: number): number {
+  dueAtMs(nowMs: number): number {
     const connectionsAtMs = this.connections?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     return Math.min(this.outbox.alarmAtMs(nowMs), connectionsAtMs);
   }
 
+  rang(nowMs: number): void {
+    this.outbox.deleteExpired(nowMs);
+  }
+
+  storesNothing(): boolean {
+    return this.outbox.storesNothing;
+  }
+
+  eventsAfter(since: number, limit: number, nowMs: number): readonly string[] {
+    return this.outbox.after(since, limit, nowMs);
+  }
+
   /** Sends the batch that is due, and sets the timer for the next one. To be called at the end of every event. */
-  proceed(nowMs: number): void {
+  ended(nowMs: number): void {
     this.connections?.compare();
     this.#note?.(nowMs);
     const batch = this.outbox.begin(nowMs);
@@ -120,6 +136,41 @@ export class EventDelivery {
   }
 }
 
+/** What an object tells a backend, and what it asks others for that; undefined if the backend isn't told of anything there. */
+export function newEvents(object: PartHost): ObjectPart | undefined {
+  const { config, platform, channel, node } = object;
+  const { events } = config;
+  if (events === undefined) return undefined;
+  const namespaceOf = (name: string): string => partsOf(name, config.channel).namespace ?? "";
+  const isConcerned =
+    connectionTypes.some((type) => isTold(events, type)) ||
+    (channel !== undefined &&
+      channelTypes.some((type) => isTold(events, type, namespaceOf(channel))));
+  const awaitsEnd = (name: string): boolean => isTold(events, "channel_vacated", namespaceOf(name));
+  if (!isConcerned) return object.kind === "gateway" ? { ofGateway: { awaitsEnd } } : undefined;
+  return new EventDelivery({
+    events,
+    platform,
+    object: eventObject(node),
+    sessions: () => watchedSessions(object),
+    namespaceOf,
+    jobAddedAtMs: () => object.jobAddedAtMs(),
+    called: () => object.called(),
+    endEvent: (nowMs) => object.schedule(nowMs),
+  });
+}
+
+function* watchedSessions(object: PartHost): Generator<SessionEvents> {
+  for (const { observer } of object.sessions())
+    if (observer instanceof SessionEvents) yield observer;
+}
+
+/** The types of events that any object with connections may have. */
+const connectionTypes = ["connected", "subscribed"] as const;
+
+/** Those that only the object of a channel has. */
+const channelTypes = ["publication", "channel_occupied"] as const;
+
 /** The object whose events are sent. */
 export interface EventDeliverySetup {
   readonly events: NonNullable<Config["events"]>;
@@ -129,8 +180,13 @@ export interface EventDeliverySetup {
   /** What was told of the object's open connections. */
   readonly sessions: () => Iterable<ToldConnection>;
   readonly namespaceOf: (channel: string) => string;
+  /**
+   * When the job came that is being carried out, ms since 1970; undefined outside of a job: then
+   * {@link EventDelivery.committed} isn't called for what it adds.
+   */
+  readonly jobAddedAtMs: () => number | undefined;
   /** Called before each call. */
   readonly called: () => void;
-  /** Ends the event that an answer is: it has to call {@link EventDelivery.proceed}, and to set the alarm. */
+  /** Ends the event that an answer is: it has to call {@link EventDelivery.ended}, and to set the alarm. */
   readonly endEvent: (nowMs: number) => void;
 }

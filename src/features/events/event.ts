@@ -1,8 +1,9 @@
 import type { EventsConfig, EventType } from "../../config/config.ts";
+import type { AcceptedEntry } from "../../channel/channel-setup.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { base64, type Payload, payloadLength, payloadText } from "../../protocol/payload.ts";
-import type { ClientInfo, Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
+import type { ClientInfo, StreamPosition, Tags } from "../../protocol/publication.ts";
 
 /** An event of an object, as a backend is told it. Fields that don't apply are absent. */
 export interface ObjectEvent {
@@ -76,7 +77,7 @@ export function isTold(
 /** The event of a publication that a channel has accepted. */
 export function publicationEvent(
   channel: string,
-  { data, tags, info, traceparent, key, removed }: PublishedEntry,
+  { data, tags, info, traceparent, key, removed }: AcceptedEntry,
   position: StreamPosition | undefined,
 ): ObjectEvent {
   return {
@@ -89,11 +90,6 @@ export function publicationEvent(
     ...(tags === undefined ? {} : { tags }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
-}
-
-/** A publication as it was requested, with the client that published it, if one did. */
-interface PublishedEntry extends Pick<Publication, "data" | "tags" | "info" | "key" | "removed"> {
-  readonly traceparent?: string;
 }
 
 /** The client that an event is about. */

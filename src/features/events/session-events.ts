@@ -1,17 +1,16 @@
-import type { SessionIdentity } from "../../contract/session-snapshot.ts";
-import type { ConnectionEvents, EndCode } from "./connection-events.ts";
+import type { EndCode, ObservedSession, SessionObserver } from "../../session/ports.ts";
+import type { ConnectionEvents } from "./connection-events.ts";
 import type { ToldConnection } from "./told-table.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { Subscription } from "../../session/subscription.ts";
-import type { Subscriptions } from "../../session/subscriptions.ts";
 import { transportOf } from "../../session/transport-name.ts";
 
-/** What a backend is told of a session; undefined if it isn't told of connections, or not of this one. */
+/** What a backend is told of a session; undefined if it isn't told of this one. */
 export function sessionEvents(
-  session: EventfulSession,
-  events: ConnectionEvents | undefined,
+  session: ObservedSession,
+  events: ConnectionEvents,
 ): SessionEvents | undefined {
-  if (events === undefined || session.identity.passing === true) return undefined;
+  if (session.identity.passing === true) return undefined;
   return new SessionEvents(session, events);
 }
 
@@ -19,8 +18,8 @@ export function sessionEvents(
  * What a backend is told of one session (rule E8), and what it has been told, which is that the client is connected, and
  * to which channels it is subscribed. A session of a transient client, which polls, has none of this.
  */
-export class SessionEvents implements ToldConnection {
-  readonly #session: EventfulSession;
+export class SessionEvents implements SessionObserver, ToldConnection {
+  readonly #session: ObservedSession;
   readonly #events: ConnectionEvents;
   #connected: boolean;
   readonly #channels: Set<string>;
@@ -28,7 +27,7 @@ export class SessionEvents implements ToldConnection {
   readonly #later: (() => void)[] = [];
 
   /** Also restores: of a session that hibernated, everything has been told. */
-  constructor(session: EventfulSession, events: ConnectionEvents) {
+  constructor(session: ObservedSession, events: ConnectionEvents) {
     this.#session = session;
     this.#events = events;
     this.#connected = session.hasConnected;
@@ -107,15 +106,4 @@ export class SessionEvents implements ToldConnection {
     });
     this.#connected = true;
   }
-}
-
-/** A session as its events need it. */
-interface EventfulSession {
-  readonly identity: SessionIdentity;
-  readonly client: string;
-  readonly user: string;
-  readonly hasConnected: boolean;
-  /** Whether the user's home is asked: nothing is told until it has answered. */
-  readonly held: boolean;
-  readonly subscriptions: Pick<Subscriptions, "all">;
 }

@@ -1,30 +1,11 @@
-import type { MapChange, MapSuppression } from "../../contract/map-call.ts";
-import type { Counter, Counts } from "./counts.ts";
+import type { ChannelCounts, MapCounts } from "../../channel/channel-setup.ts";
+import type { Counts } from "./counts.ts";
 
-/** Where one channel's publications are counted, with those of all channels of its namespace (docs/metrics.md). */
-export interface ChannelCounts {
-  readonly published: Counter;
-  /** Suppressed by an idempotency key. */
-  readonly repeated: Counter;
-  /** Suppressed by a version. */
-  readonly outdated: Counter;
-  readonly deliveries: Counter;
-  readonly gatewayChanges: Counter;
-  /** What is counted beside that if the channel is a map. */
-  ofMap(): MapCounts;
-}
-
-/** Counts the changes of a map, with those of all maps of its namespace. */
-export interface MapCounts {
-  /** A key was set or removed. */
-  changed(method: MapChange["method"]): void;
-  /** A change did nothing. */
-  suppressed(method: MapChange["method"], reason: MapSuppression): void;
-  /** A key has ended. */
-  ended(): void;
-}
-
-/** @param namespace of the channel; "" for none */
+/**
+ * Counts one channel's publications with those of all channels of its namespace (docs/metrics.md).
+ *
+ * @param namespace of the channel; "" for none
+ */
 export function channelCounts(counts: Counts, namespace: string): ChannelCounts {
   const labels = { channel_namespace: namespace };
   const suppressed = (reason: string) =>

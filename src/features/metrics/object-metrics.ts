@@ -10,18 +10,17 @@ import type { HookQuestion, HookReply } from "../../contract/hook-call.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
 import { channelCounts } from "./channel-counts.ts";
 import { namespaceLabel } from "../../channel/channel-name.ts";
-import type { ChannelConfig } from "../../config/config.ts";
 import type { SessionContext } from "../../session/ports.ts";
-import { SessionCounts } from "./session-counts.ts";
-import type { Session } from "../../session/session.ts";
+import { CountedSessions } from "./session-counts.ts";
 import { collectorOf } from "../../contract/object-names.ts";
-import type { Platform } from "../../object/platform.ts";
+import type { ObjectPart, PartHost } from "../../object/part.ts";
+import type { GatewaySetup } from "../../gateway/gateway.ts";
 import { elapsed } from "../../moment.ts";
 
 /** The counts of one object, and its reports (docs/metrics.md). It exists only where something is counted (rule J1). */
-export class ObjectMetrics {
+export class ObjectMetrics implements ObjectPart {
   readonly counts = new Counts();
-  readonly #object: MeasuredObject;
+  readonly #object: PartHost;
   readonly #reporter: MetricsReporter;
   /** Since the last report. */
   readonly #refusals = new RefusalTrail(limits.metricsRefusalsMax);
@@ -41,9 +40,9 @@ export class ObjectMetrics {
   /** Up to where the object's own counts have been counted. */
   #counted = { rowsWritten: 0, callsMade: 0, atMs: 0 };
 
-  constructor(object: MeasuredObject, nowMs: number) {
+  constructor(object: PartHost) {
     this.#object = object;
-    this.#counted.atMs = nowMs;
+    this.#counted.atMs = object.awakeSinceMs;
     this.#reporter = new MetricsReporter(this.counts, {
       countOwn: (atMs) => this.#countOwn(atMs),
       gauges: () => this.#gauges(),
@@ -59,7 +58,7 @@ export class ObjectMetrics {
     const { platform } = this.#object;
     const refusals = this.#refusals.take();
     this.#noteGauges(report.gauges, platform.nowMs());
-    const own = { node: this.#object.node(), ...report, ...(refusals.length > 0 && { refusals }) };
+    const own = { node: this.#object.node, ...report, ...(refusals.length > 0 && { refusals }) };
     const collector = collectorOf(own.node);
     const carried = this.#carried.take();
     const along = carried.get(collector);
@@ -91,7 +90,7 @@ export class ObjectMetrics {
     if (taken === undefined) return undefined;
     this.#answers++;
     const { counters, histograms, gauges } = taken;
-    const counted = { node: this.#object.node(), counters, histograms };
+    const counted = { node: this.#object.node, counters, histograms };
     return this.#noteGauges(gauges, nowMs) ? { ...counted, gauges } : counted;
   }
 
@@ -126,21 +125,34 @@ export class ObjectMetrics {
 
   /** The part of a channel's setup with which it counts. */
   ofChannel(name: string): Pick<ChannelSetup, "counts"> {
-    return { counts: channelCounts(this.counts, namespaceLabel(name, this.#object.channels)) };
+    return {
+      counts: channelCounts(this.counts, namespaceLabel(name, this.#object.config.channel)),
+    };
   }
 
   /** The part of a session's setup with which it counts. */
   get ofSessions(): Pick<SessionContext, "counts"> {
-    return { counts: new SessionCounts(this.counts, this.#object.channels) };
+    return { counts: new CountedSessions(this.counts, this.#object.config.channel) };
   }
 
-  /** To be called at the end of every event. */
-  check(nowMs: number): void {
+  /** The part of a gateway's setup with which it counts. */
+  readonly ofGateway: Pick<GatewaySetup, "deliveries"> = {
+    deliveries: (channel) =>
+      this.counts.counter("dormouse_deliveries_total", {
+        channel_namespace: namespaceLabel(channel, this.#object.config.channel),
+      }),
+  };
+
+  ended(nowMs: number): void {
     this.#reporter.check(nowMs);
   }
 
-  /** The object's alarm has rung. */
-  alarmRang(): void {
+  /** All frames that were on their way have been sent, after that time. */
+  sent(seconds: number): void {
+    this.counts.observe("dormouse_fan_out_seconds", seconds, { kind: this.#object.kind });
+  }
+
+  rang(): void {
     this.#alarms++;
   }
 
@@ -173,8 +185,9 @@ export class ObjectMetrics {
   }
 
   #countOwn(nowMs: number): void {
-    const kind = { kind: this.#object.kind() };
-    const { rowsWritten, callsMade } = this.#object.billed();
+    const kind = { kind: this.#object.kind };
+    const { rowsWritten } = this.#object.platform.sql;
+    const callsMade = this.#object.callsMade();
     const before = this.#counted;
     const added: readonly (readonly [CounterName, number])[] = [
       ["dormouse_object_starts_total", this.#starts],
@@ -192,17 +205,7 @@ export class ObjectMetrics {
   }
 }
 
-/** The object that is measured. */
-interface MeasuredObject {
-  readonly platform: Pick<Platform, "nowMs" | "call">;
-  readonly channels: ChannelConfig;
-  kind(): "channel" | "gateway";
-  node(): string;
-  /** The numbers since the object woke for which the platform bills. */
-  billed(): { readonly rowsWritten: number; readonly callsMade: number };
-  sessions(): Iterable<Session>;
-  holdsSockets(): boolean;
-  /** Whether it is a channel's, which has subscribers here or on gateways. */
-  isOccupied(): boolean;
-  later(waitMs: number, work: () => void): void;
+/** The counts of an object; undefined where nothing is counted. */
+export function newObjectMetrics(object: PartHost): ObjectMetrics | undefined {
+  return object.config.prometheus.counts ? new ObjectMetrics(object) : undefined;
 }

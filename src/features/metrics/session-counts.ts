@@ -1,11 +1,12 @@
 import { namespaceLabel } from "../../channel/channel-name.ts";
 import type { ChannelConfig } from "../../config/config.ts";
+import type { SessionCounts } from "../../session/ports.ts";
 import type { Counter, Counts } from "./counts.ts";
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
 
 /** Counts what the sessions of one object do (docs/metrics.md). */
-export class SessionCounts {
+export class CountedSessions implements SessionCounts {
   readonly #counts: Counts;
   readonly #config: ChannelConfig;
   /** By method: a command is counted by one addition. */
@@ -76,7 +77,7 @@ export class SessionCounts {
   }
 
   /** A client's synchronisation with a map ends. */
-  mapSynchronised(channel: string, outcome: SynchronisationOutcome): void {
+  mapSynchronised(channel: string, outcome: Parameters<SessionCounts["mapSynchronised"]>[1]): void {
     const labels = { outcome, ...this.#labelsOf(channel) };
     this.#counts.add("dormouse_map_synchronisations_total", labels);
   }
@@ -85,9 +86,3 @@ export class SessionCounts {
     return { channel_namespace: namespaceLabel(channel, this.#config) };
   }
 }
-
-/**
- * completed: the client has read the map, and gets its changes. recovered: it went on with its copy. unrecoverable (112)
- * and lost (113): it has to begin with the state.
- */
-type SynchronisationOutcome = "completed" | "recovered" | "unrecoverable" | "lost";

@@ -1,10 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EventsConfig } from "../../../src/config/config.ts";
-import {
-  ConnectionEvents,
-  connectionLost,
-} from "../../../src/features/events/connection-events.ts";
+import { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
+import { connectionLost } from "../../../src/protocol/codes.ts";
 import { Outbox } from "../../../src/features/events/outbox.ts";
 import { ToldTable } from "../../../src/features/events/told-table.ts";
 import { limits } from "../../../src/limits.ts";

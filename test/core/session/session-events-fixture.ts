@@ -1,14 +1,16 @@
 import { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
 import type { Outbox } from "../../../src/features/events/outbox.ts";
+import { sessionEvents } from "../../../src/features/events/session-events.ts";
 import { ToldTable } from "../../../src/features/events/told-table.ts";
+import type { SessionContext } from "../../../src/session/ports.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { eventsConfig, openOutbox } from "../events/outbox-fixture.ts";
 
 const allTypes = new Set(["connected", "disconnected", "subscribed", "unsubscribed"] as const);
 
-/** The events of one object's sessions, whose rows go to an outbox. */
-export function eventsOf(outbox: Outbox): ConnectionEvents {
-  return new ConnectionEvents({
+/** The part of the setup of one object's sessions whose events are rows in an outbox. */
+export function eventsOf(outbox: Outbox): Pick<SessionContext, "observe"> {
+  const events = new ConnectionEvents({
     config: eventsConfig({ types: allTypes }),
     outbox,
     table: new ToldTable(new NodeSql()),
@@ -16,9 +18,9 @@ export function eventsOf(outbox: Outbox): ConnectionEvents {
     namespaceOf: () => "",
     nowMs: () => 1_000_000,
   });
+  return { observe: (session) => sessionEvents(session, events) };
 }
 
-/** The types of all events so far, and the channels that they are about. */
 /** The events in an outbox, in words. */
 export function typesIn(outbox: Outbox): readonly string[] {
   return outbox.stored(0, [...allTypes]).map(({ body }) => {

@@ -216,7 +216,7 @@ describe("an order for a user's connections", () => {
 describe("the events of a session whose user's home is asked", () => {
   it("[E8] [U4] come when its home has answered, also of a subscription that an order has ended by then", () => {
     const outbox = openedOutbox();
-    const fixture = new HeldFixture({ events: eventsOf(outbox) });
+    const fixture = new HeldFixture(eventsOf(outbox));
     // The user's home knows this object, so orders don't wait; the home of the second connection's token is asked.
     fixture.admitted("42");
     const connection = fixture.open();
@@ -243,7 +243,7 @@ describe("the events of a session whose user's home is asked", () => {
 
   it("[E8] [U4] don't come if it ends before the home has answered", () => {
     const outbox = openedOutbox();
-    const fixture = new HeldFixture({ events: eventsOf(outbox) });
+    const fixture = new HeldFixture(eventsOf(outbox));
     const connection = fixture.held("42", [connect, subscribe(2, "news")].join("\n"));
     fixture.channels.acceptSubscribe("news");
     connection.session.ended();

@@ -21,7 +21,7 @@ function written(connection: TestConnection, newest: () => string | undefined): 
 
 it("[E1] [E14] rows of events are written before the client is told", () => {
   const outbox = openedOutbox();
-  const fixture = new ManyChannelsFixture({ events: eventsOf(outbox) });
+  const fixture = new ManyChannelsFixture(eventsOf(outbox));
   const connection = fixture.open();
   const events = written(connection, () => typesIn(outbox).at(-1));
   fixture.send(connection, connect, connectionToken("42"));
@@ -32,7 +32,7 @@ it("[E1] [E14] rows of events are written before the client is told", () => {
 
 it("[E1] [E14] so are those of a session whose user's home is asked", () => {
   const outbox = openedOutbox();
-  const fixture = new HeldFixture({ events: eventsOf(outbox) });
+  const fixture = new HeldFixture(eventsOf(outbox));
   const connection = fixture.open();
   const events = written(connection, () => typesIn(outbox).at(-1));
   fixture.send(connection, [connect, subscribe(2, "news")].join("\n"), connectionToken("42"));
@@ -44,7 +44,7 @@ it("[E1] [E14] so are those of a session whose user's home is asked", () => {
 
 it("[E1] [E14] so are those of a subscription that a backend orders", () => {
   const outbox = openedOutbox();
-  const fixture = new HeldFixture({ events: eventsOf(outbox) });
+  const fixture = new HeldFixture(eventsOf(outbox));
   const connection = fixture.admitted("42");
   const events = written(connection, () => typesIn(outbox).at(-1));
   const subscription = { channel: "news", override: {} };
@@ -56,7 +56,7 @@ it("[E1] [E14] so are those of a subscription that a backend orders", () => {
 
 it("[E1] [E14] so are those of a subscription to a map", () => {
   const outbox = openedOutbox();
-  const fixture = newFixture({ events: eventsOf(outbox) });
+  const fixture = newFixture(eventsOf(outbox));
   const connection = fixture.connected();
   const events = written(connection, () => typesIn(outbox).at(-1));
   fixture.send(connection, ask(2, "kept:a"));
