@@ -1,7 +1,7 @@
 import type { EventsConfig, EventType } from "../../config/config.ts";
 import { hashOf } from "../../contract/text-hash.ts";
 import { connectionLost } from "../../protocol/codes.ts";
-import type { EndCode } from "../../session/ports.ts";
+import type { EndCode } from "../../session/observer.ts";
 import { limits } from "../../limits.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { isTold, type ObjectEvent } from "./event.ts";

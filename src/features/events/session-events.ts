@@ -1,4 +1,4 @@
-import type { EndCode, ObservedSession, SessionObserver } from "../../session/ports.ts";
+import type { EndCode, ObservedSession, SessionObserver } from "../../session/observer.ts";
 import type { ConnectionEvents } from "./connection-events.ts";
 import type { ToldConnection } from "./told-table.ts";
 import type { JsonText } from "../../protocol/json/text.ts";

@@ -1,6 +1,6 @@
 import { namespaceLabel } from "../../channel/channel-name.ts";
 import type { ChannelConfig } from "../../config/config.ts";
-import type { SessionCounts } from "../../session/ports.ts";
+import type { SessionCounts } from "../../session/observer.ts";
 import type { Counter, Counts } from "./counts.ts";
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";

@@ -2,7 +2,6 @@ import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
@@ -37,7 +36,7 @@ export interface ManyChannelsSetup {
   /** The users of the object; absent where users have no homes. */
   readonly users?: LocalUsers;
   /** Takes what a backend is told of the sessions; absent where it is told nothing. */
-  readonly events?: ConnectionEvents;
+  readonly observe?: SessionContext["observe"];
   /** Does work in another turn; absent where all that waited is carried out at once. */
   readonly later?: (waitMs: number, work: () => void) => void;
 }
@@ -58,7 +57,7 @@ export class ManyChannelsFixture {
   readonly #storesRows: boolean;
   readonly #serverSubscriptions: boolean;
   readonly #users: LocalUsers | undefined;
-  readonly #events: ConnectionEvents | undefined;
+  readonly #observe: SessionContext["observe"];
   readonly #later: ManyChannelsSetup["later"];
   readonly #userRates: UserRates;
   readonly #namedChannels: NamedChannels;
@@ -78,7 +77,7 @@ export class ManyChannelsFixture {
     this.#storesRows = storesRows;
     this.#serverSubscriptions = serverSubscriptions;
     this.#users = setup.users;
-    this.#events = setup.events;
+    this.#observe = setup.observe;
     this.#later = setup.later;
     this.#userRates = new UserRates(this.config);
     this.#namedChannels = new NamedChannels(this.config.client.channelLimit);
@@ -141,7 +140,7 @@ export class ManyChannelsFixture {
       config: this.config,
       channels: this.channels,
       ...(this.#users === undefined ? {} : { registrar: new SessionUsers(this.#users) }),
-      ...(this.#events === undefined ? {} : { events: this.#events }),
+      ...(this.#observe !== undefined && { observe: this.#observe }),
       ...(this.#later === undefined ? {} : { later: this.#later }),
       userRates: this.#userRates,
       namedChannels: this.#namedChannels,

@@ -1,0 +1,69 @@
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
+import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
+import type { Command } from "../protocol/command.ts";
+import type { Subscription } from "./subscription.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+/** Watches one session: hears what its client is told, once its user's home has admitted it. */
+export interface SessionObserver {
+  /** The connect is accepted, unless it isn't yet, or its user's home is asked. Saying so again does nothing. */
+  accepted(): void;
+  /** Subscriptions have begun, and their client will be told, perhaps when the session isn't held any more. */
+  begun(subscriptions: readonly Pick<Subscription, "channel" | "info">[]): void;
+  /** @param code why the server ended it; undefined if the client did */
+  unsubscribed(channel: string, code: EndCode | undefined): void;
+  /** The connection ends, with all its subscriptions. */
+  ended(code: EndCode): void;
+}
+
+/** A session, as its observer sees it. */
+export interface ObservedSession {
+  readonly identity: SessionIdentity;
+  readonly client: string;
+  readonly user: string;
+  readonly hasConnected: boolean;
+  /** Whether the user's home is asked: nothing is told until it has answered. */
+  readonly held: boolean;
+  readonly subscriptions: Pick<Subscriptions, "all">;
+}
+
+/** How a connection or a subscription ended, from either side. */
+export interface EndCode {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Counts what the sessions of one object do. */
+export interface SessionCounts {
+  /** A client has sent a command. */
+  command(method: Command["method"]): void;
+  /** A command is answered with an error. */
+  replyError(method: Command["method"], error: ErrorCode): void;
+  /** A connect was accepted. */
+  connected(): void;
+  /** A connection has ended. */
+  ended(): void;
+  /** The server closes a connection. */
+  disconnected(code: DisconnectCode): void;
+  /** The server ends a subscription. */
+  unsubscribed(code: UnsubscribeCode): void;
+  /**
+   * A subscription begins.
+   *
+   * @param recovery what came of its request to recover; undefined if it had none
+   */
+  subscribed(
+    channel: string,
+    recovery: { readonly recovered: boolean; readonly publications: number } | undefined,
+  ): void;
+  /** A client is sent a page of a map's state, or of its stream. */
+  mapPage(channel: string, phase: "state" | "stream"): void;
+  /**
+   * A client's synchronisation with a map ends. completed: the client has read the map, and gets its changes. recovered: it
+   * went on with its copy. unrecoverable (112) and lost (113): it has to begin with the state.
+   */
+  mapSynchronised(
+    channel: string,
+    outcome: "completed" | "recovered" | "unrecoverable" | "lost",
+  ): void;
+}
