@@ -66,16 +66,14 @@ const ownFiles: readonly string[] = [
   "workers/edge.ts",
   "workers/http/api.ts",
   "workers/http/body.ts",
-  "workers/http/context.ts",
   "workers/http/metrics.ts",
   "workers/http/middleware.ts",
   "workers/http/responses.ts",
-  "workers/http/routes.ts",
   "workers/objects/channel-object.ts",
-  "workers/objects/durable-platform.ts",
   "workers/objects/session-object.ts",
   "workers/platform/configuration.ts",
   "workers/platform/digest.ts",
+  "workers/objects/durable-platform.ts",
   "workers/platform/object-call.ts",
   "workers/platform/object-sql.ts",
 ];
@@ -101,8 +99,8 @@ const gatewayFiles: readonly string[] = [
   "src/object/session-rows.ts",
   "src/session/session.ts",
   "src/session/subscriptions.ts",
-  "workers/objects/durable-calls.ts",
   "workers/objects/gateway-object.ts",
+  "workers/objects/durable-calls.ts",
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */

@@ -1,15 +1,17 @@
+import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { parseTraceparent } from "../../src/contract/traceparent.ts";
 import { noTokenReason, tokenReason } from "../../src/access/refusal.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { refusesPage } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
 import { askAboutClient, type ConnectHookOutcome, asksAtUpgrade } from "./connect-hook.ts";
 import { addressOf } from "./endpoints.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
 import { fitHeaders, handshakeHeaders } from "../../src/features/hooks/headers.ts";
-import type { Context } from "./context.ts";
+import { getCookie } from "hono/cookie";
 
 /** Whether a client may connect. */
 type Admission =
@@ -17,7 +19,7 @@ type Admission =
   | { readonly outcome: "refused"; readonly response: Response };
 
 /** Checks the origin and the token of a request for a connection, before any object is called (rules A3 and A6). */
-export async function admit(context: Context): Promise<Admission> {
+export async function admit(context: Context<AppEnv>): Promise<Admission> {
   if (refusesPage(context)) return refused(respondText(403, "Forbidden"));
   const token = await checkUpgradeToken(context);
   switch (token.outcome) {
@@ -35,7 +37,7 @@ export async function admit(context: Context): Promise<Admission> {
 }
 
 /** Admits a client, unless the headers that hooks get are more than a session can keep (rule B2). */
-function admitted(context: Context, claims: ConnectionClaims | undefined): Admission {
+function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined): Admission {
   const { targets } = context.var.configured.config.hooks;
   const request = context.req.raw.headers;
   const headers =
@@ -60,7 +62,7 @@ function admitted(context: Context, claims: ConnectionClaims | undefined): Admis
  * @param client    how the client is connected
  */
 export async function checkFirstFrame(
-  context: Context,
+  context: Context<AppEnv>,
   codec: Codec,
   frame: Message,
   admission: Admitted,
@@ -84,13 +86,17 @@ export async function checkFirstFrame(
 }
 
 /** Refuses a client with the code with which the object would close the connection (rule A12). */
-function closing(context: Context, code: DisconnectCode, reason: string): ConnectHookOutcome {
+function closing(
+  context: Context<AppEnv>,
+  code: DisconnectCode,
+  reason: string,
+): ConnectHookOutcome {
   context.set("refusal", { rule: "A12", reason, code: code.code });
   return { outcome: "refused", refusal: { outcome: "disconnect", code } };
 }
 
 /** Whether a client needs a connection token, if no backend has given it credentials (rules C3 and Q10). */
-export function tokenRequired(context: Context): boolean {
+export function tokenRequired(context: Context<AppEnv>): boolean {
   const { config } = context.var.configured;
   const isAskedLater = config.hooks.connect !== undefined && !asksAtUpgrade(config);
   return !config.client.allowAnonymousConnectWithoutToken && !isAskedLater;
@@ -110,7 +116,7 @@ type UpgradeToken =
   | { readonly outcome: "refused"; readonly problem: string; readonly reason: string };
 
 /** Finds and verifies the token of an upgrade. An attacker without a valid token never reaches an object. */
-async function checkUpgradeToken(context: Context): Promise<UpgradeToken> {
+async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken> {
   const { config, verifier } = context.var.configured;
   const token = offeredToken(context, config.client.tokenCookie);
   if (token === "") {
@@ -136,9 +142,9 @@ async function checkUpgradeToken(context: Context): Promise<UpgradeToken> {
 }
 
 /** The token of a request: from the header, or else from the cookie, or else from the query. "" if there is none. */
-function offeredToken(context: Context, cookie: string): string {
+function offeredToken(context: Context<AppEnv>, cookie: string): string {
   const header = /^bearer +(.+)$/i.exec(context.req.header("Authorization") ?? "")?.[1] ?? "";
   if (header !== "") return header;
-  const fromCookie = cookie === "" ? "" : (context.req.cookie(cookie) ?? "");
+  const fromCookie = cookie === "" ? "" : (getCookie(context, cookie) ?? "");
   return fromCookie === "" ? (context.req.query("token") ?? "") : fromCookie;
 }

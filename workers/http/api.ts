@@ -2,8 +2,10 @@
  * The handlers of the HTTP API (docs/protocol.md 6). Each parses its request, calls the channels' objects, and
  * responds. Parsing, the plan of the calls and the answers are in `src/api`, and all statuses are in `responses.ts`.
  */
+import type { Context, Handler } from "hono";
 import type { CommandName } from "../../src/access/operations.ts";
 import { parseBroadcast } from "../../src/api/publish.ts";
+import type { AppEnv } from "./app-env.ts";
 import {
   type ApiCaller,
   entriesOf,
@@ -60,29 +62,27 @@ import {
 import type { Env } from "../platform/env.ts";
 import type { Config } from "../../src/config/config.ts";
 import { inSpan } from "../platform/spans.ts";
-import type { Context } from "./context.ts";
-import type { Handler } from "./routes.ts";
 
 /** `POST /api/<name>`: one command. */
-export function carryOut(name: CommandName): Handler {
+export function carryOut(name: CommandName): Handler<AppEnv> {
   if (name === "broadcast") return broadcast;
   return (context) =>
     answerEntry(context, parseEntry(name, context.get("request"), callerOf(context)), name);
 }
 
 /** `POST /api/rpc`, which is refused (rule W9). */
-export const rpc: Handler = (context) =>
+export const rpc: Handler<AppEnv> = (context) =>
   answerEntry(context, parseRpc(context.get("request")), "rpc");
 
 /** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
-export function missing(method: string): Handler {
+export function missing(method: string): Handler<AppEnv> {
   const detail = missingDetail(method);
   return (context) =>
     answered(context, { error: errorCodes.notAvailable, detail }, errorModeOf(context));
 }
 
 /** `POST /api/broadcast`: one publication for many channels. */
-async function broadcast(context: Context): Promise<Response> {
+async function broadcast(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBroadcast(context.get("request"), callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
@@ -100,7 +100,7 @@ async function broadcast(context: Context): Promise<Response> {
 }
 
 /** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
-export async function batch(context: Context): Promise<Response> {
+export async function batch(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBatch(context.get("request"), callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
@@ -116,7 +116,7 @@ export async function batch(context: Context): Promise<Response> {
 }
 
 /** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
-export async function legacy(context: Context): Promise<Response> {
+export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context.req.raw);
   if (body instanceof Response) return body;
   const parsed = parseLegacy(body, callerOf(context));
@@ -133,7 +133,7 @@ export async function legacy(context: Context): Promise<Response> {
 }
 
 /** The backend that sends a request. */
-export function callerOf(context: Context): ApiCaller {
+export function callerOf(context: Context<AppEnv>): ApiCaller {
   const { channel: channels } = context.get("configured").config;
   return { key: context.get("apiKey"), channels, nowMs: Date.now() };
 }
@@ -145,7 +145,7 @@ export function callerOf(context: Context): ApiCaller {
  * @param method of the request, for the log
  */
 async function answerEntry(
-  context: Context,
+  context: Context<AppEnv>,
   entry: Entry | Malformed,
   method: string,
 ): Promise<Response> {
@@ -185,7 +185,7 @@ async function answerEntry(
 
 /** Responds with one answer, and leaves its error for the log (rule A13). */
 function answered(
-  context: Context,
+  context: Context<AppEnv>,
   answer: ApiAnswer,
   mode: ErrorMode,
   retrySeconds?: number,
@@ -196,7 +196,7 @@ function answered(
 
 /** Leaves the first error of a request to many channels for the log: one line says that the request was refused. */
 function noteErrors(
-  context: Context,
+  context: Context<AppEnv>,
   entries: readonly Entry[],
   answers: readonly ApiAnswer[],
 ): void {
@@ -208,7 +208,11 @@ function noteErrors(
 }
 
 /** Leaves an error for the log, and says nothing of any other answer (rule A13). */
-export function noteError(context: Context, answer: ApiAnswer, channel: string | undefined): void {
+export function noteError(
+  context: Context<AppEnv>,
+  answer: ApiAnswer,
+  channel: string | undefined,
+): void {
   if (!("error" in answer)) return;
   const { code, message } = answer.error;
   const named = channel === undefined ? {} : { channel };
@@ -226,7 +230,7 @@ export interface Calling {
 }
 
 /** Hono's `context.var` makes an object of all variables each time. */
-function callingOf(context: Context): Calling {
+function callingOf(context: Context<AppEnv>): Calling {
   return { env: context.env, config: context.get("configured").config, req: context.req };
 }
 

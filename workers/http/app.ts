@@ -1,3 +1,6 @@
+import type { MiddlewareHandler } from "hono";
+import { HonoBase } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/access/operations.ts";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
@@ -12,6 +15,7 @@ import {
   opened,
   type Transport,
 } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, carryOut, legacy, missing, rpc } from "./api.ts";
 import {
@@ -34,16 +38,19 @@ import { poll } from "./poll.ts";
 import { missingProMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./responses.ts";
-import { type Handler, Routes } from "./routes.ts";
 import { webSocket } from "./websocket.ts";
 
 /** Creates the route table of the edge. */
-export function createApp(): Routes {
-  const app = new Routes({ notFound: respondNotFound, failed });
-  app.all("/*", configure, measure, logRefusal, enoughDescriptors);
+export function createApp(): HonoBase<AppEnv> {
+  // Hono's usual class would bring a second router, which refuses these routes, and take this one.
+  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
+  app.use(configure);
+  app.use(measure);
+  app.use(logRefusal);
+  app.use(enoughDescriptors);
   const onlyPost = onlyMethods("POST");
 
-  app.all("/api/*", authenticate); // and `/api` itself
+  app.use("/api/*", authenticate); // and `/api` itself
   app.all("/api", onlyPost, legacy);
   app.all("/api/batch", onlyPost, jsonBody, batch);
   for (const name of operationNames()) {
@@ -71,23 +78,20 @@ export function createApp(): Routes {
   app.get("/openapi.json", description("/openapi.json"));
   app.get("/swagger", description("/swagger.html"));
   app.get("/swagger.css", description("/swagger.css"));
+
+  app.notFound(respondNotFound);
+  app.onError((error) => {
+    console.error(`request failed: ${parseCallFailure(error).summary}`);
+    return respondInternalError();
+  });
   return app;
-}
-
-function redirected(): Response {
-  return new Response(null, { status: 308, headers: { Location: "/console/" } });
-}
-
-function failed(error: unknown): Response {
-  console.error(`request failed: ${parseCallFailure(error).summary}`);
-  return respondInternalError();
 }
 
 /** The end of a channel's own address. */
 const ofChannels = "/:transport{(?:(?:uni_)?(?:websocket|sse|http_stream)|poll)}";
 
 /** Adds the operator's console (section N). */
-function addConsole(app: Routes): void {
+function addConsole(app: HonoBase<AppEnv>): void {
   const [onlyGet, onlyPost] = [onlyMethods("GET"), onlyMethods("POST")];
   const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
   app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
@@ -97,14 +101,14 @@ function addConsole(app: Routes): void {
   app.all("/console/api/refusals", ...call, consoleRefusals);
   app.all(settingsPath, ...call, consoleSettings);
   app.all("/console/api/:method", ...call, consoleCall);
-  app.all("/console", consoleOn, onlyGet, redirected);
+  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
   app.all("/console/", consoleOn, onlyGet, consolePage);
   app.all("/console/:file", consoleOn, onlyGet, consoleFile);
 }
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */
 function addTransports(
-  app: Routes,
+  app: HonoBase<AppEnv>,
   path: string,
   endpoint: Endpoint,
   withoutToken: AddressRate,
@@ -119,8 +123,12 @@ function addTransports(
   );
   const onlyPost = onlyMethods("POST");
   const getOrPost = onlyMethods("GET", "POST");
-  const add = (name: string, transport: Transport, methods: Handler, kind: StreamKind) =>
-    app.all(`${path}/${name}`, crossOrigin, opened(transport), methods, stream(endpoint, kind));
+  const add = (
+    name: string,
+    transport: Transport,
+    methods: MiddlewareHandler<AppEnv>,
+    kind: StreamKind,
+  ) => app.all(`${path}/${name}`, crossOrigin, opened(transport), methods, stream(endpoint, kind));
   add("sse", "sse", getOrPost, { unidirectional: false, events: true });
   add("http_stream", "httpStream", onlyPost, { unidirectional: false, events: false });
   add("uni_sse", "uniSse", getOrPost, { unidirectional: true, events: true });

@@ -1,17 +1,18 @@
 /** The reading of request bodies, within their limits (rules B2 and B20): bytes, UTF-8 text, and JSON or MessagePack. */
+import type { MiddlewareHandler } from "hono";
 import { messagePackToJson } from "../../src/api/messagepack.ts";
 import { limits } from "../../src/limits.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
+import type { AppEnv } from "./app-env.ts";
 import { respondMalformed, respondTooLarge, respondTooSlow } from "./responses.ts";
 import { boundedBytes } from "../platform/bounded-bytes.ts";
-import type { Handler } from "./routes.ts";
 
 /**
  * Reads a body that is JSON, or the same in MessagePack (rule W6), and leaves the JSON text to the handler as
  * `request`. Responds 400 if the body is malformed, and otherwise as {@link requestBytes}.
  */
-export const jsonBody: Handler = async (context, next) => {
+export const jsonBody: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (isMessagePack(context.req.raw)) {
     const bytes = await requestBytes(context.req.raw, limits.requestBytesMax);
     if (bytes instanceof Response) return bytes;

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import type { Config, HookRefusal, HookTarget } from "../../src/config/config.ts";
 import { fitsUntilConnect } from "../../src/contract/attachment.ts";
 import { encodeHandover, type Handover } from "../../src/contract/handover.ts";
@@ -25,10 +26,10 @@ import type { Configured } from "../platform/configuration.ts";
 import { sendQuestion } from "../platform/hook-entrypoint.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./responses.ts";
 import { SharedHooks } from "./shared-hooks.ts";
-import type { Context } from "./context.ts";
 
 /** What the edge knows of a client, after a backend was asked about it. */
 export type ConnectHookOutcome =
@@ -52,7 +53,7 @@ export function asksAtUpgrade({ hooks }: Config): boolean {
  * @param request  its connect request, where that comes with the upgrade
  */
 export async function askAboutClient(
-  context: Context,
+  context: Context<AppEnv>,
   admitted: Admitted,
   client: ClientTransport,
   request?: ConnectRequest,
@@ -112,7 +113,7 @@ interface AskedAbout {
 }
 
 async function ask(
-  context: Context,
+  context: Context<AppEnv>,
   target: HookTarget,
   { id, headers, traceparent, client, request }: AskedAbout,
 ): Promise<ConnectAnswer> {
@@ -195,7 +196,11 @@ function fits({ claims, headers: http, traceparent, asked }: Admitted): boolean 
 }
 
 /** A client that a backend refuses, or that comes back later because the backend can't be asked now (rule Q5). */
-function refusedBy(context: Context, target: HookTarget, refused: HookRefused): ConnectHookOutcome {
+function refusedBy(
+  context: Context<AppEnv>,
+  target: HookTarget,
+  refused: HookRefused,
+): ConnectHookOutcome {
   const why = { rule: "Q5", reason: reasonOf(refused, target) };
   if (refused.outcome === "failed" && refused.error.temporary) {
     context.set("refusal", why);

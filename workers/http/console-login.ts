@@ -1,4 +1,6 @@
 /** The login of the console (rules N2, N3, N10, N11): its cookies, and the assertion of Cloudflare Access. */
+import type { Context, MiddlewareHandler } from "hono";
+import { getCookie } from "hono/cookie";
 import * as v from "valibot";
 import { limits } from "../../src/limits.ts";
 import { GuessBound } from "../../src/access/guess-bound.ts";
@@ -6,20 +8,19 @@ import type { ConsoleAccess, PasswordAccess } from "../platform/console-access.t
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { AddressRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
+import type { AppEnv } from "./app-env.ts";
 import { anybodysBytes } from "./body.ts";
 import { busyRetrySeconds, respondBusy, respondNotFound, respondText } from "./responses.ts";
-import type { Context } from "./context.ts";
-import type { Handler } from "./routes.ts";
 
 /** The console of a Worker; where it is off, its paths don't exist. */
-export const consoleOn: Handler = async (context, next) =>
+export const consoleOn: MiddlewareHandler<AppEnv> = async (context, next) =>
   context.var.configured.console === undefined ? respondNotFound() : next();
 
 /**
  * Lets only requests of the console's own pages pass (rule N3): the browser's cookie comes with requests of others, too.
  * The scheme isn't compared, because a proxy in front may have taken TLS off.
  */
-export const ownOrigin: Handler = async (context, next) => {
+export const ownOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("Origin") ?? "";
   const site = context.req.header("Sec-Fetch-Site") ?? "same-origin";
   if (site === "same-origin" && hostOf(origin) === new URL(context.req.url).host) return next();
@@ -32,7 +33,7 @@ function hostOf(origin: string): string | undefined {
 }
 
 /** Lets only an operator pass who is logged in, or whom Cloudflare Access has let through (rule N2). */
-export const loggedIn: Handler = async (context, next) => {
+export const loggedIn: MiddlewareHandler<AppEnv> = async (context, next) => {
   const endsAtSeconds = await loginEnd(context);
   if (endsAtSeconds === undefined) {
     // The page asks for its settings to find out whether there is a login: nothing is refused by that.
@@ -45,24 +46,24 @@ export const loggedIn: Handler = async (context, next) => {
 };
 
 /** When the login of a request ends, in seconds since 1970; undefined if there is none. */
-export async function loginEnd(context: Context): Promise<number | undefined> {
+export async function loginEnd(context: Context<AppEnv>): Promise<number | undefined> {
   const access = context.var.configured.console;
   if (access === undefined) return undefined;
   const proof = proofOf(context, access);
   return proof === "" ? undefined : access.endOf(proof, Date.now());
 }
 
-function proofOf(context: Context, { kind }: ConsoleAccess): string {
+function proofOf(context: Context<AppEnv>, { kind }: ConsoleAccess): string {
   switch (kind) {
     case "password":
-      return context.req.cookie(cookieName) ?? "";
+      return getCookie(context, cookieName) ?? "";
     case "access":
       return context.req.header("Cf-Access-Jwt-Assertion") ?? "";
   }
 }
 
 /** `POST /console/login` with `{"password":"…"}`: sets the cookies of a login. */
-export function logIn(): (context: Context) => Promise<Response> {
+export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
   const attempts = new AddressRate({
     burst: limits.consoleLoginsBurst,
     perSecond: limits.consoleLoginsPerSecond,
@@ -74,7 +75,7 @@ export function logIn(): (context: Context) => Promise<Response> {
     const access = context.var.configured.console;
     if (access?.kind !== "password") return respondNotFound();
     const nowMs = Date.now();
-    const isKnown = await access.knows(context.req.cookie(knownCookieName) ?? "", nowMs);
+    const isKnown = await access.knows(getCookie(context, knownCookieName) ?? "", nowMs);
     if (!isKnown && !attempts.admits(addressOf(context), nowMs)) {
       context.set("refusal", {
         rule: "N2",
@@ -90,7 +91,7 @@ export function logIn(): (context: Context) => Promise<Response> {
 }
 
 async function compare(
-  context: Context,
+  context: Context<AppEnv>,
   access: PasswordAccess,
   guesses: GuessBound,
   { password, nowMs }: { readonly password: string; readonly nowMs: number },
@@ -110,23 +111,23 @@ async function compare(
   return response;
 }
 
-function wrongPassword(context: Context): Response {
+function wrongPassword(context: Context<AppEnv>): Response {
   context.set("refusal", { rule: "N2", reason: "the password isn't CONSOLE_PASSWORD" });
   return respondText(401, "Unauthorized");
 }
 
 /** `POST /console/logout`: deletes the cookie. The login itself ends by its time, or with the password. */
-export function logOut(context: Context): Response {
+export function logOut(context: Context<AppEnv>): Response {
   return withCookie(context, "", 0);
 }
 
-function withCookie(context: Context, value: string, seconds: number): Response {
+function withCookie(context: Context<AppEnv>, value: string, seconds: number): Response {
   const headers = { "Set-Cookie": cookie(context, cookieName, value, seconds) };
   return new Response(null, { status: 204, headers });
 }
 
 /** A cookie for the console alone: no script can read it, and no other site's request carries it. */
-function cookie({ req }: Context, name: string, value: string, seconds: number): string {
+function cookie({ req }: Context<AppEnv>, name: string, value: string, seconds: number): string {
   const { protocol, hostname } = new URL(req.url);
   // A browser on this machine may refuse it otherwise, as `npm start` has no TLS.
   const isLocal = protocol === "http:" && localNames.has(hostname);

@@ -2,6 +2,7 @@
  * The handlers of the operator's console (section N): the page and its files, the calls that it makes, and its socket. Its
  * calls are those of the HTTP API, with a key that admits everything and is named `console` in the log.
  */
+import type { Context, Handler } from "hono";
 import { isCommandName, operationOf } from "../../src/access/operations.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
@@ -15,6 +16,7 @@ import { carryOut } from "./api.ts";
 import { loginEnd } from "./console-login.ts";
 import { regionEndpoint } from "./endpoints.ts";
 import { collected, collectedRefusals } from "./metrics.ts";
+import type { AppEnv } from "./app-env.ts";
 import { handoverRequest, placeSocket } from "./placement.ts";
 import {
   busyRetrySeconds,
@@ -24,32 +26,30 @@ import {
   respondPoll,
   respondText,
 } from "./responses.ts";
-import type { Context } from "./context.ts";
-import type { Handler } from "./routes.ts";
 
 /** `POST /console/api/<method>`, which answers as `/api/<method>` does. */
-export const consoleCall: Handler = (context, next) => {
+export const consoleCall: Handler<AppEnv> = (context, next) => {
   const name = context.req.param("method") ?? "";
   if (!isCommandName(name) || operationOf(name).console !== true) return respondNotFound();
   return carryOut(name)(context, next);
 };
 
 /** `POST /console/api/metrics`: all that was counted, as `/metrics` shows it, and how it was an hour ago. */
-export async function consoleMetrics(context: Context): Promise<Response> {
+export async function consoleMetrics(context: Context<AppEnv>): Promise<Response> {
   const parts = await collected(context.env.METRICS);
   if (parts === undefined) return respondBusy(busyRetrySeconds());
   return respondPoll(encodeConsoleMetrics(parts, Date.now()), "no-store");
 }
 
 /** `POST /console/api/refusals`: the last refusals of all objects and of the edge (rule Y6). */
-export async function consoleRefusals(context: Context): Promise<Response> {
+export async function consoleRefusals(context: Context<AppEnv>): Promise<Response> {
   const refusals = await collectedRefusals(context.env.METRICS, { count: limits.trailRefusalsMax });
   if (refusals === undefined) return respondBusy(busyRetrySeconds());
   return respondPoll(JSON.stringify({ refusals: refusals.map(shownCollectedRefusal) }), "no-store");
 }
 
 /** `POST /console/api/settings`: what the pages need to know of the configuration and of the login. */
-export async function consoleSettings(context: Context): Promise<Response> {
+export async function consoleSettings(context: Context<AppEnv>): Promise<Response> {
   const { config, console: access } = context.var.configured;
   const { withoutNamespace, namespaces, namespaceBoundary } = config.channel;
   const all: readonly (readonly [string, ChannelOptions])[] = [
@@ -75,7 +75,7 @@ export async function consoleSettings(context: Context): Promise<Response> {
  * `GET /console/live?channel=…`: a WebSocket that hears a channel (rule N6). The connection isn't among those that are
  * present. It has no user, or the user `dormouse-console` if the configuration admits no anonymous ones.
  */
-export function consoleLive(): Handler {
+export function consoleLive(): Handler<AppEnv> {
   const endpoint = regionEndpoint();
   return async (context) => {
     const { config } = context.var.configured;
@@ -96,7 +96,7 @@ export function consoleLive(): Handler {
 }
 
 /** The page, which anybody may read, as its script and its styles: they show nothing without a login. */
-export async function consolePage(context: Context): Promise<Response> {
+export async function consolePage(context: Context<AppEnv>): Promise<Response> {
   const script = await fileOf(context, "console.js");
   await script?.body?.cancel();
   if (script?.ok !== true) return respondText(404, notBuilt);
@@ -106,7 +106,7 @@ export async function consolePage(context: Context): Promise<Response> {
 }
 
 /** A file of the page. */
-export async function consoleFile(context: Context): Promise<Response> {
+export async function consoleFile(context: Context<AppEnv>): Promise<Response> {
   const name = context.req.param("file") ?? "";
   const type = fileTypes.get(name);
   const asset = type === undefined ? undefined : await fileOf(context, name);
@@ -115,7 +115,7 @@ export async function consoleFile(context: Context): Promise<Response> {
   return new Response(asset.body, { headers: { "Content-Type": type, ...fileHeaders } });
 }
 
-async function fileOf({ env, req }: Context, name: string): Promise<Response | undefined> {
+async function fileOf({ env, req }: Context<AppEnv>, name: string): Promise<Response | undefined> {
   return env.ASSETS?.fetch(new Request(new URL(`/console/${name}`, req.url)));
 }
 

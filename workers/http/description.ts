@@ -1,5 +1,6 @@
+import type { Handler } from "hono";
+import type { AppEnv } from "./app-env.ts";
 import { respondNotFound, respondText } from "./responses.ts";
-import type { Handler } from "./routes.ts";
 
 /**
  * Serves a file of the description of the HTTP API, if `swagger.enabled` is set (rule W8). The files are the same for every
@@ -8,7 +9,7 @@ import type { Handler } from "./routes.ts";
  *
  * @param file in `public`, such as "/swagger.html"
  */
-export function description(file: string): Handler {
+export function description(file: string): Handler<AppEnv> {
   return async ({ env, req, var: { configured } }) => {
     if (!configured.config.swagger.enabled) return respondText(404, "swagger.enabled is not set");
     const { ASSETS: assets } = env;

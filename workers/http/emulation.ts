@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
@@ -12,6 +13,7 @@ import {
   parseNodeName,
 } from "../../src/contract/object-names.ts";
 import { isRegion } from "../platform/region.ts";
+import type { AppEnv } from "./app-env.ts";
 import { anybodysBytes, binaryType, mediaTypeOf } from "./body.ts";
 import {
   respondBusy,
@@ -21,14 +23,13 @@ import {
   respondNoContent,
   respondTooLarge,
 } from "./responses.ts";
-import type { Context } from "./context.ts";
 
 /**
  * `POST /emulation`: a client on an HTTP stream sends a frame to its session (docs/protocol.md 4.3). The frame goes to
  * the object that the connect reply named, if the session proves that it did (rule A23). Only that object knows the
  * session, and the response doesn't reveal whether the session exists (rule T4).
  */
-export async function emulation(context: Context): Promise<Response> {
+export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const request = context.req.raw;
   const body = await anybodysBytes(request, limits.emulationBytesMax);
   if (body instanceof Response) return body;

@@ -11,10 +11,11 @@ import { respondMalformed } from "./responses.ts";
 import { parseRegion } from "../platform/region.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { namerOf } from "../../src/session/named-channels.ts";
-import type { Context } from "./context.ts";
+import type { Context } from "hono";
+import type { AppEnv } from "./app-env.ts";
 
 /** The destination of a request's connection, determined by the request's path and region alone. Calls no object. */
-export type Endpoint = (context: Context) => Destination;
+export type Endpoint = (context: Context<AppEnv>) => Destination;
 
 type Destination =
   /** `channel` is the only channel that exists for the connection (rule C6); absent at `/connection/…`. */
@@ -101,7 +102,7 @@ export function regionEndpoint(): Endpoint {
 }
 
 /** The address of the request's client; undefined if it isn't known. */
-export function addressOf(context: Context): string | undefined {
+export function addressOf(context: Context<AppEnv>): string | undefined {
   const { CLIENT_ADDRESS_HEADER: header = "CF-Connecting-IP" } = context.env;
   return clientAddress(context.req.raw.headers, header);
 }

@@ -1,15 +1,16 @@
+import type { Context } from "hono";
 import { parseEventsRequest } from "../../src/features/events/events-request.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime, overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
 import { callerOf, noteError } from "./api.ts";
 import { objectOf } from "./emulation.ts";
+import type { AppEnv } from "./app-env.ts";
 import { errorModeOf, respondAnswer, respondMalformed } from "./responses.ts";
 import { overloadedAnswer } from "../../src/api/answers.ts";
-import type { Context } from "./context.ts";
 
 /** `POST /api/events`: the events that an object keeps, after a number (rule E5). */
-export async function events(context: Context): Promise<Response> {
+export async function events(context: Context<AppEnv>): Promise<Response> {
   const { configured, request } = context.var;
   const { channel, events: config } = configured.config;
   const mode = errorModeOf(context);

@@ -1,4 +1,6 @@
 /** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
+import type { Context, MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
 import { RefusalTrail } from "../../src/access/refusal-trail.ts";
 import type {
   CarriedReport,
@@ -16,9 +18,9 @@ import { exposition, formatFor } from "../../src/features/metrics/exposition.ts"
 import { newestRefusals } from "../../src/features/metrics/refusal-list.ts";
 import { version } from "../../src/version.ts";
 import { answerInTime } from "../platform/object-call.ts";
-import type { Env } from "../platform/env.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
 import { mayReadMetrics } from "./middleware.ts";
+import type { AppEnv } from "./app-env.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -26,32 +28,29 @@ import {
   respondNotFound,
   respondUnauthorized,
 } from "./responses.ts";
-import type { Context } from "./context.ts";
-import type { Handler } from "./routes.ts";
 
 /**
  * Counts a request, by its route and never by its path, and a command of the HTTP API by its method. What an isolate has
  * counted is reported after a response, in one report for all requests of `limits.metricsReportMs`.
  */
-export const measure: Handler = async (context, next) => {
+export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (!context.get("configured").config.prometheus.counts) return next();
   const beganMs = Date.now();
-  const response = await next();
+  await next();
   const endedMs = Date.now();
   isolate ??= newIsolate();
-  count(isolate.counts, context, response, (endedMs - beganMs) / 1_000);
+  count(isolate.counts, context, (endedMs - beganMs) / 1_000);
   const noted = context.get("noted");
   if (noted !== undefined) isolate.refusals.note(noted, endedMs);
-  if (!isReportDue) {
-    isReportDue = true;
-    context.waitUntil(reportLater(isolate, context));
-  }
-  return response;
+  if (isReportDue) return;
+  isReportDue = true;
+  context.executionCtx.waitUntil(reportLater(isolate, context));
 };
 
-function count(counts: Counts, context: Context, { status }: Response, seconds: number): void {
-  const { req } = context;
+function count(counts: Counts, context: Context<AppEnv>, seconds: number): void {
+  const { req, res } = context;
   const route = routeOf(context);
+  const { status } = res;
   const isKnown = knownMethods.has(req.method);
   const labels = { path: route, method: isKnown ? req.method : "other", status };
   counts.add("centrifugo_node_incoming_http_requests_total", labels);
@@ -70,7 +69,8 @@ function count(counts: Counts, context: Context, { status }: Response, seconds: 
 const knownMethods: ReadonlySet<string> = new Set(["GET", "POST", "OPTIONS", "HEAD"]);
 
 /** The route that answered, without the patterns of its parameters; "other" for none. */
-function routeOf({ route }: Context): string {
+function routeOf(context: Context<AppEnv>): string {
+  const route = routePath(context, -1);
   return route.endsWith("*") ? "other" : route.replaceAll(/\{[^}]*\}+/g, "");
 }
 
@@ -106,7 +106,7 @@ export function carryCounts(counted: CarriedReport): void {
 
 async function reportLater(
   { counts, refusals, carried }: IsolateMetrics,
-  context: Context,
+  context: Context<AppEnv>,
 ): Promise<void> {
   await scheduler.wait(limits.metricsReportMs);
   isReportDue = false;
@@ -120,7 +120,7 @@ async function reportLater(
 }
 
 /** `GET /metrics`: all metrics as text, for whoever has the secret `METRICS_KEY` or a key of the API that admits all. */
-export async function showMetrics(context: Context): Promise<Response> {
+export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
   if (!context.get("configured").config.prometheus.enabled) return respondNotFound();
   if (!(await mayReadMetrics(context))) {
     context.set("refusal", { rule: "A7", reason: "the key doesn't match METRICS_KEY or API_KEY" });
@@ -141,7 +141,7 @@ const build: CollectedMetrics = {
 
 /** The totals of all objects that collect; undefined if one of them doesn't answer: a sum without it would go down. */
 export async function collected(
-  collectors: Env["METRICS"],
+  collectors: AppEnv["Bindings"]["METRICS"],
 ): Promise<readonly CollectedMetrics[] | undefined> {
   return askCollectors(collectors, "reading metrics", (collector) => collector.collected());
 }
@@ -150,7 +150,7 @@ export async function collected(
  * The last refusals that were reported, newest first; undefined if one of the objects that collect them doesn't answer.
  */
 export async function collectedRefusals(
-  collectors: Env["METRICS"],
+  collectors: AppEnv["Bindings"]["METRICS"],
   query: RefusalsQuery,
 ): Promise<readonly CollectedRefusal[] | undefined> {
   const parts = await askCollectors(collectors, "reading refusals", (collector) =>
@@ -160,7 +160,7 @@ export async function collectedRefusals(
 }
 
 async function askCollectors<Answer>(
-  collectors: Env["METRICS"],
+  collectors: AppEnv["Bindings"]["METRICS"],
   what: string,
   ask: (collector: MetricsCalls) => Promise<Answer>,
 ): Promise<readonly Answer[] | undefined> {

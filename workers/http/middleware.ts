@@ -2,11 +2,12 @@
  * Everything that runs before a handler: the configuration, the API key, the transports that are enabled, origins, and
  * methods.
  */
+import type { MiddlewareHandler, Context } from "hono";
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
-import type { Context, RefusedRequest } from "./context.ts";
+import type { AppEnv, RefusedRequest } from "./app-env.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -22,27 +23,25 @@ import { digest } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { pageRefusal } from "../../src/access/origin.ts";
-import type { Handler } from "./routes.ts";
 
 /**
  * Logs a request that was refused (rule A13): with the reason that a handler left in `refusal`, or that the response
  * gives the backend in its header. Other statuses, such as those of scanners that try paths, are no refusals.
  */
-export const logRefusal: Handler = async (context, next) => {
-  const response = await next();
-  const { req } = context;
-  const refusal = context.get("refusal") ?? ofResponse(response);
-  if (refusal === undefined) return response;
+export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
+  await next();
+  const { res, req } = context;
+  const refusal = context.get("refusal") ?? ofResponse(res);
+  if (refusal === undefined) return;
   const [, first = "", name = "", last = ""] = req.path.split("/");
   const transport = first === "channel" ? last : name;
   const refused = calledMethod(first, name, last) ?? (transport || first);
   const channel = first === "channel" ? { channel: readable(name) } : {};
   const key = first === "api" || first === "console" ? context.get("apiKey") : undefined;
   const named = key === undefined ? {} : { key: key.name };
-  const noted = { refused, code: response.status, ...named, ...channel, ...refusal };
+  const noted = { refused, code: res.status, ...named, ...channel, ...refusal };
   context.set("noted", noted);
   noteRefusal(noted, undefined);
-  return response;
 };
 
 /** The method of the API that was called, by a backend or by the console; undefined for other paths. */
@@ -88,7 +87,7 @@ function readable(name: string): string {
  * Runs before everything else (rule A8). A Worker that lacks a setting or its objects answers every request with its
  * problems, so that the operator learns of them at the first request.
  */
-export const configure: Handler = async (context, next) => {
+export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
   const configuration = configurationOf(context.env);
   const isConfigured = configuration.outcome === "configured";
   const collects = isConfigured && configuration.config.prometheus.counts;
@@ -113,7 +112,7 @@ const unboundByEnv = new WeakMap<Env, readonly string[]>();
 /**
  * Refuses requests while the server has too few file descriptors left (rule B10); `/health` is answered all the same.
  */
-export const enoughDescriptors: Handler = async (context, next) => {
+export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { env, req } = context;
   const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
   if (descriptors === undefined || req.path === "/health") return next();
@@ -134,7 +133,7 @@ export const enoughDescriptors: Handler = async (context, next) => {
  * it admits (rule A14). The key may be in any of three places; the first place with a right one counts. Runs before all
  * other checks, so that an attacker learns nothing about the API.
  */
-export const authenticate: Handler = async (context, next) => {
+export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => {
   const configured = context.get("configured");
   const { insecure, keys } = configured.config.httpApi;
   const offered = offeredKeys(context);
@@ -155,7 +154,7 @@ export const authenticate: Handler = async (context, next) => {
 };
 
 /** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */
-export async function mayReadMetrics(context: Context): Promise<boolean> {
+export async function mayReadMetrics(context: Context<AppEnv>): Promise<boolean> {
   const configured = context.get("configured");
   if (configured.config.httpApi.insecure) return true;
   const key = await keyAmong(offeredKeys(context), configured);
@@ -204,7 +203,7 @@ async function expectedKeys(configured: Configured): Promise<readonly ExpectedKe
 
 const expectedByConfiguration = new WeakMap<Configured, readonly ExpectedKey[]>();
 
-function offeredKeys(context: Context): readonly string[] {
+function offeredKeys(context: Context<AppEnv>): readonly string[] {
   const [scheme, key] = splitOnce(context.req.header("Authorization") ?? "");
   return [
     context.req.header("X-API-Key") ?? "",
@@ -222,7 +221,7 @@ function splitOnce(header: string): readonly [string, string] {
 export type Transport = keyof TransportsConfig;
 
 /** Responds 404 unless the configuration enables one of these transports; the response names the settings (rule A1). */
-export function opened(...transports: readonly Transport[]): Handler {
+export function opened(...transports: readonly Transport[]): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const { config } = context.get("configured");
     if (transports.some((transport) => config.transports[transport])) return next();
@@ -246,23 +245,20 @@ const settings: Record<Transport, string> = {
  * docs/protocol.md 4.4). Every response to an allowed page has the headers, because the page couldn't read an error
  * without them.
  */
-export const crossOrigin: Handler = async (context, next) => {
+export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.raw.headers.get("Origin");
-  const isAllowed = !refusesPage(context);
-  const given = isAllowed
-    ? await (context.req.method === "OPTIONS" ? preflight(context) : next())
-    : respondText(403, "Forbidden");
-  // The headers of a fetched response are immutable.
-  const response = new Response(given.body, given);
-  response.headers.append("Vary", "Origin");
-  if (origin === null || !isAllowed) return response;
-  response.headers.set("Access-Control-Allow-Origin", origin);
-  response.headers.set("Access-Control-Allow-Credentials", "true");
-  return response;
+  const allowed = !refusesPage(context);
+  if (!allowed) context.res = respondText(403, "Forbidden");
+  else if (context.req.method === "OPTIONS") context.res = preflight(context);
+  else await next();
+  context.header("Vary", "Origin", { append: true });
+  if (origin === null || !allowed) return;
+  context.header("Access-Control-Allow-Origin", origin);
+  context.header("Access-Control-Allow-Credentials", "true");
 };
 
 /** Whether a browser's request may not connect (rule A6); then the log gets the reason. */
-export function refusesPage(context: Context): boolean {
+export function refusesPage(context: Context<AppEnv>): boolean {
   const { headers } = context.req.raw;
   const page = {
     origin: headers.get("Origin"),
@@ -277,7 +273,7 @@ export function refusesPage(context: Context): boolean {
 }
 
 /** Answers a preflight request. GET isn't listed, because it is always allowed. */
-function preflight(context: Context): Response {
+function preflight(context: Context<AppEnv>): Response {
   const requested = context.req.raw.headers.get("Access-Control-Request-Headers") ?? "";
   const headers = new Headers({
     "Access-Control-Allow-Methods": "POST, OPTIONS",
@@ -288,7 +284,7 @@ function preflight(context: Context): Response {
 }
 
 /** Responds 405 to all other methods. The request's own method is checked, because the router treats HEAD as GET. */
-export function onlyMethods(...allowed: readonly string[]): Handler {
+export function onlyMethods(...allowed: readonly string[]): MiddlewareHandler<AppEnv> {
   return async (context, next) =>
     allowed.includes(context.req.method) ? next() : respondMethodNotAllowed(allowed);
 }
@@ -297,7 +293,7 @@ export function onlyMethods(...allowed: readonly string[]): Handler {
  * Responds 426 to everything but a WebSocket handshake. The method is checked too, because the router treats HEAD as
  * GET.
  */
-export const onlyUpgrade: Handler = async (context, next) => {
+export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { method } = context.req;
   const upgrade = context.req.header("Upgrade") ?? "";
   return method === "GET" && upgrade.toLowerCase() === "websocket"
@@ -309,7 +305,7 @@ export const onlyUpgrade: Handler = async (context, next) => {
  * `GET /keepalive-websocket.js` and `GET /messagepack-centrifuge.js`: classes for clients, which pages of any origin can
  * import.
  */
-export async function clientScript(context: Context): Promise<Response> {
+export async function clientScript(context: Context<AppEnv>): Promise<Response> {
   const { ASSETS: assets } = context.env;
   if (assets === undefined) return respondNotFound();
   const asset = await assets.fetch(context.req.raw);

@@ -1,3 +1,4 @@
+import type { Context, Handler } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { limits } from "../../src/limits.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
@@ -9,6 +10,7 @@ import {
 } from "../../src/transport/poll.ts";
 import { noTokenReason } from "../../src/access/refusal.ts";
 import { admit, tokenRequired } from "./admit.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket } from "./placement.ts";
 import { askAboutClient } from "./connect-hook.ts";
@@ -22,14 +24,12 @@ import {
   respondPoll,
   respondText,
 } from "./responses.ts";
-import type { Context } from "./context.ts";
-import type { Handler } from "./routes.ts";
 
 /**
  * `GET /channel/<name>/poll`: the publications after a position, at once or when the next one comes (rule T9). A
  * waiting poll is a unidirectional client of the object, so that the object can hibernate meanwhile.
  */
-export function poll(endpoint: Endpoint): Handler {
+export function poll(endpoint: Endpoint): Handler<AppEnv> {
   return async (context) => {
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;
@@ -136,7 +136,11 @@ function respondClosed(code: number): Response {
  * asks again from where they end. So caches may keep the response if clients without a token may read it. Any other
  * response describes the current state or is for one client only.
  */
-function cacheControl(context: Context, { since }: LongPollRequest, ending: Ending): string {
+function cacheControl(
+  context: Context<AppEnv>,
+  { since }: LongPollRequest,
+  ending: Ending,
+): string {
   const { headers, url } = context.req.raw;
   const anonymous =
     !headers.has("Authorization") &&

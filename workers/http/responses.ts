@@ -12,13 +12,14 @@ import {
   errorStatus,
 } from "../../src/api/answers.ts";
 import { contentTypes, type ExpositionFormat } from "../../src/features/metrics/exposition.ts";
-import type { Context } from "./context.ts";
+import type { AppEnv } from "./app-env.ts";
+import type { Context } from "hono";
 
 /** The error mode: "" for errors in a body with status 200, "transport" for errors by the status. */
 export type ErrorMode = "" | "transport";
 
 /** The error mode that a request asks for, or else the configured one (docs/protocol.md 6.1). */
-export function errorModeOf(context: Context): ErrorMode {
+export function errorModeOf(context: Context<AppEnv>): ErrorMode {
   return context.req.header("X-Centrifugo-Error-Mode") === "transport"
     ? "transport"
     : context.get("configured").config.httpApi.errorMode;

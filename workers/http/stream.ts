@@ -1,7 +1,9 @@
+import type { Handler, Context } from "hono";
 import { codecNamed } from "../../src/protocol/codecs.ts";
 import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
 import { admit, checkFirstFrame } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket, refusingSocket } from "./placement.ts";
 import { refusedSocket } from "./refused-socket.ts";
@@ -10,14 +12,12 @@ import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
 import { anybodysBytes, binaryType, mediaTypeOf } from "./body.ts";
-import type { Context } from "./context.ts";
-import type { Handler } from "./routes.ts";
 
 /**
  * `…/sse`, `…/http_stream` and their `uni_` variants: the client reads the response, and a bidirectional client posts
  * its frames to `/emulation`.
  */
-export function stream(endpoint: Endpoint, kind: StreamKind): Handler {
+export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
   return async (context) => {
     const startedAtMs = Date.now();
     const destination = endpoint(context);
@@ -71,7 +71,7 @@ export interface StreamKind {
 
 /** Reads the first frame from `cf_connect` or the body (docs/protocol.md 4.1, 4.2, 4.5). */
 async function readFirstFrame(
-  context: Context,
+  context: Context<AppEnv>,
   { unidirectional, events }: StreamKind,
 ): Promise<FirstFrame> {
   const codec = unidirectional ? "one_way" : "json";

@@ -1,4 +1,6 @@
+import type { Handler, Context } from "hono";
 import { admit, checkFirstFrame } from "./admit.ts";
+import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
@@ -11,8 +13,6 @@ import { limits } from "../../src/limits.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { askAboutClient } from "./connect-hook.ts";
 import { refusedSocket } from "./refused-socket.ts";
-import type { Context } from "./context.ts";
-import type { Handler } from "./routes.ts";
 
 /**
  * `GET …/websocket` and `…/uni_websocket`: hands the client's own socket over to an object.
@@ -23,7 +23,7 @@ export function webSocket(
   endpoint: Endpoint,
   direction: "bidirectional" | "unidirectional",
   withoutToken: AddressRate,
-): Handler {
+): Handler<AppEnv> {
   return async (context) => {
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;
@@ -62,8 +62,12 @@ export function webSocket(
   };
 }
 
-/** Accepts the socket of a client that a backend has refused, to close it with the reason. */
-function respondRefused(context: Context, codec: CodecName, refusal: HookRefusal): Response {
+/** Accepts the socket of a client that a backend has refused, to tell it so. */
+function respondRefused(
+  context: Context<AppEnv>,
+  codec: CodecName,
+  refusal: HookRefusal,
+): Response {
   const { staleCloseDelayMs } = context.var.configured.config.client;
   const socket = refusedSocket(codecNamed(codec), refusal, staleCloseDelayMs, "client");
   const headers = agreedProtocol(context.req.raw, codec);
@@ -81,7 +85,7 @@ type WebSocketCodec =
  * Chooses the codec of a socket. Clients ask for one by subprotocol or by query, in the SDKs' two spellings; the query
  * has precedence (docs/protocol.md 1.1). Of several subprotocols JSON has precedence, as in Centrifugo.
  */
-function chooseCodec(context: Context): WebSocketCodec {
+function chooseCodec(context: Context<AppEnv>): WebSocketCodec {
   // Objects can't send ping frames, so a client that relied on them would take a dead connection for a live one.
   if (context.req.query("cf_ws_frame_ping_pong") === "true") {
     return { outcome: "refused", problem: noPingFrames };

@@ -1,12 +1,13 @@
 import { env } from "cloudflare:workers";
+import { HonoBase } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { createApp } from "../../../workers/http/app.ts";
 import { AddressRate } from "../../../workers/http/client-address.ts";
 import { regionEndpoint } from "../../../workers/http/endpoints.ts";
 import { configure as configureWorker } from "../../../workers/http/middleware.ts";
-import { respondInternalError, respondNotFound } from "../../../workers/http/responses.ts";
-import { Routes } from "../../../workers/http/routes.ts";
+import type { AppEnv } from "../../../workers/http/app-env.ts";
 import { webSocket as webSocketHandler } from "../../../workers/http/websocket.ts";
 import { address, call, fetchWith } from "../support/api-request.ts";
 import { attachmentsOf } from "../support/attachments.ts";
@@ -368,8 +369,8 @@ describe("a client that no backend is asked about at the upgrade", () => {
 
 it("[Q1] [B25] [Q10] a client that opens connections too fast isn't asked about", async () => {
   const never = new AddressRate({ burst: 0, perSecond: 0 });
-  const app = new Routes({ notFound: respondNotFound, failed: respondInternalError });
-  app.all("/*", configureWorker);
+  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
+  app.use(configureWorker);
   app.all("/connection/websocket", webSocketHandler(regionEndpoint(), "bidirectional", never));
   const headers = {
     Upgrade: "websocket",
