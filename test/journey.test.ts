@@ -70,10 +70,10 @@ const ownFiles: readonly string[] = [
   "workers/http/middleware.ts",
   "workers/http/responses.ts",
   "workers/objects/channel-object.ts",
+  "workers/objects/durable-platform.ts",
   "workers/objects/session-object.ts",
   "workers/platform/configuration.ts",
   "workers/platform/digest.ts",
-  "workers/objects/durable-platform.ts",
   "workers/platform/object-call.ts",
   "workers/platform/object-sql.ts",
 ];
@@ -99,8 +99,8 @@ const gatewayFiles: readonly string[] = [
   "src/object/session-rows.ts",
   "src/session/session.ts",
   "src/session/subscriptions.ts",
-  "workers/objects/gateway-object.ts",
   "workers/objects/durable-calls.ts",
+  "workers/objects/gateway-object.ts",
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
