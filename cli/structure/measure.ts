@@ -41,11 +41,32 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     {
       name: `folders of more than ${folderFilesMax} files`,
       max: 4,
-      places: [...Map.groupBy(files, ({ path }) => path.replace(/\/[^/]*$/, ""))]
-        .filter(([, those]) => those.length > folderFilesMax)
-        .map(([folder, those]) => `${folder} ${those.length}`),
+      places: crowded(files.map(({ path }) => path)),
     },
   ];
+}
+
+/** The figures of the whole repository, from the paths of its files. */
+export function measureTree(paths: readonly string[]): readonly Figure[] {
+  return [
+    {
+      name: "entries at the top of the repository",
+      max: 22,
+      places: [...new Set(paths.map((path) => path.replace(/\/.*/, "")))],
+    },
+    {
+      name: `folders of cli and test with more than ${folderFilesMax} files`,
+      max: 1,
+      places: crowded(paths.filter((path) => /^(?:cli|test)\//.test(path))),
+    },
+  ];
+}
+
+/** The folders that hold too many files, each with their number. */
+function crowded(paths: readonly string[]): readonly string[] {
+  return [...Map.groupBy(paths, (path) => path.replace(/\/[^/]*$/, ""))]
+    .filter(([, those]) => those.length > folderFilesMax)
+    .map(([folder, those]) => `${folder} ${those.length}`);
 }
 
 const longFileLines = 450;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 
@@ -25,6 +26,11 @@ export function readSources(root: string): readonly SourceFile[] {
       .toSorted()
       .map((path) => sourceFile(path, readFileSync(posix.join(root, path), "utf8"))),
   );
+}
+
+/** The paths of the files that are committed, or are to be. */
+export function trackedFiles(root: string): readonly string[] {
+  return execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
 }
 
 /** A file from its text, which the formatter has formatted. */

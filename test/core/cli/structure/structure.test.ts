@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { circles } from "../../../../cli/structure/circles.ts";
-import { measure } from "../../../../cli/structure/measure.ts";
+import { measure, measureTree } from "../../../../cli/structure/measure.ts";
 import { readSources, sourceFile } from "../../../../cli/structure/source-tree.ts";
 
 const placesOf = (name: string, files: Parameters<typeof measure>[0]): readonly string[] =>
@@ -13,6 +13,19 @@ describe("the structure", () => {
       expect(places.length <= max ? [] : places).toEqual([]);
     },
   );
+
+  it("counts what lies at the top, and finds folders of cli and test with too many files", () => {
+    const many = Array.from({ length: 26 }, (_, index) => `test/contract/${index}.ts`);
+    const paths = [
+      ...many,
+      ...many.slice(1).map((path) => path.replace("contract", "clients")),
+      "LICENSE",
+    ];
+    expect(measureTree(paths).map(({ places }) => places)).toEqual([
+      ["test", "LICENSE"],
+      ["test/contract 26"],
+    ]);
+  });
 
   it("finds circles of files, types included", () => {
     const files = [
