@@ -55,6 +55,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     return new ChannelHost(platform, config, objectParts, boundsOf(fanOut(this.name)), (setup) => {
       const channel = this.#watched(setup);
       this.#channel = channel;
+      if (channel.teller !== undefined) this.context.presence.watch(channel.teller);
       this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
       return channel;
     });
