@@ -3,11 +3,10 @@
  * A2), and the parsing of PEM keys and of key sets (rule A9). Signatures are verified in `workers/platform`.
  */
 import { limits } from "../limits.ts";
-import { parseJsonText } from "../protocol/json/text.ts";
+import { parseJsonObject } from "../protocol/json/text.ts";
 import {
   isJsonArray,
   isJsonObject,
-  jsonValue,
   type JsonObject,
   type JsonValue,
 } from "../protocol/wire-value.ts";
@@ -122,9 +121,7 @@ export type ParsedKeySet =
  * accepting it would discard good keys because of the provider's fault.
  */
 export function parseKeySet(text: string): ParsedKeySet {
-  const json = parseJsonText(text);
-  const value = json === undefined ? undefined : jsonValue(json);
-  const keys = value !== undefined && isJsonObject(value) ? value["keys"] : undefined;
+  const keys = parseJsonObject(text)?.fields["keys"];
   if (keys === undefined || !isJsonArray(keys))
     return { outcome: "bad", reason: "the document is not a JWKS" };
   if (keys.length > limits.keySetKeysMax)

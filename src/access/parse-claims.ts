@@ -8,10 +8,14 @@ import { parseCapabilities } from "./capabilities.ts";
 import type { Pattern } from "./pattern.ts";
 import { relativeTime } from "./refusal.ts";
 import { parseServerFilter } from "../protocol/json/server-filter.ts";
-import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
+import {
+  type JsonObjectText,
+  type JsonText,
+  memberText,
+  parseJsonObject,
+} from "../protocol/json/text.ts";
 import {
   isJsonObject,
-  jsonValue,
   type JsonObject,
   type JsonValue,
   isJsonArray,
@@ -38,7 +42,7 @@ export function parseConnectionClaims(
   rules: ClaimRules,
   nowMs: number,
 ): ConnectionVerdict {
-  const read = readPayload(payload);
+  const read = parseJsonObject(payload);
   if (read === undefined) return invalid("the payload is not a JSON object");
   // A subscription token must not open a connection, even if both kinds of token share one key.
   if (read.fields["channel"] !== undefined)
@@ -67,7 +71,7 @@ export function parseSubscriptionClaims(
   rules: ClaimRules,
   nowMs: number,
 ): SubscriptionVerdict {
-  const read = readPayload(payload);
+  const read = parseJsonObject(payload);
   if (read === undefined) return invalid("the payload is not a JSON object");
   const channel = read.fields["channel"];
   if (typeof channel !== "string" || channel === "") return invalid('"channel" claim is missing');
@@ -104,13 +108,8 @@ export function parseSubscriptionClaims(
 export function unverifiedIssuer(token: string): string | undefined {
   const [, encoded = ""] = token.split(".");
   const payload = parseBase64Json(encoded.replaceAll("-", "+").replaceAll("_", "/"));
-  const issuer = payload === undefined ? undefined : readPayload(payload)?.fields["iss"];
+  const issuer = payload === undefined ? undefined : parseJsonObject(payload)?.fields["iss"];
   return typeof issuer === "string" ? issuer : undefined;
-}
-
-interface ClaimsPayload {
-  readonly text: string;
-  readonly fields: JsonObject;
 }
 
 interface BaseClaims {
@@ -126,7 +125,7 @@ interface BaseClaims {
  * `iss`.
  */
 function parseBase(
-  { text, fields }: ClaimsPayload,
+  { text, fields }: JsonObjectText,
   rules: ClaimRules,
   nowMs: number,
 ): TokenOutcome<BaseClaims> {
@@ -173,13 +172,6 @@ export function isTokenUid(text: string): boolean {
 }
 
 const uidFault = `"jti" claim must be a well-formed string of at most ${limits.tokenUidCharactersMax} characters`;
-
-function readPayload(text: string): ClaimsPayload | undefined {
-  const json = parseJsonText(text);
-  if (json === undefined) return undefined;
-  const fields = jsonValue(json);
-  return isJsonObject(fields) ? { text: json, fields } : undefined;
-}
 
 /**
  * The operator chooses the claim's name, which may be one that every object inherits. A lone surrogate would be replaced

@@ -27,7 +27,7 @@ import type { PublicationRequest } from "../contract/channel-call.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import { errorCodes } from "../protocol/codes.ts";
-import { uint64Max } from "../protocol/fields.ts";
+import { memberUint64 } from "../protocol/json/fields.ts";
 import { memberText } from "../protocol/json/text.ts";
 import {
   emptyPayload,
@@ -36,7 +36,7 @@ import {
   payloadLength,
   payloadOf,
 } from "../protocol/payload.ts";
-import type { Tags } from "../protocol/publication.ts";
+import { areTags } from "../protocol/publication.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
 function publishEntry(
@@ -203,19 +203,10 @@ export function takesEmpty(options: ChannelOptions): boolean {
   return acceptsData(options, emptyPayload);
 }
 
-/**
- * Reads `version`, a uint64, from its digits, because JSON.parse would round it above 2^53.
- *
- * @returns 0n if it is absent or null
- */
+/** Reads `version`; 0n if it is absent. */
 export function parseVersion(params: string): bigint | Malformed {
-  const digits = memberText(params, "version") ?? "null";
-  if (digits === "null") return 0n;
-  // The length is checked first, because the time to parse a bigint grows faster than its length.
-  const version = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
-  return version === undefined || version > uint64Max
-    ? { outcome: "malformed", detail: "the field version must be an unsigned 64 bit integer" }
-    : version;
+  const detail = "the field version must be an unsigned 64 bit integer";
+  return memberUint64(params, "version") ?? { outcome: "malformed", detail };
 }
 
 /**
@@ -241,10 +232,6 @@ function publishCall(
 export function parseBase64Payload(encoded: string): Payload | undefined {
   const bytes = parseBase64(encoded);
   return bytes === undefined ? undefined : payloadOf(bytes);
-}
-
-function areTags(tags: object): tags is Tags {
-  return Object.values(tags).every((value) => typeof value === "string");
 }
 
 /** Why data isn't accepted, in words for an error. */

@@ -64,3 +64,8 @@ export interface StreamPosition {
 
 /** The tags of a publication: texts by name, which tags filters see. */
 export type Tags = Readonly<Record<string, string>>;
+
+/** Whether the values of an object are those of tags. */
+export function areTags(values: object): values is Tags {
+  return Object.values(values).every((value) => typeof value === "string");
+}

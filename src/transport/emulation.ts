@@ -1,5 +1,4 @@
-import { isJsonObject, jsonValue } from "../protocol/wire-value.ts";
-import { parseJsonText } from "../protocol/json/text.ts";
+import { parseJsonObject } from "../protocol/json/text.ts";
 
 /**
  * The body of `POST /emulation`, by which a client on an HTTP stream sends a frame to its session (docs/protocol.md
@@ -15,11 +14,7 @@ export interface EmulationRequest {
 
 /** Parses the JSON form, in which the frame is a string; undefined if the text is something else. */
 export function parseEmulationRequest(text: string): EmulationRequest | undefined {
-  const json = parseJsonText(text);
-  if (json === undefined) return undefined;
-  const value = jsonValue(json);
-  if (!isJsonObject(value)) return undefined;
-  const { node, session, data } = value;
+  const { node, session, data } = parseJsonObject(text)?.fields ?? {};
   if (typeof node !== "string" || typeof session !== "string" || typeof data !== "string") {
     return undefined;
   }

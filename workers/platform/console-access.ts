@@ -3,8 +3,8 @@ import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts
 import type { ConsoleAccessConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
-import { parseJsonText } from "../../src/protocol/json/text.ts";
-import { isJsonArray, isJsonObject, jsonValue } from "../../src/protocol/wire-value.ts";
+import { parseJsonObject } from "../../src/protocol/json/text.ts";
+import { isJsonArray } from "../../src/protocol/wire-value.ts";
 import { areEqual, digest } from "./digest.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 
@@ -155,10 +155,7 @@ function parseEnd(
   { audience, issuer }: TokenAim,
   nowSeconds: number,
 ): number | undefined {
-  const json = parseJsonText(payload);
-  const claims = json === undefined ? null : jsonValue(json);
-  if (!isJsonObject(claims)) return undefined;
-  const { aud = "", iss, exp, nbf = 0 } = claims;
+  const { aud = "", iss, exp, nbf = 0 } = parseJsonObject(payload)?.fields ?? {};
   const isMeant = (isJsonArray(aud) ? aud : [aud]).includes(audience);
   if (!isMeant || (issuer !== undefined && iss !== issuer)) return undefined;
   if (typeof exp !== "number" || typeof nbf !== "number") return undefined;

@@ -1,10 +1,11 @@
+import { memberUint64 } from "../../protocol/json/fields.ts";
 /** The hook `shared_poll_refresh`: what a backend is asked about the keys of a shared poll, and what it answers. */
 import type { KnownVersion } from "../../contract/poll-batch.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { elementTexts, type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 import { type Payload, payloadLength } from "../../protocol/payload.ts";
-import { type Invalid, invalid, objectOf, parseVersion, readData } from "./response.ts";
+import { type Invalid, invalid, objectOf, readData } from "./response.ts";
 
 /** The body of a question (docs/protocol.md 7): a version is left out where any value is new. */
 export function pollRequestBody(channel: string, items: readonly KnownVersion[]): JsonText {
@@ -73,7 +74,7 @@ function parseItem(text: JsonText, versioned: boolean): PollItem | Invalid {
   if (payloadLength(data) > limits.publicationBytesMax)
     return invalid(`"data" has more than ${limits.publicationBytesMax} bytes`);
   if (!versioned) return { key, data, version: undefined };
-  const version = parseVersion(text);
+  const version = memberUint64(text, "version");
   if (version === undefined || version === 0n)
     return invalid('"version" is not an unsigned 64 bit integer above 0');
   return { key, data, version };

@@ -19,9 +19,10 @@ import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { int32Max } from "../../protocol/fields.ts";
 import { parseServerFilter } from "../../protocol/json/server-filter.ts";
-import { type JsonText, memberText, parseJsonText } from "../../protocol/json/text.ts";
+import { type JsonText, memberText, parseJsonObject } from "../../protocol/json/text.ts";
+import { memberUint64 } from "../../protocol/json/fields.ts";
 import { parseBase64, type Payload, payloadLength, payloadOf } from "../../protocol/payload.ts";
-import type { Tags } from "../../protocol/publication.ts";
+import { areTags } from "../../protocol/publication.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -43,16 +44,14 @@ export interface Invalid {
 
 /** Parses the body of a response with status 200. As in Centrifugo a disconnect goes before an error, and that before a result. */
 export function parseHookResponse(body: string): HookResponse {
-  const text = parseJsonText(body);
-  const fields = text === undefined ? undefined : jsonValue(text);
-  if (text === undefined || fields === undefined || !isJsonObject(fields))
-    return invalid("the response is not a JSON object");
-  const { disconnect = null, error = null, result = null } = fields;
+  const response = parseJsonObject(body);
+  if (response === undefined) return invalid("the response is not a JSON object");
+  const { disconnect = null, error = null, result = null } = response.fields;
   if (disconnect !== null) return parseDisconnect(disconnect);
   if (error !== null) return parseError(error);
   if (result === null) return { outcome: "result", result: undefined };
   if (!isJsonObject(result)) return invalid('"result" is not an object');
-  return { outcome: "result", result: memberText(text, "result") };
+  return { outcome: "result", result: memberText(response.text, "result") };
 }
 
 function parseDisconnect(given: JsonValue): HookResponse {
@@ -222,7 +221,7 @@ function readOptions(
     !utf8Fits(versionEpoch, limits.versionEpochBytesMax) ||
     !utf8Fits(JSON.stringify(tags), limits.tagsBytesMax);
   if (tooLong) return invalid('"idempotency_key", "version_epoch" or "tags" is too long');
-  const version = text === undefined ? 0n : parseVersion(text);
+  const version = text === undefined ? 0n : memberUint64(text, "version");
   if (version === undefined) return invalid('"version" is not an unsigned 64 bit integer');
   const options = {
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
@@ -351,18 +350,6 @@ function readLife(
     ...(metaText === undefined ? {} : { meta: metaText }),
   };
   return { outcome: "read", life };
-}
-
-/** Reads `version` from its digits, because JSON.parse would round it above 2^53; 0n if it is absent. */
-export function parseVersion(text: JsonText): bigint | undefined {
-  const digits = memberText(text, "version") ?? "null";
-  if (digits === "null") return 0n;
-  const version = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
-  return version === undefined || version > 0xffff_ffff_ffff_ffffn ? undefined : version;
-}
-
-function areTags(tags: JsonObject): tags is JsonObject & Tags {
-  return Object.values(tags).every((value) => typeof value === "string");
 }
 
 /** The members of a result, which is an object: {@link parseHookResponse} has seen to it. Of anything else, none. */

@@ -190,3 +190,15 @@ export class JsonFields implements FieldReader {
     return value + 0;
   }
 }
+
+/**
+ * A member of a JSON object that is a uint64, from its digits: JSON.parse would round it above 2^53. It is 0n if it is
+ * absent or null, and undefined if it isn't a uint64.
+ */
+export function memberUint64(json: string, name: string): bigint | undefined {
+  const digits = memberText(json, name) ?? "null";
+  if (digits === "null") return 0n;
+  // The length is checked first, because the time to parse a bigint grows faster than its length.
+  const value = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
+  return value === undefined || value > uint64Max ? undefined : value;
+}

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject, jsonValue } from "../wire-value.ts";
 import { type Extent, elementExtents, findValue } from "./scan.ts";
 
 /**
@@ -19,6 +20,19 @@ export function parseJsonText(text: string): JsonText | undefined {
   }
   // Around a valid value there is only JSON's whitespace, so `trim` removes nothing else.
   return onOneLine(text.trim());
+}
+
+/** A JSON object, and its text, from which members are cut that have to stay as their sender wrote them. */
+export interface JsonObjectText {
+  readonly text: JsonText;
+  readonly fields: JsonObject;
+}
+
+/** Parses a text that must be a JSON object; undefined for everything else. */
+export function parseJsonObject(given: string): JsonObjectText | undefined {
+  const text = parseJsonText(given);
+  const fields = text === undefined ? null : jsonValue(text);
+  return text !== undefined && isJsonObject(fields) ? { text, fields } : undefined;
 }
 
 /**

@@ -342,7 +342,7 @@ it("[W8] has the fields that parsers read from the text of a request, past its s
   const read = new Set(
     sources.flatMap((source) =>
       Array.from(
-        source.matchAll(/\b(?:memberText|rawField)\(\w+, "(\w+)"/g),
+        source.matchAll(/\b(?:memberText|memberUint64|rawField)\(\w+, "(\w+)"/g),
         ([, name = ""]) => name,
       ),
     ),
