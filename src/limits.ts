@@ -1,9 +1,9 @@
 import { accessLimits } from "./access-limits.ts";
 import { eventLimits } from "./features/events/limits.ts";
 import { hookLimits } from "./hook-limits.ts";
-import { mapLimits } from "./map-limits.ts";
+import { mapLimits } from "./features/maps/limits.ts";
 import { metricsLimits } from "./features/metrics/limits.ts";
-import { pollLimits } from "./poll-limits.ts";
+import { pollLimits } from "./features/shared-polls/limits.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { trailLimits } from "./trail-limits.ts";
 import { userLimits } from "./user-limits.ts";

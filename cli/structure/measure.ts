@@ -23,12 +23,12 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     { name: "names of types defined twice", max: 0, places: definedTwice(files) },
     {
       name: "imports of the kernel into features",
-      max: 134,
+      max: 129,
       places: intoFeatures.map(([path, imported]) => `${path} ${imported}`),
     },
     {
       name: "files of the kernel that import features",
-      max: 51,
+      max: 50,
       places: [...new Set(intoFeatures.map(([path]) => path))],
     },
     {
@@ -40,7 +40,7 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     },
     {
       name: `folders of more than ${folderFilesMax} files`,
-      max: 4,
+      max: 2,
       places: crowded(files.map(({ path }) => path)),
     },
   ];

@@ -10,9 +10,9 @@ import {
   type SingleName,
   singleCommand,
 } from "./command.ts";
-import { mapMethods } from "./map.ts";
+import { mapMethods } from "../features/maps/methods.ts";
 import { orderMethods } from "./order.ts";
-import { pollMethods } from "./poll-publish.ts";
+import { pollMethods } from "../features/shared-polls/publish.ts";
 import { parseBroadcast, publishMethods } from "./publish.ts";
 import { questionMethods } from "./question.ts";
 import { readMethods } from "./read.ts";

@@ -9,7 +9,7 @@ import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Channel, PublishOutcome } from "./channel.ts";
 import type { HistoryOutcome } from "./history.ts";
-import { carryOutOnMap } from "./map-operations.ts";
+import { carryOutOnMap } from "../features/maps/map-operations.ts";
 
 /**
  * Carries out an operation on its channel (docs/protocol.md 6.2), for clients and backends alike. Permissions are for
@@ -65,7 +65,9 @@ function carryOutOnChannel(
     case "history_remove":
       return channel.removeHistory(nowMs) === "removed" ? done : notAvailable;
     case "shared_poll_publish":
-      return channel.sharedPoll?.publish(operation.request) === "taken" ? done : notAvailable;
+      return channel.parts.some((part) => part.carryOut?.(operation) === "done")
+        ? done
+        : notAvailable;
     case "presence":
     case "presence_stats":
       // The object asks for these before, because gateways answer them, too.

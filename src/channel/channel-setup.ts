@@ -2,8 +2,13 @@ import type { ChannelConfig, ChannelOptions, ClientConfig } from "../config/conf
 import type { HubSetup } from "../hub/hub.ts";
 import type { Sql } from "../sql.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import { type PresenceChannel, presenceMapsOf, shownChannelOf } from "./presence-channels.ts";
-import { PresenceTeller } from "./presence-teller.ts";
+import type { ChannelParts } from "./channel-part.ts";
+import {
+  type PresenceChannel,
+  presenceMapsOf,
+  shownChannelOf,
+} from "../features/presence/presence-channels.ts";
+import { PresenceTeller } from "../features/presence/presence-teller.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
 /** The ports and the configuration of a channel. */
@@ -18,6 +23,8 @@ export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
+  /** Makes what features keep of the channel; absent where they keep nothing. */
+  readonly parts?: ChannelParts;
   /** The other channel, of a channel that is its presence map (rule Z21). */
   readonly shown?: PresenceChannel;
   /** Of a channel that has presence maps (rule Z22). */

@@ -4,20 +4,25 @@ import { Hub } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { ChannelPart } from "./channel-part.ts";
 import type { ChannelCounts, ChannelSetup, MapCounts } from "./channel-setup.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryOutcome, type HistoryRange } from "./history.ts";
-import { PresenceMap } from "./presence-map.ts";
-import type { PresenceTeller } from "./presence-teller.ts";
+import type { PresenceTeller } from "../features/presence/presence-teller.ts";
 import { Idempotency } from "./idempotency.ts";
 import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
-import { ChannelMap, type Changer, recoveryLimitOf } from "./channel-map.ts";
-import { dropOtherKinds, historyOptionsOf, mapStoreOf, memorySql } from "./map-store.ts";
+import {
+  dropOtherKinds,
+  historyOptionsOf,
+  mapStoreOf,
+  memorySql,
+} from "../features/maps/map-store.ts";
+import { ChannelMap, type Changer, recoveryLimitOf } from "../features/maps/channel-map.ts";
+import { PresenceMap } from "../features/presence/presence-map.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import { PublicationStore } from "./publication-store.ts";
-import { SharedPoll } from "../shared-poll/shared-poll.ts";
 import { storedTables } from "./stored-tables.ts";
 import type { HistoryEntry } from "./history-table.ts";
 
@@ -34,9 +39,9 @@ import type { HistoryEntry } from "./history-table.ts";
  * A frame for one subscriber alone, because it leaves or publishes (rule F5), is handed to the socket before the commit.
  * The platform holds the frame back until the writes are durable (rule O2).
  *
- * Each part owns one part of the truth: {@link History} the epoch, the offsets and the stored publications,
- * {@link Idempotency} the keys, {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay`
- * the entries and how far each gateway is with them. This class keeps no state of its own; it keeps the parts in step.
+ * {@link History} has the epoch, the offsets and the stored publications, {@link Idempotency} the keys,
+ * {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay` the entries and how far each
+ * gateway is with them. This class keeps them in step.
  */
 export class Channel {
   readonly name: string;
@@ -53,8 +58,8 @@ export class Channel {
   readonly teller: PresenceTeller | undefined;
   /** Absent as well if nothing is counted. */
   readonly mapCounts: MapCounts | undefined;
-  /** The keys that are polled, if the channel is a shared poll (section SP). */
-  readonly sharedPoll: SharedPoll | undefined;
+  /** What features keep of the channel. */
+  readonly parts: readonly ChannelPart[];
   /** The last publications with offsets. */
   readonly trail = new PublicationTrail();
   readonly #counts: ChannelCounts | undefined;
@@ -113,8 +118,7 @@ export class Channel {
     const times = { isHeld: () => this.isHeld, keyTtlMs: options.map?.keyTtlMs ?? 0, nowMs };
     this.presenceMap = this.map && shown && new PresenceMap(this.map, { ...times, shown });
     this.teller = teller;
-    this.sharedPoll =
-      options.sharedPoll && SharedPoll.begin(name, options.sharedPoll, this.relay, newEpoch, nowMs);
+    this.parts = setup.parts?.(this, setup) ?? [];
   }
 
   get hasHistory(): boolean {
@@ -131,10 +135,7 @@ export class Channel {
     return this.#history.newest;
   }
 
-  /**
-   * When the newest publication with history came, or the stream was made or emptied, ms since 1970; undefined without
-   * a stream.
-   */
+  /** When the newest publication came, or the stream was made or emptied, ms since 1970; undefined without a stream. */
   get newestMs(): number | undefined {
     return this.#history.newestMs;
   }

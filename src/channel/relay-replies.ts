@@ -5,9 +5,8 @@ import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
-import { changeBytes } from "../contract/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
-import { removalOf } from "../contract/map-call.ts";
+import { removalOf } from "../features/maps/map-call.ts";
 
 /**
  * Carries out the requests of one call of a gateway, in order, and returns their replies in that order. All
@@ -31,13 +30,9 @@ export function replyToRequests(
       publishRefused && publishes(request)
         ? failed(errorCodes.tooManyRequests)
         : answer(channel, gateway, request, roomBytes, nowMs);
-    if (reply.outcome === "tracking") {
-      roomBytes -= reply.newer.reduce((sum, each) => sum + changeBytes(each), 0);
-    }
-    if ("publications" in reply) {
-      const bytes = reply.publications.reduce((sum, each) => sum + publicationBytes(each), 0);
-      roomBytes = Math.max(0, roomBytes - bytes);
-    }
+    const read = "publications" in reply ? reply.publications : "newer" in reply ? reply.newer : [];
+    const bytes = read.reduce((sum, each) => sum + publicationBytes(each), 0);
+    roomBytes = Math.max(0, roomBytes - bytes);
     return reply;
   });
 }
@@ -66,10 +61,12 @@ function answer(
       channel.relay.check(gateway);
       return { outcome: "checking" };
     case "track":
-      return track(channel, gateway, request, roomBytes, nowMs);
     case "untrack":
-      channel.sharedPoll?.untrack(gateway, request.keys, request.number);
-      return { outcome: "untracked" };
+      for (const part of channel.parts) {
+        const reply = part.reply?.(gateway, request, roomBytes, nowMs);
+        if (reply !== undefined) return reply;
+      }
+      return failed(errorCodes.notAvailable);
     default:
       // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
       return failed(errorCodes.internal);
@@ -93,20 +90,6 @@ function recover(
   nowMs: number,
 ): RelayReply {
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
-}
-
-function track(
-  { sharedPoll }: Channel,
-  gateway: string,
-  { known, number }: Extract<RelayRequest, { readonly method: "track" }>,
-  roomBytes: number,
-  nowMs: number,
-): RelayReply {
-  if (sharedPoll === undefined) return failed(errorCodes.notAvailable);
-  const bytesMax = Math.min(Math.max(0, roomBytes), limits.pollBatchBytesMax);
-  const tracking = sharedPoll.track(gateway, known, nowMs, bytesMax);
-  if (number !== undefined) sharedPoll.noteRequest(gateway, number);
-  return tracking;
 }
 
 function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {

@@ -20,7 +20,7 @@ import {
   unsupportedChannelProxyKeys,
 } from "./unsupported.ts";
 import { limits } from "../limits.ts";
-import { checkPresencePrefixes } from "./presence-map.ts";
+import { checkPresencePrefixes } from "../features/presence/config.ts";
 import { readPattern } from "./regex.ts";
 import { readSubscriptionType, refuseStreamOptions } from "./subscription-type.ts";
 

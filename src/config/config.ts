@@ -3,7 +3,7 @@ import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
 import type { HookHeader } from "../contract/hook-call.ts";
-import type { PresenceKind } from "../contract/presence-call.ts";
+import type { PresenceKind } from "../features/presence/presence-call.ts";
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 
 /** The whole configuration, checked and with defaults filled in. The names are those of Centrifugo's configuration. */

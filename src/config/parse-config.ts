@@ -19,7 +19,7 @@ import {
   type UnsupportedKeys,
 } from "./unsupported.ts";
 import { readBoolean } from "./fields.ts";
-import { readSharedPollSection } from "./shared-poll.ts";
+import { readSharedPollSection } from "../features/shared-polls/config.ts";
 import { opened } from "./insecure.ts";
 
 /** The configuration, or all its problems. */

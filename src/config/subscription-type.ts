@@ -1,10 +1,14 @@
 import type { ChannelOptions } from "./config.ts";
 import { readChoice } from "./fields.ts";
 import type { ChannelTargets } from "./hooks.ts";
-import { readMap } from "./map.ts";
-import { readPresenceMap, readPresencePrefixes, refusePrefixes } from "./presence-map.ts";
+import { readMap } from "../features/maps/config.ts";
+import {
+  readPresenceMap,
+  readPresencePrefixes,
+  refusePrefixes,
+} from "../features/presence/config.ts";
 import type { Section } from "./section.ts";
-import { readSharedPoll } from "./shared-poll.ts";
+import { readSharedPoll } from "../features/shared-polls/config.ts";
 
 /**
  * The options that the subscription type of a namespace adds; those of a map include its stream, which is its history.

@@ -3,8 +3,8 @@ import type { CarriedReport } from "./metrics-report.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
-import type { MapChange, MapPageQuery, MapStateQuery } from "./map-call.ts";
-import type { PollPublishRequest } from "./poll-batch.ts";
+import type { MapChange, MapPageQuery, MapStateQuery } from "../features/maps/map-call.ts";
+import type { PollPublishRequest } from "../features/shared-polls/poll-batch.ts";
 import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**

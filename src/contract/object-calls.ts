@@ -1,6 +1,10 @@
 import type { ChannelAnswers, ChannelOperation } from "./channel-call.ts";
-import type { PollBatch, PollBatchReply } from "./poll-batch.ts";
-import type { PresenceKind, PresenceTold, PresenceToldReply } from "./presence-call.ts";
+import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
+import type {
+  PresenceKind,
+  PresenceTold,
+  PresenceToldReply,
+} from "../features/presence/presence-call.ts";
 import type { RelayBatch, RelayBatchReply } from "./relay-batch.ts";
 import type {
   ChannelPresenceReply,

@@ -2,7 +2,7 @@ import { operationBytes, type ClientOperation, type OperationReply } from "./cha
 import type { CarriedReport } from "./metrics-report.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { KeyChange, KnownVersion } from "./poll-batch.ts";
+import type { KeyChange, KnownVersion } from "../features/shared-polls/poll-batch.ts";
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";
 
 /**

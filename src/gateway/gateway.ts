@@ -1,7 +1,7 @@
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { type ClientOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
-import { recoveryLimitOf } from "../channel/channel-map.ts";
+import { recoveryLimitOf } from "../features/maps/channel-map.ts";
 import { type GatheredPresence, presentClients, shownClients } from "../channel/presence.ts";
 import {
   type PresenceQuestion,
@@ -17,15 +17,14 @@ import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { awaitsEnd, entriesOfBegin, entriesOfEnd } from "./announcements.ts";
 import { ChannelListing } from "./channel-listing.ts";
+import { PageReads } from "../features/maps/page-reads.ts";
 import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts";
-import { GatewayTracking, type TrackRows } from "../features/shared-polls/gateway-tracking.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import type { Channels, SubscribeReply } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
-import { type PartClass, partOf } from "../session/subscription-part.ts";
-import { PageReads } from "./page-reads.ts";
+import type { SubscriptionPart } from "../session/subscription-part.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
 /** A gateway's calls of channel objects. */
@@ -54,10 +53,8 @@ export interface GatewaySetup {
   readonly deliveries?: (channel: string) => { value: number };
   /** Whether somebody waits for the channel to have no subscriber any more (rule E10); absent: nobody does. */
   readonly awaitsEnd?: (channel: string) => boolean;
-  /** When this instance began, ms since 1970; absent in tests whose gateways don't hibernate. */
-  readonly startedAtMs?: number;
-  /** Opens where tracked keys of shared polls are stored; absent in tests whose gateways don't hibernate. */
-  readonly trackRows?: () => TrackRows;
+  /** What features keep of the subscriptions; absent where they keep nothing. */
+  readonly parts?: readonly SubscriptionPart[];
 }
 
 /**
@@ -74,7 +71,8 @@ export class Gateway implements Channels {
   readonly #presences = new Map<string, SharedPresence>();
   /** Subscriptions whose join was announced, so that their leave has to be, too (rule O5). */
   readonly #announced = new Set<Subscription>();
-  #tracking: GatewayTracking | undefined;
+  /** What features keep of the subscriptions here. */
+  readonly parts: readonly SubscriptionPart[];
   readonly #unsettled = new Set<Follower>();
   /** The followers with a frame on its way, in the order in which they send their slices (rule F6). */
   readonly #sending = new Set<Follower>();
@@ -88,6 +86,7 @@ export class Gateway implements Channels {
 
   constructor(setup: GatewaySetup) {
     this.#setup = setup;
+    this.parts = setup.parts ?? [];
     this.#forFollowers = {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
@@ -97,16 +96,6 @@ export class Gateway implements Channels {
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
     };
-  }
-
-  /** The keys of shared polls that the connections track. */
-  get tracking(): GatewayTracking {
-    return (this.#tracking ??= this.#newTracking());
-  }
-
-  /** The tracked keys; undefined if there was no subscription to a shared poll since the gateway woke. */
-  get polls(): GatewayTracking | undefined {
-    return this.#tracking;
   }
 
   /** The number of channels that the gateway follows. */
@@ -186,10 +175,6 @@ export class Gateway implements Channels {
     return new ChannelListing(this.#followers, query);
   }
 
-  part<Part>(wanted: PartClass<Part>): Part | undefined {
-    return partOf([this.tracking], wanted);
-  }
-
   find(name: string): ResolvedChannel {
     const { config, only } = this.#setup;
     // To a client, this gateway looks like the channel's own object, which has no other channel (rules C6 and G4).
@@ -226,7 +211,7 @@ export class Gateway implements Channels {
   restore(subscription: Subscription): void {
     if (subscription.announced) this.#announced.add(subscription);
     this.#follower(subscription.channel).restore(subscription);
-    if (subscription.granted.pollEpoch !== undefined) this.tracking.restore(subscription);
+    for (const part of this.parts) part.restore?.(subscription);
   }
 
   announce(subscription: Subscription): void {
@@ -237,7 +222,7 @@ export class Gateway implements Channels {
 
   unsubscribe(subscription: Subscription): void {
     const { channel } = subscription;
-    this.#tracking?.leave(subscription);
+    for (const part of this.parts) part.leave?.(subscription);
     this.#followers.get(channel)?.unsubscribe(subscription);
     const wasAnnounced = this.#announced.delete(subscription);
     this.#announce(channel, entriesOfEnd(subscription, wasAnnounced, this.find(channel)));
@@ -251,11 +236,11 @@ export class Gateway implements Channels {
     done: (reply: OperationReply) => void,
   ): void {
     if (operation.method === "map_state") {
-      this.#pageReads ??= new PageReads(this.#request.bind(this));
+      this.#pageReads ??= new PageReads(this.ask.bind(this));
       this.#pageReads.read(channel, operation, nowMs, done);
       return;
     }
-    this.#request(channel, operation, (reply) => {
+    this.ask(channel, operation, (reply) => {
       if (reply.outcome === "published") this.#published(channel, reply, by, nowMs, done);
       else if (reply.outcome === "history") done(reply);
       else done({ outcome: "failed", error: errorOf(reply) });
@@ -322,22 +307,12 @@ export class Gateway implements Channels {
     return shared;
   }
 
-  #newTracking(): GatewayTracking {
-    const { config, trackRows, startedAtMs } = this.#setup;
-    return new GatewayTracking({
-      request: (channel, request, done) => this.#request(channel, request, done),
-      queueMaxBytes: config.client.queueMaxSizeBytes,
-      keysMax: (channel) => this.#options(channel)?.sharedPoll?.maxKeysPerConnection ?? 0,
-      ...(startedAtMs !== undefined && { startedAtMs }),
-      ...(trackRows !== undefined && { rows: trackRows() }),
-    });
-  }
-
   #announce(channel: string, entries: readonly RelayEntry[]): void {
-    if (entries.length > 0) this.#request(channel, { method: "announce", entries }, ignoreReply);
+    if (entries.length > 0) this.ask(channel, { method: "announce", entries }, ignoreReply);
   }
 
-  #request(channel: string, request: RelayRequest, done: (reply: RelayReply) => void): void {
+  /** Sends a request to a channel's object, after those before it. */
+  ask(channel: string, request: RelayRequest, done: (reply: RelayReply) => void): void {
     this.#requestAll(channel, [{ request, done }]);
   }
 
@@ -366,7 +341,7 @@ export class Gateway implements Channels {
 
   #hubSetup(channel: string): HubSetup {
     const { fanOut, deliveries, trail } = this.#setup;
-    const hidesOffsets = this.#options(channel)?.map?.mode === "ephemeral";
+    const hidesOffsets = this.optionsOf(channel)?.map?.mode === "ephemeral";
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(trail !== undefined && { frames: trail.frames }),
@@ -378,14 +353,14 @@ export class Gateway implements Channels {
   /** How many missed publications are too many, as the channel's object has it. */
   #recoveryLimit(channel: string): number {
     const { client } = this.#setup.config;
-    const options = this.#options(channel);
+    const options = this.optionsOf(channel);
     return options?.map === undefined
       ? client.recoveryMaxPublicationLimit
       : recoveryLimitOf(options, client);
   }
 
   /** The options of a channel; undefined if the configuration hasn't its namespace. */
-  #options(channel: string): ChannelOptions | undefined {
+  optionsOf(channel: string): ChannelOptions | undefined {
     const found = this.find(channel);
     return found.outcome === "resolved" ? found.options : undefined;
   }
@@ -400,7 +375,7 @@ export class Gateway implements Channels {
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
       if (this.#setup.awaitsEnd?.(channel) === true || awaitsEnd(this.find(channel)))
-        this.#request(channel, { method: "check" }, ignoreReply);
+        this.ask(channel, { method: "check" }, ignoreReply);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);

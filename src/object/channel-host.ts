@@ -5,7 +5,11 @@ import {
   traceOf,
 } from "../contract/channel-call.ts";
 import type { HookName } from "../contract/hook-call.ts";
-import type { PresenceKind, PresenceTold, PresenceToldReply } from "../contract/presence-call.ts";
+import type {
+  PresenceKind,
+  PresenceTold,
+  PresenceToldReply,
+} from "../features/presence/presence-call.ts";
 import { executeAll } from "../api/execute.ts";
 import { channelState, ownSubscribers, toldByChannel } from "../session/told-by-channel.ts";
 import { Channel } from "../channel/channel.ts";
@@ -13,7 +17,6 @@ import type { ChannelSetup } from "../channel/channel-setup.ts";
 import { CommitSharing } from "../channel/commit-sharing.ts";
 import { presenceSetup } from "../channel/channel-setup.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
-import { type OwnTracking, ownTracking } from "../features/shared-polls/own-tracking.ts";
 import { SingleChannel } from "../session/single-channel.ts";
 import type { Config } from "../config/config.ts";
 import type { PresenceAnswer } from "../protocol/reply.ts";
@@ -32,7 +35,7 @@ import {
 import { Session } from "../session/session.ts";
 import { channelNode } from "../contract/object-names.ts";
 import { NextTimer } from "./alarm-schedule.ts";
-import { ChannelPresence, type ObjectBounds } from "./channel-presence.ts";
+import { ChannelPresence } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import {
   CommitQueue,
@@ -42,13 +45,12 @@ import {
   type Overloaded,
   type Thrown,
 } from "./commit-queue.ts";
+import { channelObjectParts, channelParts } from "../features/index.ts";
 import { Leftovers, noStorage } from "./leftovers.ts";
-import { answerOf } from "./object-call.ts";
+import { answerOrFailure } from "./object-call.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
-import type { NewPart } from "./part.ts";
+import type { NewPart, ObjectBounds, ChannelsPart, PartedChannelObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
-import { type PollDriver, pollDriver } from "./poll-driver.ts";
-import { type PresenceDriver, presenceDriver } from "./presence-driver.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
 import { elapsed } from "../moment.ts";
 
@@ -66,17 +68,15 @@ import { elapsed } from "../moment.ts";
  * The output gate holds back whatever leaves the object until the writes before it are durable (rule O2). The queue
  * calls back into this object, for each job and to settle. src/README.md has the whole picture.
  */
-export class ChannelHost extends ObjectHost {
+export class ChannelHost extends ObjectHost implements PartedChannelObject {
   readonly #channel: Channel;
   /** Whether the configuration has the channel's namespace. */
   readonly #known: boolean;
-  readonly #queue: CommitQueue;
+  readonly queue: CommitQueue;
+  readonly bounds: ObjectBounds;
+  readonly sweep = (): void => this.sockets.sweep(this.platform.nowMs(), true);
   readonly #presence: ChannelPresence;
-  /** Undefined unless the channel has presence maps, or is one. */
-  readonly #presenceMaps: PresenceDriver | undefined;
-  /** Undefined unless the channel is a shared poll. */
-  readonly #polls: PollDriver | undefined;
-  readonly #tracking: OwnTracking | undefined;
+  readonly #channelsParts: readonly ChannelsPart[];
   protected override readonly sockets: ClientSockets;
   override readonly node: string;
   protected override readonly remembered = new ObjectTrail(this.platform, limits.trailFramesMax);
@@ -84,7 +84,7 @@ export class ChannelHost extends ObjectHost {
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(this.platform, () => this.endEvent(this.platform.nowMs()));
-  readonly #shareTimer = new NextTimer(this.platform, () => this.#queue.waited());
+  readonly #shareTimer = new NextTimer(this.platform, () => this.queue.waited());
   /** Writes an ephemeral map down once it is quiet (rule Z11). */
   readonly #restTimer = new NextTimer(this.platform, () => {
     const nowMs = this.platform.nowMs();
@@ -139,26 +139,23 @@ export class ChannelHost extends ObjectHost {
       instance: nowMs,
       frames: this.remembered.frames,
       fanOut: bounds,
+      parts: channelParts,
       ...presenceSetup(name, config.channel),
       ...partsOfSetup(this.parts, (part) => part.ofChannel?.(name)),
     });
     for (const part of this.parts) part.began?.(channel);
     this.#channel = channel;
-    this.#queue = new CommitQueue(this.#commits(), new CommitSharing(channel));
-    const driving = { platform, later: this.later, endEvent: this.endEvent };
-    const [queue, called] = [this.#queue, this.#calledSeveral];
-    const sweep = (): void => this.sockets.sweep(platform.nowMs(), true);
-    this.#presence = new ChannelPresence({ ...driving, channel, called, sweep }, bounds);
-    this.#presenceMaps = presenceDriver({ ...driving, channel, queue, called, bounds });
-    this.#tracking = ownTracking(channel, config);
-    this.#polls = pollDriver(channel, this.hooks.hooks, { ...driving, called: this.called });
+    this.bounds = bounds;
+    this.queue = new CommitQueue(this.#commits(), new CommitSharing(channel));
+    this.#presence = new ChannelPresence(this);
+    this.#channelsParts = channelObjectParts(this);
     this.sockets = this.#newSockets(channel);
   }
 
   #newSockets(channel: Channel): ClientSockets {
     const { platform, config } = this;
     const presence = this.#presence.shared;
-    const told = [() => platform.nowMs(), this.remembered.clients, this.#tracking] as const;
+    const told = [() => platform.nowMs(), this.remembered.clients, this.#channelsParts] as const;
     const sessions = {
       ...this.ofSessions(),
       channels: new SingleChannel(channel, config.channel, presence, ...told),
@@ -172,13 +169,9 @@ export class ChannelHost extends ObjectHost {
       channel: channel.name,
       nearlyFull: () => false,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
-      commit: (bytes, carryOut, done) => this.#carryOutFrame(bytes, carryOut, done),
+      commit: (...frame) => this.#carryOutAsJob("publish", ...frame),
     });
   }
-
-  readonly #calledSeveral = (calls: number): void => {
-    this.callsMade += calls;
-  };
 
   #commits(): Commits {
     const { platform } = this;
@@ -192,6 +185,11 @@ export class ChannelHost extends ObjectHost {
     };
   }
 
+  /** For the parts. */
+  get channel(): Channel {
+    return this.#channel;
+  }
+
   // The calls' contract is in src/contract/object-calls.ts.
   execute(
     commands: readonly ChannelOperation[],
@@ -203,7 +201,7 @@ export class ChannelHost extends ObjectHost {
     const traceparent = traceOf(commands);
     const work = (present: PresenceAnswer | undefined, answer: typeof done): void => {
       const job = (): ChannelAnswers => this.#carryOut(commands, present);
-      this.#queue.add(kindOf(commands), bytes, job, (carriedOut) =>
+      this.queue.add(kindOf(commands), bytes, job, (carriedOut) =>
         this.#answer<ChannelAnswers>(carriedOut, carries, answer),
       );
     };
@@ -213,8 +211,7 @@ export class ChannelHost extends ObjectHost {
           work(present, done);
           return;
         }
-        const { name: channel } = this.#channel;
-        this.platform.span("publish", { traceparent, channel }, (over) =>
+        this.platform.span("publish", { traceparent, channel: this.#channel.name }, (over) =>
           work(present, (answers) => {
             over();
             done(answers);
@@ -247,7 +244,7 @@ export class ChannelHost extends ObjectHost {
       };
     };
     this.#whenReady(requests, done, () =>
-      this.#queue.add(kind, bytes, job, (carriedOut) =>
+      this.queue.add(kind, bytes, job, (carriedOut) =>
         this.#answer<RelayReplies>(carriedOut, carries, done),
       ),
     );
@@ -255,8 +252,9 @@ export class ChannelHost extends ObjectHost {
 
   presenceTold(told: PresenceTold, done: (reply: PresenceToldReply) => void): void {
     this.happened("presence");
-    if (this.#presenceMaps === undefined) done({ outcome: "left" });
-    else this.#presenceMaps.told(told, done);
+    const part = this.#channelsParts.find((one) => "presenceTold" in one);
+    if (part?.presenceTold === undefined) done({ outcome: "left" });
+    else part.presenceTold(told, done);
   }
 
   present(shown: PresenceKind | undefined, done: (reply: ChannelPresenceReply) => void): void {
@@ -265,12 +263,9 @@ export class ChannelHost extends ObjectHost {
       done({ outcome: "error", error: errorCodes.unknownChannel });
       return;
     }
-    if (shown !== undefined && this.#presenceMaps !== undefined) {
-      this.sockets.sweep(this.platform.nowMs(), true);
-      this.#presenceMaps.list(shown, done);
-      return;
-    }
-    this.#presence.list(done);
+    const part = shown && this.#channelsParts.find((one) => "listShown" in one);
+    if (shown === undefined || part?.listShown === undefined) this.#presence.list(done);
+    else part.listShown(shown, done);
   }
 
   ownSubscribers(): OwnSubscribers {
@@ -296,9 +291,10 @@ export class ChannelHost extends ObjectHost {
     answer: (busy: Overloaded) => void,
     work: () => void,
   ): void {
-    if (this.#presenceMaps === undefined) work();
+    const part = this.#channelsParts.find((one) => "ready" in one);
+    if (part?.ready === undefined) work();
     else
-      this.#presenceMaps.readyFor(calls, (outcome) => {
+      part.ready(calls, (outcome) => {
         if (outcome === "ready") work();
         else answer(busy);
       });
@@ -318,18 +314,19 @@ export class ChannelHost extends ObjectHost {
       return;
     }
     const kind = hook === "publish" ? hook : "other";
-    const job = (): void => work(false);
-    this.#queue.add(kind, bytes, job, (carriedOut) => {
-      if (carriedOut.outcome === "overloaded") work(true);
-      this.endEvent(this.platform.nowMs());
-    });
+    this.#carryOutAsJob(kind, bytes, work, () => this.endEvent(this.platform.nowMs()));
   }
 
-  /** Carries out a frame of a client that publishes, as a job. */
-  #carryOutFrame(bytes: number, carryOut: (isBusy: boolean) => void, done: () => void): void {
-    const job = (): void => carryOut(false);
-    this.#queue.add("publish", bytes, job, (carriedOut) => {
-      if (carriedOut.outcome === "overloaded") carryOut(true);
+  /** Does a session's work as a job, which says that the object is busy if there is no room for it. */
+  #carryOutAsJob(
+    kind: "publish" | "other",
+    bytes: number,
+    work: (isBusy: boolean) => void,
+    done: () => void,
+  ): void {
+    const job = (): void => work(false);
+    this.queue.add(kind, bytes, job, (carriedOut) => {
+      if (carriedOut.outcome === "overloaded") work(true);
       done();
     });
   }
@@ -387,7 +384,7 @@ export class ChannelHost extends ObjectHost {
   }
 
   protected override jobAddedAtMs(): number | undefined {
-    return this.#queue.jobAddedAtMs;
+    return this.queue.jobAddedAtMs;
   }
 
   #afterCommit(nowMs: number): void {
@@ -404,24 +401,26 @@ export class ChannelHost extends ObjectHost {
     map?.tellLoss(nowMs);
     if (map !== undefined) this.#restTimer.set(map.restInMs(nowMs), nowMs);
     const { top } = this.#channel;
-    if (!this.#queue.committing) {
+    if (!this.queue.committing) {
       trail.committed(nowMs);
       for (const delivery of relay.deliveries(top, nowMs)) this.#deliver(delivery);
       this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
       hub.begin();
     }
-    this.#presenceMaps?.settle(nowMs);
-    this.#polls?.settle(nowMs);
-    this.#tracking?.settle(nowMs);
-    if (hub.sending || this.#tracking?.sending === true) this.sendInTurns(hub.collecting);
-    if (!hub.full) this.#queue.resume();
+    let isSending = hub.sending;
+    for (const part of this.#channelsParts) {
+      part.settle?.(nowMs);
+      isSending ||= part.sending === true;
+    }
+    if (isSending) this.sendInTurns(hub.collecting);
+    if (!hub.full) this.queue.resume();
     this.#channel.noteHolders(nowMs);
   }
 
   protected override readonly told: KindTold = {
     trail: (query, nowMs) => toldByChannel(this.#channel, query.offset, nowMs),
     state: (_query, nowMs) => {
-      const { committing: isCommitting, waitingBytes } = this.#queue;
+      const { committing: isCommitting, waitingBytes } = this.queue;
       const state = channelState(this.#channel, nowMs);
       return {
         channel: { ...state, isKnown: this.#known, isCommitting, waitingBytes },
@@ -435,7 +434,7 @@ export class ChannelHost extends ObjectHost {
 
   protected override sendSlice(): void {
     this.#channel.hub.sendSlice();
-    this.#tracking?.sendSlice();
+    for (const part of this.#channelsParts) part.sendSlice?.();
   }
 
   protected override onAlarm(nowMs: number, done: () => void): void {
@@ -443,7 +442,7 @@ export class ChannelHost extends ObjectHost {
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();
     this.#channel.map?.expire(nowMs);
-    this.#channel.presenceMap?.ring(nowMs);
+    for (const part of this.#channelsParts) part.ring?.(nowMs);
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
     this.#leftovers.afterAlarm(nowMs, done);
@@ -466,9 +465,7 @@ export class ChannelHost extends ObjectHost {
     const { gateway, batch } = delivery;
     platform.call("deliver", gateway, [batch], limits.objectAnswerMs, (reply) => {
       const nowMs = platform.nowMs();
-      const isBusy = reply.outcome === "failed" && reply.overloaded;
-      const failed = isBusy ? ({ outcome: "busy" } as const) : "failed";
-      this.#channel.relay.answered(delivery, answerOf(reply) ?? failed, nowMs);
+      this.#channel.relay.answered(delivery, answerOrFailure(reply), nowMs);
       this.endEvent(nowMs);
     });
   }
@@ -482,11 +479,11 @@ export class ChannelHost extends ObjectHost {
   protected override dueAtMs(nowMs: number): number {
     this.#leftovers.note();
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const pollMs = this.#channel.sharedPoll?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const countMs = this.#channel.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs), pollMs, countMs);
+    let dueMs = Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
+    for (const part of this.#channelsParts) dueMs = Math.min(dueMs, part.dueAtMs?.(nowMs) ?? dueMs);
+    return dueMs;
   }
 }
 
-/** The keys of a presence map couldn't be found out: nothing was carried out. */
+// What has to be read couldn't be found out.
 const busy = { outcome: "overloaded", retryAfterSeconds: 1 } as const;

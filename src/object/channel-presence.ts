@@ -1,32 +1,30 @@
-import type { Channel } from "../channel/channel.ts";
 import type { GatheredPresence } from "../channel/presence.ts";
 import { SharedPresence } from "../channel/shared-presence.ts";
 import type { PresenceAnswer } from "../protocol/reply.ts";
 import type { ChannelOperation } from "../contract/channel-call.ts";
 import type { ChannelPresenceReply } from "../contract/relay-request.ts";
-import type { FanOutLimits } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import type { Codec } from "../protocol/codec.ts";
 import { jsonCodec } from "../protocol/json/codec.ts";
 import { gatherPresence } from "./gather-presence.ts";
-import type { Platform } from "./platform.ts";
+import type { PartedChannelObject } from "./part.ts";
 
 /** Finds out for a channel's object who is present, on its own sockets and on its gateways (rules G6, P1 and P3). */
 export class ChannelPresence {
   /** For the object's sessions, whose clients ask. */
   readonly shared: SharedPresence;
-  readonly #setup: ChannelPresenceSetup;
+  readonly #object: PartedChannelObject;
   /** Whether a call asked who is present: then silent connections are closed before that is answered (rule K4). */
   #sweepIsDue = false;
 
-  constructor(setup: ChannelPresenceSetup, bounds: ObjectBounds) {
-    this.#setup = setup;
+  constructor(object: PartedChannelObject) {
+    this.#object = object;
     const source = {
-      later: setup.later,
+      later: object.later,
       gather: (done: (others: GatheredPresence) => void) => this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     };
-    this.shared = new SharedPresence(source, bounds);
+    this.shared = new SharedPresence(source, object.bounds);
   }
 
   /** Lists who is present, for a call. */
@@ -51,7 +49,7 @@ export class ChannelPresence {
     done: (present: PresenceAnswer | undefined) => void,
   ): void {
     const asks = (asked: string): boolean => commands.some(({ method }) => method === asked);
-    if (!this.#setup.channel.options.presence) done(undefined);
+    if (!this.#object.channel.options.presence) done(undefined);
     else if (asks("presence")) this.#ask(jsonCodec, done);
     else if (asks("presence_stats")) this.#ask(undefined, done);
     else done(undefined);
@@ -65,14 +63,14 @@ export class ChannelPresence {
 
   /** The subscribers, without silent connections if a call asked for them. */
   #sweptSubscribers(): readonly Subscriber[] {
-    if (this.#sweepIsDue) this.#setup.sweep();
+    if (this.#sweepIsDue) this.#object.sweep();
     this.#sweepIsDue = false;
-    return this.#setup.channel.hub.subscribers;
+    return this.#object.channel.hub.subscribers;
   }
 
   /** Asks all gateways which of their clients are present. */
   #gather(done: (others: GatheredPresence) => void): void {
-    const { platform, channel, called, endEvent } = this.#setup;
+    const { platform, channel, called, endEvent } = this.#object;
     const { gateways } = channel.relay;
     called(gateways.length);
     gatherPresence(platform, gateways, channel.name, false, (others) => {
@@ -80,19 +78,4 @@ export class ChannelPresence {
       endEvent(platform.nowMs());
     });
   }
-}
-
-/** How much is done in one turn. The simulator's bounds are so small that a few clients reach them. */
-export type ObjectBounds = FanOutLimits & { readonly presenceSliceClients: number };
-
-/** The object of the channel. */
-interface ChannelPresenceSetup {
-  readonly channel: Channel;
-  readonly platform: Pick<Platform, "nowMs" | "call">;
-  /** Closes silent connections. */
-  readonly sweep: () => void;
-  /** Counts calls to other objects. */
-  readonly called: (calls: number) => void;
-  readonly later: (waitMs: number, work: () => void) => void;
-  readonly endEvent: (nowMs: number) => void;
 }

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { Gateway, type GatewayPorts } from "../gateway/gateway.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { subscribersHere, toldByGateway } from "../gateway/told-by-gateway.ts";
-import type { PollBatch, PollBatchReply } from "../contract/poll-batch.ts";
+import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
 import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../contract/listing.ts";
 import type { GatewayPresence, RelayReplies } from "../contract/relay-request.ts";
@@ -14,12 +14,11 @@ import { NextTimer } from "./alarm-schedule.ts";
 import { limits } from "../limits.ts";
 import { parseGatewayName, gatewayNode } from "../contract/object-names.ts";
 import { SessionRows } from "./session-rows.ts";
-import { ObjectTrackRows } from "./track-rows.ts";
-import type { ObjectBounds } from "./channel-presence.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
+import { gatewayParts } from "../features/index.ts";
+import type { ObjectBounds, PartedGateway, NewPart } from "./part.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
-import type { NewPart } from "./part.ts";
 import type { Platform } from "./platform.ts";
 import { type KindTold, ObjectTrail } from "./object-trail.ts";
 
@@ -28,7 +27,7 @@ import { type KindTold, ObjectTrail } from "./object-trail.ts";
  * objects deliver. All of its state can be restored: the state of a channel from the channel's object, and the state of
  * a client from the attachment of its socket, or from a row (rule G2).
  */
-export class GatewayHost extends ObjectHost {
+export class GatewayHost extends ObjectHost implements PartedGateway {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
   override readonly node: string;
@@ -37,9 +36,7 @@ export class GatewayHost extends ObjectHost {
     limits.trailGatewayFramesMax,
   );
   readonly #batches = new BatchTrail(this.platform);
-  #openedTrackRows: ObjectTrackRows | undefined;
-  readonly #trackRows = (): ObjectTrackRows =>
-    (this.#openedTrackRows ??= new ObjectTrackRows(this.platform.sql));
+  readonly #channelsParts = gatewayParts(this);
   protected override readonly kind = "gateway";
   /** Whether a part may have something due after each event. */
   readonly #partsAreDue: boolean;
@@ -71,7 +68,6 @@ export class GatewayHost extends ObjectHost {
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
       config,
-      startedAtMs: platform.nowMs(),
       ports: this.#ports(name),
       fanOut: bounds,
       ...(only === undefined ? {} : { only }),
@@ -81,7 +77,7 @@ export class GatewayHost extends ObjectHost {
         clients: this.remembered.clients,
       },
       ...partsOfSetup(this.parts, ({ ofGateway }) => ofGateway),
-      trackRows: this.#trackRows,
+      parts: this.#channelsParts,
     });
     this.#gateway = gateway;
     const sessions = {
@@ -128,6 +124,11 @@ export class GatewayHost extends ObjectHost {
     };
   }
 
+  /** For the parts. */
+  get gateway(): Gateway {
+    return this.#gateway;
+  }
+
   // The calls' contract is in src/contract/object-calls.ts.
   deliver(batch: RelayBatch, done: (reply: RelayBatchReply) => void): void {
     this.happened("batch");
@@ -155,10 +156,10 @@ export class GatewayHost extends ObjectHost {
   polled(batch: PollBatch): PollBatchReply {
     this.happened("batch");
     const nowMs = this.platform.nowMs();
-    const { polls } = this.#gateway;
-    if (this.backlog.overloaded() || polls?.full === true) return { outcome: "busy" };
-    const reply = polls?.take(batch, nowMs) ?? { outcome: "left" };
-    this.endEvent(nowMs);
+    if (this.backlog.overloaded()) return { outcome: "busy" };
+    let reply: PollBatchReply = { outcome: "left" };
+    for (const part of this.#channelsParts) reply = part.polled?.(batch, nowMs) ?? reply;
+    if (reply.outcome !== "busy") this.endEvent(nowMs);
     return reply;
   }
 
@@ -213,11 +214,13 @@ export class GatewayHost extends ObjectHost {
   /** Starts to send what the followers collected, and continues the calls that waited for that. */
   protected override settle(nowMs: number): void {
     this.#settleTimer.set(this.#gateway.settle(nowMs), nowMs);
-    const { polls } = this.#gateway;
-    polls?.save();
+    let isSending = false;
+    for (const part of this.#channelsParts) {
+      part.settle?.(nowMs);
+      isSending ||= part.sending === true;
+    }
     const { sending } = this.#gateway;
-    if (sending !== undefined || polls?.sending === true)
-      this.sendInTurns(sending?.collecting === true);
+    if (sending !== undefined || isSending) this.sendInTurns(sending?.collecting === true);
     for (const [channel, answers] of this.#awaitedRooms) {
       if (this.#gateway.full(channel)) continue;
       this.#awaitedRooms.delete(channel);
@@ -242,11 +245,12 @@ export class GatewayHost extends ObjectHost {
 
   protected override sendSlice(): void {
     this.#gateway.sendSlice();
-    this.#gateway.polls?.sendSlice();
+    for (const part of this.#channelsParts) part.sendSlice?.();
   }
 
   protected override onAlarm(nowMs: number, done: () => void): void {
-    this.#trackRows().keepOnly(new Set(this.sockets.clients.map(({ session }) => session.client)));
+    const connected = new Set(this.sockets.clients.map(({ session }) => session.client));
+    for (const part of this.#channelsParts) part.keepOnly?.(connected);
     this.settle(nowMs);
     done();
   }

@@ -44,3 +44,11 @@ export function answerOf<Name extends CallName>(
 ): CallAnswer<Name> | undefined {
   return reply.outcome === "answered" ? reply.answer : undefined;
 }
+
+/** The answer of a call; "failed" if it is unknown whether it was carried out, busy if it wasn't. */
+export function answerOrFailure<Name extends CallName>(
+  reply: CallReply<Name>,
+): CallAnswer<Name> | { readonly outcome: "busy" } | "failed" {
+  if (reply.outcome === "answered") return reply.answer;
+  return reply.overloaded ? { outcome: "busy" } : "failed";
+}

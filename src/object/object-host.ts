@@ -15,7 +15,7 @@ import type { OnlineUsers } from "../contract/user-status.ts";
 import type { Refusal } from "../access/refusal.ts";
 import { Listing } from "../features/users/listing.ts";
 import { KnownDeltas } from "../delta/delta-chain.ts";
-import { subscriptionTypes } from "../features/subscription-types.ts";
+import { subscriptionTypes } from "../features/index.ts";
 import { hooksOfSessions } from "../features/hooks/approver.ts";
 import { limits } from "../limits.ts";
 import { version } from "../version.ts";
@@ -24,7 +24,7 @@ import type { Accepted, ClientSockets } from "./client-sockets.ts";
 import type { EventKind } from "./event-counts.ts";
 import type { KindTold, ObjectTrail } from "./object-trail.ts";
 import { ObjectUsers } from "./object-users.ts";
-import type { NewPart, ObjectPart } from "./part.ts";
+import type { NewPart, ObjectPart, PartedObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 
 /**
@@ -33,8 +33,8 @@ import type { Platform, PlatformSocket } from "./platform.ts";
  * for what is due next. Nothing here survives hibernation: the constructor makes all of it again, from SQLite and the
  * sockets' attachments (rules S1 to S4).
  */
-export abstract class ObjectHost {
-  protected readonly platform: Platform;
+export abstract class ObjectHost implements PartedObject {
+  readonly platform: Platform;
   /** The object's trail, for those who ask (rule Y1). */
   protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
@@ -45,7 +45,7 @@ export abstract class ObjectHost {
   protected callsCountedByCalled = 0;
   /** What features add to the object. */
   protected parts: readonly ObjectPart[] = [];
-  protected readonly config: Config;
+  readonly config: Config;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
@@ -55,7 +55,7 @@ export abstract class ObjectHost {
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog: Backlog;
   /** Asks backends for the sessions; absent where the configuration has no hooks. */
-  protected readonly hooks: { readonly hooks?: Hooks };
+  readonly hooks: { readonly hooks?: Hooks };
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs: number;
   /** Logs a refusal, and counts it (rule A13). */
@@ -124,8 +124,8 @@ export abstract class ObjectHost {
   }
 
   /** Counts a call to another object. */
-  protected readonly called = (): void => {
-    this.callsMade++;
+  readonly called = (calls = 1): void => {
+    this.callsMade += calls;
   };
 
   /**
@@ -411,7 +411,7 @@ export abstract class ObjectHost {
    * Does the work after so many ms, and ends the event. After 0 ms the event loop has had a turn. Meanwhile the object
    * can't hibernate.
    */
-  protected readonly later = (waitMs: number, work: () => void): void => {
+  readonly later = (waitMs: number, work: () => void): void => {
     this.platform.after(waitMs, () => {
       this.platform.guard(work);
       // The work may have closed slow connections, and their leaves are announced. Also after a bug, or a frame that is
@@ -421,7 +421,7 @@ export abstract class ObjectHost {
   };
 
   /** Ends an event: sends what the event collected, and sets the alarm. */
-  protected readonly endEvent = (nowMs: number): void => {
+  readonly endEvent = (nowMs: number): void => {
     this.settle(nowMs);
     this.schedule(nowMs);
   };

@@ -4,10 +4,22 @@ import type { ChannelSetup } from "../channel/channel-setup.ts";
 import type { Config } from "../config/config.ts";
 import type { HookQuestion, HookReply } from "../contract/hook-call.ts";
 import type { CarriedReport } from "../contract/metrics-report.ts";
-import type { GatewaySetup } from "../gateway/gateway.ts";
+import type { GatewaySetup, Gateway } from "../gateway/gateway.ts";
 import type { SessionContext } from "../session/ports.ts";
 import type { Session } from "../session/session.ts";
 import type { Platform } from "./platform.ts";
+import type { ChannelOperation } from "../contract/channel-call.ts";
+import type { ChannelPresenceReply, RelayRequest } from "../contract/relay-request.ts";
+import type {
+  PresenceKind,
+  PresenceTold,
+  PresenceToldReply,
+} from "../features/presence/presence-call.ts";
+import type { FanOutLimits } from "../hub/hub.ts";
+import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
+import type { Hooks } from "../features/hooks/hooks.ts";
+import type { SubscriptionPart } from "../session/subscription-part.ts";
+import type { CommitQueue } from "./commit-queue.ts";
 
 /** What a feature adds to an object that holds clients' sockets. A part has those members that it needs. */
 export interface ObjectPart {
@@ -73,4 +85,62 @@ export interface PartHost {
   later(waitMs: number, work: () => void): void;
   /** Ends an event without settling: nothing was collected to be sent to clients. */
   schedule(nowMs: number): void;
+}
+
+/** What a feature does in the object of a channel, or of a gateway. The host calls the parts in the order of their list. */
+export interface ChannelsPart extends SubscriptionPart {
+  /** Does what is due. It is called at the end of each event, after the hub has begun to send. */
+  settle?(nowMs: number): void;
+  /** Whether something waits to be sent: then {@link sendSlice} is called in another turn of the event loop. */
+  readonly sending?: boolean;
+  sendSlice?(): void;
+  /** When the object's alarm has to ring, ms since 1970; Infinity for never. */
+  dueAtMs?(nowMs: number): number;
+  /** Does what is due when the alarm rings. The object settles afterwards. */
+  ring?(nowMs: number): void;
+  /** Forgets what is stored of other clients: their sockets were lost with an instance that couldn't do it. */
+  keepOnly?(connected: ReadonlySet<string>): void;
+  /**
+   * Calls back once the channel can be read for these calls, or can't be; at once where there is nothing to wait for.
+   */
+  ready?(calls: readonly ReadingCall[], done: (outcome: "ready" | "failed") => void): void;
+  /** Takes a call of the contract. The object ends the event afterwards. */
+  polled?(batch: PollBatch, nowMs: number): PollBatchReply;
+  /** Takes a call of the contract, and ends the event. */
+  presenceTold?(told: PresenceTold, done: (reply: PresenceToldReply) => void): void;
+  /** Lists the clients or users that a presence map shows, and ends the event. */
+  listShown?(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void;
+}
+
+/** A call for which the channel may have to be read. */
+type ReadingCall = ChannelOperation | RelayRequest;
+
+/** How much is done in one turn. The simulator's bounds are so small that a few clients reach them. */
+export type ObjectBounds = FanOutLimits & { readonly presenceSliceClients: number };
+
+/** An object, as its parts see it. Its channel or gateway is there once the parts are made. */
+export interface PartedObject {
+  readonly config: Config;
+  readonly platform: Platform;
+  /** Asks backends; without a member where the configuration has no hooks. */
+  readonly hooks: { readonly hooks?: Hooks };
+  /** Called before calls to other objects, with their number, by default one. */
+  readonly called: (calls?: number) => void;
+  /** Does work after so many ms; after 0 ms, others have had a turn. */
+  readonly later: (waitMs: number, work: () => void) => void;
+  readonly endEvent: (nowMs: number) => void;
+}
+
+/** The object of a channel, as its parts see it. */
+export interface PartedChannelObject extends PartedObject {
+  readonly channel: Channel;
+  readonly queue: CommitQueue;
+  readonly bounds: ObjectBounds;
+  /** Closes silent connections. */
+  readonly sweep: () => void;
+}
+
+/** The object of a gateway, as its parts see it. */
+export interface PartedGateway extends PartedObject {
+  readonly gateway: Gateway;
 }

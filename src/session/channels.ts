@@ -4,7 +4,7 @@ import type { ClientOperation, FailedReply, OperationReply } from "../contract/c
 import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { PartClass } from "./subscription-part.ts";
+import type { SubscriptionPart } from "./subscription-part.ts";
 
 /**
  * The channels as a session sees them. A channel's own object has one channel, which replies at once, to questions for
@@ -12,8 +12,8 @@ import type { PartClass } from "./subscription-part.ts";
  * called at most once. None of these calls throws.
  */
 export interface Channels {
-  /** Finds what a feature keeps of the subscriptions here, by its class; undefined if it keeps nothing. */
-  part<Part>(wanted: PartClass<Part>): Part | undefined;
+  /** What features keep of the subscriptions here. */
+  readonly parts: readonly SubscriptionPart[];
   /** Finds the channel of a name, with its options. */
   find(name: string): ResolvedChannel;
   /**

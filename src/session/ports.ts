@@ -42,13 +42,11 @@ import type {
   ConnectionClaims,
   SubscribeTerms,
 } from "../access/claims.ts";
-import type { TrackVerdict } from "../access/track-signature.ts";
+import type { TrackVerdict } from "../features/shared-polls/track-signature.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
-
-import type { MapPublishRequest, MapRemoveRequest } from "../contract/map-call.ts";
+import type { MapPublishRequest, MapRemoveRequest } from "../features/maps/map-call.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
-
 import type { Channels } from "./channels.ts";
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */

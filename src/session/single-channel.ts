@@ -1,7 +1,7 @@
 import { publishes } from "../access/operations.ts";
 import { replyTo } from "../channel/carry-out.ts";
 import type { ClientOperation, OperationReply } from "../contract/channel-call.ts";
-import { removalOf } from "../contract/map-call.ts";
+import { removalOf } from "../features/maps/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -10,7 +10,7 @@ import type { Channels, SubscribeReply } from "./channels.ts";
 import type { ClientTrail } from "./client-trail.ts";
 import { leavesKey } from "../features/maps/map-commands.ts";
 import type { Subscription } from "./subscription.ts";
-import { type PartClass, partOf, type SubscriptionPart } from "./subscription-part.ts";
+import type { SubscriptionPart } from "./subscription-part.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
@@ -25,7 +25,7 @@ export class SingleChannel implements Channels {
   readonly #presence: SharedPresence;
   readonly #clock: () => number;
   readonly #trail: ClientTrail | undefined;
-  readonly #parts: readonly SubscriptionPart[];
+  readonly parts: readonly SubscriptionPart[];
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
   /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
@@ -34,7 +34,7 @@ export class SingleChannel implements Channels {
   /**
    * @param clock ms since 1970
    * @param trail remembers subscriptions; absent where nobody asks for them
-   * @param part  what a feature keeps of the subscriptions; absent if it keeps nothing
+   * @param parts what features keep of the subscriptions
    */
   constructor(
     channel: Channel,
@@ -42,18 +42,14 @@ export class SingleChannel implements Channels {
     shared: SharedPresence,
     clock: () => number,
     trail?: ClientTrail,
-    part?: SubscriptionPart,
+    parts: readonly SubscriptionPart[] = [],
   ) {
     this.#clock = clock;
     this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
     this.#presence = shared;
-    this.#parts = part ? [part] : [];
-  }
-
-  part<Part>(wanted: PartClass<Part>): Part | undefined {
-    return partOf(this.#parts, wanted);
+    this.parts = parts;
   }
 
   find(name: string): ResolvedChannel {
@@ -78,7 +74,7 @@ export class SingleChannel implements Channels {
 
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
-    for (const part of this.#parts) part.restore(subscription);
+    for (const part of this.parts) part.restore?.(subscription);
     if (subscription.granted.hasNewest !== true) return;
     // Read once, for all that hold it.
     this.#restoredBase ??= { newest: this.#channel.newest?.data };
@@ -94,7 +90,7 @@ export class SingleChannel implements Channels {
   }
 
   unsubscribe(subscription: Subscription): void {
-    for (const part of this.#parts) part.leave(subscription);
+    for (const part of this.parts) part.leave?.(subscription);
     if (subscription.begun && !subscription.hidden) this.#channel.teller?.away(subscription.info);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);

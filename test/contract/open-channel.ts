@@ -1,7 +1,7 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import type { ChannelCounts } from "../../src/channel/channel-setup.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
-import type { PresenceTeller } from "../../src/channel/presence-teller.ts";
+import type { PresenceTeller } from "../../src/features/presence/presence-teller.ts";
 import type { FrameTrail } from "../../src/hub/frame-trail.ts";
 import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";

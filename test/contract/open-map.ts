@@ -1,11 +1,11 @@
 import type { MapOptions } from "../../src/config/config.ts";
 import type { Channel } from "../../src/channel/channel.ts";
-import type { ChannelMap, MapChangeOutcome } from "../../src/channel/channel-map.ts";
+import type { ChannelMap, MapChangeOutcome } from "../../src/features/maps/channel-map.ts";
 import {
   type MapPublishRequest,
   type MapRemoveRequest,
   plainMapPublish,
-} from "../../src/contract/map-call.ts";
+} from "../../src/features/maps/map-call.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import type { Sql } from "../../src/sql.ts";
 import { mapDefaults } from "../support/map-defaults.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PollCycle } from "../../src/shared-poll/poll-cycle.ts";
+import { PollCycle } from "../../src/features/shared-polls/poll-cycle.ts";
 import { limits } from "../../src/limits.ts";
 import type { HolderSweep } from "../../src/features/users/holder-sweep.ts";
 import { Home } from "../../src/features/users/home.ts";

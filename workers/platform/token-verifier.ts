@@ -20,7 +20,7 @@ import { previousName, type Secrets } from "../../src/access/secrets.ts";
 import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import type { ClientConfig, TokenConfig, TokenRules } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import type { TrackVerdict } from "../../src/access/track-signature.ts";
+import type { TrackVerdict } from "../../src/features/shared-polls/track-signature.ts";
 import type { TrackBatch } from "../../src/protocol/command.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";

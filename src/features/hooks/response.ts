@@ -14,7 +14,7 @@ import {
 import type { HookRefusal } from "../../config/config.ts";
 import { isDisconnectReason } from "../../config/hooks.ts";
 import type { PublicationRequest } from "../../contract/channel-call.ts";
-import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../../contract/map-call.ts";
+import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../maps/map-call.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { int32Max } from "../../protocol/fields.ts";

@@ -3,7 +3,7 @@ import { errorOf } from "../../contract/channel-call.ts";
 import type { KnownChannel, ResolvedChannel } from "../../channel/channel-name.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../../config/config.ts";
-import { isKey, type MapChange, plainMapPublish } from "../../contract/map-call.ts";
+import { isKey, type MapChange, plainMapPublish } from "./map-call.ts";
 import { traced } from "../../contract/traceparent.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../../protocol/command.ts";

@@ -1,14 +1,14 @@
 import { boundedTtlSeconds } from "../../session/liveness.ts";
-import type { TrackVerdict } from "../../access/track-signature.ts";
+import type { TrackVerdict } from "./track-signature.ts";
 import type { SharedPollOptions } from "../../config/config.ts";
-import { isKey } from "../../contract/map-call.ts";
+import { isKey } from "../maps/map-call.ts";
 import { limits } from "../../limits.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import { type SubRefreshRequest, subRefreshTypes } from "../../protocol/command.ts";
-import type { TrackedKey } from "../../shared-poll/tracked-keys.ts";
+import type { TrackedKey } from "./tracked-keys.ts";
 import { badRequest, type Decision, failWith, refuseWith } from "../../session/decision.ts";
 import type { TrackChange } from "../../session/ports.ts";
-import { Tracking } from "./tracking.ts";
+import { isTracking } from "./tracking.ts";
 import { mayRead } from "../../session/rate-limit.ts";
 
 /**
@@ -25,7 +25,7 @@ export function changeTracks({
   nowMs,
   done,
 }: TrackChange): void {
-  const tracking = session.context.channels.part(Tracking);
+  const tracking = session.context.channels.parts.find(isTracking);
   const { sharedPoll } = options;
   if (tracking === undefined || sharedPoll === undefined) {
     done(badRequest);

@@ -1,18 +1,19 @@
 import { errorOf } from "../../contract/channel-call.ts";
-import type { PollBatch, PollBatchReply } from "../../contract/poll-batch.ts";
+import type { PollBatch, PollBatchReply } from "./poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { limits } from "../../limits.ts";
 import { LocalTracks, type ObjectTracking, type StoredTracks } from "./local-tracks.ts";
+import type { ChannelsPart } from "../../object/part.ts";
 import type { Subscription } from "../../session/subscription.ts";
-import { type EpochReply, Tracking, type TrackReply } from "./tracking.ts";
-import type { TrackedKey } from "../../shared-poll/tracked-keys.ts";
+import type { EpochReply, Tracking, TrackReply } from "./tracking.ts";
+import type { TrackedKey } from "./tracked-keys.ts";
 
 /**
  * Tracking for the connections of a gateway, on all shared polls. The channels' objects are told which keys are tracked
  * here, and call the gateway with what has changed (rules SP7 and SP8). What each subscription tracks is stored, so
  * that the gateway can hibernate.
  */
-export class GatewayTracking extends Tracking {
+export class GatewayTracking implements Tracking, ChannelsPart {
   readonly #setup: GatewayTrackingSetup;
   readonly #channels = new Map<string, LocalTracks>();
   readonly #budget = { tracks: 0, length: 0, bases: 0 };
@@ -24,7 +25,6 @@ export class GatewayTracking extends Tracking {
   #number: number;
 
   constructor(setup: GatewayTrackingSetup) {
-    super();
     this.#setup = setup;
     this.#number = setup.startedAtMs ?? 0;
   }
@@ -34,13 +34,6 @@ export class GatewayTracking extends Tracking {
     return this.#sending.size > 0;
   }
 
-  /** Whether so much waits to be sent that {@link take} isn't to be called (rule SP7). */
-  get full(): boolean {
-    let length = 0;
-    for (const { waitingLength } of this.#sending) length += waitingLength;
-    return length > limits.keyFramesLengthMax;
-  }
-
   /** Sends one slice of one channel: the channels take turns. */
   sendSlice(): void {
     const [tracks] = this.#sending;
@@ -48,6 +41,17 @@ export class GatewayTracking extends Tracking {
     tracks.sendSlice();
     this.#sending.delete(tracks);
     this.#noteSending(tracks);
+  }
+
+  /** Whether so much waits to be sent that {@link polled} takes nothing (rule SP7). */
+  get full(): boolean {
+    let length = 0;
+    for (const { waitingLength } of this.#sending) length += waitingLength;
+    return length > limits.keyFramesLengthMax;
+  }
+
+  polled(batch: PollBatch, nowMs: number): PollBatchReply {
+    return this.full ? { outcome: "busy" } : this.take(batch, nowMs);
   }
 
   /** Takes what a channel's object tells. */
@@ -89,7 +93,7 @@ export class GatewayTracking extends Tracking {
     if (granted.tracks !== true) return;
     const stored = this.#setup.rows?.find(info.client, channel);
     if (stored === undefined) subscription.insufficientState();
-    else this.#tracks(channel).restore(subscription, stored);
+    else this.#tracks(channel).trackStored(subscription, stored);
   }
 
   /** A subscription has ended. */
@@ -103,14 +107,18 @@ export class GatewayTracking extends Tracking {
     if (tracks?.idle === true) this.#channels.delete(channel);
   }
 
-  /** Stores what has changed. To be called at the end of each event. */
-  save(): void {
+  /** Stores what has changed. */
+  settle(): void {
     for (const subscription of this.#unsaved) {
       const { channel, info } = subscription;
       const stored = this.#channels.get(channel)?.stored(subscription);
       this.#setup.rows?.store(info.client, channel, stored);
     }
     this.#unsaved.clear();
+  }
+
+  keepOnly(connected: ReadonlySet<string>): void {
+    this.#setup.rows?.keepOnly(connected);
   }
 
   #noteSending(tracks: LocalTracks): void {
@@ -166,6 +174,8 @@ export interface TrackRows {
   find(client: string, channel: string): StoredTracks | undefined;
   /** Stores it; undefined deletes it. */
   store(client: string, channel: string, tracks: StoredTracks | undefined): void;
+  /** Deletes it for all other connections. */
+  keepOnly(clients: ReadonlySet<string>): void;
 }
 
 function trackingReply(reply: RelayReply): ObjectTracking {

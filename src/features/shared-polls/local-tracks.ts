@@ -1,10 +1,10 @@
-import { changeBytes, type KeyChange, type KnownVersion } from "../../contract/poll-batch.ts";
+import { changeBytes, type KeyChange, type KnownVersion } from "./poll-batch.ts";
 import { fullForDelta } from "../../delta/delta-chain.ts";
 import { limits } from "../../limits.ts";
 import type { FailedReply } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
-import { KeyFrames } from "../../shared-poll/key-frames.ts";
-import { type TrackedKey, TrackedKeys } from "../../shared-poll/tracked-keys.ts";
+import { KeyFrames } from "./key-frames.ts";
+import { type TrackedKey, TrackedKeys } from "./tracked-keys.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import type { TrackReply } from "./tracking.ts";
 
@@ -127,8 +127,8 @@ export class LocalTracks {
     this.#setup.changed?.(subscription);
   }
 
-  /** Restores what a subscription tracked, as {@link stored} said. */
-  restore(subscription: Subscription, { keys, instance }: StoredTracks): void {
+  /** Tracks again what a subscription tracked, as {@link stored} said. */
+  trackStored(subscription: Subscription, { keys, instance }: StoredTracks): void {
     this.#instance ??= instance;
     this.#begin(subscription);
     this.#counted(() => {

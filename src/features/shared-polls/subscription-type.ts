@@ -4,7 +4,7 @@ import { cancelled, type Decision, failWith, type Grant } from "../../session/de
 import type { GrantedSubscribe, SubscriptionType } from "../../session/ports.ts";
 import { withRoom } from "../../session/subscribe.ts";
 import { changeTracks } from "./change-tracks.ts";
-import { Tracking } from "./tracking.ts";
+import { isTracking } from "./tracking.ts";
 
 /**
  * Subscriptions to shared polls (docs/protocol.md 3.5). Such a subscription begins with the epoch of the versions (rule
@@ -27,7 +27,7 @@ function withEpoch(
   const isFiltered = (filter ?? serverFilter) !== undefined;
   // A delta's base is what the connection was sent of the key before.
   const hasDeltas = request.delta !== "" && options.allowDelta && !isFiltered;
-  const tracking = session.context.channels.part(Tracking);
+  const tracking = session.context.channels.parts.find(isTracking);
   if (tracking === undefined) {
     done(failWith(errorCodes.notAvailable));
     return;

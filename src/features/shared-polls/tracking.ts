@@ -1,6 +1,6 @@
-import type { KeyChange } from "../../contract/poll-batch.ts";
+import type { KeyChange } from "./poll-batch.ts";
 import type { FailedReply } from "../../contract/channel-call.ts";
-import type { TrackedKey } from "../../shared-poll/tracked-keys.ts";
+import type { TrackedKey } from "./tracked-keys.ts";
 import type { SubscriptionPart } from "../../session/subscription-part.ts";
 import type { Subscription } from "../../session/subscription.ts";
 
@@ -9,20 +9,23 @@ import type { Subscription } from "../../session/subscription.ts";
  * at once, on a gateway when the channel's object has replied. Each `done` is called at most once. None of these calls
  * throws.
  */
-export abstract class Tracking implements SubscriptionPart {
+export interface Tracking extends SubscriptionPart {
   /** Finds out the epoch of a channel's versions, with which a subscription begins. */
-  abstract epoch(channel: string, nowMs: number, done: (reply: EpochReply) => void): void;
+  epoch(channel: string, nowMs: number, done: (reply: EpochReply) => void): void;
   /** Tracks keys: from here on the subscription gets their changes, unless the reply is an error. */
-  abstract track(
+  track(
     subscription: Subscription,
     keys: readonly TrackedKey[],
     nowMs: number,
     done: (reply: TrackReply) => void,
   ): void;
   /** Ceases to track keys. */
-  abstract untrack(subscription: Subscription, keys: readonly string[]): void;
-  abstract restore(subscription: Subscription): void;
-  abstract leave(subscription: Subscription): void;
+  untrack(subscription: Subscription, keys: readonly string[]): void;
+}
+
+/** Tells the tracking from the other parts of an object. */
+export function isTracking(part: SubscriptionPart): part is Tracking {
+  return "epoch" in part;
 }
 
 /** The outcome of {@link Tracking.epoch}. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { execute, executeAll } from "../../../src/api/execute.ts";
 import type { ChannelAnswer, ChannelOperation } from "../../../src/contract/channel-call.ts";
-import { plainMapPublish } from "../../../src/contract/map-call.ts";
+import { plainMapPublish } from "../../../src/features/maps/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, publishing, withHistory } from "../../contract/open-channel.ts";
 import { openMap, set } from "../../contract/open-map.ts";

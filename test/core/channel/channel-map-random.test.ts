@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { MapOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
-import type { ChannelMap } from "../../../src/channel/channel-map.ts";
+import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
 import {
   changesOf,
   type OpenedMap,

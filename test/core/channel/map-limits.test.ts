@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
-import type { ChannelMap } from "../../../src/channel/channel-map.ts";
-import { MemoryHistory } from "../../../src/channel/memory-history.ts";
+import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
+import { MemoryHistory } from "../../../src/features/maps/memory-history.ts";
 import { limits } from "../../../src/limits.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { openMap, set, unset } from "../../contract/open-map.ts";

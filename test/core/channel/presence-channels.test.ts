@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { presenceMapsOf, shownChannelOf } from "../../../src/channel/presence-channels.ts";
+import {
+  presenceMapsOf,
+  shownChannelOf,
+} from "../../../src/features/presence/presence-channels.ts";
 import { configOf } from "../config/parsed.ts";
 
 const map = { mode: "ephemeral", key_ttl: "1m" };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { PresenceMap } from "../../../src/channel/presence-map.ts";
-import type { PresenceChange, PresenceKind } from "../../../src/contract/presence-call.ts";
+import { PresenceMap } from "../../../src/features/presence/presence-map.ts";
+import type { PresenceChange, PresenceKind } from "../../../src/features/presence/presence-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";

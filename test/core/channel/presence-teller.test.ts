@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { PresenceKind } from "../../../src/contract/presence-call.ts";
-import { PresenceTeller, type PresenceTelling } from "../../../src/channel/presence-teller.ts";
+import type { PresenceKind } from "../../../src/features/presence/presence-call.ts";
+import {
+  PresenceTeller,
+  type PresenceTelling,
+} from "../../../src/features/presence/presence-teller.ts";
 import { limits } from "../../../src/limits.ts";
 
 const maps = [

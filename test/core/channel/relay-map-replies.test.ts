@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { replyToRequests } from "../../../src/channel/relay-replies.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
-import { type MapChange, plainMapPublish } from "../../../src/contract/map-call.ts";
+import { type MapChange, plainMapPublish } from "../../../src/features/maps/map-call.ts";
 import {
   type RelayReply,
   type RelayRequest,

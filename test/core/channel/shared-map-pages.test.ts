@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ChannelMap } from "../../../src/channel/channel-map.ts";
-import type { MapPageQuery } from "../../../src/contract/map-call.ts";
+import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
+import type { MapPageQuery } from "../../../src/features/maps/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { openMap, set, unset } from "../../contract/open-map.ts";
 import { CountingSql } from "../../support/counting-sql.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KeyChange } from "../../../src/contract/poll-batch.ts";
+import type { KeyChange } from "../../../src/features/shared-polls/poll-batch.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";
@@ -19,7 +19,7 @@ function tracked(...keys: readonly string[]) {
   const tracker = new Tracker("c1", fixture);
   tracker.track(...keys);
   fixture.answer();
-  fixture.tracking.save();
+  fixture.tracking.settle();
   return { fixture, tracker };
 }
 
@@ -168,7 +168,7 @@ describe("a gateway that hibernates", () => {
   it("[SP20] knows what its clients track, from one row for each of them", () => {
     const { fixture, tracker } = tracked("a", "b");
     fixture.tracking.untrack(tracker.subscription, ["b"]);
-    fixture.tracking.save();
+    fixture.tracking.settle();
     expect([fixture.stores, fixture.rows.get("c1")?.keys.map(({ key }) => key)]).toEqual([
       2,
       ["a"],
@@ -187,7 +187,7 @@ describe("a gateway that hibernates", () => {
     const { fixture, tracker } = tracked("a", "b");
     const removal = { key: "a", data: new Uint8Array(), offset: 0, removed: true } as const;
     fixture.take([removal]);
-    fixture.tracking.save();
+    fixture.tracking.settle();
     fixture.hibernate(tracker);
     expect(fixture.take([change("a", 1), change("b", 1)])).toMatchObject({ untracked: ["a"] });
     expect(tracker.received).toEqual(["a@removed", "b@1"]);
@@ -196,7 +196,7 @@ describe("a gateway that hibernates", () => {
   it("[SP8] tells a client nothing that tracks no key any more", () => {
     const { fixture, tracker } = tracked("a");
     fixture.tracking.untrack(tracker.subscription, ["a"]);
-    fixture.tracking.save();
+    fixture.tracking.settle();
     fixture.hibernate(tracker);
     expect(tracker.received).toEqual([]);
   });
@@ -213,7 +213,7 @@ describe("a gateway that hibernates", () => {
     const tracker = new Tracker("c1", fixture);
     tracker.track("a", "b");
     fixture.tracking.untrack(tracker.subscription, ["b"]);
-    fixture.tracking.save();
+    fixture.tracking.settle();
     fixture.hibernate(tracker);
     expect(tracker.received).toEqual(["lost"]);
   });
@@ -227,7 +227,7 @@ describe("[SP13] a gateway with clients that get deltas", () => {
       tracker.track("a");
       fixture.answer();
     }
-    fixture.tracking.save();
+    fixture.tracking.settle();
     const versions = [1, 2];
     for (const version of versions) fixture.take([long(version)]);
     fixture.hibernate(one, other);
@@ -243,7 +243,7 @@ describe("[SP13] a gateway with clients that get deltas", () => {
     const tracker = new Tracker("c1", fixture, true);
     tracker.track("a");
     fixture.answer();
-    fixture.tracking.save();
+    fixture.tracking.settle();
     for (const version of [4, 5]) fixture.take([long(version)], { since: 0 });
     fixture.hibernate(tracker);
     // A client that has version 5 ignores version 4.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OperationReply } from "../../../src/contract/channel-call.ts";
-import { plainMapPublish } from "../../../src/contract/map-call.ts";
+import { plainMapPublish } from "../../../src/features/maps/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OperationReply } from "../../../src/contract/channel-call.ts";
-import type { MapPageQuery } from "../../../src/contract/map-call.ts";
+import type { MapPageQuery } from "../../../src/features/maps/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";

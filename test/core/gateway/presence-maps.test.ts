@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { replyToRequests } from "../../../src/channel/relay-replies.ts";
-import { PresenceTeller } from "../../../src/channel/presence-teller.ts";
+import { PresenceTeller } from "../../../src/features/presence/presence-teller.ts";
 import { openChannel } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { following } from "./support/followed-channel.ts";

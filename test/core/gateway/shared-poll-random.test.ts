@@ -5,7 +5,7 @@ import { GatewayTracking } from "../../../src/features/shared-polls/gateway-trac
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StoredTracks } from "../../../src/features/shared-polls/local-tracks.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
-import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
+import { type PollRequest, SharedPoll } from "../../../src/features/shared-polls/shared-poll.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
@@ -123,7 +123,7 @@ class Client {
   take(batch: Parameters<GatewayTracking["take"]>[0], nowMs: number) {
     const reply = this.#tracking.take(batch, nowMs);
     while (this.#tracking.sending) this.#tracking.sendSlice();
-    this.#tracking.save();
+    this.#tracking.settle();
     return reply;
   }
 
@@ -134,7 +134,7 @@ class Client {
     const failed = { outcome: "failed", error: errorCodes.internal } as const;
     done(fails && request.method === "track" ? failed : this.#reply(request));
     while (this.#tracking.sending) this.#tracking.sendSlice();
-    this.#tracking.save();
+    this.#tracking.settle();
   }
 
   settle(): void {
@@ -246,6 +246,7 @@ class Client {
       queueMaxBytes: 1_000_000,
       keysMax: () => 10,
       rows: {
+        keepOnly: () => undefined,
         find: (client) => this.#rows.get(client),
         store: (client, _, tracks) => {
           if (tracks === undefined) this.#rows.delete(client);

@@ -1,4 +1,4 @@
-import type { KeyChange } from "../../../src/contract/poll-batch.ts";
+import type { KeyChange } from "../../../src/features/shared-polls/poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
 import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { GatewayTracking } from "../../../src/features/shared-polls/gateway-tracking.ts";
@@ -29,6 +29,7 @@ export class Fixture {
       queueMaxBytes: 1_000,
       keysMax: () => 100_000,
       rows: {
+        keepOnly: () => undefined,
         find: (client) => this.rows.get(client),
         store: (client, _, tracks) => {
           this.stores++;

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { parsePollResult, pollRequestBody } from "../../../src/features/hooks/poll.ts";
+import {
+  parsePollResult,
+  pollRequestBody,
+} from "../../../src/features/shared-polls/refresh-hook.ts";
 import { limits } from "../../../src/limits.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 

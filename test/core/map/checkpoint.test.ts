@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { MapCheckpoint } from "../../../src/map/checkpoint.ts";
-import type { MapEntry } from "../../../src/map/map-state.ts";
+import { MapCheckpoint } from "../../../src/features/maps/checkpoint.ts";
+import type { MapEntry } from "../../../src/features/maps/map-state.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { mapEntry } from "./map-entry.ts";

@@ -1,4 +1,4 @@
-import type { MapEntry } from "../../../src/map/map-state.ts";
+import type { MapEntry } from "../../../src/features/maps/map-state.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 
 /** An entry of a map with the value 1, except for the fields that a test names. */

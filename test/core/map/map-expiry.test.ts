@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { MapExpiry } from "../../../src/map/map-expiry.ts";
-import { StateTable } from "../../../src/map/state-table.ts";
+import { MapExpiry } from "../../../src/features/maps/map-expiry.ts";
+import { StateTable } from "../../../src/features/maps/state-table.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { mapEntry } from "./map-entry.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { pageRows, readPage } from "../../../src/map/map-page.ts";
-import type { MapEntry, MapState } from "../../../src/map/map-state.ts";
-import { StateMemory } from "../../../src/map/state-memory.ts";
-import { StateTable } from "../../../src/map/state-table.ts";
+import { pageRows, readPage } from "../../../src/features/maps/map-page.ts";
+import type { MapEntry, MapState } from "../../../src/features/maps/map-state.ts";
+import { StateMemory } from "../../../src/features/maps/state-memory.ts";
+import { StateTable } from "../../../src/features/maps/state-table.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { SharedPages } from "../../../src/map/shared-pages.ts";
+import { SharedPages } from "../../../src/features/maps/shared-pages.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ObjectTrackRows } from "../../../src/object/track-rows.ts";
+import { ObjectTrackRows } from "../../../src/features/shared-polls/track-rows.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const tracks = {

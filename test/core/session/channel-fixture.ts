@@ -1,11 +1,12 @@
 import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
-import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
+import { channelParts, subscriptionTypes } from "../../../src/features/index.ts";
+import { SharedPoll } from "../../../src/features/shared-polls/shared-poll.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { SharedPresence } from "../../../src/channel/shared-presence.ts";
-import { type OwnTracking, ownTracking } from "../../../src/features/shared-polls/own-tracking.ts";
+import { OwnTracking } from "../../../src/features/shared-polls/own-tracking.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -56,7 +57,7 @@ export class ChannelFixture {
       rpc: { ...rpc },
     });
     this.channel = this.#newChannel();
-    this.tracking = ownTracking(this.channel, this.config);
+    this.tracking = this.#newTracking();
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
@@ -123,9 +124,14 @@ export class ChannelFixture {
     this.channel.hub.begin();
   }
 
+  /** The keys of the channel; undefined unless it is a shared poll. */
+  get poll(): SharedPoll | undefined {
+    return this.channel.parts.find((part) => part instanceof SharedPoll);
+  }
+
   /** Answers all questions to the backend of a shared poll with these values, and sends what has changed. */
   answerPolls(values: Readonly<Record<string, string>>, epoch = ""): void {
-    const { sharedPoll } = this.channel;
+    const sharedPoll = this.poll;
     for (let next = sharedPoll?.ask(this.nowMs); next !== undefined;) {
       const items = next.items.flatMap(({ key }) => {
         const data = values[key];
@@ -162,7 +168,7 @@ export class ChannelFixture {
   hibernate(): void {
     if (this.channel.hub.sending) throw new Error("a timer keeps the object awake");
     this.channel = this.#newChannel();
-    this.tracking = ownTracking(this.channel, this.config);
+    this.tracking = this.#newTracking();
     for (const connection of this.connections)
       if (!connection.gone) connection.wake(this.#context());
   }
@@ -182,7 +188,7 @@ export class ChannelFixture {
         presence,
         () => this.nowMs,
         undefined,
-        this.tracking,
+        this.tracking && [this.tracking],
       ),
       backlog: this.#backlog,
       subscriptionTypes,
@@ -207,7 +213,15 @@ export class ChannelFixture {
       newEpoch: () => `epoch${++this.#epochs}`,
       instance: this.nowMs,
       nowMs: this.nowMs,
+      parts: channelParts,
     });
+  }
+
+  #newTracking(): OwnTracking | undefined {
+    const { sharedPoll } = this.channel.options;
+    return (
+      this.poll && sharedPoll && new OwnTracking(this.poll, sharedPoll, this.#name, this.config)
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
-import { subscriptionTypes } from "../../../src/features/subscription-types.ts";
+import { subscriptionTypes } from "../../../src/features/index.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";

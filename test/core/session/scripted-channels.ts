@@ -9,7 +9,7 @@ import type { ChannelConfig } from "../../../src/config/config.ts";
 import type { PresenceQuestion } from "../../../src/channel/shared-presence.ts";
 import type { PresenceAnswer } from "../../../src/protocol/reply.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
-import type { MapChange, MapPageQuery } from "../../../src/contract/map-call.ts";
+import type { MapChange, MapPageQuery } from "../../../src/features/maps/map-call.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { Channels, SubscribeReply } from "../../../src/session/channels.ts";
@@ -39,6 +39,7 @@ interface PendingOperation extends PendingCall<OperationReply> {
  * contract throws.
  */
 export class ScriptedChannels implements Channels {
+  readonly parts = [];
   /** All calls since the last {@link takeCalls}, such as `join news`. */
   #calls: string[] = [];
   readonly #config: ChannelConfig;
@@ -52,11 +53,6 @@ export class ScriptedChannels implements Channels {
 
   constructor(config: ChannelConfig) {
     this.#config = config;
-  }
-
-  /** No feature keeps anything here. */
-  part(): undefined {
-    return undefined;
   }
 
   /** The object is created anew: calls in progress are lost, and no subscription exists before it is restored. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TrackVerdict } from "../../../src/access/track-signature.ts";
+import type { TrackVerdict } from "../../../src/features/shared-polls/track-signature.ts";
 import { limits } from "../../../src/limits.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import type { TestConnection } from "./test-connection.ts";
@@ -123,7 +123,7 @@ describe("a client that tracks keys", () => {
     fixture.answerPolls({});
     fixture.pass(1_000);
     fixture.answerPolls({});
-    expect(fixture.channel.sharedPoll?.active).toBe(false);
+    expect(fixture.poll?.active).toBe(false);
   });
 
   it("[SP1] is told the least time until one of the signatures expires", () => {
@@ -156,7 +156,7 @@ describe("a client that tracks keys", () => {
     fixture.answerPolls({});
     fixture.pass(1_000);
     fixture.answerPolls({});
-    expect(fixture.channel.sharedPoll?.size).toBe(1);
+    expect(fixture.poll?.size).toBe(1);
   });
 
   it("[SP17][F4] gets the values when it asks again after they were too large for the reply", () => {
@@ -198,7 +198,7 @@ describe("a client that tracks keys", () => {
   ])("[SP1][SP9] with %s is refused, with all its keys", (_, frame, tracks, code) => {
     const { fixture, ask } = opened();
     expect(ask(frame, ...tracks)).toEqual(error(code));
-    expect(fixture.channel.sharedPoll?.active).toBe(false);
+    expect(fixture.poll?.active).toBe(false);
   });
 
   it("[SP9] may track as many keys as the configuration says, the longest there are, in all requests together", () => {
@@ -272,7 +272,7 @@ it("[F4] a client that doesn't take its values is disconnected as slow", () => {
   fixture.answerPolls({});
   fixture.pass(1_000);
   fixture.answerPolls({});
-  expect(fixture.channel.sharedPoll?.active).toBe(false);
+  expect(fixture.poll?.active).toBe(false);
 });
 
 describe("[SP13] a client that asks for deltas", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { KeyChange } from "../../../src/contract/poll-batch.ts";
+import type { KeyChange } from "../../../src/features/shared-polls/poll-batch.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { KeyFrames } from "../../../src/shared-poll/key-frames.ts";
+import { KeyFrames } from "../../../src/features/shared-polls/key-frames.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import { longValue } from "../../support/long-value.ts";
 import { textOf } from "../../support/text-of.ts";

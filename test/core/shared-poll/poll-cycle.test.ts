@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { PollCycle, type PollQuestion } from "../../../src/shared-poll/poll-cycle.ts";
+import { PollCycle, type PollQuestion } from "../../../src/features/shared-polls/poll-cycle.ts";
 
 const all = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`);
 

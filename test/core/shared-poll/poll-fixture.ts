@@ -1,8 +1,8 @@
 import type { SharedPollOptions } from "../../../src/config/config.ts";
-import type { KeyChange } from "../../../src/contract/poll-batch.ts";
-import type { PollItem } from "../../../src/features/hooks/poll.ts";
+import type { KeyChange } from "../../../src/features/shared-polls/poll-batch.ts";
+import type { PollItem } from "../../../src/features/shared-polls/refresh-hook.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
-import { type PollRequest, SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
+import { type PollRequest, SharedPoll } from "../../../src/features/shared-polls/shared-poll.ts";
 
 /** The options of a shared poll whose configuration names none of them, but for the backend, which has no default. */
 export const pollDefaults: Omit<SharedPollOptions, "refreshHook"> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
-import { SharedPoll } from "../../../src/shared-poll/shared-poll.ts";
+import { SharedPoll } from "../../../src/features/shared-polls/shared-poll.ts";
 import { PollFixture, pollOptions, shown } from "./poll-fixture.ts";
 
 const versioned = { mode: "versioned", publishEnabled: true } as const;

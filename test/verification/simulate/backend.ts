@@ -6,7 +6,7 @@ import type {
   HistoryQuery,
   PublicationRequest,
 } from "../../../src/contract/channel-call.ts";
-import type { MapChange } from "../../../src/contract/map-call.ts";
+import type { MapChange } from "../../../src/features/maps/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { json } from "../../core/api/channel-config.ts";

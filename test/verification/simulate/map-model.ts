@@ -1,5 +1,5 @@
 import type { ChannelOptions, MapOptions } from "../../../src/config/config.ts";
-import type { MapChange, MapSuppression } from "../../../src/contract/map-call.ts";
+import type { MapChange, MapSuppression } from "../../../src/features/maps/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";

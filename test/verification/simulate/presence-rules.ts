@@ -1,5 +1,5 @@
-import type { PresenceTeller } from "../../../src/channel/presence-teller.ts";
-import type { PresenceChange } from "../../../src/contract/presence-call.ts";
+import type { PresenceTeller } from "../../../src/features/presence/presence-teller.ts";
+import type { PresenceChange } from "../../../src/features/presence/presence-call.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import type { WorldClient } from "./client.ts";
 import { presenceKindOf, shownChannel } from "./presence-kinds.ts";

@@ -1,15 +1,18 @@
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
-import { recoveryLimitOf } from "../../../src/channel/channel-map.ts";
+import { recoveryLimitOf } from "../../../src/features/maps/channel-map.ts";
 import type { ChannelSetup } from "../../../src/channel/channel-setup.ts";
-import { historyOptionsOf } from "../../../src/channel/map-store.ts";
+import { historyOptionsOf } from "../../../src/features/maps/map-store.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
-import type { PresenceTold, PresenceToldReply } from "../../../src/contract/presence-call.ts";
+import type {
+  PresenceTold,
+  PresenceToldReply,
+} from "../../../src/features/presence/presence-call.ts";
 import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
 import { objectParts } from "../../../src/features/index.ts";
 import { ChannelHost } from "../../../src/object/channel-host.ts";
-import type { ObjectBounds } from "../../../src/object/channel-presence.ts";
+import type { ObjectBounds } from "../../../src/object/part.ts";
 import type { Platform } from "../../../src/object/platform.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
 import { MapModel, modelledMap } from "./map-model.ts";

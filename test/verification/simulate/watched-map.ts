@@ -1,4 +1,4 @@
-import type { ChannelMap, MapChangeOutcome } from "../../../src/channel/channel-map.ts";
+import type { ChannelMap, MapChangeOutcome } from "../../../src/features/maps/channel-map.ts";
 import type { MapOptions } from "../../../src/config/config.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
 import { limits } from "../../../src/limits.ts";

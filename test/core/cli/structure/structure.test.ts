@@ -44,12 +44,12 @@ describe("the structure", () => {
     const files = [
       sourceFile("src/hub/hub.ts", 'import { b } from "../session/session.ts";\n'),
       sourceFile("src/session/session.ts", 'import { a } from "../hub/hub.ts";\n'),
-      sourceFile("src/map/map-page.ts", 'import { d } from "../delta/fossil.ts";\n'),
+      sourceFile("src/config/fields.ts", 'import { d } from "../delta/fossil.ts";\n'),
       sourceFile("src/limits.ts", 'import { d } from "./delta/fossil.ts";\n'),
     ];
     expect(placesOf("imports that go up a floor", files)).toEqual([
       "src/hub/hub.ts src/session/session.ts",
-      "src/map/map-page.ts src/delta/fossil.ts",
+      "src/config/fields.ts src/delta/fossil.ts",
       "src/limits.ts src/delta/fossil.ts",
     ]);
   });

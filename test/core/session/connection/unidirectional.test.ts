@@ -1,7 +1,7 @@
 import { Backlog } from "../../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../../src/delta/delta-chain.ts";
-import { subscriptionTypes } from "../../../../src/features/subscription-types.ts";
+import { subscriptionTypes } from "../../../../src/features/index.ts";
 import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../../src/access/claims.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../../../../src/protocol/codes.ts";

@@ -1,0 +1,500 @@
+import type { ChannelOptions, ClientConfig } from "../../config/config.ts";
+import type {
+  MapChange,
+  MapPageQuery,
+  MapPublishRequest,
+  MapRemoveRequest,
+  MapStateQuery,
+  MapSuppression,
+} from "./map-call.ts";
+import { limits } from "../../limits.ts";
+import { MapExpiry } from "./map-expiry.ts";
+import { type MapPage, pageRows, readPage } from "./map-page.ts";
+import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
+import { SharedPages } from "./shared-pages.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";
+import type { MapCounts } from "../../channel/channel-setup.ts";
+import type { History } from "../../channel/history.ts";
+import type { HistoryEntry } from "../../channel/history-table.ts";
+import { liveChange, publicationOf } from "./map-publication.ts";
+import type { MapStore } from "./map-store.ts";
+import { recoverPage, type Recovery } from "../../channel/recovery.ts";
+import type { PublicationStore } from "../../channel/publication-store.ts";
+
+/**
+ * The keys and values of a channel that is a map (section Z). A change is a publication of the channel: it gets the next
+ * offset, and the channel stores it in its stream and collects it as any other. This class decides whether a change is
+ * made, writes the state in the same transaction, and says which keys end. So the state and the top are always of the
+ * same moment.
+ */
+export class ChannelMap {
+  readonly #options: ChannelOptions;
+  readonly #store: MapStore;
+  readonly #history: History;
+  readonly #publications: PublicationStore;
+  readonly #channel: MapChannel;
+  readonly expiry: MapExpiry;
+  readonly #pages = new SharedPages<MapStatePage>();
+  /** Undefined until somebody needs it: counting looks at all keys. */
+  #counts: KeyCounts | undefined;
+  /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z30). */
+  #isLost: boolean;
+  #hasBegun = false;
+
+  /**
+   * @param store   where the keys are
+   * @param publications the changes of the history, with their idempotency keys
+   * @param channel collects the changes
+   */
+  constructor(
+    options: ChannelOptions,
+    store: MapStore,
+    history: History,
+    publications: PublicationStore,
+    channel: MapChannel,
+  ) {
+    this.#options = options;
+    this.#store = store;
+    this.#history = history;
+    this.#publications = publications;
+    this.#channel = channel;
+    // The keys of a presence map end when their clients are gone, see `endAt`.
+    const lingerMs = options.map?.keyTtlMs ?? 0;
+    const keyTtlMs = options.subscriptionType === "map" ? lingerMs : 0;
+    this.expiry = new MapExpiry(store, { keyTtlMs, lingerMs }, store.isNew);
+    this.#isLost = store.wasLost;
+  }
+
+  /**
+   * Changes a key, unless there is a reason not to (rule Z7).
+   *
+   * @param info   the client that changes it; undefined for a backend
+   * @param apiKey the name of the backend's API key; "" if it isn't known
+   */
+  change(
+    change: MapChange,
+    info: ClientInfo | undefined,
+    nowMs: number,
+    apiKey = "",
+  ): MapChangeOutcome {
+    this.expire(nowMs);
+    const { request } = change;
+    const first = this.#publications.firstResult(request.idempotencyKey, nowMs);
+    const known = this.#known(request.key, nowMs);
+    const reason = first === undefined ? suppressionOf(change, known) : "idempotency";
+    if (reason !== undefined) {
+      this.#channel.mapCounts?.suppressed(change.method, reason);
+      const position = first?.position ?? this.#history.position(nowMs);
+      const currentOffset = known?.isRemoved === false ? known.offset : 0;
+      return { outcome: "suppressed", reason, position, currentOffset };
+    }
+    const by: Changer = { info, apiKey, nowMs };
+    const position =
+      change.method === "map_publish"
+        ? this.#publish(change.request, known, by)
+        : this.#remove(change.request, known, by);
+    if (typeof position === "string") return { outcome: position };
+    this.#channel.mapCounts?.changed(change.method);
+    return { outcome: "changed", position };
+  }
+
+  /**
+   * Reads a page of the state for a client (rule Z3), or gives one that was read a moment ago. `position` is the top of
+   * that moment.
+   *
+   * @param bytesMax the most that the client can take
+   */
+  page(query: MapPageQuery, nowMs: number, bytesMax: number): MapPageOutcome {
+    const { cursor, limit, since } = query;
+    const top = this.#begin(nowMs);
+    const key = JSON.stringify([top.epoch, query, bytesMax]);
+    const known = this.#pages.find(key, nowMs);
+    // A client that reads a later page gets the changes after the first one anyway.
+    if (known !== undefined && (since !== undefined || known.position.offset === top.offset))
+      return known;
+    const read = this.#read(cursor, limit, since, nowMs, bytesMax);
+    if (read.outcome === "unrecoverable") return read;
+    const publications = read.entries.map(publicationOf);
+    const { cursor: next, position } = read;
+    const page = { outcome: "map_state", publications, cursor: next, position } as const;
+    this.#pages.keep(key, page, nowMs);
+    return page;
+  }
+
+  /**
+   * Reads the oldest changes after a position, for a client that has read the state (rule Z4).
+   *
+   * @param limit    at most so many
+   * @param bytesMax the most that the client can take; a single change may be larger
+   */
+  changesAfter(
+    since: StreamPosition,
+    limit: number,
+    nowMs: number,
+    bytesMax: number,
+  ): Recovery & { readonly position: StreamPosition } {
+    const position = this.#begin(nowMs);
+    const page = this.#history.readPage(since.offset, bytesMax, 0, nowMs, limit);
+    return { ...recoverPage(since, position, page), position };
+  }
+
+  /** Reads the state for a backend. `position` is that of the first page; `entries` are none if it asks for none. */
+  readState(query: MapStateQuery, nowMs: number): MapStateOutcome {
+    const { key, limit, revision } = query;
+    const position = this.#begin(nowMs);
+    if (!isOf(revision, position)) return { outcome: "unrecoverable", position };
+    const at = revision ?? position;
+    if (key !== "") {
+      const entry = this.#store.state.read(key);
+      const isSeen = entry !== undefined && entry.offset <= at.offset;
+      return { outcome: "state", entries: isSeen ? [entry] : [], cursor: "", position: at };
+    }
+    if (limit === 0) return { outcome: "state", entries: [], cursor: "", position: at };
+    const most = limits.mapAnswerEntriesMax;
+    const entriesMax = limit < 0 ? most : Math.min(limit, most);
+    const { cursor } = query;
+    const read = this.#read(cursor, entriesMax, revision, nowMs, limits.answerBytesMax / 2);
+    return read.outcome === "unrecoverable" ? read : { ...read, outcome: "state", position: at };
+  }
+
+  /** How many keys the map has. */
+  keys(nowMs: number): number {
+    this.expire(nowMs);
+    return this.#counted().keys;
+  }
+
+  /** A key as it is, with its value, also if it has to end by now; undefined if the map hasn't the key. */
+  entry(key: string): MapEntry | undefined {
+    return this.#store.state.read(key);
+  }
+
+  /** The first keys after a key, in their order; "" for the first of all. */
+  keysAfter(after: string, count: number): readonly string[] {
+    return this.#store.state.heads(after, count).map(({ key }) => key);
+  }
+
+  /** Has a key end at a time, ms since 1970, or no more. Nobody is told before it ends. For presence maps (rule Z23). */
+  endAt(key: string, endsMs: number | undefined, nowMs: number): void {
+    const entry = this.entry(key);
+    if (entry === undefined || entry.endsMs === endsMs) return;
+    this.#store.changing(nowMs);
+    const { endsMs: _, ...lasting } = entry;
+    const changed = endsMs === undefined ? lasting : { ...lasting, endsMs };
+    this.#store.state.write(changed);
+    this.expiry.changed(changed);
+  }
+
+  /** Whether the map has no key and remembers none. */
+  get isEmpty(): boolean {
+    return this.#store.isEmpty;
+  }
+
+  /** Forgets all keys: the channel begins a new stream, and its subscribers synchronise anew (rule Z5). */
+  clear(nowMs: number): void {
+    this.#store.changing(nowMs);
+    this.#store.state.clear();
+    this.expiry.clear();
+    this.#counts = undefined;
+    this.#channel.restart(nowMs);
+  }
+
+  /**
+   * Tells the subscribers that the state of an ephemeral map was lost in a crash, or begins the stream in which those of a
+   * map that never had a key go on (rule Z30). To be called before anything else, or at the end of the first event.
+   */
+  tellLoss(nowMs: number): void {
+    if (this.#isLost) {
+      this.#isLost = false;
+      this.clear(nowMs);
+    } else if (!this.#hasBegun && this.#channel.isHeld) {
+      // First, because the channel calls this method to find its position.
+      this.#hasBegun = true;
+      this.#channel.position(nowMs);
+    }
+  }
+
+  /** The channel deletes its stream, and no key is left (rule H6). */
+  forget(): void {
+    this.#store.forget();
+    this.expiry.clear();
+    this.#counts = undefined;
+  }
+
+  /** When to call {@link expire}, ms since 1970; undefined if there is nothing to wait for. */
+  get dueAtMs(): number | undefined {
+    return this.#store.dueMs;
+  }
+
+  /** Removes keys that have ended, in the order in which they ended: a bounded number of them (rule Z6). */
+  expire(nowMs: number): void {
+    this.tellLoss(nowMs);
+    this.expiry.checkClock(this.#history.newestMs, nowMs);
+    if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
+    this.#store.changing(nowMs);
+    for (const key of this.expiry.take(nowMs)) {
+      const known = this.#store.state.find(key);
+      if (known !== undefined && !this.#end(known, nowMs))
+        this.expiry.postpone(known, nowMs + limits.mapExpiryGrainMs);
+    }
+    this.expiry.settled(nowMs);
+  }
+
+  /** Writes an ephemeral map down once it is quiet, so that the object may hibernate (rule Z11). */
+  rest(nowMs: number): void {
+    const position = this.#history.position(nowMs);
+    this.#store.rest(position, this.#history.newestMs, nowMs);
+  }
+
+  /** In how many ms to call {@link rest}; undefined if nothing has to be written down. */
+  restInMs(nowMs: number): number | undefined {
+    return this.#store.restInMs(nowMs);
+  }
+
+  #begin(nowMs: number): StreamPosition {
+    this.expire(nowMs);
+    return this.#history.position(nowMs);
+  }
+
+  #read(
+    cursor: string,
+    entriesMax: number,
+    since: StreamPosition | undefined,
+    nowMs: number,
+    bytesMax: number,
+  ):
+    | (MapPage & { readonly outcome: "read"; readonly position: StreamPosition })
+    | { readonly outcome: "unrecoverable"; readonly position: StreamPosition } {
+    const position = this.#begin(nowMs);
+    if (!isOf(since, position)) return { outcome: "unrecoverable", position };
+    const page = readPage(this.#store.state, {
+      cursor,
+      entriesMax,
+      bytesMax,
+      offsetMax: since?.offset ?? position.offset,
+      rowsMax: pageRows(entriesMax),
+    });
+    return { outcome: "read", ...page, position };
+  }
+
+  /** Finds a key. If it has ended, it is removed first, so that the change under way comes after its removal. */
+  #known(key: string, nowMs: number): KnownKey | undefined {
+    const known = this.#store.state.find(key);
+    if (known === undefined) return undefined;
+    const endMs = this.expiry.endOf(known, nowMs);
+    if (endMs === undefined || endMs > nowMs) return known;
+    this.#end(known, nowMs);
+    return this.#store.state.find(key);
+  }
+
+  #publish(
+    request: MapPublishRequest,
+    known: KnownKey | undefined,
+    by: Changer,
+  ): StreamPosition | ChangeFailure {
+    const { state } = this.#store;
+    const { key, data, streamData, tags, score = 0 } = request;
+    const isNew = known?.isRemoved !== false;
+    if (isNew && this.#counted().keys >= limits.mapKeysMax) return "full";
+    const mayBePatch = streamData === undefined && (request.delta || this.#options.deltaPublish);
+    const hasBase = mayBePatch && known?.isDiverted === false && !known.isRemoved;
+    const before = hasBase ? state.read(key)?.data : undefined;
+    const version = request.version > 0n ? request : (known ?? unversioned);
+    const entry: Omit<MapEntry, "offset"> = {
+      key,
+      timeMs: by.nowMs,
+      isRemoved: false,
+      isDiverted: streamData !== undefined,
+      version: version.version,
+      versionEpoch: version.versionEpoch,
+      score,
+      data,
+      ...(tags === undefined ? {} : { tags }),
+      ...(by.info === undefined ? {} : { info: by.info }),
+    };
+    if (!this.#store.hasRoom(entry)) return "full";
+    const { idempotencyKey, traceparent } = request;
+    const change: HistoryEntry = {
+      key,
+      data: streamData ?? data,
+      score,
+      idempotencyKey,
+      delta: mayBePatch,
+      ...unversioned,
+      ...(tags === undefined ? {} : { tags }),
+      ...(by.info === undefined ? {} : { info: by.info }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
+    return this.#append(change, before, entry, known, by);
+  }
+
+  #remove(
+    request: MapRemoveRequest,
+    known: KnownKey | undefined,
+    by: Changer,
+  ): StreamPosition | ChangeFailure {
+    const tags = request.tags ?? known?.tags;
+    const { key, idempotencyKey, traceparent } = request;
+    const removal: HistoryEntry = {
+      ...removed,
+      key,
+      idempotencyKey,
+      ...(tags === undefined ? {} : { tags }),
+      ...(by.info === undefined ? {} : { info: by.info }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
+    const remembered =
+      known !== undefined &&
+      known.version > 0n &&
+      this.#counted().removed < limits.mapRemovedVersionsMax;
+    if (!remembered) return this.#append(removal, undefined, undefined, known, by);
+    const { version, versionEpoch } = known;
+    const entry = { ...removedEntry, key, timeMs: by.nowMs, version, versionEpoch };
+    return this.#append(removal, undefined, entry, known, by);
+  }
+
+  /** Removes a key that has ended, or forgets one that was removed. @returns whether there was room for that */
+  #end(known: KnownKey, nowMs: number): boolean {
+    if (known.isRemoved) {
+      this.#store.changing(nowMs);
+      this.#store.state.delete(known.key);
+      this.#count(known, undefined);
+      return true;
+    }
+    const by: Changer = { info: undefined, apiKey: "", nowMs };
+    const end = { key: known.key, idempotencyKey: "" };
+    if (typeof this.#remove(end, known, by) === "string") return false;
+    this.#channel.mapCounts?.ended();
+    return true;
+  }
+
+  /**
+   * Stores a change in the stream and in the state, and collects it.
+   *
+   * @param before the data of the key before, if subscribers may get a delta from it
+   * @param entry  the key's entry after the change; undefined if nothing of it stays
+   */
+  #append(
+    change: HistoryEntry,
+    before: Publication["before"],
+    entry: Omit<MapEntry, "offset"> | undefined,
+    known: KnownKey | undefined,
+    by: Changer,
+  ): StreamPosition | ChangeFailure {
+    const { state } = this.#store;
+    this.#store.changing(by.nowMs);
+    this.#pages.forgetOld(by.nowMs);
+    const store = (offset: number): void => {
+      if (entry !== undefined) state.write({ ...entry, offset });
+      else if (change.key !== undefined) state.delete(change.key);
+    };
+    const position = this.#publications.append(change, by.nowMs, store);
+    if (position === undefined) return "too-many-keys";
+    const publication = liveChange(change, by.info, position, before);
+    this.#channel.published(publication, change, position, by);
+    this.#count(known, entry);
+    if (entry !== undefined) this.expiry.changed({ ...entry, offset: position.offset });
+    return position;
+  }
+
+  #counted(): KeyCounts {
+    this.#counts ??= this.#store.state.count();
+    return this.#counts;
+  }
+
+  #count(
+    before: Pick<KnownKey, "isRemoved"> | undefined,
+    after: Pick<KnownKey, "isRemoved"> | undefined,
+  ): void {
+    if (this.#counts === undefined) return;
+    const { keys, removed: removedKeys } = this.#counts;
+    this.#counts = {
+      keys: keys + Number(after?.isRemoved === false) - Number(before?.isRemoved === false),
+      removed: removedKeys + Number(after?.isRemoved === true) - Number(before?.isRemoved === true),
+    };
+  }
+}
+
+/** The channel of a map, as the map sees it. */
+export interface MapChannel {
+  readonly mapCounts: MapCounts | undefined;
+  /** Whether the channel has subscribers, here or on gateways. */
+  readonly isHeld: boolean;
+  /** The top, of a new stream if there is none. */
+  position(nowMs: number): StreamPosition | undefined;
+  /** Collects a change that was stored. */
+  published(
+    publication: Publication,
+    entry: HistoryEntry,
+    position: StreamPosition,
+    by: Changer,
+  ): void;
+  /** Begins a new stream, with a new epoch, and tells the subscribers (rule Z5). */
+  restart(nowMs: number): void;
+}
+
+/** The author and the time of a change. */
+export interface Changer {
+  /** Undefined for a backend. */
+  readonly info: ClientInfo | undefined;
+  /** The name of the backend's API key; "" if it isn't known. */
+  readonly apiKey: string;
+  readonly nowMs: number;
+}
+
+/** Nothing was done: the map is full, or the same change may succeed a little later (rule I4). */
+type ChangeFailure = "full" | "too-many-keys";
+
+/** The outcome of {@link ChannelMap.change}. */
+export type MapChangeOutcome =
+  | { readonly outcome: "changed"; readonly position: StreamPosition }
+  | {
+      readonly outcome: "suppressed";
+      readonly reason: MapSuppression;
+      /** Of the first change if an idempotency key was repeated; otherwise the top. */
+      readonly position: StreamPosition;
+      /** Of the key's last change; 0 if the map hasn't the key. */
+      readonly currentOffset: number;
+    }
+  | { readonly outcome: ChangeFailure };
+
+/** The outcome of {@link ChannelMap.page}, as the relay replies it; unrecoverable: the epoch is another one. */
+export type MapPageOutcome =
+  | MapStatePage
+  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
+
+interface MapStatePage {
+  readonly outcome: "map_state";
+  readonly publications: readonly Publication[];
+  readonly cursor: string;
+  readonly position: StreamPosition;
+}
+
+/** The outcome of {@link ChannelMap.readState}. */
+export type MapStateOutcome =
+  | (MapPage & { readonly outcome: "state"; readonly position: StreamPosition })
+  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
+
+/** Whether a position is of the same stream as the top; a position without an epoch is. */
+function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
+  return position === undefined || position.epoch === "" || position.epoch === top.epoch;
+}
+
+/** How many missed publications are too many. A client that synchronised a map may have missed as many as are kept. */
+export function recoveryLimitOf({ map }: ChannelOptions, client: ClientConfig): number {
+  if (map === undefined) return client.recoveryMaxPublicationLimit;
+  const { liveTransitionMaxPublicationLimit: max } = map;
+  return (max === 0 ? limits.historySizeMax : max) + 1;
+}
+
+/** The versions of a map are those of its keys, and not of its stream. */
+const unversioned = { version: 0n, versionEpoch: "" } as const;
+const nothing = new Uint8Array(0);
+
+const removed = { data: nothing, removed: true, delta: false, ...unversioned } as const;
+
+const removedEntry = {
+  isRemoved: true,
+  isDiverted: false,
+  score: 0,
+  data: nothing,
+} as const;

@@ -1,0 +1,151 @@
+import { limits } from "../../limits.ts";
+import type { ChannelOptions, MapOptions } from "../../config/config.ts";
+import {
+  longestDurationMs,
+  readBoolean,
+  readChoice,
+  readDurationMs,
+  readWholeNumber,
+} from "../../config/fields.ts";
+import { type ChannelTargets, readSwitchedHook } from "../../config/hooks.ts";
+import type { Section } from "../../config/section.ts";
+import { unsupportedMapOptions } from "../../config/unsupported.ts";
+
+/** The stream of a map, which is the history of its channel. */
+type StreamOptions = Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">;
+
+/**
+ * Reads `map.*`. As in Centrifugo, 0 stands for the default of a number or of a duration.
+ *
+ * @param section receives the problems
+ */
+export function readMap(
+  section: Section,
+  targets: ChannelTargets,
+): StreamOptions & { readonly map: MapOptions } {
+  const mode = readMode(section);
+  const keyTtlMs = readDurationMs(section, "key_ttl", { defaultMs: 0 });
+  const stream = readStream(section, mode, keyTtlMs);
+  const publish = { target: targets.mapPublish, path: "channel.proxy.map_publish" };
+  const publishHook = readSwitchedHook(section, "publish_proxy_", publish, targets.named);
+  const remove = { target: targets.mapRemove, path: "channel.proxy.map_remove" };
+  const removeHook = readSwitchedHook(section, "remove_proxy_", remove, targets.named);
+  const map: MapOptions = {
+    mode,
+    keyTtlMs,
+    removeClientOnUnsubscribe: readBoolean(section, "remove_client_on_unsubscribe"),
+    clientKey: readChoice(section, "client_key", { choices: ["", "client_id", "user_id"] }),
+    allowPublishForClient: readBoolean(section, "allow_publish_for_client"),
+    allowPublishForSubscriber: readBoolean(section, "allow_publish_for_subscriber"),
+    allowPublishForAnonymous: readBoolean(section, "allow_publish_for_anonymous"),
+    allowRemoveForClient: readBoolean(section, "allow_remove_for_client"),
+    allowRemoveForSubscriber: readBoolean(section, "allow_remove_for_subscriber"),
+    allowRemoveForAnonymous: readBoolean(section, "allow_remove_for_anonymous"),
+    ...readPages(section),
+    ...(publishHook && { publishHook }),
+    ...(removeHook && { removeHook }),
+  };
+  checkKeys(map, section);
+  section.refuseOthers(unsupportedMapOptions);
+  return { map, ...stream };
+}
+
+function readMode(section: Section): MapOptions["mode"] {
+  const mode = readChoice(section, "mode", {
+    choices: ["", "ephemeral", "recoverable", "persistent"],
+  });
+  if (mode !== "") return mode;
+  if (section.isValid("mode"))
+    section.problem("mode", 'is missing: "ephemeral", "recoverable" or "persistent"');
+  return "persistent";
+}
+
+/** Reads the three options of the stream, which an ephemeral map has not, and checks them against each other. */
+function readStream(section: Section, mode: MapOptions["mode"], keyTtlMs: number): StreamOptions {
+  const size = readWholeNumber(section, "stream_size", {
+    default: 0,
+    min: 0,
+    max: limits.historySizeMax,
+  });
+  const ttlMs = readDurationMs(section, "stream_ttl", { defaultMs: 0 });
+  const metaTtlMs = readDurationMs(section, "meta_ttl", { defaultMs: 0 });
+  if (mode === "ephemeral") {
+    const given = { stream_size: size, stream_ttl: ttlMs, meta_ttl: metaTtlMs };
+    for (const [name, value] of Object.entries(given)) {
+      if (value > 0) section.problem(name, 'is not for the mode "ephemeral", which has no stream');
+    }
+    return { historySize: 0, historyTtlMs: 0, historyMetaTtlMs: keyTtlMs };
+  }
+  const streamTtlMs = ttlMs === 0 ? streamTtlDefaultMs : ttlMs;
+  const mayCompare = section.isValid("meta_ttl") && section.isValid("stream_ttl");
+  if (mayCompare && metaTtlMs > 0 && metaTtlMs < streamTtlMs)
+    section.problem("meta_ttl", "is shorter than stream_ttl");
+  const metaTtlDefaultMs =
+    mode === "persistent" ? longestDurationMs : Math.max(10 * streamTtlMs, keyTtlMs);
+  return {
+    historySize: size === 0 ? streamSizeDefault : size,
+    historyTtlMs: streamTtlMs,
+    historyMetaTtlMs: Math.min(metaTtlMs === 0 ? metaTtlDefaultMs : metaTtlMs, longestDurationMs),
+  };
+}
+
+/** Reads how large the pages are in which clients read a map, and how long they may take. */
+export function readPages(
+  section: Section,
+): Pick<
+  MapOptions,
+  | "defaultPageSize"
+  | "minPageSize"
+  | "maxPageSize"
+  | "liveTransitionMaxPublicationLimit"
+  | "subscribeCatchUpTimeoutMs"
+> {
+  const rule = { default: 0, min: 0, max: limits.mapPageSizeMax };
+  const given = readWholeNumber(section, "default_page_size", rule);
+  const [min, max] = [
+    readWholeNumber(section, "min_page_size", rule),
+    readWholeNumber(section, "max_page_size", rule),
+  ];
+  const limit = readWholeNumber(section, "live_transition_max_publication_limit", rule);
+  if (min > 0 && max > 0 && min > max) section.problem("min_page_size", "exceeds max_page_size");
+  if (given > 0 && max > 0 && given > max)
+    section.problem("default_page_size", "exceeds max_page_size");
+  if (given > 0 && given < min) section.problem("default_page_size", "is under min_page_size");
+  const timeoutMs = readDurationMs(section, "subscribe_catch_up_timeout", {
+    defaultMs: 0,
+    maxMs: limits.mapCatchUpMsMax,
+  });
+  const maxPageSize = max === 0 ? Math.max(1_000, given, min) : max;
+  const minPageSize = min === 0 ? Math.min(100, given || maxPageSize) : min;
+  return {
+    defaultPageSize: given === 0 ? Math.min(Math.max(100, minPageSize), maxPageSize) : given,
+    minPageSize,
+    maxPageSize,
+    liveTransitionMaxPublicationLimit: limit === 0 ? maxPageSize : limit,
+    subscribeCatchUpTimeoutMs: timeoutMs === 0 ? catchUpDefaultMs : timeoutMs,
+  };
+}
+
+/** Reports options about keys that contradict each other. */
+function checkKeys(
+  { mode, keyTtlMs, clientKey, publishHook, removeHook }: MapOptions,
+  section: Section,
+): void {
+  const isKnown = section.isValid("mode") && section.isValid("key_ttl");
+  if (isKnown && mode !== "persistent" && keyTtlMs === 0)
+    section.problem("key_ttl", `is missing: the mode "${mode}" requires it`);
+  if (isKnown && mode === "persistent" && keyTtlMs > 0)
+    section.problem("key_ttl", 'is not for the mode "persistent", whose keys never expire');
+  if (keyTtlMs > 0 && keyTtlMs < limits.mapKeyTtlMsMin)
+    section.problem("key_ttl", `is shorter than ${limits.mapKeyTtlMsMin / 1_000}s`);
+  if (clientKey === "") return;
+  const hooks = { publish_proxy_enabled: publishHook, remove_proxy_enabled: removeHook };
+  for (const [name, hook] of Object.entries(hooks)) {
+    if (hook !== undefined)
+      section.problem("client_key", `is not for maps with ${name}: the backend sets the keys`);
+  }
+}
+
+const streamSizeDefault = 100;
+const streamTtlDefaultMs = 60_000;
+const catchUpDefaultMs = 5_000;

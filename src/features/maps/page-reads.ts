@@ -1,0 +1,71 @@
+import {
+  type ClientOperation,
+  errorOf,
+  type FailedReply,
+  type MapPageReply,
+} from "../../contract/channel-call.ts";
+import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
+import { SharedPages } from "./shared-pages.ts";
+
+/**
+ * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Of those
+ * after the first one, which may be a moment old, one answer of the channel's object is for all who want the same page
+ * while it is on its way and for a moment after that. So a page crosses to the gateway once, and clients at the end of
+ * a long call get no short pages because those before them have filled the answer. A first page is as new as the
+ * request for it.
+ */
+export class PageReads {
+  readonly #ask: AskChannel;
+  readonly #pages = new SharedPages<MapPageReply>();
+  readonly #underWay = new Map<string, PageDone[]>();
+
+  /** @param ask sends a request to a channel's object */
+  constructor(ask: AskChannel) {
+    this.#ask = ask;
+  }
+
+  /** Reads a page. */
+  read(channel: string, read: PageRead, nowMs: number, done: PageDone): void {
+    const { request, bytesMax } = read;
+    if (request.since === undefined) {
+      this.#ask(channel, read, (reply) => done(pageOf(reply)));
+      return;
+    }
+    const key = JSON.stringify([channel, request, bytesMax]);
+    const known = this.#pages.find(key, nowMs);
+    if (known !== undefined) {
+      done(known);
+      return;
+    }
+    const waiting = this.#underWay.get(key);
+    if (waiting !== undefined) {
+      waiting.push(done);
+      return;
+    }
+    const all = [done];
+    this.#underWay.set(key, all);
+    this.#ask(channel, read, (reply) => {
+      this.#underWay.delete(key);
+      const page = pageOf(reply);
+      if (page.outcome === "page") this.#pages.keep(key, page, nowMs);
+      for (const each of all) each(page);
+    });
+  }
+
+  /** Forgets the pages whose moment is over. */
+  settle(nowMs: number): void {
+    this.#pages.forgetOld(nowMs);
+  }
+}
+
+type PageRead = Extract<ClientOperation, { readonly method: "map_state" }>;
+type PageDone = (reply: MapPageReply | FailedReply) => void;
+type AskChannel = (
+  channel: string,
+  request: RelayRequest,
+  done: (reply: RelayReply) => void,
+) => void;
+
+function pageOf(reply: RelayReply): MapPageReply | FailedReply {
+  return reply.outcome === "page" ? reply : { outcome: "failed", error: errorOf(reply) };
+}

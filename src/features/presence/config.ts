@@ -1,0 +1,137 @@
+import { limits } from "../../limits.ts";
+import type {
+  ChannelConfig,
+  ChannelOptions,
+  MapOptions,
+  PresencePrefixes,
+} from "../../config/config.ts";
+import { readChoice, readDurationMs, readText } from "../../config/fields.ts";
+import { readPages } from "../maps/config.ts";
+import { partsOf } from "../../config/name-parts.ts";
+import type { Section } from "../../config/section.ts";
+import type { UnsupportedKey, UnsupportedKeys } from "../../config/unsupported.ts";
+
+/**
+ * Reads `map.*` of a namespace of presence maps, whose keys are the subscribers of other channels (rule Z21). They are in
+ * memory only, because they can be found out again at any time.
+ *
+ * @param section receives the problems
+ * @param type    the namespace's `subscription_type`
+ */
+export function readPresenceMap(
+  section: Section,
+  type: PresenceMapType,
+): Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs"> & {
+  readonly map: MapOptions;
+} {
+  const choices = ["", "ephemeral", "recoverable", "persistent"] as const;
+  const mode = readChoice(section, "mode", { choices });
+  if (mode !== "" && mode !== "ephemeral")
+    section.problem("mode", `has to be "ephemeral" for "${type}", whose keys are in memory`);
+  const keyTtlMs = readDurationMs(section, "key_ttl", {
+    defaultMs: 0,
+    minMs: limits.presenceKeyTtlMsMin,
+    maxMs: limits.presenceKeyTtlMsMax,
+  });
+  if (keyTtlMs === 0 && section.isValid("key_ttl"))
+    section.problem("key_ttl", `is missing: "${type}" requires it`);
+  const map: MapOptions = { ...nothingChanges, mode: "ephemeral", keyTtlMs, ...readPages(section) };
+  section.refuseOthers(unfitOptions);
+  return { map, historySize: 0, historyTtlMs: 0, historyMetaTtlMs: keyTtlMs };
+}
+
+/** The subscription types whose channels are presence maps. */
+export type PresenceMapType = "map_clients" | "map_users";
+
+/** Reads the prefixes of a namespace whose channels aren't presence maps themselves; none if there are none. */
+export function readPresencePrefixes(section: Section): Prefixes {
+  const given = optionNames.flatMap(({ kind, option }) => {
+    const prefix = readText(section, option, { default: "" });
+    return prefix === "" ? [] : [[kind, prefix] as const];
+  });
+  return given.length === 0 ? {} : { presenceMaps: Object.fromEntries(given) };
+}
+
+type Prefixes = { readonly presenceMaps?: PresencePrefixes };
+
+/** Reports the prefixes of a namespace whose channels are presence maps: nobody's subscription to those is shown. */
+export function refusePrefixes(section: Section, { presenceMaps = {} }: Prefixes): void {
+  for (const { kind, option } of optionNames)
+    if (presenceMaps[kind] !== undefined)
+      section.problem(option, "is not for presence maps themselves");
+}
+
+/**
+ * Reports prefixes that don't lead to channels of the right type, and those of which one begins with another: the name of a
+ * map has to say of which channel it is.
+ *
+ * @param sections of the namespaces, by their names; "" for channels without one
+ */
+export function checkPresencePrefixes(
+  sections: ReadonlyMap<string, Section>,
+  channel: ChannelConfig,
+): void {
+  const optionsOf = (name: string): ChannelOptions | undefined =>
+    name === "" ? channel.withoutNamespace : channel.namespaces.get(name);
+  const given = [...sections].flatMap(([name, section]) =>
+    optionNames.flatMap(({ kind, option, type }) => {
+      const prefix = optionsOf(name)?.presenceMaps?.[kind];
+      return prefix === undefined ? [] : [{ name, section, option, type, prefix }];
+    }),
+  );
+  const known: string[] = [];
+  for (const { name, section, option, type, prefix } of given) {
+    const example = name === "" ? prefix : prefix + name + channel.namespaceBoundary;
+    const target = partsOf(example, channel).namespace ?? "";
+    if (optionsOf(target)?.subscriptionType === type) known.push(prefix);
+    else
+      section.wrongValue(option, prefix, `leads to no namespace with subscription_type "${type}"`);
+  }
+  for (const { section, option, prefix } of given) {
+    if (known.some((other) => other !== prefix && prefix.startsWith(other)))
+      section.wrongValue(option, prefix, "begins with the prefix of another presence map");
+  }
+}
+
+const optionNames = [
+  { kind: "clients", option: "map_clients_presence_channel_prefix", type: "map_clients" },
+  { kind: "users", option: "map_users_presence_channel_prefix", type: "map_users" },
+] as const;
+
+/** Nobody changes a presence map but the server. */
+const nothingChanges = {
+  removeClientOnUnsubscribe: false,
+  clientKey: "",
+  allowPublishForClient: false,
+  allowPublishForSubscriber: false,
+  allowPublishForAnonymous: false,
+  allowRemoveForClient: false,
+  allowRemoveForSubscriber: false,
+  allowRemoveForAnonymous: false,
+} as const;
+
+const change: UnsupportedKey = { refusal: "is not for presence maps, which nobody changes" };
+const proxyName: UnsupportedKey = { ...change, accepted: ["default"] };
+const stream: UnsupportedKey = {
+  refusal: "is not for presence maps, which are ephemeral and have no stream",
+};
+
+/** The options of maps that a presence map hasn't, unless they ask for nothing. */
+const unfitOptions: UnsupportedKeys = {
+  remove_client_on_unsubscribe: change,
+  client_key: change,
+  allow_publish_for_client: change,
+  allow_publish_for_subscriber: change,
+  allow_publish_for_anonymous: change,
+  allow_remove_for_client: change,
+  allow_remove_for_subscriber: change,
+  allow_remove_for_anonymous: change,
+  publish_proxy_enabled: change,
+  remove_proxy_enabled: change,
+  publish_proxy_name: proxyName,
+  remove_proxy_name: proxyName,
+  stream_size: stream,
+  stream_ttl: stream,
+  meta_ttl: stream,
+  ordered: change,
+};

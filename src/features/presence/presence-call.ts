@@ -1,0 +1,30 @@
+import type { ClientInfo } from "../../protocol/publication.ts";
+
+/**
+ * What the object of a channel tells the object of its presence map, and is asked by it (rules Z21 and Z22). During a
+ * deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a
+ * meaning.
+ */
+export interface PresenceTold {
+  /** The channel whose subscribers the map shows. */
+  readonly source: string;
+  /** In the order in which they happened, one for each client or user. */
+  readonly changes: readonly PresenceChange[];
+}
+
+/** What the keys of a presence map are: the IDs of clients, or of users. */
+export type PresenceKind = "clients" | "users";
+
+/** A client has subscribed, or its subscription has ended. Of a user only the first is told, with "" for the client. */
+export interface PresenceChange {
+  readonly type: "here" | "away";
+  readonly info: ClientInfo;
+}
+
+/** The reply of a presence map's object. */
+export type PresenceToldReply =
+  | { readonly outcome: "taken" }
+  /** Nobody looks at the map: its object needs no calls until it asks who is there. */
+  | { readonly outcome: "left" }
+  /** The object is overloaded and took nothing: the call is to be repeated later (rule B3). */
+  | { readonly outcome: "busy" };

@@ -1,0 +1,72 @@
+import { limits } from "../../limits.ts";
+import { utf8Fits } from "../../protocol/bytes.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import { acceptsData } from "../../channel/publication-request.ts";
+import { type ParsedEntry, refusedRequest } from "../../api/command.ts";
+import { refusedKey } from "../../api/key.ts";
+import {
+  formatProblem,
+  overLimit,
+  parsePublication,
+  parseVersion,
+  takesEmpty,
+} from "../../api/publish.ts";
+import {
+  checkChannel,
+  type MethodRequest,
+  shape,
+  type Shaped,
+  textField,
+} from "../../api/shape.ts";
+
+/**
+ * The request is refused with 107 on a channel that is no shared poll, and with 108 where
+ * `shared_poll.publish_enabled` is off.
+ */
+function pollPublishEntry(
+  { channel, key, b64data, epoch }: Shaped<typeof pollPublishShape>,
+  asked: MethodRequest,
+): ParsedEntry {
+  const { params, caller } = asked;
+  const version = parseVersion(params);
+  if (typeof version === "object") return version;
+  const checked = checkChannel(channel, asked);
+  if (checked.outcome === "refused") return checked;
+  const { sharedPoll } = checked.options;
+  if (sharedPoll === undefined)
+    return refusedRequest("the channel's namespace is not one of shared polls");
+  if (!sharedPoll.publishEnabled) {
+    const detail = "shared_poll.publish_enabled is off in the channel's namespace";
+    return { outcome: "refused", error: errorCodes.notAvailable, detail };
+  }
+  const refused = refusedKey(key);
+  if (refused !== undefined) return refused;
+  if (version === 0n) return refusedRequest("version is required");
+  if (!utf8Fits(epoch, limits.versionEpochBytesMax))
+    return overLimit("epoch", limits.versionEpochBytesMax);
+  const value = parsePublication(params, { ...bare, b64data }, version, () =>
+    takesEmpty(checked.options),
+  );
+  if (value.outcome === "refused") return value;
+  const { data } = value.request;
+  if (!acceptsData(checked.options, data)) return refusedRequest(formatProblem(checked.options));
+  const request = { key, data, version, epoch };
+  const command = { method: "shared_poll_publish", request, key: caller.key.name } as const;
+  return { outcome: "call", channel, command };
+}
+
+/** A `shared_poll_publish` request, without `data` and `version`, which are read from the text. */
+const pollPublishShape = shape(() => ({
+  channel: textField(),
+  key: textField(),
+  b64data: textField(),
+  epoch: textField(),
+}));
+
+/** A publication with none of the fields that a shared poll's hasn't. */
+const bare = { skip_history: false, idempotency_key: "", delta: false, version_epoch: "" };
+
+/** The method of shared polls (docs/protocol.md 3.5 and 6.2). */
+export const pollMethods = {
+  shared_poll_publish: { shape: pollPublishShape, entry: pollPublishEntry },
+} as const;

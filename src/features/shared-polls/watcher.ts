@@ -1,0 +1,176 @@
+import { changeBytes, type KeyChange } from "./poll-batch.ts";
+import { limits } from "../../limits.ts";
+import { dueMoment } from "../../moment.ts";
+
+/**
+ * One object whose connections track keys of a channel, as the channel's object sees it: a gateway, or the channel's
+ * object itself. It knows which version of each key the watcher has, and keeps the newest value of each key that the
+ * watcher hasn't got: a watcher that is slow, or can't be reached, gets fewer of them, and never an older one (rule SP7).
+ */
+export class Watcher {
+  /** The name of the gateway; "" for the channel's object itself. */
+  readonly name: string;
+  /** The keys that it tracks, each with the version that all of its connections have, or are about to get. */
+  readonly has = new Map<string, bigint>();
+  /** Whether it has to be called although nothing has changed. */
+  mustCall = false;
+  /** The number of its newest request to track keys. */
+  newestRequest = 0;
+  /** The `since` of its last reply; undefined before the first. */
+  since: number | undefined;
+  /** When it last said that it tracks keys, or told of one, ms since 1970. */
+  checkedAtMs: number;
+  readonly #pending = new Map<string, KeyChange>();
+  /** Those of the pending changes whose data nobody else keeps, and the characters of that data. */
+  readonly #loose = new Set<string>();
+  #looseLength = 0;
+  /** The keys that it has begun to track since the call in flight was made; undefined while there is none. */
+  #trackedSince: Set<string> | undefined;
+  /** Whether the changes of the call in flight are of an epoch that has ended. */
+  #callIsOver = false;
+  #failures = 0;
+  #retryAtMs = 0;
+
+  constructor(name: string, nowMs: number) {
+    this.name = name;
+    this.checkedAtMs = nowMs;
+  }
+
+  /** Whether it has neither keys nor anything to be told. */
+  get idle(): boolean {
+    return this.has.size === 0 && !this.#hasNews;
+  }
+
+  /** Whether it is a gateway that has to be told something, or is being told it. */
+  get isOwed(): boolean {
+    return this.name !== "" && (this.#hasNews || this.calling);
+  }
+
+  /** Whether a call is in flight. */
+  get calling(): boolean {
+    return this.#trackedSince !== undefined;
+  }
+
+  /** When it is to be called next, ms since 1970; Infinity for never. */
+  dueAtMs(nowMs: number): number {
+    if (this.calling) return Number.POSITIVE_INFINITY;
+    const retryAtMs = dueMoment(this.#retryAtMs, limits.pollCallRetryMsMax, nowMs);
+    if (this.#hasNews) return retryAtMs;
+    if (this.has.size === 0) return Number.POSITIVE_INFINITY;
+    const checkAtMs = this.checkedAtMs + limits.pollCheckMs;
+    return Math.max(dueMoment(checkAtMs, limits.pollCheckMs, nowMs), retryAtMs);
+  }
+
+  /**
+   * Notes that it tracks a key, of which it has, or is about to get, this version. A removal that waits to be told is told no
+   * more: the backend is asked anew.
+   */
+  track(key: string, version: bigint): void {
+    if (this.#pending.get(key)?.removed === true) this.#drop(key);
+    this.has.set(key, version);
+    this.#trackedSince?.add(key);
+  }
+
+  /** Forgets a key. */
+  untrack(key: string): void {
+    this.has.delete(key);
+    this.#drop(key);
+  }
+
+  /** Forgets all keys, because their versions count no more. */
+  restart(): void {
+    this.has.clear();
+    this.#clear();
+    this.mustCall = true;
+    this.#callIsOver = this.calling;
+  }
+
+  /**
+   * Has a change told, unless the watcher has it already, or too much waits for it: then the backend will bring it again.
+   *
+   * @param isKept whether the channel keeps the change anyway
+   */
+  tell(change: KeyChange, isKept: boolean): void {
+    const { key, removed, version = 0n, data } = change;
+    const known = this.has.get(key);
+    if (known === undefined || (removed !== true && known >= version)) return;
+    this.#drop(key);
+    if (!isKept && this.#looseLength + data.length > limits.polledWaitingMax) return;
+    if (removed === true) this.has.delete(key);
+    else this.has.set(key, version);
+    if (!isKept) this.#addLoose(change);
+    this.#pending.set(key, change);
+  }
+
+  /** All changes to tell, to an object that can't fail to take them. */
+  takeAll(): readonly KeyChange[] {
+    const all = [...this.#pending.values()];
+    this.#clear();
+    this.mustCall = false;
+    return all;
+  }
+
+  /** The changes of the next call, which is in flight from here on. */
+  begin(): readonly KeyChange[] {
+    const taken: KeyChange[] = [];
+    let bytes = 0;
+    for (const change of this.#pending.values()) {
+      bytes += changeBytes(change);
+      if (taken.length >= limits.pollBatchChangesMax) break;
+      if (taken.length > 0 && bytes > limits.pollBatchBytesMax) break;
+      taken.push(change);
+    }
+    for (const { key } of taken) this.#drop(key);
+    this.mustCall = false;
+    this.#callIsOver = false;
+    this.#trackedSince = new Set();
+    return taken;
+  }
+
+  /** The call in flight has ended, and the watcher has its changes. @returns the keys that it has tracked meanwhile */
+  took(nowMs: number): ReadonlySet<string> {
+    const meanwhile = this.#trackedSince ?? new Set();
+    this.#trackedSince = undefined;
+    this.#failures = 0;
+    this.#retryAtMs = 0;
+    this.checkedAtMs = nowMs;
+    return meanwhile;
+  }
+
+  /** The call in flight has failed: the changes are told again, unless there are newer ones or another epoch. */
+  failed(changes: readonly KeyChange[], nowMs: number): void {
+    this.#trackedSince = undefined;
+    for (const change of this.#callIsOver ? [] : changes) {
+      const { key, removed, version } = change;
+      // A newer value may wait by now, and a key that was removed may be tracked again.
+      const isWanted = removed === true ? !this.has.has(key) : this.has.get(key) === version;
+      if (isWanted) this.#pending.set(key, change);
+    }
+    this.mustCall = true;
+    const { pollCallRetryMs, pollCallRetryMsMax } = limits;
+    this.#retryAtMs = nowMs + Math.min(pollCallRetryMs * 2 ** this.#failures, pollCallRetryMsMax);
+    this.#failures++;
+  }
+
+  /** Whether there is something to tell it. */
+  get #hasNews(): boolean {
+    return this.mustCall || this.#pending.size > 0;
+  }
+
+  #addLoose({ key, data }: KeyChange): void {
+    this.#loose.add(key);
+    this.#looseLength += data.length;
+  }
+
+  /** Drops a change that waits. */
+  #drop(key: string): void {
+    if (this.#loose.delete(key)) this.#looseLength -= this.#pending.get(key)?.data.length ?? 0;
+    this.#pending.delete(key);
+  }
+
+  #clear(): void {
+    this.#pending.clear();
+    this.#loose.clear();
+    this.#looseLength = 0;
+  }
+}
