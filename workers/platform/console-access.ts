@@ -1,10 +1,7 @@
-import { CompactSign, compactVerify, decodeProtectedHeader, errors } from "jose";
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts";
 import type { ConsoleAccessConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import { utf8Text } from "../../src/protocol/bytes.ts";
-import { parseJsonObject } from "../../src/protocol/json/text.ts";
-import { isJsonArray } from "../../src/protocol/wire-value.ts";
 import { areEqual, digest } from "./digest.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 
@@ -51,9 +48,11 @@ export class PasswordAccess {
 
   async #sign(audience: string, nowMs: number, seconds: number): Promise<string> {
     const nowSeconds = Math.floor(nowMs / 1_000);
-    const claims = { aud: audience, iat: nowSeconds, exp: nowSeconds + seconds };
-    return new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
+    return new SignJWT()
       .setProtectedHeader({ alg: "HS256" })
+      .setAudience(audience)
+      .setIssuedAt(nowSeconds)
+      .setExpirationTime(nowSeconds + seconds)
       .sign(await this.#key());
   }
 
@@ -122,42 +121,19 @@ function headerOf(token: string): { readonly alg?: string; readonly kid?: string
   }
 }
 
-/** Which tokens are meant for the console. */
-interface TokenAim {
-  readonly algorithms: string[];
-  readonly audience: string;
-  /** Absent for the console's own tokens. */
-  readonly issuer?: string;
-}
-
-/** When a token ends, in seconds since 1970; undefined if it isn't valid, or has no end. */
+/** When a token ends; undefined if it isn't valid, or has no end. */
 async function endOfToken(
   token: string,
   key: CryptoKey | Uint8Array,
   nowMs: number,
-  aim: TokenAim,
+  rules: { readonly algorithms: string[]; readonly audience: string; readonly issuer?: string },
 ): Promise<number | undefined> {
   try {
-    const { algorithms } = aim;
-    const { payload, protectedHeader } = await compactVerify(token, key, { algorithms });
-    // A token whose payload isn't encoded is not a JWT (RFC 7797 section 7).
-    if (protectedHeader.b64 === false) return undefined;
-    return parseEnd(utf8Text(payload) ?? "", aim, Math.floor(nowMs / 1_000));
+    const options = { ...rules, currentDate: new Date(nowMs) };
+    const { payload }: { readonly payload: JWTPayload } = await jwtVerify(token, key, options);
+    return payload.exp;
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
-}
-
-/** Reads the end of a token from its payload, if the token is in force and for whom it has to be. */
-function parseEnd(
-  payload: string,
-  { audience, issuer }: TokenAim,
-  nowSeconds: number,
-): number | undefined {
-  const { aud = "", iss, exp, nbf = 0 } = parseJsonObject(payload)?.fields ?? {};
-  const isMeant = (isJsonArray(aud) ? aud : [aud]).includes(audience);
-  if (!isMeant || (issuer !== undefined && iss !== issuer)) return undefined;
-  if (typeof exp !== "number" || typeof nbf !== "number") return undefined;
-  return nbf <= nowSeconds && nowSeconds < exp ? exp : undefined;
 }
