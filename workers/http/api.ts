@@ -62,6 +62,7 @@ import {
 import type { Env } from "../platform/env.ts";
 import type { Config } from "../../src/config/config.ts";
 import { inSpan } from "../platform/spans.ts";
+import { parseEventsRequest } from "../../src/features/events/events-request.ts";
 
 /** `POST /api/<name>`: one command. */
 export function carryOut(name: CommandName): Handler<AppEnv> {
@@ -133,7 +134,7 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** The backend that sends a request. */
-export function callerOf(context: Context<AppEnv>): ApiCaller {
+function callerOf(context: Context<AppEnv>): ApiCaller {
   const { channel: channels } = context.get("configured").config;
   return { key: context.get("apiKey"), channels, nowMs: Date.now() };
 }
@@ -208,11 +209,7 @@ function noteErrors(
 }
 
 /** Leaves an error for the log, and says nothing of any other answer (rule A13). */
-export function noteError(
-  context: Context<AppEnv>,
-  answer: ApiAnswer,
-  channel: string | undefined,
-): void {
+function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string | undefined): void {
   if (!("error" in answer)) return;
   const { code, message } = answer.error;
   const named = channel === undefined ? {} : { channel };
@@ -383,3 +380,42 @@ function withTrace(
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };
 const notBegun: CallOutcome = { outcome: "not-begun", retryAfterSeconds: overloadedRetrySeconds };
+
+/** `POST /api/events`: the events that an object keeps, after a number (rule E5). */
+export async function events(context: Context<AppEnv>): Promise<Response> {
+  const { configured, request } = context.var;
+  const { channel, events: config } = configured.config;
+  const mode = errorModeOf(context);
+  const parsed = parseEventsRequest(request, callerOf(context), config);
+  switch (parsed.outcome) {
+    case "malformed":
+      return respondMalformed(parsed.detail);
+    case "refused":
+      noteError(context, parsed, parsed.channel);
+      return respondAnswer(parsed, mode);
+    case "events":
+      break;
+  }
+  const { kind, name } = parsed.object;
+  const object =
+    kind === "home" ? context.env.USERS.getByName(name) : objectOf(name, context.env, channel);
+  if (object === undefined) return respondAnswer(noEvents, mode);
+  try {
+    const call = object.eventsAfter(parsed.since, parsed.limit);
+    const found = await inTime<readonly string[] | undefined>(
+      call,
+      limits.objectAnswerMs,
+      undefined,
+    );
+    if (found === undefined) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
+    return respondAnswer({ result: `{"events":[${found.join(",")}]}` }, mode);
+  } catch (error) {
+    const failure = parseCallFailure(error, object);
+    if (failure.overloaded) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
+    console.error(`call for events failed: ${failure.summary}`);
+    return respondAnswer({ error: errorCodes.internal }, mode);
+  }
+}
+
+/** No object has that name, so none has events. */
+const noEvents = { result: '{"events":[]}' };

@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { MiddlewareHandler, Handler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/access/operations.ts";
@@ -17,7 +17,7 @@ import {
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
-import { batch, carryOut, legacy, missing, rpc } from "./api.ts";
+import { batch, carryOut, legacy, missing, rpc, events } from "./api.ts";
 import {
   consoleCall,
   consoleFile,
@@ -29,15 +29,13 @@ import {
 } from "./console.ts";
 import { consoleOn, loggedIn, logIn, logOut, ownOrigin, settingsPath } from "./console-login.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint, withoutChannel } from "./endpoints.ts";
-import { description } from "./description.ts";
 import { emulation } from "./emulation.ts";
-import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
 import { measure, showMetrics } from "./metrics.ts";
 import { poll } from "./poll.ts";
 import { missingProMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
-import { respondHealthy, respondInternalError, respondNotFound } from "./responses.ts";
+import { respondHealthy, respondInternalError, respondNotFound, respondText } from "./responses.ts";
 import { webSocket } from "./websocket.ts";
 
 /** Creates the route table of the edge. */
@@ -134,3 +132,35 @@ function addTransports(
   add("uni_sse", "uniSse", getOrPost, { unidirectional: true, events: true });
   add("uni_http_stream", "uniHttpStream", onlyPost, { unidirectional: true, events: false });
 }
+
+/**
+ * Serves a file of the description of the HTTP API, if `swagger.enabled` is set (rule W8). The files are the same for every
+ * deployment, so they need no API key. A page of another origin can neither read nor show them. That they are off isn't
+ * logged as a refusal, because scanners of other servers' faults ask for these addresses all the time.
+ *
+ * @param file in `public`, such as "/swagger.html"
+ */
+function description(file: string): Handler<AppEnv> {
+  return async ({ env, req, var: { configured } }) => {
+    if (!configured.config.swagger.enabled) return respondText(404, "swagger.enabled is not set");
+    const { ASSETS: assets } = env;
+    if (assets === undefined) return respondNotFound();
+    // Cloudflare redirects a file of HTML to its name without the ending, which this request follows.
+    const asset = await assets.fetch(new URL(file, req.url));
+    // The headers of a fetched response are immutable.
+    const response = new Response(asset.body, asset);
+    for (const [name, value] of descriptionHeaders) response.headers.set(name, value);
+    return response;
+  };
+}
+
+/** The page loads its style sheet and nothing else, runs no script, and is shown in no frame. */
+const descriptionHeaders = [
+  [
+    "Content-Security-Policy",
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ],
+  ["Cross-Origin-Resource-Policy", "same-origin"],
+  ["Referrer-Policy", "no-referrer"],
+  ["X-Content-Type-Options", "nosniff"],
+] as const;
