@@ -1,12 +1,12 @@
 import { accessLimits } from "./access-limits.ts";
 import { eventLimits } from "./features/events/limits.ts";
-import { hookLimits } from "./hook-limits.ts";
+import { hookLimits } from "./features/hooks/limits.ts";
 import { mapLimits } from "./features/maps/limits.ts";
 import { metricsLimits } from "./features/metrics/limits.ts";
 import { pollLimits } from "./features/shared-polls/limits.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { trailLimits } from "./trail-limits.ts";
-import { userLimits } from "./user-limits.ts";
+import { userLimits } from "./features/users/limits.ts";
 
 /**
  * Every bound of Dormouse that an operator can't set. The comment of each bound says what it bounds, in which unit if

@@ -4,7 +4,7 @@ import {
   type NamedTargets,
   readChannelHooks,
   readChannelTargets,
-} from "./hooks.ts";
+} from "../features/hooks/config.ts";
 import type { Section } from "./section.ts";
 import {
   readDurationMs,

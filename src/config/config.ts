@@ -2,7 +2,7 @@ import type { ApiKey, ApiKeyRights } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
-import type { HookHeader } from "../contract/hook-call.ts";
+import type { HookHeader } from "../contract/session-snapshot.ts";
 import type { PresenceKind } from "../features/presence/presence-call.ts";
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 

@@ -5,7 +5,12 @@ import { readClientSection, checkPersonalChannel } from "./client.ts";
 import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
 import { readConsumers } from "./consumers.ts";
-import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
+import {
+  allHooks,
+  readClientHooks,
+  readProxies,
+  readRpcSection,
+} from "../features/hooks/config.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { checkRateLimit } from "./rate-limit.ts";

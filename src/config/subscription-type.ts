@@ -1,6 +1,6 @@
 import type { ChannelOptions } from "./config.ts";
 import { readChoice } from "./fields.ts";
-import type { ChannelTargets } from "./hooks.ts";
+import type { ChannelTargets } from "../features/hooks/config.ts";
 import { readMap } from "../features/maps/config.ts";
 import {
   readPresenceMap,

@@ -1,7 +1,7 @@
 import type { ConnectionClaims } from "../access/claims.ts";
 import type { CodecName } from "../protocol/codec.ts";
 import type { JsonText } from "../protocol/json/text.ts";
-import type { HookHeader } from "./hook-call.ts";
+import type { HookHeader } from "./session-snapshot.ts";
 
 /**
  * The edge's decisions on a connection, sent to the object that will hold the connection. During a deploy the two sides

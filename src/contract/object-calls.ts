@@ -20,7 +20,7 @@ import type {
   SlotAnswer,
   UserConnection,
   UserOrder,
-} from "./user-order.ts";
+} from "../features/users/user-order.ts";
 import type {
   ChannelsQuery,
   CountedChannels,
@@ -39,7 +39,7 @@ import type {
 } from "./metrics-report.ts";
 import type { ObjectState, StateQuery } from "./object-state.ts";
 import type { TrailAnswer, TrailQuery } from "./trail.ts";
-import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "./user-status.ts";
+import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "../features/users/user-status.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may

@@ -3,7 +3,6 @@ import type { CodecName } from "../protocol/codec.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { HookHeader } from "./hook-call.ts";
 
 /**
  * A client's identity, and the phase of its connection. The names of the fields are stored in attachments (rule V1).
@@ -84,6 +83,9 @@ export interface SessionIdentity {
    */
   readonly awaitingPong?: boolean;
 }
+
+/** A header's name in lower case, and its value. */
+export type HookHeader = readonly [name: string, value: string];
 
 /** The headers of a connection that are kept for hooks, of which it gets those that the configuration names. */
 export interface KeptHeaders {

@@ -4,7 +4,7 @@ import {
   operationBytes,
   traceOf,
 } from "../contract/channel-call.ts";
-import type { HookName } from "../contract/hook-call.ts";
+import type { HookName } from "../features/hooks/hook-call.ts";
 import type {
   PresenceKind,
   PresenceTold,

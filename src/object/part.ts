@@ -2,7 +2,7 @@ import type { Refusal } from "../access/refusal.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
 import type { Config } from "../config/config.ts";
-import type { HookQuestion, HookReply } from "../contract/hook-call.ts";
+import type { HookQuestion, HookReply } from "../features/hooks/hook-call.ts";
 import type { CarriedReport } from "../contract/metrics-report.ts";
 import type { GatewaySetup, Gateway } from "../gateway/gateway.ts";
 import type { SessionContext } from "../session/ports.ts";

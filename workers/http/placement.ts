@@ -3,7 +3,7 @@
  * learn about the connection (rule A3), and what the client gets if none accepts.
  */
 import type { ConnectionClaims } from "../../src/access/claims.ts";
-import type { HookHeader } from "../../src/contract/hook-call.ts";
+import type { HookHeader } from "../../src/contract/session-snapshot.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Pools } from "../../src/gateway/pool.ts";
 import {

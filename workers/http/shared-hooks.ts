@@ -1,5 +1,5 @@
 import type { HookTarget } from "../../src/config/config.ts";
-import type { HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
+import type { HookQuestion, HookReply } from "../../src/features/hooks/hook-call.ts";
 import {
   type Backends,
   type HookAnswer,

@@ -1,6 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { HookTarget } from "../../src/config/config.ts";
-import type { HookCalls, HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
+import type { HookCalls, HookQuestion, HookReply } from "../../src/features/hooks/hook-call.ts";
 import { limits } from "../../src/limits.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { boundedBytes } from "./bounded-bytes.ts";
@@ -15,7 +15,7 @@ import { inSpan } from "./spans.ts";
  * that binds it by name; it takes addresses from the configuration alone (rule Q8).
  */
 export class HookEntrypoint extends WorkerEntrypoint<Env> implements HookCalls {
-  // The call's contract is in src/contract/hook-call.ts.
+  // The call's contract is in src/features/hooks/hook-call.ts.
   async ask(question: HookQuestion): Promise<HookReply> {
     const configuration = configurationOf(this.env);
     if (configuration.outcome === "unconfigured") return failed("the Worker isn't configured");

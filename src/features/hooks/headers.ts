@@ -1,6 +1,5 @@
 import type { HookTarget } from "../../config/config.ts";
-import type { HookHeader } from "../../contract/hook-call.ts";
-import type { KeptHeaders } from "../../contract/session-snapshot.ts";
+import type { HookHeader, KeptHeaders } from "../../contract/session-snapshot.ts";
 import { limits } from "../../limits.ts";
 
 /** Targets of hooks, as the configuration has them. */

@@ -1,5 +1,6 @@
 import type { HookRefusal, HookTarget } from "../../config/config.ts";
-import type { HookHeader, HookName, HookQuestion, HookReply } from "../../contract/hook-call.ts";
+import type { HookHeader } from "../../contract/session-snapshot.ts";
+import type { HookName, HookQuestion, HookReply } from "./hook-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { Backend } from "./backend.ts";

@@ -1,4 +1,4 @@
-import type { HookName } from "../../contract/hook-call.ts";
+import type { HookName } from "./hook-call.ts";
 import { base64, type Payload } from "../../protocol/payload.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 

@@ -7,7 +7,7 @@ import {
   readDurationMs,
   readWholeNumber,
 } from "../../config/fields.ts";
-import { type ChannelTargets, readSwitchedHook } from "../../config/hooks.ts";
+import { type ChannelTargets, readSwitchedHook } from "../hooks/config.ts";
 import type { Section } from "../../config/section.ts";
 import { unsupportedMapOptions } from "../../config/unsupported.ts";
 

@@ -6,7 +6,7 @@ import { type CounterName, seriesOf } from "./catalogue.ts";
 import { CarriedGauges } from "./carried-gauges.ts";
 import { Counts } from "./counts.ts";
 import { MetricsReporter } from "./reporter.ts";
-import type { HookQuestion, HookReply } from "../../contract/hook-call.ts";
+import type { HookQuestion, HookReply } from "../hooks/hook-call.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
 import { channelCounts } from "./channel-counts.ts";
 import { namespaceLabel } from "../../channel/channel-name.ts";

@@ -1,7 +1,7 @@
 import { limits } from "../../limits.ts";
 import type { SharedPollConfig, SharedPollOptions } from "../../config/config.ts";
 import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "../../config/fields.ts";
-import { type ChannelTargets, readNamedHook } from "../../config/hooks.ts";
+import { type ChannelTargets, readNamedHook } from "../hooks/config.ts";
 import type { Section } from "../../config/section.ts";
 import {
   unsupportedSharedPollKeys,

@@ -1,4 +1,4 @@
-import type { UserConnection } from "../../contract/user-order.ts";
+import type { UserConnection } from "./user-order.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** Ends what was made with tokens that a backend has revoked or made invalid (rules U10 and U11). */
-import type { Invalidation } from "../../contract/user-order.ts";
+import type { Invalidation } from "./user-order.ts";
 import { hasPassed } from "../../moment.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
 import type { CommandSession } from "../../session/ports.ts";

@@ -5,7 +5,7 @@ import type {
   Registered,
   UserInvalidation,
   UserOrder,
-} from "../../contract/user-order.ts";
+} from "./user-order.ts";
 import { disconnectCodes } from "../../protocol/codes.ts";
 import { limits } from "../../limits.ts";
 import { elapsed, hasPassed } from "../../moment.ts";

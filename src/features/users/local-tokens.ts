@@ -1,7 +1,7 @@
 import { hasPassed } from "../../moment.ts";
 import type { ClientConfig } from "../../config/config.ts";
 import { tokenKey } from "../../contract/identity-key.ts";
-import type { CarriedOut, NumberedOrder } from "../../contract/user-order.ts";
+import type { CarriedOut, NumberedOrder } from "./user-order.ts";
 import { limits } from "../../limits.ts";
 import { endRevoked, usesToken } from "./ended-tokens.ts";
 import type { Registrations } from "./registrations.ts";

@@ -7,7 +7,7 @@ import type {
   HolderOrder,
   SlotAnswer,
   UserConnection,
-} from "../../contract/user-order.ts";
+} from "./user-order.ts";
 import { limits } from "../../limits.ts";
 import { LocalTokens } from "./local-tokens.ts";
 import { type RegisterCall, type Registration, Registrations } from "./registrations.ts";

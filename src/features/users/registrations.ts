@@ -1,4 +1,4 @@
-import type { Invalidation, Registered } from "../../contract/user-order.ts";
+import type { Invalidation, Registered } from "./user-order.ts";
 import { limits } from "../../limits.ts";
 import { SharedCalls } from "./shared-calls.ts";
 

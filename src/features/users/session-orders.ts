@@ -5,7 +5,7 @@ import type {
   OrderTarget,
   RefreshOrder,
   SubscribeOrder,
-} from "../../contract/user-order.ts";
+} from "./user-order.ts";
 import type { ServerSubscription } from "../../access/claims.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";

@@ -1,5 +1,5 @@
 import { hasPassed } from "../../moment.ts";
-import type { Invalidation, UserInvalidation } from "../../contract/user-order.ts";
+import type { Invalidation, UserInvalidation } from "./user-order.ts";
 import { limits } from "../../limits.ts";
 import { columnText, type Sql } from "../../sql.ts";
 

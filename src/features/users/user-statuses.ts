@@ -1,4 +1,4 @@
-import type { UserStatus } from "../../contract/user-status.ts";
+import type { UserStatus } from "./user-status.ts";
 import { limits } from "../../limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HookTarget } from "../../../src/config/config.ts";
-import type { HookReply } from "../../../src/contract/hook-call.ts";
+import type { HookReply } from "../../../src/features/hooks/hook-call.ts";
 import { type HookAnswer, type HookCall, Hooks } from "../../../src/features/hooks/hooks.ts";
 import { limits } from "../../../src/limits.ts";
 import { valid } from "../protocol/valid-json-text.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { HookReply } from "../../../src/contract/hook-call.ts";
+import type { HookReply } from "../../../src/features/hooks/hook-call.ts";
 import type { HookAnswer } from "../../../src/features/hooks/hooks.ts";
 import { limits } from "../../../src/limits.ts";
 import { SharedHooks } from "../../../workers/http/shared-hooks.ts";

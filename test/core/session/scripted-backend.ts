@@ -1,5 +1,5 @@
 import { type HookCall, Hooks } from "../../../src/features/hooks/hooks.ts";
-import type { HookQuestion, HookReply } from "../../../src/contract/hook-call.ts";
+import type { HookQuestion, HookReply } from "../../../src/features/hooks/hook-call.ts";
 
 type Done = Parameters<HookCall>[2];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { UserOrder } from "../../../src/contract/user-order.ts";
+import type { UserOrder } from "../../../src/features/users/user-order.ts";
 import { tokenKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";

@@ -1,5 +1,5 @@
-import type { Registered } from "../../../src/contract/user-order.ts";
-import type { SlotAnswer, UserConnection } from "../../../src/contract/user-order.ts";
+import type { Registered } from "../../../src/features/users/user-order.ts";
+import type { SlotAnswer, UserConnection } from "../../../src/features/users/user-order.ts";
 import { LocalUsers } from "../../../src/features/users/local-users.ts";
 
 /** One call that registers users. */

@@ -6,7 +6,7 @@ import type {
   TracedPublication,
   Verifier,
 } from "../../../src/object/platform.ts";
-import type { HookQuestion, HookReply } from "../../../src/contract/hook-call.ts";
+import type { HookQuestion, HookReply } from "../../../src/features/hooks/hook-call.ts";
 import type { Alarm } from "./alarm.ts";
 import type { Incarnation } from "./incarnation.ts";
 import { callOf } from "./object-network.ts";

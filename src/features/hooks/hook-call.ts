@@ -1,3 +1,5 @@
+import type { HookHeader } from "../../contract/session-snapshot.ts";
+
 /**
  * The call of an object to the entrypoint of the Worker that asks backends. During a deploy the two may be one release
  * apart (rule V1): fields are only added, and the absence of an added field has a meaning.
@@ -30,9 +32,6 @@ export interface HookQuestion {
   /** The headers of the connection that the backend gets, with names in lower case; absent: none. */
   readonly headers?: readonly HookHeader[];
 }
-
-/** A header's name in lower case, and its value. */
-export type HookHeader = readonly [name: string, value: string];
 
 /** The outcome of a question. */
 export type HookReply =

@@ -1,10 +1,10 @@
-import type { HookHeader } from "../contract/hook-call.ts";
-import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
-import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
-import { int32Max } from "../protocol/fields.ts";
-import { parseJsonText } from "../protocol/json/text.ts";
-import { isJsonObject } from "../protocol/wire-value.ts";
+import type { HookHeader } from "../../contract/session-snapshot.ts";
+import { limits } from "../../limits.ts";
+import { utf8Fits } from "../../protocol/bytes.ts";
+import type { DisconnectCode, ErrorCode } from "../../protocol/codes.ts";
+import { int32Max } from "../../protocol/fields.ts";
+import { parseJsonText } from "../../protocol/json/text.ts";
+import { isJsonObject } from "../../protocol/wire-value.ts";
 import type {
   ChannelConfig,
   HookEndpoint,
@@ -12,7 +12,7 @@ import type {
   HooksConfig,
   HookTarget,
   RpcConfig,
-} from "./config.ts";
+} from "../../config/config.ts";
 import {
   readBoolean,
   readChoice,
@@ -20,14 +20,14 @@ import {
   readText,
   readTexts,
   readWholeNumber,
-} from "./fields.ts";
-import type { Section } from "./section.ts";
-import { parseEndpoint, urlMeaning } from "./targets.ts";
+} from "../../config/fields.ts";
+import type { Section } from "../../config/section.ts";
+import { parseEndpoint, urlMeaning } from "../../config/targets.ts";
 import {
   unsupportedHookHttpKeys,
   unsupportedHookKeys,
   unsupportedRpcPingKeys,
-} from "./unsupported.ts";
+} from "../../config/unsupported.ts";
 
 /** The entries of `proxies`, by name. */
 export type NamedTargets = ReadonlyMap<string, HookTarget>;
