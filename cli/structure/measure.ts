@@ -40,7 +40,7 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     },
     {
       name: `folders of more than ${folderFilesMax} files`,
-      max: 2,
+      max: 1,
       places: crowded(files.map(({ path }) => path)),
     },
   ];
