@@ -22,9 +22,8 @@ import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
-import type { Channels, SubscribeReply } from "../session/channels.ts";
+import type { Channels, SubscribeReply, SubscriptionPart } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
-import type { SubscriptionPart } from "../session/subscription-part.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
 /** A gateway's calls of channel objects. */

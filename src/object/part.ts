@@ -18,7 +18,7 @@ import type {
 import type { FanOutLimits } from "../hub/hub.ts";
 import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
 import type { Hooks } from "../features/hooks/hooks.ts";
-import type { SubscriptionPart } from "../session/subscription-part.ts";
+import type { SubscriptionPart } from "../session/channels.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 
 /** What a feature adds to an object that holds clients' sockets. A part has those members that it needs. */

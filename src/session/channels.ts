@@ -4,7 +4,6 @@ import type { ClientOperation, FailedReply, OperationReply } from "../contract/c
 import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { SubscriptionPart } from "./subscription-part.ts";
 
 /**
  * The channels as a session sees them. A channel's own object has one channel, which replies at once, to questions for
@@ -61,3 +60,11 @@ export type Subscribed = Extract<SubscribeOutcome, { readonly outcome: "subscrib
 
 /** The outcome of a subscribe. */
 export type SubscribeReply = Subscribed | FailedReply;
+
+/** What a feature keeps of the subscriptions of one object. */
+export interface SubscriptionPart {
+  /** A subscription has been restored after hibernation. */
+  restore?(subscription: Subscription): void;
+  /** A subscription has ended, or a pending one was cancelled. */
+  leave?(subscription: Subscription): void;
+}

@@ -1,7 +1,7 @@
 import type { KeyChange } from "./poll-batch.ts";
 import type { FailedReply } from "../../contract/channel-call.ts";
 import type { TrackedKey } from "./tracked-keys.ts";
-import type { SubscriptionPart } from "../../session/subscription-part.ts";
+import type { SubscriptionPart } from "../../session/channels.ts";
 import type { Subscription } from "../../session/subscription.ts";
 
 /**
