@@ -12,14 +12,14 @@ import { History, type HistoryOutcome, type HistoryRange } from "./history.ts";
 import type { PresenceTeller } from "../features/presence/presence-teller.ts";
 import { Idempotency } from "./idempotency.ts";
 import { PublicationTrail } from "./publication-trail.ts";
-import { livePublication } from "./publication-request.ts";
+import { type Changer, livePublication } from "./publication-request.ts";
 import {
   dropOtherKinds,
   historyOptionsOf,
   mapStoreOf,
   memorySql,
 } from "../features/maps/map-store.ts";
-import { ChannelMap, type Changer, recoveryLimitOf } from "../features/maps/channel-map.ts";
+import { ChannelMap, recoveryLimitOf } from "../features/maps/channel-map.ts";
 import { PresenceMap } from "../features/presence/presence-map.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import { PublicationStore } from "./publication-store.ts";

@@ -55,3 +55,12 @@ export function livePublication(
     ...((delta || deltaPublish) && position !== undefined ? { mayBePatch: true } : {}),
   };
 }
+
+/** The author and the time of a publication. */
+export interface Changer {
+  /** Undefined for a backend. */
+  readonly info: ClientInfo | undefined;
+  /** The name of the backend's API key; "" if it isn't known. */
+  readonly apiKey: string;
+  readonly nowMs: number;
+}

@@ -1,6 +1,7 @@
 import type { MapOptions } from "../../src/config/config.ts";
 import type { Channel } from "../../src/channel/channel.ts";
-import type { ChannelMap, MapChangeOutcome } from "../../src/features/maps/channel-map.ts";
+import type { ChannelMap } from "../../src/features/maps/channel-map.ts";
+import type { MapChangeOutcome } from "../../src/features/maps/map-outcomes.ts";
 import {
   type MapPublishRequest,
   type MapRemoveRequest,

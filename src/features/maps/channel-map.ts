@@ -5,7 +5,6 @@ import type {
   MapPublishRequest,
   MapRemoveRequest,
   MapStateQuery,
-  MapSuppression,
 } from "./map-call.ts";
 import { limits } from "../../limits.ts";
 import { MapExpiry } from "./map-expiry.ts";
@@ -13,13 +12,21 @@ import { type MapPage, pageRows, readPage } from "./map-page.ts";
 import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
 import { SharedPages } from "./shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";
-import type { MapCounts } from "../../channel/channel-setup.ts";
 import type { History } from "../../channel/history.ts";
 import type { HistoryEntry } from "../../channel/history-table.ts";
 import { liveChange, publicationOf } from "./map-publication.ts";
 import type { MapStore } from "./map-store.ts";
 import { recoverPage, type Recovery } from "../../channel/recovery.ts";
 import type { PublicationStore } from "../../channel/publication-store.ts";
+import type {
+  MapChannel,
+  ChangeFailure,
+  MapChangeOutcome,
+  MapPageOutcome,
+  MapStatePage,
+  MapStateOutcome,
+} from "./map-outcomes.ts";
+import type { Changer } from "../../channel/publication-request.ts";
 
 /**
  * The keys and values of a channel that is a map (section Z). A change is a publication of the channel: it gets the next
@@ -413,66 +420,6 @@ export class ChannelMap {
     };
   }
 }
-
-/** The channel of a map, as the map sees it. */
-export interface MapChannel {
-  readonly mapCounts: MapCounts | undefined;
-  /** Whether the channel has subscribers, here or on gateways. */
-  readonly isHeld: boolean;
-  /** The top, of a new stream if there is none. */
-  position(nowMs: number): StreamPosition | undefined;
-  /** Collects a change that was stored. */
-  published(
-    publication: Publication,
-    entry: HistoryEntry,
-    position: StreamPosition,
-    by: Changer,
-  ): void;
-  /** Begins a new stream, with a new epoch, and tells the subscribers (rule Z5). */
-  restart(nowMs: number): void;
-}
-
-/** The author and the time of a change. */
-export interface Changer {
-  /** Undefined for a backend. */
-  readonly info: ClientInfo | undefined;
-  /** The name of the backend's API key; "" if it isn't known. */
-  readonly apiKey: string;
-  readonly nowMs: number;
-}
-
-/** Nothing was done: the map is full, or the same change may succeed a little later (rule I4). */
-type ChangeFailure = "full" | "too-many-keys";
-
-/** The outcome of {@link ChannelMap.change}. */
-export type MapChangeOutcome =
-  | { readonly outcome: "changed"; readonly position: StreamPosition }
-  | {
-      readonly outcome: "suppressed";
-      readonly reason: MapSuppression;
-      /** Of the first change if an idempotency key was repeated; otherwise the top. */
-      readonly position: StreamPosition;
-      /** Of the key's last change; 0 if the map hasn't the key. */
-      readonly currentOffset: number;
-    }
-  | { readonly outcome: ChangeFailure };
-
-/** The outcome of {@link ChannelMap.page}, as the relay replies it; unrecoverable: the epoch is another one. */
-export type MapPageOutcome =
-  | MapStatePage
-  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
-
-interface MapStatePage {
-  readonly outcome: "map_state";
-  readonly publications: readonly Publication[];
-  readonly cursor: string;
-  readonly position: StreamPosition;
-}
-
-/** The outcome of {@link ChannelMap.readState}. */
-export type MapStateOutcome =
-  | (MapPage & { readonly outcome: "state"; readonly position: StreamPosition })
-  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
 
 /** Whether a position is of the same stream as the top; a position without an epoch is. */
 function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {

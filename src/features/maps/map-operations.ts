@@ -2,7 +2,7 @@ import type { MapOperation, MapPageReply } from "../../contract/channel-call.ts"
 import { limits } from "../../limits.ts";
 import type { Publication } from "../../protocol/publication.ts";
 import type { Channel } from "../../channel/channel.ts";
-import type { MapChangeOutcome, MapPageOutcome } from "./channel-map.ts";
+import type { MapChangeOutcome, MapPageOutcome } from "./map-outcomes.ts";
 import type { HistoryOutcome } from "../../channel/history.ts";
 
 /**

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import type { MapPageOutcome } from "../../../src/features/maps/channel-map.ts";
+import type { MapPageOutcome } from "../../../src/features/maps/map-outcomes.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { changesOf, openMap, set, stateOf, unset } from "../../contract/open-map.ts";
 import { openChannel, positioned, publishing, withHistory } from "../../contract/open-channel.ts";

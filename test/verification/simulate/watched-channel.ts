@@ -15,7 +15,7 @@ import { modelledMap } from "./map-model.ts";
 import type { Model } from "./model.ts";
 import { MapWatch } from "./watched-map.ts";
 import type { HistoryEntry } from "../../../src/channel/history-table.ts";
-import type { Changer } from "../../../src/features/maps/channel-map.ts";
+import type { Changer } from "../../../src/channel/publication-request.ts";
 import { textOf } from "../../support/text-of.ts";
 
 /** The host that watches a channel. */
