@@ -5,7 +5,7 @@ import { mapLimits } from "./features/maps/limits.ts";
 import { metricsLimits } from "./features/metrics/limits.ts";
 import { pollLimits } from "./features/shared-polls/limits.ts";
 import { sessionLimits } from "./session-limits.ts";
-import { trailLimits } from "./trail-limits.ts";
+import { trailLimits } from "./features/why/limits.ts";
 import { userLimits } from "./features/users/limits.ts";
 
 /**

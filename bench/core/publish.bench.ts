@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FrameTrail } from "../../src/hub/frame-trail.ts";
+import { FrameTrail } from "../../src/features/why/frame-trail.ts";
 import { limits } from "../../src/limits.ts";
 import { openChannel, publishing } from "../../test/contract/open-channel.ts";
 import { NodeSql } from "../../test/support/node-sql.ts";

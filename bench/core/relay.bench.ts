@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { RelayBatch } from "../../src/contract/relay-batch.ts";
-import { BatchTrail } from "../../src/gateway/batch-trail.ts";
+import { BatchTrail } from "../../src/features/why/batch-trail.ts";
 import { Follower } from "../../src/gateway/follower.ts";
 import { SubscriptionMemory } from "../../src/gateway/memory.ts";
-import { FrameTrail } from "../../src/hub/frame-trail.ts";
+import { FrameTrail } from "../../src/features/why/frame-trail.ts";
 import { limits } from "../../src/limits.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
-import { ClientTrail } from "../../src/session/client-trail.ts";
+import { ClientTrail } from "../../src/features/why/client-trail.ts";
 import { Subscription } from "../../src/session/subscription.ts";
 import { configured } from "../../test/support/configured.ts";
 import { payload } from "./payload.ts";

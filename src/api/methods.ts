@@ -18,7 +18,7 @@ import { questionMethods } from "./question.ts";
 import { readMethods } from "./read.ts";
 import { type ApiMethod, objectOf, parseSelection, parseShape, textField } from "./shape.ts";
 import { statusMethods } from "../features/users/status-methods.ts";
-import { whyMethods } from "./why.ts";
+import { whyMethods } from "../features/why/methods.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
 export const missingProMethods = [

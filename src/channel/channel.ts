@@ -11,7 +11,7 @@ import { Relay } from "./relay.ts";
 import { History, type HistoryOutcome, type HistoryRange } from "./history.ts";
 import type { PresenceTeller } from "../features/presence/presence-teller.ts";
 import { Idempotency } from "./idempotency.ts";
-import { PublicationTrail } from "./publication-trail.ts";
+import { PublicationTrail } from "../features/why/publication-trail.ts";
 import { type Changer, livePublication } from "./publication-request.ts";
 import {
   dropOtherKinds,

@@ -1,6 +1,6 @@
 import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
 import { limits } from "../limits.ts";
-import { CallTrail } from "./call-trail.ts";
+import { CallTrail } from "../features/why/call-trail.ts";
 
 /**
  * How far one gateway is, from the channel's side: the next entry, the call in flight, and the wait after failed calls.

@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
-import type { GatewayProgress } from "../contract/trail.ts";
+import type { GatewayProgress } from "../features/why/trail.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import {
   type Delivery,

@@ -1,4 +1,4 @@
-import type { KeptRefusal } from "./object-state.ts";
+import type { KeptRefusal } from "./kept-refusal.ts";
 
 /**
  * A report of an object, or of an isolate of the edge, to an object that collects metrics (docs/metrics.md). During a

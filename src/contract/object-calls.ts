@@ -37,8 +37,8 @@ import type {
   MetricsReport,
   RefusalsQuery,
 } from "./metrics-report.ts";
-import type { ObjectState, StateQuery } from "./object-state.ts";
-import type { TrailAnswer, TrailQuery } from "./trail.ts";
+import type { ObjectState, StateQuery } from "../features/why/object-state.ts";
+import type { TrailAnswer, TrailQuery } from "../features/why/trail.ts";
 import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "../features/users/user-status.ts";
 
 /**

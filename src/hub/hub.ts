@@ -4,7 +4,7 @@ import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
 import { BatchFrames } from "./batch-frames.ts";
 import { FrameOnItsWay } from "./frame-on-its-way.ts";
-import type { FrameTrail } from "./frame-trail.ts";
+import type { FrameTrail } from "../features/why/frame-trail.ts";
 import { SmallSet } from "./small-set.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 

@@ -11,7 +11,7 @@ import type {
   PresenceToldReply,
 } from "../features/presence/presence-call.ts";
 import { executeAll } from "../api/execute.ts";
-import { channelState, ownSubscribers, toldByChannel } from "../session/told-by-channel.ts";
+import { channelState, ownSubscribers, toldByChannel } from "../features/why/told-by-channel.ts";
 import { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
 import { CommitSharing } from "../channel/commit-sharing.ts";
@@ -51,7 +51,7 @@ import { answerOrFailure } from "./object-call.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
 import type { NewPart, ObjectBounds, ChannelsPart, PartedChannelObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
-import { type KindTold, ObjectTrail } from "./object-trail.ts";
+import { type KindTold, ObjectTrail } from "../features/why/object-trail.ts";
 import { elapsed } from "../moment.ts";
 
 /**

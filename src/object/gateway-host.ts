@@ -1,9 +1,9 @@
-import { BatchTrail } from "../gateway/batch-trail.ts";
+import { BatchTrail } from "../features/why/batch-trail.ts";
 import type { GatheredPresence } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
 import { Gateway, type GatewayPorts } from "../gateway/gateway.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import { subscribersHere, toldByGateway } from "../gateway/told-by-gateway.ts";
+import { subscribersHere, toldByGateway } from "../features/why/told-by-gateway.ts";
 import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
 import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../contract/listing.ts";
@@ -20,7 +20,7 @@ import { gatewayParts } from "../features/index.ts";
 import type { ObjectBounds, PartedGateway, NewPart } from "./part.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
 import type { Platform } from "./platform.ts";
-import { type KindTold, ObjectTrail } from "./object-trail.ts";
+import { type KindTold, ObjectTrail } from "../features/why/object-trail.ts";
 
 /**
  * A gateway's object: holds sockets with many channels each, and passes on to them the entries that the channels'

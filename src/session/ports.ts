@@ -5,7 +5,7 @@
 import { type DisconnectCode, type UnsubscribeCode, errorCodes } from "../protocol/codes.ts";
 import type { ObservedSession, SessionCounts, SessionObserver } from "./observer.ts";
 import type { Reply } from "../protocol/reply.ts";
-import type { ClientTrail } from "./client-trail.ts";
+import type { ClientTrail } from "../features/why/client-trail.ts";
 import {
   type Changes,
   type Decision,

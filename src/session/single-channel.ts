@@ -7,7 +7,7 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Channels, SubscribeReply, SubscriptionPart } from "./channels.ts";
-import type { ClientTrail } from "./client-trail.ts";
+import type { ClientTrail } from "../features/why/client-trail.ts";
 import { leavesKey } from "../features/maps/map-commands.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";

@@ -2,7 +2,7 @@ import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import type { ChannelCounts } from "../../src/channel/channel-setup.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
 import type { PresenceTeller } from "../../src/features/presence/presence-teller.ts";
-import type { FrameTrail } from "../../src/hub/frame-trail.ts";
+import type { FrameTrail } from "../../src/features/why/frame-trail.ts";
 import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
 import { type JsonText, parseJsonText } from "../../src/protocol/json/text.ts";

@@ -17,7 +17,7 @@ import { limits } from "../../src/limits.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
 import { answerInTime } from "../platform/object-call.ts";
-import { askInspect, askWhy } from "./inspect.ts";
+import { askInspect, askWhy } from "./why.ts";
 
 /**
  * Asks the objects that know the answer to a backend's question.

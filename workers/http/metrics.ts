@@ -1,7 +1,7 @@
 /** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import { RefusalTrail } from "../../src/access/refusal-trail.ts";
+import { LastRefusals } from "../../src/access/last-refusals.ts";
 import type {
   CarriedReport,
   CollectedMetrics,
@@ -80,14 +80,14 @@ let isReportDue = false;
 
 interface IsolateMetrics {
   readonly counts: Counts;
-  readonly refusals: RefusalTrail;
+  readonly refusals: LastRefusals;
   readonly carried: CarriedGauges;
 }
 
 function newIsolate(): IsolateMetrics {
   return {
     counts: new Counts(),
-    refusals: new RefusalTrail(limits.metricsRefusalsMax),
+    refusals: new LastRefusals(limits.metricsRefusalsMax),
     carried: new CarriedGauges(),
   };
 }

@@ -3,7 +3,7 @@ import type { Config } from "../../src/config/config.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import { keepaliveHeader } from "../../src/contract/keepalive.ts";
 import type { SessionCalls } from "../../src/contract/object-calls.ts";
-import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
+import type { ObjectState, StateQuery } from "../../src/features/why/object-state.ts";
 import type { Accepted } from "../../src/object/client-sockets.ts";
 import type { Thrown } from "../../src/object/commit-queue.ts";
 import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";

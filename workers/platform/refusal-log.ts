@@ -1,5 +1,5 @@
 import type { Refusal } from "../../src/access/refusal.ts";
-import { bounded } from "../../src/access/refusal-trail.ts";
+import { bounded } from "../../src/access/last-refusals.ts";
 import { limits } from "../../src/limits.ts";
 
 /**

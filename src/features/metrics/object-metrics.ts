@@ -1,5 +1,5 @@
 import type { Refusal } from "../../access/refusal.ts";
-import { RefusalTrail } from "../../access/refusal-trail.ts";
+import { LastRefusals } from "../../access/last-refusals.ts";
 import type { CarriedReport, GaugeValue, MetricsReport } from "../../contract/metrics-report.ts";
 import { limits } from "../../limits.ts";
 import { type CounterName, seriesOf } from "./catalogue.ts";
@@ -23,7 +23,7 @@ export class ObjectMetrics implements ObjectPart {
   readonly #object: PartHost;
   readonly #reporter: MetricsReporter;
   /** Since the last report. */
-  readonly #refusals = new RefusalTrail(limits.metricsRefusalsMax);
+  readonly #refusals = new LastRefusals(limits.metricsRefusalsMax);
   /** The gauges of other objects, for the next report. */
   readonly #carried = new CarriedGauges();
   /** The gauges as they were last handed on, and when, ms since 1970. */

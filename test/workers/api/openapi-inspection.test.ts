@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
-import { encodeInspectedChannel } from "../../../src/api/inspect-answer.ts";
-import { encodeWhy } from "../../../src/api/why-answer.ts";
-import type { ObjectState, SubscriberCounts } from "../../../src/contract/object-state.ts";
-import type { GatewayProgress, TrailAnswer } from "../../../src/contract/trail.ts";
+import { encodeInspectedChannel } from "../../../src/features/why/inspect-answer.ts";
+import { encodeWhy } from "../../../src/features/why/why-answer.ts";
+import type { ObjectState, SubscriberCounts } from "../../../src/features/why/object-state.ts";
+import type { GatewayProgress, TrailAnswer } from "../../../src/features/why/trail.ts";
 import { encodeEvent } from "../../../src/features/events/event.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { call, post, publish } from "../support/api-request.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
-import type { TrailAnswer } from "../../../src/contract/trail.ts";
+import type { TrailAnswer } from "../../../src/features/why/trail.ts";
 import { limits } from "../../../src/limits.ts";
 import type { ChannelObject } from "../../../workers/objects/channel-object.ts";
 import { call, post, publish } from "../support/api-request.ts";

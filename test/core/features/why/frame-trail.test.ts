@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { FrameTrail } from "../../../src/hub/frame-trail.ts";
-import { Hub } from "../../../src/hub/hub.ts";
-import { RowRing } from "../../../src/hub/row-ring.ts";
-import { limits } from "../../../src/limits.ts";
-import type { Tags } from "../../../src/protocol/publication.ts";
-import { tagsFilter } from "../../../src/protocol/tags-filter.ts";
-import { publishing } from "../../contract/open-channel.ts";
-import { recordingSubscribers, RecordingSubscriber } from "./recording-subscriber.ts";
+import { FrameTrail } from "../../../../src/features/why/frame-trail.ts";
+import { Hub } from "../../../../src/hub/hub.ts";
+import { RowRing } from "../../../../src/features/why/row-ring.ts";
+import { limits } from "../../../../src/limits.ts";
+import type { Tags } from "../../../../src/protocol/publication.ts";
+import { tagsFilter } from "../../../../src/protocol/tags-filter.ts";
+import { publishing } from "../../../contract/open-channel.ts";
+import { recordingSubscribers, RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 
 describe("a ring of rows", () => {
   it("[Y9] [B1] keeps the newest rows, exactly as many as it may", () => {

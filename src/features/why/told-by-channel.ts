@@ -1,9 +1,9 @@
 /** What a channel's own object tells of the way of a publication, and of itself (rules Y1 and Y4). */
-import type { Channel } from "../channel/channel.ts";
-import type { ChannelState, SubscriberCounts } from "../contract/object-state.ts";
-import type { KnownPublication, TrailAnswer } from "../contract/trail.ts";
-import type { StoredPublication } from "../channel/history-table.ts";
-import type { Tags } from "../protocol/publication.ts";
+import type { Channel } from "../../channel/channel.ts";
+import type { ChannelState, SubscriberCounts } from "./object-state.ts";
+import type { KnownPublication, TrailAnswer } from "./trail.ts";
+import type { StoredPublication } from "../../channel/history-table.ts";
+import type { Tags } from "../../protocol/publication.ts";
 import { countSubscribers, type OpenConnection } from "./inspection.ts";
 
 /** What the channel knows of the publication at an offset, from memory or else from the history. */

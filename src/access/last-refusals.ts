@@ -2,7 +2,7 @@ import type { Refusal } from "./refusal.ts";
 import { limits } from "../limits.ts";
 
 /** The last refusals of one object or isolate, in memory (rule Y5). Equal ones that follow each other are counted. */
-export class RefusalTrail {
+export class LastRefusals {
   /** Oldest first. */
   #kept: RememberedRefusal[] = [];
   #characters = 0;

@@ -6,9 +6,9 @@ import type {
   SentFrame,
   SubscriptionNote,
   TracedConnection,
-} from "../contract/trail.ts";
-import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import type { WhyQuestion } from "./command.ts";
+} from "./trail.ts";
+import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
+import type { WhyQuestion } from "../../api/command.ts";
 import {
   noteOnNobody,
   type Passage,
@@ -16,7 +16,7 @@ import {
   type Verdict,
   verdictOn,
   verdictOnClosed,
-} from "./why-verdict.ts";
+} from "./verdict.ts";
 
 /** The answers of the objects that were asked for the way of a publication. */
 export interface AskedObjects {

@@ -1,6 +1,6 @@
-import { parseNodeName } from "../contract/object-names.ts";
-import { limits } from "../limits.ts";
-import { type Entry, type ParsedEntry, type Question, refusedRequest } from "./command.ts";
+import { parseNodeName } from "../../contract/object-names.ts";
+import { limits } from "../../limits.ts";
+import { type Entry, type ParsedEntry, type Question, refusedRequest } from "../../api/command.ts";
 import {
   checkAllChannels,
   checkChannel,
@@ -11,7 +11,7 @@ import {
   type Shaped,
   textField,
   uint32Field,
-} from "./shape.ts";
+} from "../../api/shape.ts";
 
 /**
  * The methods that ask why a publication didn't reach a client, and how a channel or an object is

@@ -1,4 +1,5 @@
-import type { StreamPosition } from "../protocol/publication.ts";
+import type { KeptRefusal } from "../../contract/kept-refusal.ts";
+import type { StreamPosition } from "../../protocol/publication.ts";
 import type { ClosedConnection, GatewayProgress } from "./trail.ts";
 
 /**
@@ -106,19 +107,4 @@ export interface ChannelState {
   /** Whether a commit is under way, and what waits for it, in bytes. */
   readonly isCommitting: boolean;
   readonly waitingBytes: number;
-}
-
-/** A refusal that an object remembers (docs/logs.md). Its texts are bounded as in the log. */
-export interface KeptRefusal {
-  /** When it last happened, ms since 1970, and how often in a row. */
-  readonly atMs: number;
-  readonly count: number;
-  readonly refused: string;
-  readonly rule: string;
-  readonly reason: string;
-  readonly code?: number;
-  readonly user?: string;
-  readonly channel?: string;
-  /** The name of the backend's key, which only the edge knows. */
-  readonly key?: string;
 }

@@ -1,10 +1,10 @@
 /** What a gateway tells of the way of a publication, and of one channel (rules Y1 and Y4). */
-import type { SubscriberCounts } from "../contract/object-state.ts";
-import type { TrailAnswer, TrailQuery } from "../contract/trail.ts";
-import type { Tags } from "../protocol/publication.ts";
-import { countSubscribers, type OpenConnection } from "../session/inspection.ts";
+import type { SubscriberCounts } from "./object-state.ts";
+import type { TrailAnswer, TrailQuery } from "./trail.ts";
+import type { Tags } from "../../protocol/publication.ts";
+import { countSubscribers, type OpenConnection } from "./inspection.ts";
 import type { BatchTrail } from "./batch-trail.ts";
-import type { Gateway } from "./gateway.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
 
 /** How far the gateway is with the channel, and when it took the publication. */
 export function toldByGateway(

@@ -1,4 +1,4 @@
-import type { EventCount } from "../contract/object-state.ts";
+import type { EventCount } from "./object-state.ts";
 
 /**
  * How often an object had something to do, by kind, since it woke and in its last hour (rule Y4). The hour is counted in

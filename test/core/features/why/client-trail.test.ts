@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
-import { ClientTrail } from "../../../../src/session/client-trail.ts";
+import { ClientTrail } from "../../../../src/features/why/client-trail.ts";
 import type { SubscribeOptions } from "../../../../src/channel/channel.ts";
 
 const options: SubscribeOptions = { positioned: true, mode: "stream", orFail: false };

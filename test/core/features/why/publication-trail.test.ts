@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { CallTrail } from "../../../src/channel/call-trail.ts";
-import { PublicationTrail } from "../../../src/channel/publication-trail.ts";
-import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
-import { limits } from "../../../src/limits.ts";
-import { addPublications, at, onlyDelivery, openRelay } from "./relay/relay-fixture.ts";
+import { CallTrail } from "../../../../src/features/why/call-trail.ts";
+import { PublicationTrail } from "../../../../src/features/why/publication-trail.ts";
+import type { RelayBatch } from "../../../../src/contract/relay-batch.ts";
+import { limits } from "../../../../src/limits.ts";
+import { addPublications, at, onlyDelivery, openRelay } from "../../channel/relay/relay-fixture.ts";
 
 describe("the trail of a channel's publications", () => {
   it("[Y1] tells when each came and was committed, and who published it", () => {

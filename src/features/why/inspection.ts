@@ -2,18 +2,14 @@
  * What an object tells of its connections when a backend asks why something didn't arrive, or how the object is (rules Y2
  * and Y4). Everything is counted when it is asked for.
  */
-import type {
-  BehindConnection,
-  ConnectionCounts,
-  SubscriberCounts,
-} from "../contract/object-state.ts";
-import type { TrailAnswer, TracedConnection, TrailQuery } from "../contract/trail.ts";
-import { limits } from "../limits.ts";
-import type { Tags } from "../protocol/publication.ts";
+import type { BehindConnection, ConnectionCounts, SubscriberCounts } from "./object-state.ts";
+import type { TrailAnswer, TracedConnection, TrailQuery } from "./trail.ts";
+import { limits } from "../../limits.ts";
+import type { Tags } from "../../protocol/publication.ts";
 import { type ClientTrail, isAsked } from "./client-trail.ts";
-import { protocolOf, transportOf } from "./transport-name.ts";
-import type { CommandSession } from "./ports.ts";
-import type { Subscription } from "./subscription.ts";
+import { protocolOf, transportOf } from "../../session/transport-name.ts";
+import type { CommandSession } from "../../session/ports.ts";
+import type { Subscription } from "../../session/subscription.ts";
 
 /** A connection of the object, with the bytes that its client has been sent and hasn't taken. */
 export interface OpenConnection {

@@ -1,5 +1,5 @@
-import type { SentFrame } from "../contract/trail.ts";
-import type { BatchFrames } from "./batch-frames.ts";
+import type { SentFrame } from "./trail.ts";
+import type { BatchFrames } from "../../hub/batch-frames.ts";
 import { RowRing } from "./row-ring.ts";
 
 /**

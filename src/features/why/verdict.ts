@@ -1,5 +1,5 @@
-import { gatewayNode } from "../contract/object-names.ts";
-import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
+import { gatewayNode } from "../../contract/object-names.ts";
+import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
 import type {
   ChannelTrail,
   ClosedConnection,
@@ -7,7 +7,7 @@ import type {
   TrailAnswer,
   SubscriptionNote,
   TracedConnection,
-} from "../contract/trail.ts";
+} from "./trail.ts";
 
 /** The outcome of a publication for one connection, in a word and in a sentence (rule Y3). */
 export interface Verdict {

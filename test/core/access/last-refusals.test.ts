@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { RefusalTrail } from "../../../src/access/refusal-trail.ts";
+import { LastRefusals } from "../../../src/access/last-refusals.ts";
 import { limits } from "../../../src/limits.ts";
 
 const refusal = (reason: string) => ({ refused: "subscribe", rule: "A1", reason, code: 103 });
 
 describe("the trail of an object's refusals", () => {
   it("[Y5] tells the last ones, newest first, and counts equal ones that follow each other", () => {
-    const trail = new RefusalTrail();
+    const trail = new LastRefusals();
     trail.note({ ...refusal("one"), user: "ada", channel: "room" }, 1);
     trail.note(refusal("two"), 2);
     trail.note(refusal("two"), 3);
@@ -18,7 +18,7 @@ describe("the trail of an object's refusals", () => {
   });
 
   it("[Y5] bounds each text", () => {
-    const trail = new RefusalTrail();
+    const trail = new LastRefusals();
     const text = "x".repeat(limits.refusalTextMax + 1);
     trail.note({ ...refusal(text), user: text, channel: text, key: text }, 1);
     const [told] = trail.last(1);
@@ -29,7 +29,7 @@ describe("the trail of an object's refusals", () => {
   });
 
   it("[Y5] [B1] remembers the last thousand", () => {
-    const trail = new RefusalTrail();
+    const trail = new LastRefusals();
     const { trailRefusalsMax: most } = limits;
     for (let count = 1; count <= 3 * most; count++) trail.note(refusal(`${count}`), count);
     const told = trail.last(most + 1);
@@ -38,7 +38,7 @@ describe("the trail of an object's refusals", () => {
   });
 
   it("[Y5] [B1] remembers fewer if their texts are long", () => {
-    const trail = new RefusalTrail();
+    const trail = new LastRefusals();
     for (let count = 1; count <= 2_000; count++)
       trail.note({ ...refusal(`${count} ${"x".repeat(240)}`), user: "u".repeat(200) }, count);
     const told = trail.last(1_000);

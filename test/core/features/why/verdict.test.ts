@@ -4,13 +4,13 @@ import {
   type Passage,
   verdictOn,
   verdictOnClosed,
-} from "../../../src/api/why-verdict.ts";
+} from "../../../../src/features/why/verdict.ts";
 import type {
   ClosedConnection,
   TrailAnswer,
   SubscriptionNote,
   TracedConnection,
-} from "../../../src/contract/trail.ts";
+} from "../../../../src/features/why/trail.ts";
 
 const publishedAtMs = 1_000_000;
 const frame = {

@@ -5,8 +5,8 @@ import {
   encodeInspectedEdge,
   encodeInspectedObject,
   type InspectedGateway,
-} from "../../src/api/inspect-answer.ts";
-import { type AskedObjects, encodeWhy } from "../../src/api/why-answer.ts";
+} from "../../src/features/why/inspect-answer.ts";
+import { type AskedObjects, encodeWhy } from "../../src/features/why/why-answer.ts";
 import type { Config } from "../../src/config/config.ts";
 import { userKey } from "../../src/contract/identity-key.ts";
 import {
@@ -16,7 +16,7 @@ import {
   nodeOfClient,
   parseNodeName,
 } from "../../src/contract/object-names.ts";
-import type { TrailQuery } from "../../src/contract/trail.ts";
+import type { TrailQuery } from "../../src/features/why/trail.ts";
 import { edgeNode } from "../../src/contract/metrics-report.ts";
 import { version } from "../../src/version.ts";
 import { limits } from "../../src/limits.ts";

@@ -1,8 +1,8 @@
-import type { RelayBatch } from "../contract/relay-batch.ts";
-import type { TakenPublication } from "../contract/trail.ts";
-import type { Clock } from "../hub/frame-trail.ts";
-import { RowRing } from "../hub/row-ring.ts";
-import { limits } from "../limits.ts";
+import type { RelayBatch } from "../../contract/relay-batch.ts";
+import type { TakenPublication } from "./trail.ts";
+import type { Clock } from "./frame-trail.ts";
+import { RowRing } from "./row-ring.ts";
+import { limits } from "../../limits.ts";
 
 /**
  * The last publications with offsets that a gateway took, of all its channels, in memory: by a call of the channel's

@@ -1,14 +1,14 @@
+import type { KeptRefusal } from "../../contract/kept-refusal.ts";
 import type {
   ChannelState,
   ConnectionCounts,
-  KeptRefusal,
   ObjectState,
   SubscriberCounts,
-} from "../contract/object-state.ts";
-import { type CollectedRefusal, edgeNode } from "../contract/metrics-report.ts";
-import type { ClosedConnection, GatewayProgress } from "../contract/trail.ts";
-import { gatewayNode } from "../contract/object-names.ts";
-import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
+} from "./object-state.ts";
+import { type CollectedRefusal, edgeNode } from "../../contract/metrics-report.ts";
+import type { ClosedConnection, GatewayProgress } from "./trail.ts";
+import { gatewayNode } from "../../contract/object-names.ts";
+import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 
 /** A gateway of the answer to `inspect`; `state` is undefined if it didn't answer. */
 export interface InspectedGateway {

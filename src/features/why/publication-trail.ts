@@ -1,7 +1,7 @@
-import { limits } from "../limits.ts";
-import { RowRing } from "../hub/row-ring.ts";
-import type { ClientInfo } from "../protocol/publication.ts";
-import type { KnownPublication, Publisher } from "../contract/trail.ts";
+import { limits } from "../../limits.ts";
+import { RowRing } from "./row-ring.ts";
+import type { ClientInfo } from "../../protocol/publication.ts";
+import type { KnownPublication, Publisher } from "./trail.ts";
 
 /**
  * The last publications of one channel that have an offset, in memory: when each came and was committed, and who

@@ -1,7 +1,7 @@
-import type { GatewayTold } from "../contract/trail.ts";
-import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
-import { RowRing } from "../hub/row-ring.ts";
-import { limits } from "../limits.ts";
+import type { GatewayTold } from "./trail.ts";
+import type { RelayBatch, RelayBatchReply } from "../../contract/relay-batch.ts";
+import { RowRing } from "./row-ring.ts";
+import { limits } from "../../limits.ts";
 
 /** The last calls of a channel's object to one gateway, in memory (rule Y1). One call is in flight at a time. */
 export class CallTrail {

@@ -1,4 +1,4 @@
-import type { StreamPosition, Tags } from "../protocol/publication.ts";
+import type { StreamPosition, Tags } from "../../protocol/publication.ts";
 
 /**
  * What objects report of the way of one publication (rules Y1 to Y3): the edge asks the channel's object, then the gateways

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { TrailQuery } from "../../../../src/contract/trail.ts";
+import type { TrailQuery } from "../../../../src/features/why/trail.ts";
 import { limits } from "../../../../src/limits.ts";
-import { ClientTrail } from "../../../../src/session/client-trail.ts";
+import { ClientTrail } from "../../../../src/features/why/client-trail.ts";
 import {
   countBacklogs,
   countConnections,
   countSubscribers,
   type OpenConnection,
   traceConnections,
-} from "../../../../src/session/inspection.ts";
-import { ChannelFixture } from "../channel-fixture.ts";
+} from "../../../../src/features/why/inspection.ts";
+import { ChannelFixture } from "../../session/channel-fixture.ts";
 
 const query: TrailQuery = { channel: "room", offset: 1, user: "ada" };
 const newTrail = () => new ClientTrail({ nowMs: () => 7 });

@@ -1,19 +1,19 @@
-import type { Refusal } from "../access/refusal.ts";
-import { RefusalTrail } from "../access/refusal-trail.ts";
-import type { ObjectState, StateQuery } from "../contract/object-state.ts";
-import type { TrailAnswer, TrailQuery } from "../contract/trail.ts";
-import { FrameTrail } from "../hub/frame-trail.ts";
-import type { Tags } from "../protocol/publication.ts";
-import { ClientTrail } from "../session/client-trail.ts";
+import type { Refusal } from "../../access/refusal.ts";
+import { LastRefusals } from "../../access/last-refusals.ts";
+import type { ObjectState, StateQuery } from "./object-state.ts";
+import type { TrailAnswer, TrailQuery } from "./trail.ts";
+import { FrameTrail } from "./frame-trail.ts";
+import type { Tags } from "../../protocol/publication.ts";
+import { ClientTrail } from "./client-trail.ts";
 import {
   countBacklogs,
   countConnections,
   type OpenConnection,
   traceConnections,
-} from "../session/inspection.ts";
-import { version } from "../version.ts";
+} from "./inspection.ts";
+import { version } from "../../version.ts";
 import { EventCounts, type EventKind } from "./event-counts.ts";
-import type { Platform } from "./platform.ts";
+import type { Platform } from "../../object/platform.ts";
 
 /**
  * What an object of either kind remembers for those who ask why something didn't arrive (rules Y1, Y2, Y4 and Y5), and
@@ -24,7 +24,7 @@ export class ObjectTrail {
   readonly clients: ClientTrail;
   readonly #platform: Pick<Platform, "nowMs" | "readAlarm" | "storedBytes">;
   readonly #events = new EventCounts();
-  readonly #refusals = new RefusalTrail();
+  readonly #refusals = new LastRefusals();
   readonly #awakeSinceMs: number;
 
   /** @param framesMax how many frames are remembered */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
-import { BatchTrail } from "../../../src/gateway/batch-trail.ts";
-import { limits } from "../../../src/limits.ts";
-import { publishing } from "../../contract/open-channel.ts";
+import type { RelayBatch } from "../../../../src/contract/relay-batch.ts";
+import { BatchTrail } from "../../../../src/features/why/batch-trail.ts";
+import { limits } from "../../../../src/limits.ts";
+import { publishing } from "../../../contract/open-channel.ts";
 
 function batch(channel: string, ...offsets: readonly number[]): RelayBatch {
   const entries = offsets.map((offset) => ({

@@ -1,8 +1,8 @@
-import type { ClosedConnection, SubscriptionNote } from "../contract/trail.ts";
-import type { Clock } from "../hub/frame-trail.ts";
-import { limits } from "../limits.ts";
-import type { FailedReply } from "../contract/channel-call.ts";
-import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
+import type { ClosedConnection, SubscriptionNote } from "./trail.ts";
+import type { Clock } from "./frame-trail.ts";
+import { limits } from "../../limits.ts";
+import type { FailedReply } from "../../contract/channel-call.ts";
+import type { SubscribeOptions, SubscribeOutcome } from "../../channel/channel.ts";
 
 /**
  * The last subscriptions that began or ended on the connections of one object, and the last connections that ended, in
