@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { FrameTrail } from "../../src/features/why/frame-trail.ts";
+import { PublicationTrail } from "../../src/features/why/publication-trail.ts";
 import { limits } from "../../src/limits.ts";
 import { openChannel, publishing } from "../../test/contract/open-channel.ts";
 import { NodeSql } from "../../test/support/node-sql.ts";
@@ -12,14 +13,19 @@ const options = { historySize: 1_000, historyTtlMs: 3_600_000 };
 /** Publishes into a channel with so many subscribers, each time at a later moment, so that nothing is collected. */
 function publisher(subscriberCount: number, historySize = options.historySize): () => void {
   const frames = new FrameTrail({ nowMs: () => Date.now() }, limits.trailFramesMax);
-  const channel = openChannel(new NodeSql(), { options: { ...options, historySize }, frames });
+  const publications = new PublicationTrail();
+  const channel = openChannel(new NodeSql(), {
+    options: { ...options, historySize },
+    frames,
+    publications,
+  });
   for (let count = 0; count < subscriberCount; count++) channel.hub.add(new DroppingSubscriber());
   const request = publishing(payload);
   let nowMs = 0;
   return () => {
     nowMs += 1_000;
     channel.publish(request, undefined, nowMs);
-    channel.trail.committed(nowMs);
+    publications.committed(nowMs);
     sendAll(channel.hub);
   };
 }

@@ -3,10 +3,7 @@ import type { RelayBatch } from "../../src/contract/relay-batch.ts";
 import { BatchTrail } from "../../src/features/why/batch-trail.ts";
 import { Follower } from "../../src/gateway/follower.ts";
 import { SubscriptionMemory } from "../../src/gateway/memory.ts";
-import { FrameTrail } from "../../src/features/why/frame-trail.ts";
-import { limits } from "../../src/limits.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
-import { ClientTrail } from "../../src/features/why/client-trail.ts";
 import { Subscription } from "../../src/session/subscription.ts";
 import { configured } from "../../test/support/configured.ts";
 import { payload } from "./payload.ts";
@@ -44,11 +41,7 @@ function followed(subscriberCount: number): Follower {
       }
     },
     changed: () => undefined,
-    trail: {
-      batches: new BatchTrail(clock),
-      frames: new FrameTrail(clock, limits.trailGatewayFramesMax),
-      clients: new ClientTrail(clock),
-    },
+    batches: new BatchTrail(clock),
   });
   const flags = { present: false, announced: false, hearsJoinLeave: false };
   const granted = { channel: "news", expireAtSeconds: 0, ...flags };

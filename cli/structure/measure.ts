@@ -23,12 +23,12 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     { name: "names of types defined twice", max: 0, places: definedTwice(files) },
     {
       name: "imports of the kernel into features",
-      max: 126,
+      max: 97,
       places: intoFeatures.map(([path, imported]) => `${path} ${imported}`),
     },
     {
       name: "files of the kernel that import features",
-      max: 46,
+      max: 35,
       places: [...new Set(intoFeatures.map(([path]) => path))],
     },
     {
@@ -40,7 +40,7 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     },
     {
       name: `folders of more than ${folderFilesMax} files`,
-      max: 1,
+      max: 0,
       places: crowded(files.map(({ path }) => path)),
     },
   ];

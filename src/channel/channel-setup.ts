@@ -1,7 +1,8 @@
 import type { ChannelConfig, ChannelOptions, ClientConfig } from "../config/config.ts";
 import type { HubSetup } from "../hub/hub.ts";
+import type { RelaySetup } from "./relay.ts";
 import type { Sql } from "../sql.ts";
-import type { Publication, StreamPosition } from "../protocol/publication.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { ChannelParts } from "./channel-part.ts";
 import {
   type PresenceChannel,
@@ -12,7 +13,8 @@ import { PresenceTeller } from "../features/presence/presence-teller.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
 /** The ports and the configuration of a channel. */
-export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
+export interface ChannelSetup
+  extends Pick<HubSetup, "fanOut" | "frames">, Pick<RelaySetup, "calls"> {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly client: ClientConfig;
@@ -37,6 +39,8 @@ export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
     position: StreamPosition | undefined,
     nowMs: number,
   ) => void;
+  /** Hears of publications with an offset; absent where nobody does. */
+  readonly publications?: PublicationObserver;
   /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
   readonly followersCheckMs?: number;
 }
@@ -47,6 +51,24 @@ export interface AcceptedEntry extends Pick<
   "data" | "tags" | "info" | "key" | "removed"
 > {
   readonly traceparent?: string;
+}
+
+/** Hears of a channel's publications that have an offset. */
+export interface PublicationObserver {
+  /**
+   * A publication has its offset, and isn't durable yet.
+   *
+   * @param sequence its number among the entries of the instance
+   * @param info     of the client that published it; undefined for a backend
+   * @param key      the name of the backend's API key; "" if it isn't known
+   */
+  published(
+    offset: number,
+    sequence: number,
+    info: ClientInfo | undefined,
+    key: string,
+    nowMs: number,
+  ): void;
 }
 
 /** Where one channel's publications are counted. */

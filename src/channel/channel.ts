@@ -11,7 +11,6 @@ import { Relay } from "./relay.ts";
 import { History, type HistoryOutcome, type HistoryRange } from "./history.ts";
 import type { PresenceTeller } from "../features/presence/presence-teller.ts";
 import { Idempotency } from "./idempotency.ts";
-import { PublicationTrail } from "../features/why/publication-trail.ts";
 import { type Changer, livePublication } from "./publication-request.ts";
 import {
   dropOtherKinds,
@@ -60,8 +59,7 @@ export class Channel {
   readonly mapCounts: MapCounts | undefined;
   /** What features keep of the channel. */
   readonly parts: readonly ChannelPart[];
-  /** The last publications with offsets. */
-  readonly trail = new PublicationTrail();
+  readonly #publications: ChannelSetup["publications"];
   readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
@@ -79,6 +77,7 @@ export class Channel {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
+    this.#publications = setup.publications;
     this.#counts = setup.counts;
     const hidesOffsets = options.map?.mode === "ephemeral";
     this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts, hidesOffsets });
@@ -436,7 +435,7 @@ export class Channel {
     { info, apiKey, nowMs }: Changer,
   ): void {
     this.#collect(publication);
-    this.trail.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
+    this.#publications?.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
     this.#accepted?.(entry, position, nowMs);
   }
 

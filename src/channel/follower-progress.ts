@@ -1,6 +1,5 @@
-import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
+import type { RelayBatch } from "../contract/relay-batch.ts";
 import { limits } from "../limits.ts";
-import { CallTrail } from "../features/why/call-trail.ts";
 
 /**
  * How far one gateway is, from the channel's side: the next entry, the call in flight, and the wait after failed calls.
@@ -8,8 +7,6 @@ import { CallTrail } from "../features/why/call-trail.ts";
  */
 export class FollowerProgress {
   readonly gateway: string;
-  /** The last calls. */
-  readonly calls = new CallTrail();
   /** The number of the first entry that the gateway isn't known to have taken. */
   next: number;
   /** Whether the gateway is known to have taken every entry before `next`, and none from there on. */
@@ -21,6 +18,8 @@ export class FollowerProgress {
   /** Whether the gateway is being checked: if it still follows the channel, that is to be noted in the registry. */
   checking = false;
   #inFlight: Delivery | undefined;
+  /** When the last call began, ms since 1970. */
+  #begunAtMs = 0;
   #followedMeanwhile = false;
   #failures = 0;
   #failedAtMs = 0;
@@ -66,16 +65,15 @@ export class FollowerProgress {
    * failed: publishers don't wait for a gateway that can't be reached.
    */
   awaitedMs(nowMs: number): number {
-    const { last } = this.calls;
-    if (last === undefined || !this.calling || this.#failures > 0) return 0;
+    if (!this.calling || this.#failures > 0) return 0;
     // A clock that was set back must not make the wait longer.
-    if (nowMs < last.begunAtMs) return 0;
-    return Math.max(0, last.begunAtMs + limits.relayAheadWaitMs - nowMs);
+    if (nowMs < this.#begunAtMs) return 0;
+    return Math.max(0, this.#begunAtMs + limits.relayAheadWaitMs - nowMs);
   }
 
   begin(delivery: Delivery, nowMs: number): void {
     this.#inFlight = delivery;
-    this.calls.begun(delivery.batch, nowMs);
+    this.#begunAtMs = nowMs;
     this.#followedMeanwhile = false;
   }
 
@@ -84,14 +82,9 @@ export class FollowerProgress {
    *
    * @returns undefined for a call that isn't in flight; otherwise whether the gateway has sent `follow` since it began
    */
-  end(
-    delivery: Delivery,
-    outcome: RelayBatchReply["outcome"] | "failed",
-    nowMs: number,
-  ): { readonly followedMeanwhile: boolean } | undefined {
+  end(delivery: Delivery): { readonly followedMeanwhile: boolean } | undefined {
     if (this.#inFlight !== delivery) return undefined;
     this.#inFlight = undefined;
-    this.calls.ended(outcome, nowMs);
     return { followedMeanwhile: this.#followedMeanwhile };
   }
 

@@ -1,7 +1,6 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
-import type { GatewayProgress } from "../features/why/trail.ts";
+import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import {
   type Delivery,
@@ -25,13 +24,15 @@ export class Relay {
   readonly #hasHistory: boolean;
   readonly #aheadEntriesMax: number;
   readonly #log = new RelayLog();
+  readonly #calls: CallObserver | undefined;
   readonly #followers = new Map<string, FollowerProgress>();
 
-  constructor({ channel, instance, registry, hasHistory, fanOut = limits }: RelaySetup) {
+  constructor({ channel, instance, registry, hasHistory, calls, fanOut = limits }: RelaySetup) {
     this.#channel = channel;
     this.instance = instance;
     this.#registry = registry;
     this.#hasHistory = hasHistory;
+    this.#calls = calls;
     this.#aheadEntriesMax = fanOut.relayAheadEntriesMax;
     for (const gateway of registry.gateways)
       this.#followers.set(gateway, new FollowerProgress(gateway, 1, false));
@@ -63,27 +64,9 @@ export class Relay {
     return this.#awaitedMs(nowMs) > 0;
   }
 
-  /**
-   * How far each gateway is.
-   *
-   * @param sequence of an entry, whose calls are told too; undefined for none
-   */
-  progress(sequence: number | undefined, nowMs: number): readonly GatewayProgress[] {
-    const all: GatewayProgress[] = [];
-    for (const follower of this.#followers.values()) {
-      const { calls, gateway, failures, next } = follower;
-      const waitsUntilMs = follower.waitsUntilMs(nowMs);
-      const told = sequence === undefined ? undefined : calls.find(sequence);
-      all.push({
-        name: gateway,
-        lag: this.sequence + 1 - next,
-        failures,
-        ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
-        ...(calls.last === undefined ? {} : { lastCall: calls.last }),
-        ...(told === undefined ? {} : { told }),
-      });
-    }
-    return all;
+  /** How far each gateway is. */
+  get followers(): Iterable<FollowerProgress> {
+    return this.#followers.values();
   }
 
   /**
@@ -149,8 +132,9 @@ export class Relay {
     const { gateway, batch } = delivery;
     const progress = this.#followers.get(gateway);
     const outcome = reply === "failed" ? reply : reply.outcome;
-    const ended = progress?.end(delivery, outcome, nowMs);
+    const ended = progress?.end(delivery);
     if (progress === undefined || ended === undefined) return;
+    this.#calls?.ended(progress, outcome, nowMs);
     switch (outcome) {
       case "taken":
         if (progress.checking) this.#registry.found(gateway, nowMs);
@@ -290,6 +274,7 @@ export class Relay {
       },
     };
     progress.begin(delivery, nowMs);
+    this.#calls?.begun(progress, delivery.batch, nowMs);
     return delivery;
   }
 
@@ -326,6 +311,15 @@ export interface RelaySetup extends Pick<HubSetup, "fanOut"> {
   readonly registry: GatewayRegistry;
   /** Without history a gateway couldn't read entries after a crash, so no alarm is set to wake the object after one. */
   readonly hasHistory: boolean;
+  /** Hears of the calls; absent where nobody does. */
+  readonly calls?: CallObserver;
+}
+
+/** Hears of a channel's calls to the gateways that follow it. One call to a gateway is in flight at a time. */
+export interface CallObserver {
+  begun(to: FollowerProgress, batch: RelayBatch, nowMs: number): void;
+  /** The call in flight to a gateway has ended. */
+  ended(to: FollowerProgress, outcome: RelayBatchReply["outcome"] | "failed", nowMs: number): void;
 }
 
 /** The outcome of {@link Relay.follow}. */

@@ -37,8 +37,6 @@ import type {
   MetricsReport,
   RefusalsQuery,
 } from "./metrics-report.ts";
-import type { ObjectState, StateQuery } from "../features/why/object-state.ts";
-import type { TrailAnswer, TrailQuery } from "../features/why/trail.ts";
 import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "../features/users/user-status.ts";
 
 /**
@@ -80,10 +78,6 @@ export interface SessionCalls {
    * @param users the keys of users and tokens; a token is among the answer if something was made with it
    */
   online(users: readonly string[]): Promise<OnlineUsers>;
-  /** Reports what the object knows of the way of a publication (rules Y1 and Y2). */
-  trail(query: TrailQuery): Promise<TrailAnswer>;
-  /** Reports the object's live state (rule Y4). */
-  inspect(query: StateQuery): Promise<ObjectState>;
   /**
    * Reads the object's events after a number, oldest first, for the edge (rule E5).
    *

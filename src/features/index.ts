@@ -8,6 +8,7 @@ import { maps } from "./maps/feature.ts";
 import { newObjectMetrics } from "./metrics/object-metrics.ts";
 import { presence } from "./presence/feature.ts";
 import { sharedPolls } from "./shared-polls/feature.ts";
+import { ObjectTrail } from "./why/object-trail.ts";
 
 /** In the order in which their parts are called. */
 const features: readonly Feature[] = [maps, presence, sharedPolls];
@@ -33,4 +34,8 @@ export function gatewayParts(gateway: PartedGateway): readonly ChannelsPart[] {
  * What the features add to objects that hold clients' sockets. At the end of an event, what is counted goes first: an
  * event that is sent counts for the next report.
  */
-export const objectParts: readonly NewPart[] = [newObjectMetrics, newEvents];
+export const objectParts: readonly NewPart[] = [
+  newObjectMetrics,
+  newEvents,
+  (object) => new ObjectTrail(object),
+];

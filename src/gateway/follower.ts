@@ -4,12 +4,9 @@ import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { SubscribeReply } from "../session/channels.ts";
-import type { ClientTrail } from "../features/why/client-trail.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";
 import { BatchBuffer, sortBatch } from "./batch-order.ts";
-import type { BatchTrail } from "../features/why/batch-trail.ts";
-import type { FrameTrail } from "../features/why/frame-trail.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { PendingSubscribes } from "./pending-subscribes.ts";
 import type { RelayReply } from "../contract/relay-request.ts";
@@ -116,7 +113,7 @@ export class Follower {
     const overloaded = this.#subscribers.hub.overloaded(nowMs);
     if (this.idle) return { outcome: "left" };
     if (overloaded) return { outcome: "busy" };
-    this.#gateway.trail?.batches.took(batch);
+    this.#gateway.batches?.took(batch);
     this.#run(() => this.#take(batch));
     return { outcome: "taken" };
   }
@@ -423,7 +420,7 @@ export class Follower {
       });
     }
     const offset = this.#cursor?.position?.offset ?? 0;
-    this.#gateway.trail?.batches.read(this.channel, before + 1, offset);
+    this.#gateway.batches?.read(this.channel, before + 1, offset);
     return offset;
   }
 
@@ -464,8 +461,8 @@ export interface FollowerGateway {
   readonly hubSetup?: (channel: string) => HubSetup;
   /** How many missed publications of a channel are too many; absent where that is the same for all channels. */
   readonly recoveryLimit?: (channel: string) => number;
-  /** Remembers what the gateway took and sent; absent where nobody asks for it. */
-  readonly trail?: GatewayTrail;
+  /** Hears of what the gateway takes; absent where nobody does. */
+  readonly batches?: BatchObserver;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */
   readonly memory: SubscriptionMemory;
   /** Sends requests to a channel's object, in this order. */
@@ -474,11 +471,12 @@ export interface FollowerGateway {
   changed(follower: Follower): void;
 }
 
-/** The memory of a gateway for the publications of all its channels. */
-export interface GatewayTrail {
-  readonly batches: BatchTrail;
-  readonly frames: FrameTrail;
-  readonly clients: ClientTrail;
+/** Hears of the publications that a gateway takes, of all its channels. */
+export interface BatchObserver {
+  /** The gateway has taken a batch. */
+  took(batch: RelayBatch): void;
+  /** The gateway has read the publications at these offsets, both included, because it had missed them (rule L3). */
+  read(channel: string, first: number, last: number): void;
 }
 
 /** A publication as it is in the history: without the epoch, which clients get with the first publication only. */

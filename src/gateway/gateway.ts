@@ -9,7 +9,7 @@ import {
   SharedPresence,
 } from "../channel/shared-presence.ts";
 import type { ChannelOptions, Config } from "../config/config.ts";
-import type { FanOutLimits, HubSetup } from "../hub/hub.ts";
+import type { FanOutLimits, FrameObserver, HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
@@ -18,11 +18,12 @@ import type { ChannelsQuery } from "../contract/listing.ts";
 import { awaitsEnd, entriesOfBegin, entriesOfEnd } from "./announcements.ts";
 import { ChannelListing } from "./channel-listing.ts";
 import { PageReads } from "../features/maps/page-reads.ts";
-import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts";
+import { type BatchObserver, Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import type { Channels, SubscribeReply, SubscriptionPart } from "../session/channels.ts";
+import type { ClientObserver } from "../session/observer.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
@@ -46,8 +47,10 @@ export interface GatewaySetup {
   readonly only?: string;
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
-  /** Remembers what the gateway took and sent; absent where nobody asks for it. */
-  readonly trail?: GatewayTrail;
+  /** Hear of what the gateway takes and sends, and of its subscriptions; absent where nobody does. */
+  readonly batches?: BatchObserver;
+  readonly frames?: FrameObserver;
+  readonly clients?: ClientObserver;
   /** Where publications are counted that a channel's subscribers are sent; absent where nothing is counted. */
   readonly deliveries?: (channel: string) => { value: number };
   /** Whether somebody waits for the channel to have no subscriber any more (rule E10); absent: nobody does. */
@@ -90,7 +93,7 @@ export class Gateway implements Channels {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
       recoveryLimit: (channel) => this.#recoveryLimit(channel),
-      ...(setup.trail === undefined ? {} : { trail: setup.trail }),
+      ...(setup.batches && { batches: setup.batches }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
@@ -191,7 +194,7 @@ export class Gateway implements Channels {
       return;
     }
     const noted = (reply: SubscribeReply): void => {
-      this.#setup.trail?.clients.subscribed(subscription, options, reply);
+      this.#setup.clients?.subscribed(subscription, options, reply);
       done(reply);
     };
     this.#follower(subscription.channel).subscribe(subscription, options, nowMs, noted);
@@ -339,11 +342,11 @@ export class Gateway implements Channels {
   }
 
   #hubSetup(channel: string): HubSetup {
-    const { fanOut, deliveries, trail } = this.#setup;
+    const { fanOut, deliveries, frames } = this.#setup;
     const hidesOffsets = this.optionsOf(channel)?.map?.mode === "ephemeral";
     return {
       ...(hidesOffsets && { hidesOffsets }),
-      ...(trail !== undefined && { frames: trail.frames }),
+      ...(frames && { frames }),
       ...(fanOut !== undefined && { fanOut }),
       ...(deliveries !== undefined && { deliveries: deliveries(channel) }),
     };

@@ -7,7 +7,7 @@ import type { Subscriber } from "./subscriber.ts";
  */
 export class FrameOnItsWay<Local extends Subscriber> {
   readonly batch: BatchFrames;
-  /** Its number in the object's {@link FrameTrail}; undefined if it isn't noted there. */
+  /** Its number for who hears of the frames; undefined if nobody does. */
   readonly row: number | undefined;
   /** The backlog of the subscribers that the frame was sent to, with the frame. */
   backlogBytes = 0;

@@ -4,7 +4,6 @@ import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
 import { BatchFrames } from "./batch-frames.ts";
 import { FrameOnItsWay } from "./frame-on-its-way.ts";
-import type { FrameTrail } from "../features/why/frame-trail.ts";
 import { SmallSet } from "./small-set.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
@@ -22,7 +21,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
   readonly #limits: FanOutLimits;
-  readonly #trail: FrameTrail | undefined;
+  readonly #frames: FrameObserver | undefined;
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
   readonly #deliveries: { value: number } | undefined;
   readonly #hidesOffsets: boolean;
@@ -52,7 +51,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.#limits = fanOut;
     this.#deliveries = deliveries;
     this.#hidesOffsets = hidesOffsets;
-    this.#trail = frames;
+    this.#frames = frames;
   }
 
   get subscribers(): readonly Local[] {
@@ -242,11 +241,11 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   /** Notes a frame that begins. @returns its number there; undefined if it isn't noted */
   #noted(batch: BatchFrames): number | undefined {
-    return batch.firstOffset === 0 ? undefined : this.#trail?.begun(this.#channel, batch);
+    return batch.firstOffset === 0 ? undefined : this.#frames?.begun(this.#channel, batch);
   }
 
   #note(row: number | undefined, batch: BatchFrames, isOver: boolean): void {
-    if (row !== undefined) this.#trail?.sent(row, batch, isOver);
+    if (row !== undefined) this.#frames?.sent(row, batch, isOver);
   }
 
   /**
@@ -341,13 +340,21 @@ export interface HubSetup {
   readonly fanOut?: FanOutLimits;
   /** Where deliveries are counted; absent without `prometheus.enabled`. */
   readonly deliveries?: { value: number };
-  /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
-  readonly frames?: FrameTrail;
+  /** Hears of the frames, for all hubs of the object; absent where nobody does. */
+  readonly frames?: FrameObserver;
   /**
    * Subscribers aren't told offsets, and of a key's changes that wait together only the newest: those of an ephemeral
    * map have no use for more. Absent: they are told all.
    */
   readonly hidesOffsets?: boolean;
+}
+
+/** Hears of frames with publications. */
+export interface FrameObserver {
+  /** A frame begins to be sent. @returns the number under which {@link sent} knows it */
+  begun(channel: string, batch: BatchFrames): number;
+  /** A frame has been sent to some subscribers more; `isOver`: to all. */
+  sent(frame: number, batch: BatchFrames, isOver: boolean): void;
 }
 
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */

@@ -11,7 +11,6 @@ import type {
   PresenceToldReply,
 } from "../features/presence/presence-call.ts";
 import { executeAll } from "../api/execute.ts";
-import { channelState, ownSubscribers, toldByChannel } from "../features/why/told-by-channel.ts";
 import { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
 import { CommitSharing } from "../channel/commit-sharing.ts";
@@ -49,9 +48,14 @@ import { channelObjectParts, channelParts } from "../features/index.ts";
 import { Leftovers, noStorage } from "./leftovers.ts";
 import { answerOrFailure } from "./object-call.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
-import type { NewPart, ObjectBounds, ChannelsPart, PartedChannelObject } from "./part.ts";
+import type {
+  NewPart,
+  ObjectPart,
+  ObjectBounds,
+  ChannelsPart,
+  PartedChannelObject,
+} from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
-import { type KindTold, ObjectTrail } from "../features/why/object-trail.ts";
 import { elapsed } from "../moment.ts";
 
 /**
@@ -76,11 +80,11 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   readonly bounds: ObjectBounds;
   readonly sweep = (): void => this.sockets.sweep(this.platform.nowMs(), true);
   readonly #presence: ChannelPresence;
+  protected override readonly parts: readonly ObjectPart[];
   readonly #channelsParts: readonly ChannelsPart[];
-  protected override readonly sockets: ClientSockets;
+  override readonly sockets: ClientSockets;
   override readonly node: string;
-  protected override readonly remembered = new ObjectTrail(this.platform, limits.trailFramesMax);
-  protected override readonly kind = "channel";
+  override readonly kind = "channel";
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(this.platform, () => this.endEvent(this.platform.nowMs()));
@@ -127,7 +131,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       tables.size > 0,
     );
     const nowMs = platform.nowMs();
-    this.makeParts(newParts, this.#known ? name : undefined);
+    this.parts = newParts.flatMap((newPart) => newPart(this) ?? []);
     const channel = newChannel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -137,7 +141,6 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       newEpoch: () => platform.newEpoch(),
       nowMs,
       instance: nowMs,
-      frames: this.remembered.frames,
       fanOut: bounds,
       parts: channelParts,
       ...presenceSetup(name, config.channel),
@@ -155,9 +158,10 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   #newSockets(channel: Channel): ClientSockets {
     const { platform, config } = this;
     const presence = this.#presence.shared;
-    const told = [() => platform.nowMs(), this.remembered.clients, this.#channelsParts] as const;
+    const ofSessions = this.ofSessions();
+    const told = [() => platform.nowMs(), ofSessions.clients, this.#channelsParts] as const;
     const sessions = {
-      ...this.ofSessions(),
+      ...ofSessions,
       channels: new SingleChannel(channel, config.channel, presence, ...told),
       channel: channel.name,
       serverSubscriptions: false,
@@ -383,7 +387,11 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     );
   }
 
-  protected override jobAddedAtMs(): number | undefined {
+  override get knownChannel(): string | undefined {
+    return this.#known ? this.platform.name : undefined;
+  }
+
+  override jobAddedAtMs(): number | undefined {
     return this.queue.jobAddedAtMs;
   }
 
@@ -397,12 +405,12 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
    * does neither, as the queue settles after the commit; but the frame that is on its way goes on.
    */
   protected override settle(nowMs: number): void {
-    const { relay, hub, trail, map } = this.#channel;
+    const { relay, hub, map } = this.#channel;
     map?.tellLoss(nowMs);
     if (map !== undefined) this.#restTimer.set(map.restInMs(nowMs), nowMs);
     const { top } = this.#channel;
     if (!this.queue.committing) {
-      trail.committed(nowMs);
+      for (const part of this.parts) part.handsOn?.(nowMs);
       for (const delivery of relay.deliveries(top, nowMs)) this.#deliver(delivery);
       this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
       hub.begin();
@@ -417,18 +425,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     this.#channel.noteHolders(nowMs);
   }
 
-  protected override readonly told: KindTold = {
-    trail: (query, nowMs) => toldByChannel(this.#channel, query.offset, nowMs),
-    state: (_query, nowMs) => {
-      const { committing: isCommitting, waitingBytes } = this.queue;
-      const state = channelState(this.#channel, nowMs);
-      return {
-        channel: { ...state, isKnown: this.#known, isCommitting, waitingBytes },
-        subscribers: ownSubscribers(this.#channel, this.sockets.clients),
-      };
-    },
-  };
-  protected override isOccupied(): boolean {
+  override isOccupied(): boolean {
     return this.#channel.isHeld;
   }
 

@@ -1,9 +1,7 @@
-import { BatchTrail } from "../features/why/batch-trail.ts";
 import type { GatheredPresence } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
 import { Gateway, type GatewayPorts } from "../gateway/gateway.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import { subscribersHere, toldByGateway } from "../features/why/told-by-gateway.ts";
 import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
 import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../contract/listing.ts";
@@ -17,10 +15,9 @@ import { SessionRows } from "./session-rows.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
 import { gatewayParts } from "../features/index.ts";
-import type { ObjectBounds, PartedGateway, NewPart } from "./part.ts";
+import type { ObjectBounds, ObjectPart, PartedGateway, NewPart } from "./part.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
 import type { Platform } from "./platform.ts";
-import { type KindTold, ObjectTrail } from "../features/why/object-trail.ts";
 
 /**
  * A gateway's object: holds sockets with many channels each, and passes on to them the entries that the channels'
@@ -29,15 +26,11 @@ import { type KindTold, ObjectTrail } from "../features/why/object-trail.ts";
  */
 export class GatewayHost extends ObjectHost implements PartedGateway {
   readonly #gateway: Gateway;
-  protected override readonly sockets: ClientSockets;
+  override readonly sockets: ClientSockets;
   override readonly node: string;
-  protected override readonly remembered = new ObjectTrail(
-    this.platform,
-    limits.trailGatewayFramesMax,
-  );
-  readonly #batches = new BatchTrail(this.platform);
+  protected override readonly parts: readonly ObjectPart[];
   readonly #channelsParts = gatewayParts(this);
-  protected override readonly kind = "gateway";
+  override readonly kind = "gateway";
   /** Whether a part may have something due after each event. */
   readonly #partsAreDue: boolean;
   readonly #settleTimer = new NextTimer(this.platform, () => this.settle(this.platform.nowMs()));
@@ -62,7 +55,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
     if (config.events !== undefined) platform.readAlarmFirst(this.alarms.known);
     const { name } = platform;
     this.node = gatewayNode(name);
-    this.makeParts(newParts);
+    this.parts = newParts.flatMap((newPart) => newPart(this) ?? []);
     this.#partsAreDue = this.parts.some((part) => "dueAtMs" in part);
     const served = parseGatewayName(name);
     const only = served.kind === "channel" ? served.channel : undefined;
@@ -71,11 +64,6 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
       ports: this.#ports(name),
       fanOut: bounds,
       ...(only === undefined ? {} : { only }),
-      trail: {
-        batches: this.#batches,
-        frames: this.remembered.frames,
-        clients: this.remembered.clients,
-      },
       ...partsOfSetup(this.parts, ({ ofGateway }) => ofGateway),
       parts: this.#channelsParts,
     });
@@ -228,18 +216,8 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
     }
   }
 
-  protected override readonly told: KindTold = {
-    trail: (query) => toldByGateway(this.#gateway, this.#batches, query),
-    state: ({ channel }) => {
-      const { channelCount: channels, heldBytes } = this.#gateway;
-      const gateway = { channels, heldBytes };
-      return channel === undefined
-        ? { gateway }
-        : { gateway, subscribers: subscribersHere(this.#gateway, channel, this.sockets.clients) };
-    },
-  };
   /** The channel's own object says it. */
-  protected override isOccupied(): boolean {
+  override isOccupied(): boolean {
     return false;
   }
 

@@ -9,8 +9,6 @@ import type { HookName } from "../features/hooks/hook-call.ts";
 import { type HookCall, Hooks } from "../features/hooks/hooks.ts";
 import { NamedChannels } from "../session/named-channels.ts";
 import type { Session } from "../session/session.ts";
-import type { ObjectState, StateQuery } from "../features/why/object-state.ts";
-import type { TrailAnswer, TrailQuery } from "../features/why/trail.ts";
 import type { OnlineUsers } from "../features/users/user-status.ts";
 import type { Refusal } from "../access/refusal.ts";
 import { Listing } from "../features/users/listing.ts";
@@ -21,10 +19,8 @@ import { limits } from "../limits.ts";
 import { version } from "../version.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import type { Accepted, ClientSockets } from "./client-sockets.ts";
-import type { EventKind } from "../features/why/event-counts.ts";
-import type { KindTold, ObjectTrail } from "../features/why/object-trail.ts";
 import { ObjectUsers } from "../features/users/object-users.ts";
-import type { NewPart, ObjectPart, PartedObject } from "./part.ts";
+import type { EventKind, ObjectPart, PartedObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 
 /**
@@ -35,8 +31,6 @@ import type { Platform, PlatformSocket } from "./platform.ts";
  */
 export abstract class ObjectHost implements PartedObject {
   readonly platform: Platform;
-  /** The object's trail, for those who ask (rule Y1). */
-  protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
   /**
@@ -44,10 +38,10 @@ export abstract class ObjectHost implements PartedObject {
    */
   protected callsCountedByCalled = 0;
   /** What features add to the object. */
-  protected parts: readonly ObjectPart[] = [];
+  protected abstract readonly parts: readonly ObjectPart[];
   readonly config: Config;
   protected readonly alarms: AlarmSchedule;
-  protected abstract readonly sockets: ClientSockets;
+  abstract readonly sockets: ClientSockets;
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
   abstract readonly node: string;
   /** The users of the connections. */
@@ -57,11 +51,10 @@ export abstract class ObjectHost implements PartedObject {
   /** Asks backends for the sessions; absent where the configuration has no hooks. */
   readonly hooks: { readonly hooks?: Hooks };
   /** When this instance began, ms since 1970. */
-  protected readonly awakeSinceMs: number;
+  readonly awakeSinceMs: number;
   /** Logs a refusal, and counts it (rule A13). */
   readonly #refused = (refusal: Refusal): void => {
     for (const part of this.parts) part.refused?.(refusal, this.platform.nowMs());
-    this.remembered.refused(refusal);
     this.platform.noteRefusal(refusal, this.node);
   };
   /** Whether the directory lists the object. */
@@ -78,10 +71,10 @@ export abstract class ObjectHost implements PartedObject {
   #sendingSinceMs: number | undefined;
 
   /** The kind of object. */
-  protected abstract readonly kind: "channel" | "gateway";
+  abstract readonly kind: "channel" | "gateway";
 
   /** Whether the object is that of a channel which has subscribers. */
-  protected abstract isOccupied(): boolean;
+  abstract isOccupied(): boolean;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
   protected abstract settle(nowMs: number): void;
@@ -91,9 +84,6 @@ export abstract class ObjectHost implements PartedObject {
 
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract dueAtMs(nowMs: number): number;
-
-  /** The answers of the kind of object about the way of a publication, and about itself. */
-  protected abstract readonly told: KindTold;
 
   /** Does what is due when the alarm rings, apart from the sockets' part, settles, and calls back. */
   protected abstract onAlarm(nowMs: number, done: () => void): void;
@@ -128,34 +118,23 @@ export abstract class ObjectHost implements PartedObject {
     this.callsMade += calls;
   };
 
-  /**
-   * Makes what features add to the object.
-   *
-   * @param channel whose object it is, as for {@link PartHost}
-   */
-  protected readonly makeParts = (newParts: readonly NewPart[], channel?: string): void => {
-    const { platform, config, kind, node, awakeSinceMs, called, later, schedule } = this;
-    const object = {
-      platform,
-      config,
-      kind,
-      node,
-      channel,
-      awakeSinceMs,
-      sessions: () => this.sockets.sessions(),
-      holdsSockets: () => !this.sockets.empty,
-      isOccupied: () => this.isOccupied(),
-      jobAddedAtMs: () => this.jobAddedAtMs(),
-      callsMade: () => this.callsMade - this.callsCountedByCalled,
-      called,
-      later,
-      schedule,
-    };
-    this.parts = newParts.flatMap((newPart) => newPart(object) ?? []);
-  };
+  get knownChannel(): string | undefined {
+    return undefined;
+  }
+
+  get billedCalls(): number {
+    return this.callsMade - this.callsCountedByCalled;
+  }
+
+  /** The part of that class; only who has composed the parts knows that it is there. */
+  part<Part extends ObjectPart>(wanted: abstract new (...made: never[]) => Part): Part {
+    const found = this.parts.find((part): part is Part => part instanceof wanted);
+    if (found === undefined) throw new Error(`no part ${wanted.name}`);
+    return found;
+  }
 
   /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
-  protected jobAddedAtMs(): number | undefined {
+  jobAddedAtMs(): number | undefined {
     return undefined;
   }
 
@@ -178,7 +157,6 @@ export abstract class ObjectHost implements PartedObject {
     namedChannels: new NamedChannels(this.config.client.channelLimit),
     version,
     node: this.node,
-    trail: this.remembered.clients,
     later: this.later,
     refused: this.#refused,
     ...this.#users.ofSessions,
@@ -248,18 +226,7 @@ export abstract class ObjectHost implements PartedObject {
     return this.#users.online(users);
   }
 
-  trail(query: TrailQuery): TrailAnswer {
-    const told = this.told.trail(query, this.#looked());
-    return this.remembered.trail(this.node, query, told, this.sockets.clients);
-  }
-
-  inspect(query: StateQuery, done: (state: ObjectState) => void): void {
-    const told = this.told.state(query, this.#looked());
-    this.remembered.state(this.node, query, told, this.sockets.clients, done);
-  }
-
-  /** Somebody asks how the object is: closes silent connections first. @returns the time, ms since 1970 */
-  #looked(): number {
+  looked(): number {
     this.happened("question");
     const nowMs = this.platform.nowMs();
     this.sockets.sweep(nowMs, true);
@@ -298,7 +265,9 @@ export abstract class ObjectHost implements PartedObject {
   }
 
   /** Notes an event, for those who ask what the object wakes for. */
-  protected readonly happened = (kind: EventKind): void => this.remembered.happened(kind);
+  protected readonly happened = (kind: EventKind): void => {
+    for (const part of this.parts) part.happened?.(kind);
+  };
 
   /** Whether something is true of an open session. */
   #someSession(isSo: (session: Session) => boolean): boolean {
@@ -392,7 +361,7 @@ export abstract class ObjectHost implements PartedObject {
   protected readonly sendInTurns = (isCollecting: boolean): void => {
     if (this.#awaitsTurn) return;
     this.#awaitsTurn = true;
-    if (this.parts.length > 0) this.#sendingSinceMs ??= this.platform.nowMs();
+    this.#sendingSinceMs ??= this.platform.nowMs();
     this.#sendAfter(isCollecting ? limits.sliceTurns : 1);
   };
 
@@ -430,9 +399,9 @@ export abstract class ObjectHost implements PartedObject {
    * Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. Has the
    * directory list the object, if it doesn't yet.
    */
-  protected readonly schedule = (nowMs: number): void => {
+  readonly schedule = (nowMs: number): void => {
     if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
-    if (this.parts.length > 0) this.endParts(nowMs);
+    this.endParts(nowMs);
     let dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
     for (const part of this.parts)
       if (part.dueAtMs !== undefined) dueMs = Math.min(dueMs, part.dueAtMs(nowMs));

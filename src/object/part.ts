@@ -6,7 +6,7 @@ import type { HookQuestion, HookReply } from "../features/hooks/hook-call.ts";
 import type { CarriedReport } from "../contract/metrics-report.ts";
 import type { GatewaySetup, Gateway } from "../gateway/gateway.ts";
 import type { SessionContext } from "../session/ports.ts";
-import type { Session } from "../session/session.ts";
+import type { ClientSockets } from "./client-sockets.ts";
 import type { Platform } from "./platform.ts";
 import type { ChannelOperation } from "../contract/channel-call.ts";
 import type { ChannelPresenceReply, RelayRequest } from "../contract/relay-request.ts";
@@ -31,6 +31,10 @@ export interface ObjectPart {
   readonly ofGateway?: Partial<GatewaySetup>;
   /** The channel of the object is there. */
   began?(channel: Channel): void;
+  /** The object was made to act. */
+  happened?(kind: EventKind): void;
+  /** What was collected is handed on: all of it is durable. */
+  handsOn?(nowMs: number): void;
   /** Everything that the jobs of a round have written is durable. */
   committed?(nowMs: number): void;
   /** An event of the object ends, before the alarm is set. */
@@ -59,33 +63,28 @@ export interface ObjectPart {
   carry?(counted: CarriedReport): void;
 }
 
+/**
+ * What makes an object act: clients, the alarm, and calls of the HTTP API (`api`), of gateways, of a channel's object
+ * (`batch`), for presence, for users and their homes, for the directory, and by those who ask how the object is.
+ */
+export type EventKind =
+  | "upgrade"
+  | "frame"
+  | "close"
+  | "alarm"
+  | "api"
+  | "gateway"
+  | "batch"
+  | "presence"
+  | "users"
+  | "directory"
+  | "question";
+
 /** Makes the part of one object; undefined if the configuration has no use for it there. */
 export type NewPart = (object: PartHost) => ObjectPart | undefined;
 
-/** The object, as its parts need it. */
-export interface PartHost {
-  readonly platform: Platform;
-  readonly config: Config;
-  readonly kind: "channel" | "gateway";
-  /** The object's name among all objects. */
-  readonly node: string;
-  /** The channel whose object it is; undefined for a gateway, and if the configuration lacks the channel's namespace. */
-  readonly channel: string | undefined;
-  readonly awakeSinceMs: number;
-  sessions(): Iterable<Session>;
-  holdsSockets(): boolean;
-  /** Whether it is a channel's, which has subscribers here or on gateways. */
-  isOccupied(): boolean;
-  /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
-  jobAddedAtMs(): number | undefined;
-  /** The calls since the object woke for which the platform bills, without those that are counted at the called object. */
-  callsMade(): number;
-  /** Counts a call. */
-  called(): void;
-  later(waitMs: number, work: () => void): void;
-  /** Ends an event without settling: nothing was collected to be sent to clients. */
-  schedule(nowMs: number): void;
-}
+/** An object of either kind, as its parts see it. */
+export type PartHost = PartedChannelObject | PartedGateway;
 
 /** What a feature does in the object of a channel, or of a gateway. The host calls the parts in the order of their list. */
 export interface ChannelsPart extends SubscriptionPart {
@@ -122,17 +121,35 @@ export type ObjectBounds = FanOutLimits & { readonly presenceSliceClients: numbe
 export interface PartedObject {
   readonly config: Config;
   readonly platform: Platform;
+  /** The object's name among all objects. */
+  readonly node: string;
+  readonly awakeSinceMs: number;
+  /** The clients' sockets; there once the parts are made. */
+  readonly sockets: Pick<ClientSockets, "sessions" | "clients" | "empty">;
+  /** The channel whose object it is; undefined for a gateway, and if the configuration lacks the channel's namespace. */
+  readonly knownChannel: string | undefined;
   /** Asks backends; without a member where the configuration has no hooks. */
   readonly hooks: { readonly hooks?: Hooks };
+  /** Whether it is a channel's, which has subscribers here or on gateways. */
+  isOccupied(): boolean;
+  /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
+  jobAddedAtMs(): number | undefined;
+  /** The calls since the object woke for which the platform bills, without those that are counted at the called object. */
+  readonly billedCalls: number;
   /** Called before calls to other objects, with their number, by default one. */
   readonly called: (calls?: number) => void;
   /** Does work after so many ms; after 0 ms, others have had a turn. */
   readonly later: (waitMs: number, work: () => void) => void;
   readonly endEvent: (nowMs: number) => void;
+  /** Ends an event without settling: nothing was collected to be sent to clients. */
+  readonly schedule: (nowMs: number) => void;
+  /** Somebody asks how the object is: closes silent connections first. @returns the time, ms since 1970 */
+  looked(): number;
 }
 
 /** The object of a channel, as its parts see it. */
 export interface PartedChannelObject extends PartedObject {
+  readonly kind: "channel";
   readonly channel: Channel;
   readonly queue: CommitQueue;
   readonly bounds: ObjectBounds;
@@ -142,5 +159,6 @@ export interface PartedChannelObject extends PartedObject {
 
 /** The object of a gateway, as its parts see it. */
 export interface PartedGateway extends PartedObject {
+  readonly kind: "gateway";
   readonly gateway: Gateway;
 }

@@ -1,3 +1,5 @@
+import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
+import type { FailedReply } from "../contract/channel-call.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
 import type { Command } from "../protocol/command.ts";
@@ -9,7 +11,7 @@ export interface SessionObserver {
   /** The connect is accepted, unless it isn't yet, or its user's home is asked. Saying so again does nothing. */
   accepted(): void;
   /** Subscriptions have begun, and their client will be told, perhaps when the session isn't held any more. */
-  begun(subscriptions: readonly Pick<Subscription, "channel" | "info">[]): void;
+  begun(subscriptions: readonly NamedSubscription[]): void;
   /** @param code why the server ended it; undefined if the client did */
   unsubscribed(channel: string, code: EndCode | undefined): void;
   /** The connection ends, with all its subscriptions. */
@@ -26,6 +28,37 @@ export interface ObservedSession {
   readonly held: boolean;
   readonly subscriptions: Pick<Subscriptions, "all">;
 }
+
+/** Hears of the subscriptions and the ends of connections of one object, held or not. */
+export interface ClientObserver {
+  /** The channel has answered a subscribe. */
+  subscribed(
+    subscription: NamedSubscription,
+    options: SubscribeOptions,
+    reply: SubscribeOutcome | FailedReply,
+  ): void;
+  /**
+   * A subscription has ended, and its connection hasn't.
+   *
+   * @param code that the client is told; 0 if the client ended it
+   */
+  unsubscribed(subscription: NamedSubscription, code: number): void;
+  /**
+   * A connection ends.
+   *
+   * @param code of the close; 1006 if the connection was lost
+   */
+  ended(
+    session: Pick<ObservedSession, "client" | "user" | "hasConnected"> & {
+      readonly identity: Pick<SessionIdentity, "openedAtMs">;
+    },
+    code: number,
+    by: "client" | "server",
+  ): void;
+}
+
+/** A subscription, with its channel and its client. */
+type NamedSubscription = Pick<Subscription, "channel" | "info">;
 
 /** How a connection or a subscription ended, from either side. */
 export interface EndCode {

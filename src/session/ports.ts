@@ -3,9 +3,13 @@
  * channels see `Channels`), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
  */
 import { type DisconnectCode, type UnsubscribeCode, errorCodes } from "../protocol/codes.ts";
-import type { ObservedSession, SessionCounts, SessionObserver } from "./observer.ts";
+import type {
+  ClientObserver,
+  ObservedSession,
+  SessionCounts,
+  SessionObserver,
+} from "./observer.ts";
 import type { Reply } from "../protocol/reply.ts";
-import type { ClientTrail } from "../features/why/client-trail.ts";
 import {
   type Changes,
   type Decision,
@@ -103,8 +107,8 @@ export interface SessionContext {
   readonly channel?: string;
   /** Whether a session that is too large for its attachment can be stored in a row (rule G2). */
   readonly storesRows: boolean;
-  /** Remembers subscriptions and ends of connections (rule Y2); absent where nobody asks for them. */
-  readonly trail?: ClientTrail;
+  /** Hears of subscriptions and ends of connections; absent where nobody does. */
+  readonly clients?: ClientObserver;
   /**
    * Does the work after so many ms, and ends the event; after 0 ms others have had a turn. Absent in tests, whose objects
    * have no turns.

@@ -204,7 +204,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
   ended(code: DisconnectCode = connectionLost, by: "client" | "server" = "client"): void {
     if (this.closed) return;
     this.observer?.ended(code);
-    this.context.trail?.ended(this, code.code, by);
+    this.context.clients?.ended(this, code.code, by);
     this.#executor?.clear();
     this.#waiting = undefined;
     const { joined } = this.subscriptions;
@@ -395,7 +395,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
       return;
     }
     this.observer?.unsubscribed(channel, code);
-    this.context.trail?.unsubscribed(subscription, code?.code ?? 0);
+    this.context.clients?.unsubscribed(subscription, code?.code ?? 0);
     this.subscriptions.remove(channel);
     this.save();
     this.context.channels.unsubscribe(subscription);

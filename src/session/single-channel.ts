@@ -7,7 +7,7 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Channels, SubscribeReply, SubscriptionPart } from "./channels.ts";
-import type { ClientTrail } from "../features/why/client-trail.ts";
+import type { ClientObserver } from "./observer.ts";
 import { leavesKey } from "../features/maps/map-commands.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Channel, SubscribeOptions } from "../channel/channel.ts";
@@ -23,7 +23,7 @@ export class SingleChannel implements Channels {
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
   readonly #clock: () => number;
-  readonly #trail: ClientTrail | undefined;
+  readonly #clients: ClientObserver | undefined;
   readonly parts: readonly SubscriptionPart[];
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
@@ -32,7 +32,7 @@ export class SingleChannel implements Channels {
 
   /**
    * @param clock ms since 1970
-   * @param trail remembers subscriptions; absent where nobody asks for them
+   * @param clients hears of subscriptions; absent where nobody does
    * @param parts what features keep of the subscriptions
    */
   constructor(
@@ -40,11 +40,11 @@ export class SingleChannel implements Channels {
     config: ChannelConfig,
     shared: SharedPresence,
     clock: () => number,
-    trail?: ClientTrail,
+    clients?: ClientObserver,
     parts: readonly SubscriptionPart[] = [],
   ) {
     this.#clock = clock;
-    this.#trail = trail;
+    this.#clients = clients;
     this.#channel = channel;
     this.#config = config;
     this.#presence = shared;
@@ -67,7 +67,7 @@ export class SingleChannel implements Channels {
       return;
     }
     this.#unannounced.add(subscription);
-    this.#trail?.subscribed(subscription, options, subscribed);
+    this.#clients?.subscribed(subscription, options, subscribed);
     done(subscribed);
   }
 

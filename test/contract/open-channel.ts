@@ -1,8 +1,8 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
-import type { ChannelCounts } from "../../src/channel/channel-setup.ts";
+import type { ChannelCounts, PublicationObserver } from "../../src/channel/channel-setup.ts";
 import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
 import type { PresenceTeller } from "../../src/features/presence/presence-teller.ts";
-import type { FrameTrail } from "../../src/features/why/frame-trail.ts";
+import type { FrameObserver } from "../../src/hub/hub.ts";
 import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
 import { type JsonText, parseJsonText } from "../../src/protocol/json/text.ts";
@@ -21,7 +21,9 @@ export interface Opening {
   /** Tells presence maps; absent: the channel has none. */
   readonly teller?: PresenceTeller;
   /** Remembers the frames; absent: nothing does. */
-  readonly frames?: FrameTrail;
+  readonly frames?: FrameObserver;
+  /** Remembers the publications; absent: nothing does. */
+  readonly publications?: PublicationObserver;
   /** Absent: nothing is counted. */
   readonly counts?: ChannelCounts;
 }
@@ -42,6 +44,7 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     nowMs: opening.nowMs ?? 0,
     ...(opening.teller && { teller: opening.teller }),
     ...(opening.frames && { frames: opening.frames }),
+    ...(opening.publications && { publications: opening.publications }),
     ...(opening.counts && { counts: opening.counts }),
   });
 }

@@ -3,7 +3,7 @@ import type { Config } from "../../src/config/config.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import { keepaliveHeader } from "../../src/contract/keepalive.ts";
 import type { SessionCalls } from "../../src/contract/object-calls.ts";
-import type { ObjectState, StateQuery } from "../../src/features/why/object-state.ts";
+import { AnsweringPart, type FeatureCalls } from "../../src/features/calls.ts";
 import type { Accepted } from "../../src/object/client-sockets.ts";
 import type { Thrown } from "../../src/object/commit-queue.ts";
 import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
@@ -23,7 +23,7 @@ import type { SessionSecrets } from "../platform/session-secrets.ts";
  */
 export abstract class SessionObject<Host extends ObjectHost>
   extends DurableObject<Env>
-  implements SessionCalls
+  implements SessionCalls, FeatureCalls
 {
   readonly host: Host;
   /** Counts the rows written since the object woke; tests read the count. */
@@ -110,12 +110,12 @@ export abstract class SessionObject<Host extends ObjectHost>
     return this.host.online(users);
   }
 
-  async trail(...[query]: Parameters<SessionCalls["trail"]>): ReturnType<SessionCalls["trail"]> {
-    return this.host.trail(query);
+  async trail(...[query]: Parameters<FeatureCalls["trail"]>): ReturnType<FeatureCalls["trail"]> {
+    return this.host.part(AnsweringPart).trail(query);
   }
 
-  inspect(query: StateQuery): Promise<ObjectState> {
-    return new Promise((resolve) => this.host.inspect(query, resolve));
+  inspect(...[query]: Parameters<FeatureCalls["inspect"]>): ReturnType<FeatureCalls["inspect"]> {
+    return new Promise((resolve) => this.host.part(AnsweringPart).inspect(query, resolve));
   }
 
   async eventsAfter(since: number, limit: number): Promise<readonly string[]> {

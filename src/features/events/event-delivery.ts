@@ -138,7 +138,7 @@ export class EventDelivery implements ObjectPart {
 
 /** What an object tells a backend, and what it asks others for that; undefined if the backend isn't told of anything there. */
 export function newEvents(object: PartHost): ObjectPart | undefined {
-  const { config, platform, channel, node } = object;
+  const { config, platform, knownChannel: channel, node } = object;
   const { events } = config;
   if (events === undefined) return undefined;
   const namespaceOf = (name: string): string => partsOf(name, config.channel).namespace ?? "";
@@ -161,7 +161,7 @@ export function newEvents(object: PartHost): ObjectPart | undefined {
 }
 
 function* watchedSessions(object: PartHost): Generator<SessionEvents> {
-  for (const { observer } of object.sessions())
+  for (const { observer } of object.sockets.sessions())
     if (observer instanceof SessionEvents) yield observer;
 }
 

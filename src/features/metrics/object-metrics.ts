@@ -85,7 +85,7 @@ export class ObjectMetrics implements ObjectPart {
     if (second !== this.#second) this.#answers = 0;
     this.#second = second;
     if (this.#answers >= limits.metricsRidesPerSecond) return undefined;
-    if (this.#object.holdsSockets() || this.#refusals.last(1).length > 0) return undefined;
+    if (!this.#object.sockets.empty || this.#refusals.last(1).length > 0) return undefined;
     const taken = this.#reporter.take(nowMs);
     if (taken === undefined) return undefined;
     this.#answers++;
@@ -171,7 +171,7 @@ export class ObjectMetrics implements ObjectPart {
   #gauges(): readonly GaugeValue[] {
     const isOccupied = this.#object.isOccupied();
     let [clients, subscriptions] = [0, 0];
-    for (const session of this.#object.sessions()) {
+    for (const session of this.#object.sockets.sessions()) {
       if (!session.hasConnected) continue;
       clients++;
       subscriptions += session.subscriptions.size;
@@ -187,7 +187,7 @@ export class ObjectMetrics implements ObjectPart {
   #countOwn(nowMs: number): void {
     const kind = { kind: this.#object.kind };
     const { rowsWritten } = this.#object.platform.sql;
-    const callsMade = this.#object.callsMade();
+    const callsMade = this.#object.billedCalls;
     const before = this.#counted;
     const added: readonly (readonly [CounterName, number])[] = [
       ["dormouse_object_starts_total", this.#starts],

@@ -1,3 +1,4 @@
+import type { BatchObserver } from "../../gateway/follower.ts";
 import type { RelayBatch } from "../../contract/relay-batch.ts";
 import type { TakenPublication } from "./trail.ts";
 import type { Clock } from "./frame-trail.ts";
@@ -8,7 +9,7 @@ import { limits } from "../../limits.ts";
  * The last publications with offsets that a gateway took, of all its channels, in memory: by a call of the channel's
  * object, or by reading what it had missed (rule Y1).
  */
-export class BatchTrail {
+export class BatchTrail implements BatchObserver {
   readonly #clock: Clock;
   readonly #rows = new RowRing(columns.count, limits.trailBatchesMax);
   readonly #channels: string[] = [];
@@ -17,7 +18,6 @@ export class BatchTrail {
     this.#clock = clock;
   }
 
-  /** The gateway has taken a batch. */
   took({ channel, entries }: RelayBatch): void {
     let [first, last] = [0, 0];
     for (const entry of entries) {
@@ -28,7 +28,6 @@ export class BatchTrail {
     if (first > 0) this.#note(channel, first, last, false);
   }
 
-  /** The gateway has read the publications at these offsets, both included, because it had missed them (rule L3). */
   read(channel: string, first: number, last: number): void {
     if (first <= last) this.#note(channel, first, last, true);
   }
@@ -47,8 +46,7 @@ export class BatchTrail {
 
   /** Since when nothing was forgotten, ms since 1970; undefined if nothing was. */
   get sinceMs(): number | undefined {
-    const { first } = this.#rows;
-    return first === 0 ? undefined : this.#rows.get(first, columns.atMs);
+    return this.#rows.oldest(columns.atMs);
   }
 
   #note(channel: string, first: number, last: number, wasRead: boolean): void {

@@ -1,4 +1,6 @@
-import type { GatewayTold } from "./trail.ts";
+import type { FollowerProgress } from "../../channel/follower-progress.ts";
+import type { CallObserver, Relay } from "../../channel/relay.ts";
+import type { GatewayProgress, GatewayTold } from "./trail.ts";
 import type { RelayBatch, RelayBatchReply } from "../../contract/relay-batch.ts";
 import { RowRing } from "./row-ring.ts";
 import { limits } from "../../limits.ts";
@@ -16,7 +18,7 @@ export class CallTrail {
   }
 
   /** The call in flight has ended. */
-  ended(outcome: RelayBatchReply["outcome"] | "failed", nowMs: number): void {
+  ended(outcome: CallEnd, nowMs: number): void {
     const row = this.#rows.next - 1;
     this.#rows.set(row, columns.endedAtMs, nowMs);
     this.#rows.set(row, columns.outcome, outcomes.indexOf(outcome));
@@ -51,13 +53,51 @@ export class CallTrail {
     const begunAtMs = this.#rows.get(row, columns.begunAtMs);
     return endedAtMs === 0 ? { begunAtMs } : { begunAtMs, endedAtMs };
   }
+}
 
-  /** Since when no call was forgotten, ms since 1970; undefined if none was. */
-  get sinceMs(): number | undefined {
-    const { first } = this.#rows;
-    return first === 0 ? undefined : this.#rows.get(first, columns.begunAtMs);
+/** The last calls of a channel's object to each gateway that follows the channel (rule Y1). */
+export class CallTrails implements CallObserver {
+  readonly #trails = new WeakMap<FollowerProgress, CallTrail>();
+
+  begun(to: FollowerProgress, batch: RelayBatch, nowMs: number): void {
+    const trail = this.#trails.get(to) ?? new CallTrail();
+    this.#trails.set(to, trail);
+    trail.begun(batch, nowMs);
+  }
+
+  ended(to: FollowerProgress, outcome: CallEnd, nowMs: number): void {
+    this.#trails.get(to)?.ended(outcome, nowMs);
+  }
+
+  /**
+   * How far each gateway is.
+   *
+   * @param sequence of an entry, whose calls are told too; undefined for none
+   */
+  progress(
+    { followers, sequence: last }: Pick<Relay, "followers" | "sequence">,
+    sequence: number | undefined,
+    nowMs: number,
+  ): readonly GatewayProgress[] {
+    return Array.from(followers, (follower) => {
+      const { gateway, failures, next } = follower;
+      const calls = this.#trails.get(follower);
+      const waitsUntilMs = follower.waitsUntilMs(nowMs);
+      const lastCall = calls?.last;
+      const told = sequence === undefined ? undefined : calls?.find(sequence);
+      return {
+        name: gateway,
+        lag: last + 1 - next,
+        failures,
+        ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
+        ...(lastCall === undefined ? {} : { lastCall }),
+        ...(told === undefined ? {} : { told }),
+      };
+    });
   }
 }
+
+type CallEnd = RelayBatchReply["outcome"] | "failed";
 
 const outcomes = ["taken", "left", "busy", "failed"] as const;
 const columns = { first: 0, entries: 1, begunAtMs: 2, endedAtMs: 3, outcome: 4, count: 5 } as const;

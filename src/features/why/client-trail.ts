@@ -1,14 +1,13 @@
 import type { ClosedConnection, SubscriptionNote } from "./trail.ts";
 import type { Clock } from "./frame-trail.ts";
 import { limits } from "../../limits.ts";
-import type { FailedReply } from "../../contract/channel-call.ts";
-import type { SubscribeOptions, SubscribeOutcome } from "../../channel/channel.ts";
+import type { ClientObserver } from "../../session/observer.ts";
 
 /**
  * The last subscriptions that began or ended on the connections of one object, and the last connections that ended, in
  * memory (rule Y2). Nothing reads it until somebody asks.
  */
-export class ClientTrail {
+export class ClientTrail implements ClientObserver {
   readonly #clock: Clock;
   readonly #notes = new NewestOf<NotedEvent>(limits.trailNotesMax);
   readonly #closes = new NewestOf<ClosedConnection>(limits.trailClosesMax);
@@ -17,11 +16,8 @@ export class ClientTrail {
     this.#clock = clock;
   }
 
-  /** The channel has answered a subscribe. */
   subscribed(
-    { channel, info }: NotedSubscription,
-    { since }: SubscribeOptions,
-    reply: SubscribeOutcome | FailedReply,
+    ...[{ channel, info }, { since }, reply]: Parameters<ClientObserver["subscribed"]>
   ): void {
     if (reply.outcome !== "subscribed") return;
     const { position, recovered, publications } = reply;
@@ -39,24 +35,14 @@ export class ClientTrail {
     });
   }
 
-  /**
-   * A subscription has ended, and its connection hasn't.
-   *
-   * @param code that the client is told; 0 if the client ended it
-   */
-  unsubscribed({ channel, info }: NotedSubscription, code: number): void {
+  unsubscribed(...[{ channel, info }, code]: Parameters<ClientObserver["unsubscribed"]>): void {
     const { client } = info;
     const user = rememberedUser(info.user);
     const atMs = this.#clock.nowMs();
     this.#note(channel, { client, user, atMs, event: "unsubscribed", code });
   }
 
-  /**
-   * A connection ends.
-   *
-   * @param code of the close; 1006 if the connection was lost
-   */
-  ended(session: NotedSession, code: number, by: "client" | "server"): void {
+  ended(...[session, code, by]: Parameters<ClientObserver["ended"]>): void {
     const { client, hasConnected, identity } = session;
     const user = rememberedUser(session.user);
     const { openedAtMs } = identity;
@@ -114,20 +100,6 @@ export function isAsked(
 /** A user's ID, or "" for one that is too long to be remembered. */
 function rememberedUser(user: string): string {
   return user.length > limits.trailUserCharactersMax ? "" : user;
-}
-
-/** A session that ends, as far as it is noted. */
-interface NotedSession {
-  readonly client: string;
-  readonly user: string;
-  readonly hasConnected: boolean;
-  readonly identity: { readonly openedAtMs: number };
-}
-
-/** A subscription, as far as it is noted. */
-interface NotedSubscription {
-  readonly channel: string;
-  readonly info: { readonly client: string; readonly user: string };
 }
 
 interface NotedEvent {

@@ -1,3 +1,4 @@
+import type { EventKind } from "../../object/part.ts";
 import type { EventCount } from "./object-state.ts";
 
 /**
@@ -37,23 +38,6 @@ export class EventCounts {
     });
   }
 }
-
-/**
- * What makes an object act: clients, the alarm, and calls of the HTTP API (`api`), of gateways, of a channel's object
- * (`batch`), for presence, for users and their homes, for the directory, and by those who ask how the object is.
- */
-export type EventKind =
-  | "upgrade"
-  | "frame"
-  | "close"
-  | "alarm"
-  | "api"
-  | "gateway"
-  | "batch"
-  | "presence"
-  | "users"
-  | "directory"
-  | "question";
 
 interface EventWindow {
   total: number;

@@ -1,12 +1,13 @@
 import type { SentFrame } from "./trail.ts";
 import type { BatchFrames } from "../../hub/batch-frames.ts";
+import type { FrameObserver } from "../../hub/hub.ts";
 import { RowRing } from "./row-ring.ts";
 
 /**
  * The last frames with publications that the hubs of one object have sent, in memory: when, and to how many subscribers
  * (rule Y9). Nothing reads it until somebody asks.
  */
-export class FrameTrail {
+export class FrameTrail implements FrameObserver {
   readonly #clock: Clock;
   readonly #rows: RowRing;
   readonly #channels: string[] = [];
@@ -17,7 +18,6 @@ export class FrameTrail {
     this.#rows = new RowRing(columns.count, framesMax);
   }
 
-  /** A frame begins to be sent. @returns the number under which {@link sent} knows it */
   begun(channel: string, batch: BatchFrames): number {
     const row = this.#rows.add();
     this.#channels[this.#rows.slot(row)] = channel;
@@ -28,7 +28,6 @@ export class FrameTrail {
     return row;
   }
 
-  /** A frame has been sent to some subscribers more; `isOver`: to all. */
   sent(row: number, batch: BatchFrames, isOver: boolean): void {
     const rows = this.#rows;
     rows.set(row, columns.sent, batch.sent);
@@ -61,8 +60,7 @@ export class FrameTrail {
 
   /** Since when no frame was forgotten, ms since 1970; undefined if none was. */
   get sinceMs(): number | undefined {
-    const { first } = this.#rows;
-    return first === 0 ? undefined : this.#rows.get(first, columns.begunAtMs);
+    return this.#rows.oldest(columns.begunAtMs);
   }
 }
 

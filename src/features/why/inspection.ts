@@ -151,23 +151,18 @@ function filterFor({ filter }: Subscription, tags: Tags | undefined): TracedConn
 /** Counts sessions by their transports and protocols. */
 class Kinds {
   count = 0;
-  readonly #byTransport = new Map<string, number>();
-  readonly #byProtocol = new Map<string, number>();
+  readonly counts: {
+    readonly byTransport: Record<string, number>;
+    readonly byProtocol: Record<string, number>;
+  } = { byTransport: {}, byProtocol: {} };
 
   add({ identity }: InspectedSession): void {
     this.count++;
-    increment(this.#byTransport, transportOf(identity));
-    increment(this.#byProtocol, protocolOf(identity));
-  }
-
-  get counts(): Pick<ConnectionCounts, "byTransport" | "byProtocol"> {
-    return {
-      byTransport: Object.fromEntries(this.#byTransport),
-      byProtocol: Object.fromEntries(this.#byProtocol),
-    };
+    increment(this.counts.byTransport, transportOf(identity));
+    increment(this.counts.byProtocol, protocolOf(identity));
   }
 }
 
-function increment(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+function increment(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
 }

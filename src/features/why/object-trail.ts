@@ -1,109 +1,145 @@
 import type { Refusal } from "../../access/refusal.ts";
 import { LastRefusals } from "../../access/last-refusals.ts";
-import type { ObjectState, StateQuery } from "./object-state.ts";
-import type { TrailAnswer, TrailQuery } from "./trail.ts";
-import { FrameTrail } from "./frame-trail.ts";
-import type { Tags } from "../../protocol/publication.ts";
-import { ClientTrail } from "./client-trail.ts";
-import {
-  countBacklogs,
-  countConnections,
-  type OpenConnection,
-  traceConnections,
-} from "./inspection.ts";
+import type { ChannelSetup } from "../../channel/channel-setup.ts";
+import type { GatewaySetup } from "../../gateway/gateway.ts";
+import { limits } from "../../limits.ts";
+import type { EventKind, ObjectPart, PartHost } from "../../object/part.ts";
+import type { SessionContext } from "../../session/ports.ts";
 import { version } from "../../version.ts";
-import { EventCounts, type EventKind } from "./event-counts.ts";
-import type { Platform } from "../../object/platform.ts";
+import { BatchTrail } from "./batch-trail.ts";
+import { CallTrails } from "./call-trail.ts";
+import { ClientTrail } from "./client-trail.ts";
+import { EventCounts } from "./event-counts.ts";
+import { FrameTrail } from "./frame-trail.ts";
+import { countBacklogs, countConnections, traceConnections } from "./inspection.ts";
+import type { ObjectState, StateQuery } from "./object-state.ts";
+import { PublicationTrail } from "./publication-trail.ts";
+import {
+  type ChannelTrails,
+  channelState,
+  ownSubscribers,
+  toldByChannel,
+} from "./told-by-channel.ts";
+import { subscribersHere, toldByGateway } from "./told-by-gateway.ts";
+import type { TrailAnswer, TrailQuery } from "./trail.ts";
 
 /**
  * What an object of either kind remembers for those who ask why something didn't arrive (rules Y1, Y2, Y4 and Y5), and
  * what it tells of itself. All of it is in memory, bounded, and lost when the object hibernates.
  */
-export class ObjectTrail {
-  readonly frames: FrameTrail;
-  readonly clients: ClientTrail;
-  readonly #platform: Pick<Platform, "nowMs" | "readAlarm" | "storedBytes">;
+export class ObjectTrail implements ObjectPart {
+  readonly #object: PartHost;
   readonly #events = new EventCounts();
   readonly #refusals = new LastRefusals();
-  readonly #awakeSinceMs: number;
+  /** Who hears of what: a channel, a gateway and sessions each have observers among these. */
+  readonly #heard: Heard;
+  readonly ofSessions: Pick<SessionContext, "clients">;
+  readonly ofGateway: Pick<GatewaySetup, "batches" | "frames" | "clients">;
 
-  /** @param framesMax how many frames are remembered */
-  constructor(platform: Pick<Platform, "nowMs" | "readAlarm" | "storedBytes">, framesMax: number) {
-    this.#platform = platform;
-    this.#awakeSinceMs = platform.nowMs();
-    this.frames = new FrameTrail(platform, framesMax);
-    this.clients = new ClientTrail(platform);
+  constructor(object: PartHost) {
+    const { platform, kind } = object;
+    const { trailFramesMax, trailGatewayFramesMax } = limits;
+    this.#object = object;
+    this.#heard = {
+      frames: new FrameTrail(platform, kind === "channel" ? trailFramesMax : trailGatewayFramesMax),
+      clients: new ClientTrail(platform),
+      publications: new PublicationTrail(),
+      calls: new CallTrails(),
+      batches: new BatchTrail(platform),
+    };
+    this.ofSessions = this.#heard;
+    this.ofGateway = this.#heard;
   }
 
-  /** Counts an event. */
+  ofChannel(): Pick<ChannelSetup, "frames" | "publications" | "calls"> {
+    return this.#heard;
+  }
+
   happened(kind: EventKind): void {
-    this.#events.note(kind, this.#platform.nowMs());
+    this.#events.note(kind, this.#object.platform.nowMs());
   }
 
-  /** Remembers a refusal. */
-  refused(refusal: Refusal): void {
-    this.#refusals.note(refusal, this.#platform.nowMs());
+  refused(refusal: Refusal, nowMs: number): void {
+    this.#refusals.note(refusal, nowMs);
+  }
+
+  handsOn(nowMs: number): void {
+    this.#heard.publications.committed(nowMs);
   }
 
   /** What the object tells of the way of a publication. */
-  trail(
-    node: string,
-    query: TrailQuery,
-    { tags, ...told }: KindTrail,
-    connections: readonly OpenConnection[],
-  ): TrailAnswer {
-    const frame = this.frames.find(query.channel, query.offset);
-    const { sinceMs } = this.frames;
+  trail(query: TrailQuery): TrailAnswer {
+    const nowMs = this.#object.looked();
+    const { node, awakeSinceMs } = this.#object;
+    const held = this.#object;
+    const { tags, ...told } =
+      held.kind === "channel"
+        ? toldByChannel(held.channel, this.#heard, query.offset, nowMs)
+        : toldByGateway(held.gateway, this.#heard.batches, query);
+    const { frames, clients } = this.#heard;
+    const frame = frames.find(query.channel, query.offset);
+    const { sinceMs } = frames;
     return {
       node,
-      awakeSinceMs: this.#awakeSinceMs,
+      awakeSinceMs,
       ...(sinceMs === undefined ? {} : { remembersSinceMs: sinceMs }),
       ...(frame === undefined ? {} : { frame }),
-      ...traceConnections(query, tags, connections, this.clients),
+      ...traceConnections(query, tags, this.#object.sockets.clients, clients),
       ...told,
     };
   }
 
   /** The object's state. */
-  state(
-    node: string,
-    { refusals }: StateQuery,
-    told: KindState,
-    connections: readonly OpenConnection[],
-    done: (state: ObjectState) => void,
-  ): void {
-    this.#platform.readAlarm((alarmAtMs) =>
+  inspect(query: StateQuery, done: (state: ObjectState) => void): void {
+    const nowMs = this.#object.looked();
+    const { node, platform, awakeSinceMs } = this.#object;
+    const told = this.#kindState(query, nowMs);
+    const connections = this.#object.sockets.clients;
+    platform.readAlarm((alarmAtMs) =>
       done({
         node,
         version,
-        awakeSinceMs: this.#awakeSinceMs,
+        awakeSinceMs,
         wokenBy: this.#events.first ?? "question",
-        events: this.#events.counts(this.#platform.nowMs()),
+        events: this.#events.counts(platform.nowMs()),
         ...(Number.isFinite(alarmAtMs) && { alarmAtMs }),
-        storedBytes: this.#platform.storedBytes(),
+        storedBytes: platform.storedBytes(),
         connections: countConnections(connections),
         ...countBacklogs(connections),
-        closes: this.clients.lastCloses,
-        refusals: this.#refusals.last(refusals),
+        closes: this.#heard.clients.lastCloses,
+        refusals: this.#refusals.last(query.refusals),
         ...told,
       }),
     );
   }
+
+  /** What the kind of object adds to its state. */
+  #kindState(
+    { channel }: StateQuery,
+    nowMs: number,
+  ): Pick<ObjectState, "channel" | "gateway" | "subscribers"> {
+    const held = this.#object;
+    const connections = this.#object.sockets.clients;
+    if (held.kind === "channel") {
+      const { committing: isCommitting, waitingBytes } = held.queue;
+      const state = channelState(held.channel, this.#heard.calls, nowMs);
+      const isKnown = this.#object.knownChannel !== undefined;
+      return {
+        channel: { ...state, isKnown, isCommitting, waitingBytes },
+        subscribers: ownSubscribers(held.channel, connections),
+      };
+    }
+    const { channelCount: channels, heldBytes } = held.gateway;
+    const gateway = { channels, heldBytes };
+    return channel === undefined
+      ? { gateway }
+      : { gateway, subscribers: subscribersHere(held.gateway, channel, connections) };
+  }
 }
 
-/** What a kind of object knows, beside what all remember. */
-export interface KindTold {
-  trail(query: TrailQuery, nowMs: number): KindTrail;
-  state(query: StateQuery, nowMs: number): KindState;
+/** What the object remembers of each. Only a channel's hears of publications and calls, and only a gateway's of batches. */
+interface Heard extends ChannelTrails {
+  readonly frames: FrameTrail;
+  readonly clients: ClientTrail;
+  readonly batches: BatchTrail;
 }
-
-/** What a kind of object adds to the way of a publication, with its tags if they are known. */
-type KindTrail = Pick<
-  TrailAnswer,
-  "subscribers" | "isSending" | "position" | "taken" | "channel"
-> & {
-  readonly tags?: Tags;
-};
-
-/** What a kind of object adds to its state. */
-type KindState = Pick<ObjectState, "channel" | "gateway" | "subscribers">;

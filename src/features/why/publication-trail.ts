@@ -1,3 +1,4 @@
+import type { PublicationObserver } from "../../channel/channel-setup.ts";
 import { limits } from "../../limits.ts";
 import { RowRing } from "./row-ring.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
@@ -7,7 +8,7 @@ import type { KnownPublication, Publisher } from "./trail.ts";
  * The last publications of one channel that have an offset, in memory: when each came and was committed, and who
  * published it (rule Y1). Nothing reads it until somebody asks.
  */
-export class PublicationTrail {
+export class PublicationTrail implements PublicationObserver {
   readonly #rows = new RowRing(columns.count, limits.trailPublicationsMax);
   /** The client's ID, or the name of the API key; and the client's user. */
   readonly #publishers: string[] = [];
@@ -15,13 +16,6 @@ export class PublicationTrail {
   /** The first row that isn't known to be committed. */
   #uncommitted = 0;
 
-  /**
-   * Notes a publication.
-   *
-   * @param sequence its number among the entries of the instance
-   * @param info     of the client that published it; undefined for a backend
-   * @param key      the name of the backend's API key; "" if it isn't known
-   */
   published(
     offset: number,
     sequence: number,

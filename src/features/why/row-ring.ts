@@ -20,6 +20,11 @@ export class RowRing {
     return Math.max(0, this.#next - this.#rowsMax);
   }
 
+  /** A number of the oldest row, if a row was overwritten; undefined if none was. */
+  oldest(column: number): number | undefined {
+    return this.first === 0 ? undefined : this.get(this.first, column);
+  }
+
   /** The number that the next row gets. */
   get next(): number {
     return this.#next;

@@ -4,11 +4,14 @@ import type { ChannelState, SubscriberCounts } from "./object-state.ts";
 import type { KnownPublication, TrailAnswer } from "./trail.ts";
 import type { StoredPublication } from "../../channel/history-table.ts";
 import type { Tags } from "../../protocol/publication.ts";
+import type { CallTrails } from "./call-trail.ts";
+import type { PublicationTrail } from "./publication-trail.ts";
 import { countSubscribers, type OpenConnection } from "./inspection.ts";
 
 /** What the channel knows of the publication at an offset, from memory or else from the history. */
 export function toldByChannel(
   channel: Channel,
+  { publications, calls }: ChannelTrails,
   offset: number,
   nowMs: number,
 ): Pick<TrailAnswer, "subscribers" | "position" | "isSending" | "channel"> & {
@@ -17,7 +20,7 @@ export function toldByChannel(
   const { hub, top, relay, hasHistory } = channel;
   const isPublished = top !== undefined && offset <= top.offset;
   const stored = channel.stored.find(offset, nowMs);
-  const remembered = isPublished ? channel.trail.find(offset) : undefined;
+  const remembered = isPublished ? publications.find(offset) : undefined;
   const publication = publicationOf(remembered, stored);
   const tags = stored === undefined ? {} : { tags: stored.publication.tags ?? noTags };
   return {
@@ -30,7 +33,7 @@ export function toldByChannel(
       ...(top === undefined ? {} : { top }),
       ...(publication === undefined ? {} : { publication }),
       ...tags,
-      gateways: relay.progress(remembered?.sequence, nowMs),
+      gateways: calls.progress(relay, remembered?.sequence, nowMs),
     },
   };
 }
@@ -52,6 +55,7 @@ function publicationOf(
 /** The channel's live state, apart from what only its object knows. */
 export function channelState(
   channel: Channel,
+  calls: CallTrails,
   nowMs: number,
 ): Omit<ChannelState, "isKnown" | "isCommitting" | "waitingBytes"> {
   const { name, top, newestMs, options, relay } = channel;
@@ -64,7 +68,7 @@ export function channelState(
     historySize: channel.hasHistory ? options.historySize : 0,
     instance: relay.instance,
     sequence: relay.sequence,
-    gateways: relay.progress(undefined, nowMs),
+    gateways: calls.progress(relay, undefined, nowMs),
   };
 }
 
@@ -79,6 +83,12 @@ export function ownSubscribers(
     isSending: hub.sending,
     isCollecting: hub.collecting,
   };
+}
+
+/** What a channel's object remembers beside what all objects do. */
+export interface ChannelTrails {
+  readonly publications: PublicationTrail;
+  readonly calls: CallTrails;
 }
 
 const noTags: Tags = {};

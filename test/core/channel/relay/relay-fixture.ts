@@ -1,4 +1,4 @@
-import { Relay } from "../../../../src/channel/relay.ts";
+import { Relay, type RelaySetup } from "../../../../src/channel/relay.ts";
 import type { Delivery } from "../../../../src/channel/follower-progress.ts";
 import type { RelayEntry } from "../../../../src/contract/relay-batch.ts";
 import { GatewayRegistry } from "../../../../src/channel/gateway-registry.ts";
@@ -13,13 +13,13 @@ export const checkIntervalMs = 86_400_000;
 /** A relay over the storage of an earlier one. */
 export function openRelay(
   sql: Sql = new NodeSql(),
-  { instance = 1, hasHistory = true }: { instance?: number; hasHistory?: boolean } = {},
+  { instance = 1, hasHistory = true, calls }: Partial<RelaySetup> = {},
 ): Relay {
   const registry = new GatewayRegistry(sql, {
     intervalMs: checkIntervalMs,
     history: { unused: false },
   });
-  return new Relay({ channel: "room", instance, registry, hasHistory });
+  return new Relay({ channel: "room", instance, registry, hasHistory, ...(calls && { calls }) });
 }
 
 /** A publication of so many characters at an offset. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { CallTrail } from "../../../../src/features/why/call-trail.ts";
+import { CallTrail, CallTrails } from "../../../../src/features/why/call-trail.ts";
 import { PublicationTrail } from "../../../../src/features/why/publication-trail.ts";
 import type { RelayBatch } from "../../../../src/contract/relay-batch.ts";
 import { limits } from "../../../../src/limits.ts";
+import { NodeSql } from "../../../support/node-sql.ts";
 import { addPublications, at, onlyDelivery, openRelay } from "../../channel/relay/relay-fixture.ts";
 
 describe("the trail of a channel's publications", () => {
@@ -85,13 +86,14 @@ describe("the trail of the calls to a gateway", () => {
   });
 
   it("[Y1] [Y4] is kept by the relay, with how far the gateway is", () => {
-    const relay = openRelay();
+    const calls = new CallTrails();
+    const relay = openRelay(new NodeSql(), { calls });
     relay.follow("weur/0", 0);
     addPublications(relay, 1, 2);
     const delivery = onlyDelivery(relay, 10, at(2));
     addPublications(relay, 3, 3);
     relay.answered(delivery, "failed", 20);
-    const [progress] = relay.progress(1, 30);
+    const [progress] = calls.progress(relay, 1, 30);
     expect(progress).toEqual({
       name: "weur/0",
       lag: 3,
@@ -100,9 +102,9 @@ describe("the trail of the calls to a gateway", () => {
       lastCall: { begunAtMs: 10, endedAtMs: 20 },
       told: { begunAtMs: 10, attempts: 1, endedAtMs: 20, outcome: "failed" },
     });
-    expect(relay.progress(3, 30)[0]).not.toHaveProperty("told");
+    expect(calls.progress(relay, 3, 30)[0]).not.toHaveProperty("told");
     relay.answered(onlyDelivery(relay, 200, at(3)), { outcome: "taken" }, 210);
-    expect(relay.progress(1, 210)).toMatchObject([
+    expect(calls.progress(relay, 1, 210)).toMatchObject([
       { lag: 0, failures: 0, told: { attempts: 2, outcome: "taken" } },
     ]);
   });
