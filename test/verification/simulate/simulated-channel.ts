@@ -146,7 +146,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   protected override rang(): void {
     const { nowMs } = this;
     const dueMs = this.#channel?.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    if (dueMs <= nowMs) this.#complain("has its alarm ring in vain");
+    // It would ring again at once, for ever.
+    if (dueMs <= nowMs) throw new Error(`${this.name} has its alarm ring in vain`);
   }
 
   protected override save(): () => void {
