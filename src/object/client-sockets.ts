@@ -43,7 +43,6 @@ export class ClientSockets {
   );
   readonly #held = new HeldSockets();
   readonly #host: SocketHost;
-  readonly #frameHost: FrameHost;
   readonly #waitingFrames: WaitingFrames = { bytes: 0 };
   /** Whether a socket has gone since the last {@link takeDueAtMs}. */
   #oneLeft = false;
@@ -57,14 +56,6 @@ export class ClientSockets {
       platform: setup.platform,
       ...(setup.rows === undefined ? {} : { rows: setup.rows }),
       saved: (socket) => this.#changed.add(socket),
-    };
-    const { platform, later, commit } = setup;
-    this.#frameHost = {
-      verifier: platform.verifier,
-      nowMs: () => platform.nowMs(),
-      log: (level, line) => platform.log(level, line),
-      later,
-      ...(commit !== undefined && { commit }),
     };
     const { connectionRateLimit } = setup.config.client;
     if (connectionRateLimit > 0) {
@@ -278,7 +269,7 @@ export class ClientSockets {
       return;
     }
     this.sweep(nowMs, false);
-    client.take(frame, this.#frameHost, () => {
+    client.take(frame, this.#setup, () => {
       endEvent(platform.nowMs());
       done();
     });
@@ -364,7 +355,7 @@ export class ClientSockets {
 }
 
 /** The object as its sockets see it. */
-export interface ClientSocketsSetup extends Pick<FrameHost, "later" | "commit"> {
+export interface ClientSocketsSetup extends FrameHost {
   readonly platform: Platform;
   readonly config: Config;
   readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;

@@ -77,7 +77,7 @@ export class Client {
       } catch (error) {
         // A bug of the server must not strand the client: this code makes the client reconnect.
         const name = error instanceof Error ? error.name : "unknown error";
-        host.log("error", `A frame failed: ${name}`);
+        host.platform.log("error", `A frame failed: ${name}`);
         this.session.disconnect(disconnectCodes.internalServerError);
         over();
       }
@@ -108,7 +108,7 @@ export class Client {
     const { commands, malformed } = session.codec.decodeFrame(frame.frame);
     const decoded = { commands, malformed, bytes: frame.frame.length };
     this.#verify(commands, host, attempt, (tokens) => {
-      attempt(() => this.#carryOutParts(decoded, tokens, 0, { ...host, attempt, done }));
+      attempt(() => this.#carryOutParts(decoded, tokens, 0, { host, attempt, done }));
     });
   }
 
@@ -120,7 +120,8 @@ export class Client {
     turn: FrameTurn,
   ): void {
     const { session } = this;
-    const { attempt, done, commit, later, nowMs } = turn;
+    const { host, attempt, done } = turn;
+    const { platform, commit, later } = host;
     if (session.ignoresCommands) {
       done();
       return;
@@ -131,7 +132,7 @@ export class Client {
     const carryOut = (isBusy: boolean): void =>
       attempt(() => {
         for (const [index, command] of part.entries())
-          session.receive(command, tokens[from + index] ?? {}, nowMs(), isBusy);
+          session.receive(command, tokens[from + index] ?? {}, platform.nowMs(), isBusy);
         if (malformed !== undefined && to >= commands.length) this.#refuse(malformed);
       });
     const carriedOut = (): void => {
@@ -205,11 +206,12 @@ export class Client {
   /** Verifies what a command brings; false if the client brings too much, which ends its connection. */
   #verifyOne(
     command: Command,
-    { verifier, nowMs: clock }: FrameHost,
+    { platform }: FrameHost,
     done: (tokens: VerifiedTokens) => void,
   ): boolean {
     const { session } = this;
-    const nowMs = clock();
+    const { verifier } = platform;
+    const nowMs = platform.nowMs();
     this.#verifications ??= new TokenBucket(subscribeRate);
     const isAllowed = tracksKeys(command)
       ? takeForSignatures(this.#verifications, command.request.track, nowMs)
@@ -257,14 +259,16 @@ interface FrameCommands {
 }
 
 /** The object, and what ends the frame. */
-interface FrameTurn extends FrameHost {
+interface FrameTurn {
+  readonly host: FrameHost;
   /** Does a part of the work; what it throws ends the frame and the connection. */
   readonly attempt: (work: () => void) => void;
   readonly done: () => void;
 }
 
 /** The object as its clients see it when they carry out frames. */
-export interface FrameHost extends Pick<Platform, "verifier" | "nowMs" | "log"> {
+export interface FrameHost {
+  readonly platform: Pick<Platform, "verifier" | "nowMs" | "log">;
   /** Does the work after so many ms, and ends the event. Meanwhile the object can't hibernate. */
   readonly later: (waitMs: number, work: () => void) => void;
   /**
