@@ -30,7 +30,7 @@ export function carryOut(
   );
 }
 
-/** What an operation has done or read. */
+/** The outcome of an operation on a channel. */
 export type OperationOutcome = ReturnType<typeof carryOut>;
 
 /** Carries out an operation for a client: for a session here, or as the request of a gateway. */

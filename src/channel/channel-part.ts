@@ -3,7 +3,7 @@ import type { ChannelOperation } from "../contract/channel-call.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import type { Relay } from "./relay.ts";
 
-/** What a feature keeps of one channel. Each member gives undefined for what isn't the feature's. */
+/** A feature's state of one channel. Each member gives undefined for a request that isn't the feature's. */
 export interface ChannelPart {
   /**
    * Carries out a request of a gateway.

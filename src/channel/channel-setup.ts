@@ -80,7 +80,7 @@ export interface ChannelCounts {
   readonly outdated: { value: number };
   readonly deliveries: { value: number };
   readonly gatewayChanges: { value: number };
-  /** What is counted beside that if the channel is a map. */
+  /** The further counts of a channel that is a map. */
   ofMap(): MapCounts;
 }
 

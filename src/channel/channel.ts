@@ -57,7 +57,7 @@ export class Channel {
   readonly teller: PresenceTeller | undefined;
   /** Absent as well if nothing is counted. */
   readonly mapCounts: MapCounts | undefined;
-  /** What features keep of the channel. */
+  /** The features' states of the channel. */
   readonly parts: readonly ChannelPart[];
   readonly #publications: ChannelSetup["publications"];
   readonly #counts: ChannelCounts | undefined;

@@ -8,8 +8,8 @@ import type { PollPublishRequest } from "../features/shared-polls/poll-batch.ts"
 import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
- * An operation on a channel, which a client or a backend asks for. Whoever sends it has checked the permission, the
- * key and the data. The edge calls the channel's object with it, and gets {@link ChannelAnswers}. A session in that
+ * An operation on a channel. A client or a backend asks for it. Its sender has checked the permission, the key and the
+ * data. The edge calls the channel's object with it, and gets {@link ChannelAnswers}. A session in that
  * object has it carried out at once, and a gateway sends it as a relay request; both get an {@link OperationReply}.
  * During a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added
  * field has a meaning.
@@ -35,7 +35,7 @@ export type ChannelOperation =
 /** An operation that may be asked for a client: all that have parameters. */
 export type ClientOperation = Extract<ChannelOperation, { readonly request: object }>;
 
-/** Who asks for a change. */
+/** The client or the backend that asks for a change. */
 interface AskedBy {
   /** The client, as others are shown it. Absent: a backend asks. */
   readonly info?: ClientInfo;
@@ -112,7 +112,7 @@ function textBytes(request: RequestTexts): number {
   );
 }
 
-/** What a request has of its sender, as far as it is long. */
+/** The texts and payloads of a request that may be long. */
 interface RequestTexts {
   readonly data?: Payload;
   readonly streamData?: Payload;

@@ -50,7 +50,7 @@ export class EventDelivery implements ObjectPart {
       : undefined;
   }
 
-  /** What a channel needs to tell of its publications, and to find out that it has no subscriber any more. */
+  /** A channel's port for its publications, and how often it asks whether gateways still follow it. */
   ofChannel(name: string): Pick<ChannelSetup, "accepted" | "followersCheckMs"> {
     const followersCheckMs = limits.eventsFollowersCheckMs;
     const accepted: ChannelSetup["accepted"] = (entry, position, nowMs) => {
@@ -74,7 +74,7 @@ export class EventDelivery implements ObjectPart {
     this.#note = (nowMs) => occupancy.note(channel.isHeld, nowMs);
   }
 
-  /** What sessions need to tell of themselves. */
+  /** The sessions' port for their observers. */
   get ofSessions(): Pick<SessionContext, "observe"> {
     const { connections } = this;
     return connections === undefined
@@ -136,7 +136,7 @@ export class EventDelivery implements ObjectPart {
   }
 }
 
-/** What an object tells a backend, and what it asks others for that; undefined if the backend isn't told of anything there. */
+/** Makes the events of an object; undefined if no backend is told of anything there. */
 export function newEvents(object: PartHost): ObjectPart | undefined {
   const { config, platform, knownChannel: channel, node } = object;
   const { events } = config;
