@@ -1,6 +1,12 @@
 import type { ChannelParts } from "../channel/channel-part.ts";
-import type { ChannelsPart, PartedChannelObject, PartedGateway } from "../object/part.ts";
-import type { NewPart } from "../object/part.ts";
+import type {
+  ChannelsPart,
+  NewPart,
+  ObjectPart,
+  PartedChannelObject,
+  PartedGateway,
+  PartHost,
+} from "../object/part.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
 import { newEvents } from "./events/event-delivery.ts";
 import type { Feature } from "./feature.ts";
@@ -34,8 +40,12 @@ export function gatewayParts(gateway: PartedGateway): readonly ChannelsPart[] {
  * What the features add to objects that hold clients' sockets. At the end of an event, what is counted goes first: an
  * event that is sent counts for the next report.
  */
-export const objectParts: readonly NewPart[] = [
+const newParts: readonly NewPart[] = [
   newObjectMetrics,
   newEvents,
   (object) => new ObjectTrail(object),
 ];
+
+export function objectParts(object: PartHost): readonly ObjectPart[] {
+  return newParts.flatMap((newPart) => newPart(object) ?? []);
+}

@@ -44,17 +44,11 @@ import {
   type Overloaded,
   type Thrown,
 } from "./commit-queue.ts";
-import { channelObjectParts, channelParts } from "../features/index.ts";
+import { channelObjectParts, channelParts, objectParts } from "../features/index.ts";
 import { Leftovers, noStorage } from "./leftovers.ts";
 import { answerOrFailure } from "./object-call.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
-import type {
-  NewPart,
-  ObjectPart,
-  ObjectBounds,
-  ChannelsPart,
-  PartedChannelObject,
-} from "./part.ts";
+import type { ObjectPart, ObjectBounds, ChannelsPart, PartedChannelObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 import { elapsed } from "../moment.ts";
 
@@ -98,14 +92,12 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   readonly #leftovers: Leftovers;
 
   /**
-   * @param newParts   what features add to the object
    * @param bounds     of what is done in one turn
    * @param newChannel makes the channel; the simulator makes one that it compares with a model
    */
   constructor(
     platform: Platform,
     config: Config,
-    newParts: readonly NewPart[],
     bounds: ObjectBounds = limits,
     newChannel = (setup: ChannelSetup): Channel => new Channel(setup),
   ) {
@@ -131,7 +123,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       tables.size > 0,
     );
     const nowMs = platform.nowMs();
-    this.parts = newParts.flatMap((newPart) => newPart(this) ?? []);
+    this.parts = objectParts(this);
     const channel = newChannel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,

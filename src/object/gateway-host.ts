@@ -14,8 +14,8 @@ import { parseGatewayName, gatewayNode } from "../contract/object-names.ts";
 import { SessionRows } from "./session-rows.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
-import { gatewayParts } from "../features/index.ts";
-import type { ObjectBounds, ObjectPart, PartedGateway, NewPart } from "./part.ts";
+import { gatewayParts, objectParts } from "../features/index.ts";
+import type { ObjectBounds, ObjectPart, PartedGateway } from "./part.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
 import type { Platform } from "./platform.ts";
 
@@ -41,21 +41,15 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
   readonly #awaitedRooms = new Map<string, (() => void)[]>();
 
   /**
-   * @param newParts what features add to the object
    * @param bounds   of what is done in one turn
    */
-  constructor(
-    platform: Platform,
-    config: Config,
-    newParts: readonly NewPart[],
-    bounds: ObjectBounds = limits,
-  ) {
+  constructor(platform: Platform, config: Config, bounds: ObjectBounds = limits) {
     super(platform, config);
     // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
     if (config.events !== undefined) platform.readAlarmFirst(this.alarms.known);
     const { name } = platform;
     this.node = gatewayNode(name);
-    this.parts = newParts.flatMap((newPart) => newPart(this) ?? []);
+    this.parts = objectParts(this);
     this.#partsAreDue = this.parts.some((part) => "dueAtMs" in part);
     const served = parseGatewayName(name);
     const only = served.kind === "channel" ? served.channel : undefined;

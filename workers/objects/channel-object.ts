@@ -2,7 +2,6 @@ import type { ChannelAnswers, ChannelOperation } from "../../src/contract/channe
 import type { OwnSubscribers } from "../../src/contract/listing.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import type { RelayReplies, RelayRequest } from "../../src/contract/relay-request.ts";
-import { objectParts } from "../../src/features/index.ts";
 import { ChannelHost } from "../../src/object/channel-host.ts";
 import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
 import type { Env } from "../platform/env.ts";
@@ -11,7 +10,7 @@ import { answerOrThrow, SessionObject } from "./session-object.ts";
 /** The object of one channel, which is named after it. */
 export class ChannelObject extends SessionObject<ChannelHost> implements ChannelCalls {
   constructor(context: DurableObjectState, env: Env) {
-    super(context, env, (platform, config) => new ChannelHost(platform, config, objectParts));
+    super(context, env, (platform, config) => new ChannelHost(platform, config));
   }
 
   // The calls' contract is in src/contract/object-calls.ts.

@@ -2,7 +2,6 @@ import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../../src/cont
 import type { GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
-import { objectParts } from "../../src/features/index.ts";
 import { GatewayHost } from "../../src/object/gateway-host.ts";
 import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
 import type { Env } from "../platform/env.ts";
@@ -11,7 +10,7 @@ import { SessionObject } from "./session-object.ts";
 /** The object of a gateway, which holds sockets with many channels each. */
 export class GatewayObject extends SessionObject<GatewayHost> implements GatewayCalls {
   constructor(context: DurableObjectState, env: Env) {
-    super(context, env, (platform, config) => new GatewayHost(platform, config, objectParts));
+    super(context, env, (platform, config) => new GatewayHost(platform, config));
   }
 
   // The calls' contract is in src/contract/object-calls.ts.

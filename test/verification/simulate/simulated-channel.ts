@@ -10,7 +10,6 @@ import type {
 } from "../../../src/features/presence/presence-call.ts";
 import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
-import { objectParts } from "../../../src/features/index.ts";
 import { ChannelHost } from "../../../src/object/channel-host.ts";
 import type { ObjectBounds } from "../../../src/object/part.ts";
 import type { Platform } from "../../../src/object/platform.ts";
@@ -55,7 +54,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   protected override newHost(platform: Platform): ChannelHost {
     const { config, fanOut } = this.context;
     this.#incarnations++;
-    return new ChannelHost(platform, config, objectParts, boundsOf(fanOut(this.name)), (setup) => {
+    return new ChannelHost(platform, config, boundsOf(fanOut(this.name)), (setup) => {
       const channel = this.#watched(setup);
       this.#channel = channel;
       if (channel.teller !== undefined) this.context.presence.watch(channel.teller);

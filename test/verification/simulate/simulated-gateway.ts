@@ -1,4 +1,3 @@
-import { objectParts } from "../../../src/features/index.ts";
 import { GatewayHost } from "../../../src/object/gateway-host.ts";
 import type { Platform } from "../../../src/object/platform.ts";
 import { SimulatedHolder } from "./simulated-holder.ts";
@@ -8,7 +7,7 @@ import { boundsOf } from "./simulated-channel.ts";
 export class SimulatedGateway extends SimulatedHolder<GatewayHost> {
   protected override newHost(platform: Platform): GatewayHost {
     const { config, fanOut } = this.context;
-    return new GatewayHost(platform, config, objectParts, boundsOf(fanOut(this.name)));
+    return new GatewayHost(platform, config, boundsOf(fanOut(this.name)));
   }
 
   get ownName(): string {
