@@ -6,7 +6,7 @@ import { metricsLimits } from "./features/metrics/limits.ts";
 import { pollLimits } from "./features/shared-polls/limits.ts";
 import { sessionLimits } from "./session-limits.ts";
 import { trailLimits } from "./features/why/limits.ts";
-import { userLimits } from "./features/users/limits.ts";
+import { userLimits } from "./user-limits.ts";
 
 /**
  * Every bound of Dormouse that an operator can't set. The comment of each bound says what it bounds, in which unit if

@@ -12,7 +12,7 @@ export const floors: readonly (readonly string[])[] = [
   ["src/hub"],
   ["src/channel"],
   ["src/session"],
-  ["src/api", "src/gateway"],
+  ["src/api", "src/gateway", "src/users"],
   ["src/object"],
   ["src/features"],
   ["workers/platform"],
@@ -48,6 +48,5 @@ const features: Readonly<Record<string, readonly string[]>> = {
   presence: ["census", "presence"],
   queues: ["consumers", "queue"],
   "shared-polls": ["shared-poll", "poll", "track", "tracking", "tracks"],
-  users: ["directory", "holder", "holders", "home", "listed", "user", "users"],
   why: ["trail", "verdict", "why"],
 };

@@ -7,7 +7,7 @@ import { operationOf } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import { type Entry, type Question, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelOperation, operationBytes } from "../contract/channel-call.ts";
-import { isHolderOrder, type OrderTarget, type UserOrder } from "../features/users/user-order.ts";
+import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
 
 /** A call to one object, sent in one RPC; or a question, for which several objects may be called. */
 export type ObjectCall = ChannelCall | UserCall | QuestionCall;

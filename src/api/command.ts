@@ -8,7 +8,7 @@ import type { ApiKey } from "../access/api-keys.ts";
 import type { CommandName, OperationAt } from "../access/operations.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import type { ChannelOperation } from "../contract/channel-call.ts";
-import type { UserOrder } from "../features/users/user-order.ts";
+import type { UserOrder } from "../contract/user-order.ts";
 
 /** The backend that calls, as far as its requests depend on it. */
 export interface ApiCaller {

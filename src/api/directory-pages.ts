@@ -12,7 +12,7 @@ import type {
 } from "../contract/listing.ts";
 import { gatewayNode, parseNodeName, regionOf } from "../contract/object-names.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import { compareNames, firstChannels } from "../features/users/channel-counts.ts";
+import { compareNames, firstChannels } from "../contract/channel-order.ts";
 import { version } from "../version.ts";
 import type { Page } from "./command.ts";
 

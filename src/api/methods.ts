@@ -11,13 +11,13 @@ import {
   singleCommand,
 } from "./command.ts";
 import { mapMethods } from "../features/maps/methods.ts";
-import { orderMethods } from "../features/users/order-methods.ts";
+import { orderMethods } from "./order-methods.ts";
 import { pollMethods } from "../features/shared-polls/publish.ts";
 import { parseBroadcast, publishMethods } from "./publish.ts";
 import { questionMethods } from "./question.ts";
 import { readMethods } from "./read.ts";
 import { type ApiMethod, objectOf, parseSelection, parseShape, textField } from "./shape.ts";
-import { statusMethods } from "../features/users/status-methods.ts";
+import { statusMethods } from "./status-methods.ts";
 import { whyMethods } from "../features/why/methods.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */

@@ -20,7 +20,7 @@ import type {
   SlotAnswer,
   UserConnection,
   UserOrder,
-} from "../features/users/user-order.ts";
+} from "./user-order.ts";
 import type {
   ChannelsQuery,
   CountedChannels,
@@ -37,7 +37,7 @@ import type {
   MetricsReport,
   RefusalsQuery,
 } from "./metrics-report.ts";
-import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "../features/users/user-status.ts";
+import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "./user-status.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may

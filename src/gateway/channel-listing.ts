@@ -1,6 +1,6 @@
 import { compileGlob, type NameGlob } from "../access/name-glob.ts";
 import type { ChannelCount, ChannelsQuery } from "../contract/listing.ts";
-import { compareNames, firstChannels } from "../features/users/channel-counts.ts";
+import { compareNames, firstChannels } from "../contract/channel-order.ts";
 
 /**
  * Finds the first channels of a gateway that have subscribers, by their names (rule U24). A gateway may have 60,000

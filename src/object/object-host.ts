@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { Backlog } from "../hub/backlog.ts";
-import type { CarriedOut, NumberedOrder } from "../features/users/user-order.ts";
+import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
 import type { HeldConnections } from "../contract/connection-state.ts";
 import type { Handover } from "../contract/handover.ts";
 import { shardOf } from "../contract/object-names.ts";
@@ -9,9 +9,9 @@ import type { HookName } from "../features/hooks/hook-call.ts";
 import { type HookCall, Hooks } from "../features/hooks/hooks.ts";
 import { NamedChannels } from "../session/named-channels.ts";
 import type { Session } from "../session/session.ts";
-import type { OnlineUsers } from "../features/users/user-status.ts";
+import type { OnlineUsers } from "../contract/user-status.ts";
 import type { Refusal } from "../access/refusal.ts";
-import { Listing } from "../features/users/listing.ts";
+import { Listing } from "../users/listing.ts";
 import { KnownDeltas } from "../delta/delta-chain.ts";
 import { subscriptionTypes } from "../features/index.ts";
 import { hooksOfSessions } from "../features/hooks/approver.ts";
@@ -19,7 +19,7 @@ import { limits } from "../limits.ts";
 import { version } from "../version.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import type { Accepted, ClientSockets } from "./client-sockets.ts";
-import { ObjectUsers } from "../features/users/object-users.ts";
+import { ObjectUsers } from "./object-users.ts";
 import type { EventKind, ObjectPart, PartedObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 

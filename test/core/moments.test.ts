@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { PollCycle } from "../../src/features/shared-polls/poll-cycle.ts";
 import { limits } from "../../src/limits.ts";
-import type { HolderSweep } from "../../src/features/users/holder-sweep.ts";
-import { Home } from "../../src/features/users/home.ts";
+import type { HolderSweep } from "../../src/users/holder-sweep.ts";
+import { Home } from "../../src/users/home.ts";
 import { Totals } from "../../src/features/metrics/totals.ts";
 import { heartbeat, pingDueAtMs } from "../../src/session/liveness.ts";
 import type { SessionIdentity } from "../../src/contract/session-snapshot.ts";

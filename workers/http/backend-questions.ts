@@ -9,7 +9,7 @@ import {
   pageOfChannels,
   pageOfGateways,
 } from "../../src/api/directory-pages.ts";
-import { encodeStatuses, usersByHome } from "../../src/features/users/status-methods.ts";
+import { encodeStatuses, usersByHome } from "../../src/api/status-methods.ts";
 import type { Config } from "../../src/config/config.ts";
 import { userKey } from "../../src/contract/identity-key.ts";
 import { homeName, shardName } from "../../src/contract/object-names.ts";

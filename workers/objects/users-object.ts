@@ -13,9 +13,9 @@ import type {
   SlotAnswer,
   UserConnection,
   UserOrder,
-} from "../../src/features/users/user-order.ts";
-import type { LeftUsers, UserStatusAnswer } from "../../src/features/users/user-status.ts";
-import { UsersHost } from "../../src/features/users/users-host.ts";
+} from "../../src/contract/user-order.ts";
+import type { LeftUsers, UserStatusAnswer } from "../../src/contract/user-status.ts";
+import { UsersHost } from "../../src/object/users-host.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import { DurablePlatform } from "./durable-platform.ts";
 import type { Env } from "../platform/env.ts";

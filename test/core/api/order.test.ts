@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { availableEntry } from "../../../src/features/users/order-methods.ts";
+import { availableEntry } from "../../../src/api/order-methods.ts";
 import { planCalls } from "../../../src/api/calls.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
 import { tokenKey } from "../../../src/contract/identity-key.ts";

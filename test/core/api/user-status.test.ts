@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Entry } from "../../../src/api/command.ts";
 import { planCalls } from "../../../src/api/calls.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
-import { availableEntry } from "../../../src/features/users/order-methods.ts";
-import { encodeStatuses, usersByHome } from "../../../src/features/users/status-methods.ts";
+import { availableEntry } from "../../../src/api/order-methods.ts";
+import { encodeStatuses, usersByHome } from "../../../src/api/status-methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { caller } from "./channel-config.ts";
 

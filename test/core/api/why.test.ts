@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planCalls } from "../../../src/api/calls.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
-import { availableEntry } from "../../../src/features/users/order-methods.ts";
+import { availableEntry } from "../../../src/api/order-methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { caller } from "./channel-config.ts";
 

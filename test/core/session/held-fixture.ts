@@ -1,4 +1,4 @@
-import type { CarriedOut, NumberedOrder } from "../../../src/features/users/user-order.ts";
+import type { CarriedOut, NumberedOrder } from "../../../src/contract/user-order.ts";
 import { ScriptedHome } from "../users/scripted-home.ts";
 import { ManyChannelsFixture, type ManyChannelsSetup } from "./many-channels-fixture.ts";
 import type { TestConnection } from "./test-connection.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import { tokenKey } from "../../../src/contract/identity-key.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import type { HolderOrder, OrderTarget } from "../../../src/features/users/user-order.ts";
+import type { HolderOrder, OrderTarget } from "../../../src/contract/user-order.ts";
 import { limits } from "../../../src/limits.ts";
 import { connectionState } from "../../../src/session/connection-state.ts";
 import { startMs } from "./channel-fixture.ts";

@@ -6,8 +6,8 @@ import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
 import { hooksOfSessions } from "../../../src/features/hooks/approver.ts";
-import { SessionUsers } from "../../../src/features/users/session-users.ts";
-import type { LocalUsers } from "../../../src/features/users/local-users.ts";
+import { SessionUsers } from "../../../src/users/session-users.ts";
+import type { LocalUsers } from "../../../src/users/local-users.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { UserRates } from "../../../src/session/rate-limit.ts";
 import { TestConnection } from "./test-connection.ts";

@@ -4,7 +4,7 @@ import {
   type ConnectionState,
 } from "../../../src/contract/connection-state.ts";
 import { limits } from "../../../src/limits.ts";
-import { ConnectionList } from "../../../src/features/users/connection-list.ts";
+import { ConnectionList } from "../../../src/users/connection-list.ts";
 
 const plain: ConnectionState = {
   client: "c1",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConnectionSlots } from "../../../src/features/users/connection-slots.ts";
+import { ConnectionSlots } from "../../../src/users/connection-slots.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const [eu, us] = ["gateway:eu/0", "gateway:us/0"];

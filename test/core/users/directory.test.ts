@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { channelNode, gatewayNode, shardOf } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
-import { compareNames, firstChannels } from "../../../src/features/users/channel-counts.ts";
-import { Directory } from "../../../src/features/users/directory.ts";
+import { compareNames, firstChannels } from "../../../src/contract/channel-order.ts";
+import { Directory } from "../../../src/users/directory.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const all = { pattern: "", after: "", limit: 100 };

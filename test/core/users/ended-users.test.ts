@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
-import { type EndedSession, EndedUsers } from "../../../src/features/users/ended-users.ts";
+import { type EndedSession, EndedUsers } from "../../../src/users/ended-users.ts";
 
 const connected = (user: string): EndedSession => ({
   user,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { columnText } from "../../../src/sql.ts";
 import { limits } from "../../../src/limits.ts";
-import { Home } from "../../../src/features/users/home.ts";
-import type { HolderQuestion } from "../../../src/features/users/holder-sweep.ts";
+import { Home } from "../../../src/users/home.ts";
+import type { HolderQuestion } from "../../../src/users/holder-sweep.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const [eu, us] = ["gateway:eu/0", "gateway:us/0"];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { UserOrder } from "../../../src/features/users/user-order.ts";
+import type { UserOrder } from "../../../src/contract/user-order.ts";
 import { tokenKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
-import { type OrderDelivery, Home } from "../../../src/features/users/home.ts";
+import { type OrderDelivery, Home } from "../../../src/users/home.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const disconnect: UserOrder = { method: "disconnect", code: disconnectCodes.forceDisconnect };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { Listing } from "../../../src/features/users/listing.ts";
+import { Listing } from "../../../src/users/listing.ts";
 
 /** An object whose directory answers when a test says so. */
 class ListedObject {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { tokenKey, userKey } from "../../../src/contract/identity-key.ts";
 import { limits } from "../../../src/limits.ts";
-import { Home } from "../../../src/features/users/home.ts";
+import { Home } from "../../../src/users/home.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const [eu, us] = ["gateway:eu/0", "gateway:us/0"];

@@ -1,6 +1,6 @@
-import type { Registered } from "../../../src/features/users/user-order.ts";
-import type { SlotAnswer, UserConnection } from "../../../src/features/users/user-order.ts";
-import { LocalUsers } from "../../../src/features/users/local-users.ts";
+import type { Registered } from "../../../src/contract/user-order.ts";
+import type { SlotAnswer, UserConnection } from "../../../src/contract/user-order.ts";
+import { LocalUsers } from "../../../src/users/local-users.ts";
 
 /** One call that registers users. */
 export interface RegisterCall {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { UserStatuses } from "../../../src/features/users/user-statuses.ts";
+import { UserStatuses } from "../../../src/users/user-statuses.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 const nobody: ReadonlySet<string> = new Set();

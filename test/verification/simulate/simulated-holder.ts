@@ -1,4 +1,4 @@
-import type { CarriedOut, NumberedOrder } from "../../../src/features/users/user-order.ts";
+import type { CarriedOut, NumberedOrder } from "../../../src/contract/user-order.ts";
 import type { Thrown } from "../../../src/object/commit-queue.ts";
 import type { ObjectHost } from "../../../src/object/object-host.ts";
 import type { PlatformSockets } from "../../../src/object/platform.ts";

@@ -1,6 +1,6 @@
-import type { Ordered, UserOrder } from "../../../src/features/users/user-order.ts";
+import type { Ordered, UserOrder } from "../../../src/contract/user-order.ts";
 import type { Platform, PlatformSockets } from "../../../src/object/platform.ts";
-import { UsersHost } from "../../../src/features/users/users-host.ts";
+import { UsersHost } from "../../../src/object/users-host.ts";
 import { hasTable } from "../../../src/sql.ts";
 import { SimulatedObject } from "./simulated-object.ts";
 import type { Done, WorldContext } from "./world-context.ts";

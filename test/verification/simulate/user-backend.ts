@@ -1,4 +1,4 @@
-import type { Ordered, OrderTarget, UserOrder } from "../../../src/features/users/user-order.ts";
+import type { Ordered, OrderTarget, UserOrder } from "../../../src/contract/user-order.ts";
 import { tokenKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";

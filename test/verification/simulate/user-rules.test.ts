@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { UserOrder } from "../../../src/features/users/user-order.ts";
+import type { UserOrder } from "../../../src/contract/user-order.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import { Timeline } from "./timeline.ts";
 import { type GivenOrder, type UserConnection, UserRules } from "./user-rules.ts";

@@ -2,7 +2,7 @@ import {
   isHolderOrder,
   type NumberedOrder,
   type UserOrder,
-} from "../../../src/features/users/user-order.ts";
+} from "../../../src/contract/user-order.ts";
 import { tokenKey } from "../../../src/contract/identity-key.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import type { Socket } from "./socket.ts";

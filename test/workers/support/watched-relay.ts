@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { RelayBatch, RelayBatchReply } from "../../../src/contract/relay-batch.ts";
 import type { RelayReplies, RelayRequest } from "../../../src/contract/relay-request.ts";
-import type { CarriedOut, NumberedOrder } from "../../../src/features/users/user-order.ts";
+import type { CarriedOut, NumberedOrder } from "../../../src/contract/user-order.ts";
 
 /** One call of a channel's object to a gateway. */
 export interface WatchedDelivery {

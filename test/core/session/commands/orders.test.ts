@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { NumberedOrder, UserOrder } from "../../../../src/features/users/user-order.ts";
+import type { NumberedOrder, UserOrder } from "../../../../src/contract/user-order.ts";
 import { limits } from "../../../../src/limits.ts";
 import { errorCodes } from "../../../../src/protocol/codes.ts";
 import { json } from "../../api/channel-config.ts";

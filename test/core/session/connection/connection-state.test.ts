@@ -6,7 +6,7 @@ import type {
 import { limits } from "../../../../src/limits.ts";
 import { connectionState } from "../../../../src/session/connection-state.ts";
 import { startMs } from "../channel-fixture.ts";
-import type { UserAnswer } from "../../../../src/features/users/local-users.ts";
+import type { UserAnswer } from "../../../../src/users/local-users.ts";
 import { HeldFixture } from "../held-fixture.ts";
 import { ManyChannelsFixture, type ManyChannelsSetup } from "../many-channels-fixture.ts";
 import { connectionToken } from "../verified-tokens.ts";

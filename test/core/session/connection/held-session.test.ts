@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { NumberedOrder } from "../../../../src/features/users/user-order.ts";
+import type { NumberedOrder } from "../../../../src/contract/user-order.ts";
 import { disconnectCodes } from "../../../../src/protocol/codes.ts";
 import { ScriptedHome } from "../../users/scripted-home.ts";
 import { publish, pushed, subscribe, subscribed } from "../frames.ts";

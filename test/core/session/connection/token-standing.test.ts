@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConnectionClaims, SubscriptionClaims } from "../../../../src/access/claims.ts";
 import { tokenKey } from "../../../../src/contract/identity-key.ts";
-import type { HolderOrder, Invalidation } from "../../../../src/features/users/user-order.ts";
+import type { HolderOrder, Invalidation } from "../../../../src/contract/user-order.ts";
 import type { VerifiedTokens } from "../../../../src/session/ports.ts";
 import { limits } from "../../../../src/limits.ts";
 import { startMs } from "../channel-fixture.ts";

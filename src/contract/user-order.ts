@@ -1,7 +1,7 @@
-import type { ServerSubscription } from "../../access/claims.ts";
-import type { JsonText } from "../../protocol/json/text.ts";
-import type { StreamPosition } from "../../protocol/publication.ts";
-import type { DisconnectCode } from "../../protocol/codes.ts";
+import type { ServerSubscription } from "../access/claims.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { DisconnectCode } from "../protocol/codes.ts";
 
 /**
  * What a backend orders for connections of one user, or for those made with one token (rules U1 to U11). The edge sends orders to the user's home, and the

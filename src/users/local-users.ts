@@ -1,5 +1,5 @@
-import { hasPassed } from "../../moment.ts";
-import { uidOfKey, userKey, userOfKey } from "../../contract/identity-key.ts";
+import { hasPassed } from "../moment.ts";
+import { uidOfKey, userKey, userOfKey } from "../contract/identity-key.ts";
 import type {
   CarriedOut,
   Invalidation,
@@ -7,8 +7,8 @@ import type {
   HolderOrder,
   SlotAnswer,
   UserConnection,
-} from "./user-order.ts";
-import { limits } from "../../limits.ts";
+} from "../contract/user-order.ts";
+import { limits } from "../limits.ts";
 import { LocalTokens } from "./local-tokens.ts";
 import { type RegisterCall, type Registration, Registrations } from "./registrations.ts";
 import {

@@ -5,11 +5,11 @@ import type {
   Registered,
   UserInvalidation,
   UserOrder,
-} from "./user-order.ts";
-import { disconnectCodes } from "../../protocol/codes.ts";
-import { limits } from "../../limits.ts";
-import { elapsed, hasPassed } from "../../moment.ts";
-import { columnText, hasTable, type Sql } from "../../sql.ts";
+} from "../contract/user-order.ts";
+import { disconnectCodes } from "../protocol/codes.ts";
+import { limits } from "../limits.ts";
+import { elapsed, hasPassed } from "../moment.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 import { Holders, holderTable, type TellOfUser } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
 import { Standing, standingTables } from "./standing.ts";

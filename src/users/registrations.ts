@@ -1,5 +1,5 @@
-import type { Invalidation, Registered } from "./user-order.ts";
-import { limits } from "../../limits.ts";
+import type { Invalidation, Registered } from "../contract/user-order.ts";
+import { limits } from "../limits.ts";
 import { SharedCalls } from "./shared-calls.ts";
 
 /** Registers one object with the homes of users and tokens, in shared calls (rules U5, U10). */

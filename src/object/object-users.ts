@@ -1,21 +1,21 @@
-import type { Config } from "../../config/config.ts";
-import { userKey, userOfKey } from "../../contract/identity-key.ts";
-import type { HeldConnections } from "../../contract/connection-state.ts";
-import type { CarriedOut, NumberedOrder } from "./user-order.ts";
-import type { OnlineUsers } from "./user-status.ts";
-import { limits } from "../../limits.ts";
-import { isTold } from "../events/event.ts";
-import { connectionStates } from "../../session/connection-state.ts";
-import type { SessionContext } from "../../session/ports.ts";
-import type { Session } from "../../session/session.ts";
-import { UserRates } from "../../session/rate-limit.ts";
-import { ConnectionList } from "./connection-list.ts";
-import { EndedUsers } from "./ended-users.ts";
-import { takesOrders } from "./session-orders.ts";
-import { SessionUsers } from "./session-users.ts";
-import { LocalUsers } from "./local-users.ts";
-import { answerOf, type CallAnswer, type CallRequest } from "../../object/object-call.ts";
-import type { Platform } from "../../object/platform.ts";
+import type { Config } from "../config/config.ts";
+import { userKey, userOfKey } from "../contract/identity-key.ts";
+import type { HeldConnections } from "../contract/connection-state.ts";
+import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
+import type { OnlineUsers } from "../contract/user-status.ts";
+import { limits } from "../limits.ts";
+import { isTold } from "../features/events/event.ts";
+import { connectionStates } from "../session/connection-state.ts";
+import type { SessionContext } from "../session/ports.ts";
+import type { Session } from "../session/session.ts";
+import { UserRates } from "../session/rate-limit.ts";
+import { ConnectionList } from "../users/connection-list.ts";
+import { EndedUsers } from "../users/ended-users.ts";
+import { takesOrders } from "../users/session-orders.ts";
+import { SessionUsers } from "../users/session-users.ts";
+import { LocalUsers } from "../users/local-users.ts";
+import { answerOf, type CallAnswer, type CallRequest } from "./object-call.ts";
+import type { Platform } from "./platform.ts";
 
 /**
  * The users of one object's connections: registers them with their homes, and answers the homes' calls about them

@@ -1,29 +1,39 @@
-import type { Config } from "../../config/config.ts";
-import type { HeldConnections, UserConnections } from "../../contract/connection-state.ts";
-import { userKey, userOfKey } from "../../contract/identity-key.ts";
+import type { Config } from "../config/config.ts";
+import type { HeldConnections, UserConnections } from "../contract/connection-state.ts";
+import { userKey, userOfKey } from "../contract/identity-key.ts";
 import type {
   ChannelsQuery,
   CountedChannels,
   GatewayInfos,
   ListedChannels,
-} from "../../contract/listing.ts";
-import { homeObject } from "../../contract/object-names.ts";
-import type { Ordered, Registered, SlotAnswer, UserConnection, UserOrder } from "./user-order.ts";
-import type { LeftUsers, OnlineUsers, UserStatusAnswer as AllStatuses } from "./user-status.ts";
-import { isTold } from "../events/event.ts";
-import { limits } from "../../limits.ts";
-import { disconnectCodes } from "../../protocol/codes.ts";
-import { ConnectionList } from "./connection-list.ts";
-import { ConnectionSlots } from "./connection-slots.ts";
-import { Directory } from "./directory.ts";
-import { Home, type OrderDelivery } from "./home.ts";
-import { UserStatuses } from "./user-statuses.ts";
-import { AlarmSchedule } from "../../object/alarm-schedule.ts";
-import { EventDelivery } from "../events/event-delivery.ts";
-import { forEachInTurns } from "../../object/in-turns.ts";
-import { ListedObjects } from "../../object/listed-objects.ts";
-import { answerOf, type CallRequest } from "../../object/object-call.ts";
-import type { Platform } from "../../object/platform.ts";
+} from "../contract/listing.ts";
+import { homeObject } from "../contract/object-names.ts";
+import type {
+  Ordered,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+  UserOrder,
+} from "../contract/user-order.ts";
+import type {
+  LeftUsers,
+  OnlineUsers,
+  UserStatusAnswer as AllStatuses,
+} from "../contract/user-status.ts";
+import { isTold } from "../features/events/event.ts";
+import { limits } from "../limits.ts";
+import { disconnectCodes } from "../protocol/codes.ts";
+import { ConnectionList } from "../users/connection-list.ts";
+import { ConnectionSlots } from "../users/connection-slots.ts";
+import { Directory } from "../users/directory.ts";
+import { Home, type OrderDelivery } from "../users/home.ts";
+import { UserStatuses } from "../users/user-statuses.ts";
+import { AlarmSchedule } from "./alarm-schedule.ts";
+import { EventDelivery } from "../features/events/event-delivery.ts";
+import { forEachInTurns } from "./in-turns.ts";
+import { ListedObjects } from "./listed-objects.ts";
+import { answerOf, type CallRequest } from "./object-call.ts";
+import type { Platform } from "./platform.ts";
 
 /**
  * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that

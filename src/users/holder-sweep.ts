@@ -1,7 +1,7 @@
-import { limits } from "../../limits.ts";
-import { columnText, type Sql } from "../../sql.ts";
+import { limits } from "../limits.ts";
+import { columnText, type Sql } from "../sql.ts";
 import type { Holders } from "./holders.ts";
-import { dueMoment } from "../../moment.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * Finds the registrations of users and tokens of which nothing is left (rule U15): a crashed object tells the home

@@ -1,7 +1,7 @@
-import { hasPassed } from "../../moment.ts";
-import type { Invalidation, UserInvalidation } from "./user-order.ts";
-import { limits } from "../../limits.ts";
-import { columnText, type Sql } from "../../sql.ts";
+import { hasPassed } from "../moment.ts";
+import type { Invalidation, UserInvalidation } from "../contract/user-order.ts";
+import { limits } from "../limits.ts";
+import { columnText, type Sql } from "../sql.ts";
 
 /**
  * What stands in a home about its users and tokens: which users are blocked and which tokens revoked (rules U9, U10), and

@@ -1,8 +1,8 @@
-import type { ChannelsQuery } from "../../contract/listing.ts";
-import { type NodeName, parseNodeName } from "../../contract/object-names.ts";
-import { compileGlob } from "../../access/name-glob.ts";
-import { limits } from "../../limits.ts";
-import { columnText, hasTable, type Sql } from "../../sql.ts";
+import type { ChannelsQuery } from "../contract/listing.ts";
+import { type NodeName, parseNodeName } from "../contract/object-names.ts";
+import { compileGlob } from "../access/name-glob.ts";
+import { limits } from "../limits.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
  * A shard of the directory: the list of a share of all objects that hold connections (rule U22). An object is a row from

@@ -1,5 +1,5 @@
-import { limits } from "../../limits.ts";
-import { dueMoment } from "../../moment.ts";
+import { limits } from "../limits.ts";
+import { dueMoment } from "../moment.ts";
 
 /**
  * Has the directory list one object that holds connections (rule U22). That it is listed is stored with the object's

@@ -1,5 +1,5 @@
-import type { UserConnection } from "./user-order.ts";
-import { columnText, hasTable, type Sql } from "../../sql.ts";
+import type { UserConnection } from "../contract/user-order.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
  * The connections that a home has admitted, where `client.user_connection_limit` is set (rules U12 and U37): a row for each, which

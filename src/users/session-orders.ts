@@ -1,29 +1,29 @@
-import { hasPassed } from "../../moment.ts";
+import { hasPassed } from "../moment.ts";
 import type {
   HolderOrder,
   NumberedOrder,
   OrderTarget,
   RefreshOrder,
   SubscribeOrder,
-} from "./user-order.ts";
-import type { ServerSubscription } from "../../access/claims.ts";
-import type { KnownChannel } from "../../channel/channel-name.ts";
-import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
-import { grantServerSubscription } from "../../session/grant.ts";
-import type { Grant } from "../../session/decision.ts";
-import type { CommandSession } from "../../session/ports.ts";
+} from "../contract/user-order.ts";
+import type { ServerSubscription } from "../access/claims.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
+import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
+import { grantServerSubscription } from "../session/grant.ts";
+import type { Grant } from "../session/decision.ts";
+import type { CommandSession } from "../session/ports.ts";
 import {
   asReceived,
   noRecovery,
   subscribeOptions,
   recoveryOf,
   subscribeResult,
-} from "../../session/subscribe.ts";
-import type { Subscription } from "../../session/subscription.ts";
+} from "../session/subscribe.ts";
+import type { Subscription } from "../session/subscription.ts";
 import type { LocalTokens } from "./local-tokens.ts";
 import { endInvalid } from "./ended-tokens.ts";
-import { changeLife, tellOfEnd } from "../../session/refresh.ts";
-import { secretOf } from "../../session/unidirectional.ts";
+import { changeLife, tellOfEnd } from "../session/refresh.ts";
+import { secretOf } from "../session/unidirectional.ts";
 
 /**
  * The orders of homes to the sessions of one object (rules U1, U2, U7, U8 and U11). It keeps something of a session only

@@ -1,18 +1,18 @@
-import { hasPassed } from "../../moment.ts";
-import { operationOf } from "../../access/operations.ts";
+import { hasPassed } from "../moment.ts";
+import { operationOf } from "../access/operations.ts";
 import * as v from "valibot";
-import type { UsersConfig } from "../../config/config.ts";
-import { isHolderOrder, type OrderTarget, type UserOrder } from "./user-order.ts";
-import { limits } from "../../limits.ts";
-import { utf8Fits } from "../../protocol/bytes.ts";
-import { type DisconnectCode, disconnectCodes, errorCodes } from "../../protocol/codes.ts";
-import { type JsonText, memberText, parseJsonText } from "../../protocol/json/text.ts";
-import { jsonValue } from "../../protocol/wire-value.ts";
-import { parseServerFilter } from "../../protocol/json/server-filter.ts";
-import type { SubscriptionOverride } from "../../access/claims.ts";
-import { isTokenUid, parseBase64Json } from "../../access/parse-claims.ts";
-import { tokenKey, userKey } from "../../contract/identity-key.ts";
-import { type Entry, type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
+import type { UsersConfig } from "../config/config.ts";
+import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
+import { jsonValue } from "../protocol/wire-value.ts";
+import { parseServerFilter } from "../protocol/json/server-filter.ts";
+import type { SubscriptionOverride } from "../access/claims.ts";
+import { isTokenUid, parseBase64Json } from "../access/parse-claims.ts";
+import { tokenKey, userKey } from "../contract/identity-key.ts";
+import { type Entry, type ParsedEntry, type Refused, refusedRequest } from "./command.ts";
 import {
   checkAllChannels,
   checkChannel,
@@ -26,7 +26,7 @@ import {
   textField,
   textListField,
   uint32Field,
-} from "../../api/shape.ts";
+} from "./shape.ts";
 
 /**
  * The methods that give orders for the connections of a user (docs/protocol.md 6.2). An order names a user, and may be

@@ -1,4 +1,4 @@
-import type { ChannelCount } from "../../contract/listing.ts";
+import type { ChannelCount } from "./listing.ts";
 
 /** Compares two names by their code points, as SQLite orders them: below 0 if the left one comes first. */
 export function compareNames(left: string, right: string): number {

@@ -1,5 +1,5 @@
-import { homeName } from "../../contract/object-names.ts";
-import { limits } from "../../limits.ts";
+import { homeName } from "../contract/object-names.ts";
+import { limits } from "../limits.ts";
 
 /**
  * The calls of one kind from one object to homes. Few calls to one home are in flight; what comes meanwhile shares the

@@ -1,10 +1,10 @@
-import type { UserStatus, UserStatusAnswer } from "./user-status.ts";
-import { userKey } from "../../contract/identity-key.ts";
-import { homeName } from "../../contract/object-names.ts";
-import { limits } from "../../limits.ts";
-import { utf8Fits } from "../../protocol/bytes.ts";
-import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
-import { type Entry, type ParsedEntry, refusedRequest } from "../../api/command.ts";
+import type { UserStatus, UserStatusAnswer } from "../contract/user-status.ts";
+import { userKey } from "../contract/identity-key.ts";
+import { homeName } from "../contract/object-names.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
+import { type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
 import {
   checkAllChannels,
   type ApiMethod,
@@ -14,7 +14,7 @@ import {
   type Shaped,
   textField,
   textListField,
-} from "../../api/shape.ts";
+} from "./shape.ts";
 
 function updateEntry(
   { users, state }: Shaped<typeof statusShape>,

@@ -1,11 +1,11 @@
-import { hasPassed } from "../../moment.ts";
-import type { ClientConfig } from "../../config/config.ts";
-import { tokenKey } from "../../contract/identity-key.ts";
-import type { CarriedOut, NumberedOrder } from "./user-order.ts";
-import { limits } from "../../limits.ts";
+import { hasPassed } from "../moment.ts";
+import type { ClientConfig } from "../config/config.ts";
+import { tokenKey } from "../contract/identity-key.ts";
+import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
+import { limits } from "../limits.ts";
 import { endRevoked, usesToken } from "./ended-tokens.ts";
 import type { Registrations } from "./registrations.ts";
-import type { CommandSession } from "../../session/ports.ts";
+import type { CommandSession } from "../session/ports.ts";
 
 /**
  * The tokens with a `jti` of one object's connections and subscriptions: it asks their homes whether they are revoked,

@@ -1,6 +1,6 @@
-import type { UserStatus } from "./user-status.ts";
-import { limits } from "../../limits.ts";
-import { columnText, hasTable, type Sql } from "../../sql.ts";
+import type { UserStatus } from "../contract/user-status.ts";
+import { limits } from "../limits.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
  * The statuses of a share of all users, which a home keeps (rules U25 and U26): a row for each user that was updated or

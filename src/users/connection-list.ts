@@ -2,8 +2,8 @@ import {
   connectionCharacters,
   type ConnectionState,
   type UserConnections,
-} from "../../contract/connection-state.ts";
-import { limits } from "../../limits.ts";
+} from "../contract/connection-state.ts";
+import { limits } from "../limits.ts";
 
 /**
  * Collects the connections of a user for one answer, as many as the answer may hold (rules U20 and B1). An object

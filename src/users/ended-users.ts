@@ -1,6 +1,6 @@
-import { userKey } from "../../contract/identity-key.ts";
-import { homeName } from "../../contract/object-names.ts";
-import { limits } from "../../limits.ts";
+import { userKey } from "../contract/identity-key.ts";
+import { homeName } from "../contract/object-names.ts";
+import { limits } from "../limits.ts";
 
 /**
  * Tells the homes of users that their last connection on an object has ended, so that they know when the users were

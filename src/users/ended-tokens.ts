@@ -1,8 +1,8 @@
 /** Ends what was made with tokens that a backend has revoked or made invalid (rules U10 and U11). */
-import type { Invalidation } from "./user-order.ts";
-import { hasPassed } from "../../moment.ts";
-import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
-import type { CommandSession } from "../../session/ports.ts";
+import type { Invalidation } from "../contract/user-order.ts";
+import { hasPassed } from "../moment.ts";
+import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
+import type { CommandSession } from "../session/ports.ts";
 
 /**
  * Ends what was made with tokens that an invalidation concerns: the connection, or subscriptions (rule U11).

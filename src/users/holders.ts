@@ -1,5 +1,5 @@
-import { uidOfKey, userOfKey } from "../../contract/identity-key.ts";
-import { columnText, type Sql } from "../../sql.ts";
+import { uidOfKey, userOfKey } from "../contract/identity-key.ts";
+import { columnText, type Sql } from "../sql.ts";
 
 /**
  * The holders of a home's users and tokens, in the table `holder`: the objects that hold connections of a user, or what

@@ -1,11 +1,11 @@
-import { disconnectCodes } from "../../protocol/codes.ts";
-import { hasPassed } from "../../moment.ts";
+import { disconnectCodes } from "../protocol/codes.ts";
+import { hasPassed } from "../moment.ts";
 import type {
   AdmittedSession,
   CommandSession,
   Registrar,
   VerifiedTokens,
-} from "../../session/ports.ts";
+} from "../session/ports.ts";
 import type { EndedUsers } from "./ended-users.ts";
 import { concerns, endInvalid } from "./ended-tokens.ts";
 import { tokenEndSeconds, type TokenState } from "./local-tokens.ts";
