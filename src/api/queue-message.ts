@@ -24,7 +24,7 @@ import { parseCommand, unknownMethodDetail } from "./methods.ts";
 import { parseShape, shape, textField } from "./shape.ts";
 
 /**
- * Messages of a queue (section M of src/SPEC.md). Each holds a command of the API, or a publication. This file parses a
+ * Messages of a queue (the rules M). Each holds a command of the API, or a publication. This file parses a
  * message, and decides by the answers to its command whether it is done, repeated or refused. `workers/http/queue.ts`
  * makes the calls.
  */

@@ -49,7 +49,7 @@ export class Channel {
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
-  /** The keys and values, if the channel is a map (section Z). */
+  /** The keys and values, if the channel is a map (the rules Z). */
   readonly map: ChannelMap | undefined;
   /** The clients of another channel, if the channel is a presence map of one (rule Z21). */
   readonly presenceMap: PresenceMap | undefined;

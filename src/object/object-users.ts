@@ -19,7 +19,7 @@ import type { Platform } from "./platform.ts";
 
 /**
  * The users of one object's connections: registers them with their homes, and answers the homes' calls about them
- * (section U of src/SPEC.md). `LocalUsers` and `EndedUsers` decide; this makes the calls.
+ * (the rules U). `LocalUsers` and `EndedUsers` decide; this makes the calls.
  */
 export class ObjectUsers {
   readonly #object: ConnectedObject;

@@ -18,7 +18,7 @@ import { noteRefusal } from "../platform/refusal-log.ts";
 import { callObjects } from "./api.ts";
 
 /**
- * Carries out a batch of a queue's messages (section M of src/SPEC.md), as one request of the HTTP API: one call to each
+ * Carries out a batch of a queue's messages (the rules M), as one request of the HTTP API: one call to each
  * channel's object, with its commands in the batch's order. Each message is then acknowledged, sent to the queue for
  * refused messages, or left to the queue, which delivers it again.
  */

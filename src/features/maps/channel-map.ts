@@ -29,7 +29,7 @@ import type {
 import type { Changer } from "../../channel/publication-request.ts";
 
 /**
- * The keys and values of a channel that is a map (section Z). A change is a publication of the channel: it gets the next
+ * The keys and values of a channel that is a map (the rules Z). A change is a publication of the channel: it gets the next
  * offset, and the channel stores it in its stream and collects it as any other. This class decides whether a change is
  * made, writes the state in the same transaction, and says which keys end. So the state and the top are always of the
  * same moment.

@@ -14,6 +14,7 @@ import {
   ruleWords,
   type SourceFile,
   sourceFiles,
+  rulesIn,
   titleCitations,
 } from "./citations.ts";
 
@@ -26,20 +27,14 @@ function textOf(path: string): string {
   return file.text;
 }
 
-/** The specification, with the rules that stand in the folders of features. */
-function specification(): string {
-  const ofFeatures = files.filter(({ path }) => /^src\/features\/[^/]+\/README\.md$/.test(path));
-  return [textOf("src/SPEC.md"), ...ofFeatures.map(({ text }) => text)].join("\n\n");
-}
-
 describe("a citation", () => {
   it("of docs/protocol.md names a heading that it has", () => {
     const numbers = headingNumbers(textOf("docs/protocol.md"));
     expect(faults(files, protocolCitations, (number) => numbers.has(number))).toEqual([]);
   });
 
-  it("of a rule names one that src/SPEC.md or the README of a feature has", () => {
-    const rules = ruleIds(specification());
+  it("of a rule names one that src/SPEC.md or the README of a folder has", () => {
+    const rules = new Set(ruleIds(rulesIn(files)));
     expect(faults(files, ruleCitations, (rule) => rules.has(rule))).toEqual([]);
   });
 
@@ -59,12 +54,17 @@ describe("a citation", () => {
 it("every rule of the specification is cited by a test's name", () => {
   const tests = files.filter(({ path }) => /^test\/.*\.ts$/.test(path));
   const cited = new Set(tests.flatMap(titleCitations).map((citation) => citation.cited));
-  const uncited = [...ruleIds(specification())].filter((rule) => !cited.has(rule));
+  const uncited = ruleIds(rulesIn(files)).filter((rule) => !cited.has(rule));
   expect(uncited).toEqual([]);
 });
 
+it("no two rules of the specification have the same id", () => {
+  const ids = ruleIds(rulesIn(files));
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
 it("no rule of the specification has over 60 words, so that a test can be named after it", () => {
-  const long = [...ruleWords(specification())].filter(([, words]) => words > 60);
+  const long = ruleWords(rulesIn(files)).filter(([, words]) => words > 60);
   expect(long).toEqual([]);
 });
 
@@ -72,12 +72,12 @@ describe("the reading of citations", () => {
   it("finds the rules of a specification", () => {
     const text =
       "## O. Order\n\n- **O1** A channel has one order (rule **H9**).\n- **O12** More.\n- O3 Not so.\n";
-    expect([...ruleIds(text)]).toEqual(["O1", "O12"]);
+    expect(ruleIds(text)).toEqual(["O1", "O12"]);
   });
 
   it("counts the words of a rule, on all of its lines", () => {
     const text = "- **O1** A channel has\n  one order.\n- **SP2** None\n\nThis is no rule.\n";
-    expect([...ruleWords(text)]).toEqual([
+    expect(ruleWords(text)).toEqual([
       ["O1", 5],
       ["SP2", 1],
     ]);

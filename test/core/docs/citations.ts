@@ -46,20 +46,26 @@ const extensions: ReadonlySet<string> = new Set(
   ["html", "java", "js", "md", "proto", "py", "toml", "ts", "yml"].map((name) => `.${name}`),
 );
 
+/** All rules: those of src/SPEC.md, and those in the READMEs of folders of `src`. */
+export function rulesIn(files: readonly SourceFile[]): string {
+  const holders = files.filter(({ path }) => /^src\/(SPEC|.+\/README)\.md$/.test(path));
+  return holders.map(({ text }) => text).join("\n\n");
+}
+
 /** The ids of the rules that a specification lists as `- **O1** …`. */
-export function ruleIds(specification: string): ReadonlySet<string> {
-  return new Set(ruleWords(specification).keys());
+export function ruleIds(specification: string): readonly string[] {
+  return ruleWords(specification).map(([rule]) => rule);
 }
 
 /** How many words each rule of a specification has after its id. */
-export function ruleWords(specification: string): ReadonlyMap<string, number> {
+export function ruleWords(
+  specification: string,
+): readonly (readonly [id: string, words: number])[] {
   const rules = /^- \*\*((?:SP|[A-Z])\d+)\*\* (.*(?:\n {2}.*)*)/gm;
-  return new Map(
-    Array.from(specification.matchAll(rules), ([, id = "", text = ""]) => [
-      id,
-      text.trim().split(/\s+/).length,
-    ]),
-  );
+  return Array.from(specification.matchAll(rules), ([, rule = "", text = ""]) => [
+    rule,
+    text.trim().split(/\s+/).length,
+  ]);
 }
 
 /** The numbers of a document's headings: "4" of `## 4. Title`, "4.3" of `### 4.3 Title`. */

@@ -13,7 +13,7 @@ import { ToldConnections } from "./told-connections.ts";
 import type { Violations } from "./violations.ts";
 
 /**
- * Checks the events that a backend was told (section E of the rules): the numbers of each object, and what the events say
+ * Checks the events that a backend was told (the rules E): the numbers of each object, and what the events say
  * against what clients and publishers saw.
  */
 export class ToldEvents {

@@ -4,16 +4,11 @@ import { describe, expect, it } from "vitest";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { protectionNamed, protections } from "./protections.ts";
 import { changed } from "./changed-copy.ts";
+import { rulesIn, sourceFiles } from "../../core/docs/citations.ts";
 
 const source = (file: string): string => readFileSync(join(packageRoot, file), "utf8");
 
-const rules = ["SPEC.md", ...["maps", "presence", "shared-polls"].map(readme)]
-  .map((file) => source(join("src", file)))
-  .join("\n");
-
-function readme(feature: string): string {
-  return join("features", feature, "README.md");
-}
+const rules = rulesIn(sourceFiles());
 
 describe.each(protections)("the protection $name", (protection) => {
   it(`[${protection.rule}] occurs once in the source and can be removed`, () => {

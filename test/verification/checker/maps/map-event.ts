@@ -1,5 +1,5 @@
 /**
- * What happens to channels that are maps (section Z of src/SPEC.md). A change of a key is told once to each subscriber that
+ * What happens to channels that are maps (the rules Z). A change of a key is told once to each subscriber that
  * is there, and in the state to each that comes later; so these events tell keys and values, and a client's copy of the map
  * can be compared with what it has to be.
  */
