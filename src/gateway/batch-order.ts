@@ -59,12 +59,18 @@ type SortedBatch =
 
 /** Of the entries of an earlier instance, only publications still count, if their offsets say that they are new. */
 function sortOlder(batch: RelayBatch, cursor: Cursor): SortedBatch {
-  const { top } = batch;
+  const { top, entries } = batch;
   const { position } = cursor;
   if (top === undefined || position === undefined) return nothingNew(cursor);
   // The batch is about a stream that ended long before the gateway was told of the next one.
   if (!sameStream(top, position)) return nothingNew(cursor);
-  const publications: RelayBatch = { ...batch, entries: batch.entries.filter(isInStream) };
+  // Publications before a removal may be of the stream before that of the top (rule Z5). If they are of the same one,
+  // they are missing now, and are read.
+  const removal = lastRemoval(entries);
+  const publications: RelayBatch = {
+    ...batch,
+    entries: entries.filter((entry, index) => index > removal && isInStream(entry)),
+  };
   const sorted = sortEntries(publications, position, () => false);
   return {
     outcome: "sorted",
@@ -114,7 +120,7 @@ function positionIn(
   if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
   // A map was cleared before its last changes were passed on: those before the removal aren't of the stream of the top
   // (rule Z5). Only the first publication of a stream has the epoch, and a crash may have lost that one.
-  const removal = entries.findLastIndex(({ type }) => type === "removed");
+  const removal = lastRemoval(entries);
   const isMixed = entries.some(
     (entry, index) =>
       isInStream(entry) &&
@@ -130,6 +136,11 @@ function positionIn(
 function isAhead(top: StreamPosition | undefined, position: StreamPosition | undefined): boolean {
   if (top === undefined || position === undefined) return false;
   return sameStream(top, position) && top.offset > position.offset;
+}
+
+/** The index of the last removal; -1 without one. */
+function lastRemoval(entries: readonly RelayEntry[]): number {
+  return entries.findLastIndex(({ type }) => type === "removed");
 }
 
 function isInStream(entry: RelayEntry): entry is RelayEntry & { readonly type: "publication" } {

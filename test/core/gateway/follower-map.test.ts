@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
-import { at, entry, subscribed } from "./support/followed-channel.ts";
+import { at, entry, read, subscribed } from "./support/followed-channel.ts";
 
 /** The first change of a stream, which names the stream. */
 function firstChange(epoch: string): RelayEntry {
@@ -42,5 +42,21 @@ describe("a gateway that follows a map which is cleared", () => {
     channel.hibernate(subscriber);
     channel.take(3, [entry(6), removed], { top: at(0, "f") });
     expect(subscriber.received).toEqual(["lost"]);
+  });
+
+  it("[Z5] takes nothing of that stream from a late batch of an earlier instance", () => {
+    const { channel, subscriber } = subscribed(at(1));
+    channel.takeStream(1, [2], { instance: 2 });
+    // Before the map was cleared, the stream had changes with the numbers that the next one has now.
+    const late = [entry(2), entry(3), removed, firstChange("e"), entry(2)];
+    channel.take(1, late, { top: at(2) });
+    expect(subscriber.received).toEqual(["2"]);
+    channel.take(1, [...late, entry(3)], { top: at(3) });
+    expect(subscriber.received).toEqual(["2", "3"]);
+    channel.take(1, [entry(4), entry(5), removed], { top: at(4) });
+    expect(channel.port.requests).toEqual([{ method: "recover", since: at(3), whole: true }]);
+    channel.port.answer(read([4], at(4)));
+    channel.settle();
+    expect(subscriber.received).toEqual(["2", "3", "4"]);
   });
 });
