@@ -81,6 +81,11 @@ export class WorldClient {
     return id === undefined || place === undefined ? undefined : { id, place };
   }
 
+  /** Whether the server has closed the connection; the client may not know it yet. */
+  get isClosedByServer(): boolean {
+    return this.#connection?.socket?.isOpen === false;
+  }
+
   /** How many of the client's commands were not answered. */
   get unanswered(): number {
     return this.#waiting.size;

@@ -85,7 +85,9 @@ export class PresenceRules {
     const cameMs = this.#came.get(id);
     if (change === undefined || cameMs === undefined || change.isRemoval) return false;
     const wentMs = this.#went.get(id)?.atMs ?? Number.NEGATIVE_INFINITY;
-    const isLive = this.#subscriptionOf(id)?.state === "on";
+    const client = this.#clientOf(id);
+    // A census finds a client gone once the server has closed its connection, before the client knows it.
+    const isLive = client?.subscription(shownChannel).state === "on" && !client.isClosedByServer;
     return isLive && change.atMs > cameMs && nowMs - wentMs > tellingMs;
   }
 
@@ -118,9 +120,11 @@ export class PresenceRules {
   }
 
   #subscriptionOf(id: string) {
-    return this.#clients()
-      .find(({ connected }) => connected?.id === id)
-      ?.subscription(shownChannel);
+    return this.#clientOf(id)?.subscription(shownChannel);
+  }
+
+  #clientOf(id: string): WorldClient | undefined {
+    return this.#clients().find(({ connected }) => connected?.id === id);
   }
 }
 
