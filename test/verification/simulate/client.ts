@@ -75,15 +75,10 @@ export class WorldClient {
     );
   }
 
-  /** The client's ID and the object that it is connected to; undefined without a connection. */
-  get connected(): { readonly id: string; readonly place: string } | undefined {
-    const { id, place } = this.#connection ?? {};
-    return id === undefined || place === undefined ? undefined : { id, place };
-  }
-
-  /** Whether the server has closed the connection; the client may not know it yet. */
-  get isClosedByServer(): boolean {
-    return this.#connection?.socket?.isOpen === false;
+  /** The client's ID and the object that it is connected to, as far as it knows; undefined without a connection. */
+  get connected() {
+    const { id, place, socket } = this.#connection ?? {};
+    return id === undefined || place === undefined ? undefined : { id, place, socket };
   }
 
   /** How many of the client's commands were not answered. */

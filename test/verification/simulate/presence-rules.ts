@@ -87,7 +87,9 @@ export class PresenceRules {
     const wentMs = this.#went.get(id)?.atMs ?? Number.NEGATIVE_INFINITY;
     const client = this.#clientOf(id);
     // A census finds a client gone once the server has closed its connection, before the client knows it.
-    const isLive = client?.subscription(shownChannel).state === "on" && !client.isClosedByServer;
+    const isLive =
+      client?.subscription(shownChannel).state === "on" &&
+      client.connected?.socket?.isOpen !== false;
     return isLive && change.atMs > cameMs && nowMs - wentMs > tellingMs;
   }
 
