@@ -2,13 +2,13 @@ import {
   type ChannelOperation,
   type ClientOperation,
   type FailedReply,
-  isMapOperation,
   type OperationReply,
 } from "../contract/channel-call.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Channel, PublishOutcome } from "./channel.ts";
 import type { HistoryOutcome } from "./history.ts";
+import { isMapOperation } from "../features/maps/map-call.ts";
 import { carryOutOnMap } from "../features/maps/map-operations.ts";
 
 /**

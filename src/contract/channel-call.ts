@@ -3,8 +3,6 @@ import type { CarriedReport } from "./metrics-report.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
-import type { MapChange, MapPageQuery, MapStateQuery } from "../features/maps/map-call.ts";
-import type { PollPublishRequest } from "../features/shared-polls/poll-batch.ts";
 import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
@@ -14,37 +12,33 @@ import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/
  * During a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added
  * field has a meaning.
  */
-export type ChannelOperation =
-  | ({ readonly method: "publish"; readonly request: PublicationRequest } & AskedBy)
-  | (MapChange & AskedBy)
-  | ({ readonly method: "shared_poll_publish"; readonly request: PollPublishRequest } & AskedBy)
-  | Reading<"history", HistoryQuery>
-  /** Reads the stream of a map. */
-  | Reading<"map_read_stream", HistoryQuery>
-  | Reading<"map_read_state", MapStateQuery>
-  /** Reads a page of a map's state for a client (rule Z3). */
-  | Reading<"map_state", MapPageQuery>
-  /** Reads the oldest changes of a map after a position for a client; none if that is the top. */
-  | Reading<"map_stream", MapChangesQuery>
-  | { readonly method: "history_remove" }
-  | { readonly method: "presence" }
-  | { readonly method: "presence_stats" }
-  | { readonly method: "map_stats" }
-  | { readonly method: "map_clear" };
+export type ChannelOperation = {
+  [Method in keyof ChannelOperations]: { readonly method: Method } & ChannelOperations[Method];
+}[keyof ChannelOperations];
+
+/** The operations by their `method`. A feature adds its own in its folder. @public */
+export interface ChannelOperations {
+  readonly publish: Changing<PublicationRequest>;
+  readonly history: Reading<HistoryQuery>;
+  readonly history_remove: object;
+  readonly presence: object;
+  readonly presence_stats: object;
+}
 
 /** An operation that may be asked for a client: all that have parameters. */
 export type ClientOperation = Extract<ChannelOperation, { readonly request: object }>;
 
-/** The client or the backend that asks for a change. */
-interface AskedBy {
-  /** The client, as others are shown it. Absent: a backend asks. */
+/** A change. */
+export interface Changing<Request> {
+  readonly request: Request;
+  /** The client that asks for it, as others are shown it. Absent: a backend asks. */
   readonly info?: ClientInfo;
   /** The name of the backend's API key, for those who ask (rule Y1). Absent: it isn't known. */
   readonly key?: string;
 }
 
-interface Reading<Method extends string, Query> {
-  readonly method: Method;
+/** A read. */
+export interface Reading<Query> {
   readonly request: Query;
   /** How large the publications of the reply may be together, before they are encoded. Absent: as an answer may be. */
   readonly bytesMax?: number;
@@ -72,7 +66,7 @@ export interface PublicationRequest {
   readonly traceparent?: string;
 }
 
-/** Which publications of a history, or which changes of a map, are read (rule H2). */
+/** Which publications of the stream are read (rule H2). */
 export interface HistoryQuery {
   /** 0: only the position. -1: all publications. Above 0: at most so many publications. */
   readonly limit: number;
@@ -119,7 +113,6 @@ interface RequestTexts {
   readonly key?: string;
   readonly idempotencyKey?: string;
   readonly versionEpoch?: string;
-  /** Of a shared poll. */
   readonly epoch?: string;
   readonly cursor?: string;
   readonly tags?: Tags;
@@ -129,14 +122,6 @@ interface RequestTexts {
 
 /** The JavaScript objects of an operation. Without this constant, 10,000 empty publications would count as nothing. */
 const overheadBytes = 256;
-
-/** An operation on a map (docs/protocol.md 3.4). */
-export type MapOperation = Extract<ChannelOperation, { readonly method: `map_${string}` }>;
-
-/** Whether an operation is one on a map. */
-export function isMapOperation(operation: ChannelOperation): operation is MapOperation {
-  return operation.method.startsWith("map_");
-}
 
 /** An operation that makes a publication, which has an idempotency key and may belong to a trace. */
 export type PublishingOperation = Extract<
@@ -154,38 +139,24 @@ export function traceOf(operations: readonly ChannelOperation[]): string | undef
   return operations.find(isPublishing)?.request.traceparent;
 }
 
-/** Which changes of a map a client reads. */
-interface MapChangesQuery {
-  readonly since: StreamPosition;
-  /** The most changes, at least 1. */
-  readonly limit: number;
-}
+/** The reply to an operation. */
+export type OperationReply = {
+  [Outcome in keyof OperationReplies]: { readonly outcome: Outcome } & OperationReplies[Outcome];
+}[keyof OperationReplies];
 
-/** The reply to an operation: `history` to one that reads the history or a map's stream, `page` to one that reads a state. */
-export type OperationReply =
+/** The replies by their `outcome`. A feature adds those to its operations in its folder. @public */
+export interface OperationReplies {
   /**
    * The publication is entry `sequence` of `instance`, which a gateway gets if it is registered. If nothing was to be
    * done, no entry after `sequence` comes of the operation.
    */
-  | { readonly outcome: "published"; readonly instance: number; readonly sequence: number }
-  /** `position` is the top. */
-  | {
-      readonly outcome: "history";
-      readonly publications: readonly Publication[];
-      readonly position: StreamPosition;
-    }
-  | MapPageReply
-  | FailedReply;
-
-/** A page of a map's state. */
-export interface MapPageReply {
-  readonly outcome: "page";
-  /** In the order of their keys. */
-  readonly publications: readonly Publication[];
-  /** Of the next page; "" if this is the last one. */
-  readonly cursor: string;
-  /** The top when the page was read. */
-  readonly position: StreamPosition;
+  readonly published: { readonly instance: number; readonly sequence: number };
+  /** What was read of the stream. `position` is the top. */
+  readonly history: {
+    readonly publications: readonly Publication[];
+    readonly position: StreamPosition;
+  };
+  readonly failed: Omit<FailedReply, "outcome">;
 }
 
 /** The channel's object refused, or couldn't be reached. */

@@ -2,7 +2,6 @@ import { operationBytes, type ClientOperation, type OperationReply } from "./cha
 import type { CarriedReport } from "./metrics-report.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { KeyChange, KnownVersion } from "../features/shared-polls/poll-batch.ts";
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";
 
 /**
@@ -12,63 +11,55 @@ import { type RelayEntry, entryBytes } from "./relay-batch.ts";
  */
 export type RelayRequest =
   | ClientOperation
+  | {
+      [Method in keyof RelayRequests]: { readonly method: Method } & RelayRequests[Method];
+    }[keyof RelayRequests];
+
+/** The requests that aren't operations, by their `method`. A feature adds its own in its folder. @public */
+export interface RelayRequests {
   /** Registers the gateway: it is sent every entry after the `sequence` of the reply. */
-  | { readonly method: "follow" }
+  readonly follow: object;
   /**
    * Reads all publications after a position, if they can be read and are no more than a client may recover. `whole`:
    * the gateway itself has missed them and needs all of them, however many they are. Then the reply holds the oldest
    * ones, at least one, and the gateway requests the next ones from there on, until it has reached the reply's
    * position.
    */
-  | { readonly method: "recover"; readonly since: StreamPosition; readonly whole?: boolean }
+  readonly recover: { readonly since: StreamPosition; readonly whole?: boolean };
   /** Reads the newest publication, if it can be read, for recovery in cache mode. */
-  | { readonly method: "newest" }
+  readonly newest: object;
   /** Passes on joins, leaves and exclusive connections of the gateway's clients. */
-  | { readonly method: "announce"; readonly entries: readonly RelayEntry[] }
+  readonly announce: { readonly entries: readonly RelayEntry[] };
   /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
-  | { readonly method: "check" }
-  /**
-   * Tracks keys of a shared poll for a client, which has these versions: the gateway is called with their changes. Without
-   * keys, only the epoch is asked for. `number` grows from one request of the gateway to the next; absent: none is late.
-   */
-  | { readonly method: "track"; readonly known: readonly KnownVersion[]; readonly number?: number }
-  /**
-   * Nobody at the gateway tracks these keys any more. With a `number` below that of a `track` that was carried out, the
-   * request is late, and does nothing: the gateway may track the keys again.
-   */
-  | { readonly method: "untrack"; readonly keys: readonly string[]; readonly number?: number };
+  readonly check: object;
+}
 
-/** The reply to one request. */
+/** The reply to one request: an {@link OperationReply} to an operation. To any other request it is only the failure. */
 export type RelayReply =
-  /** To what a client asks; to any other request only the failure. */
   | OperationReply
   | {
-      readonly outcome: "following";
-      /** The top; absent on a channel without history. */
-      readonly position?: StreamPosition;
-      /** The number of the last entry before the gateway was registered: see `RelayBatch`. */
-      readonly instance: number;
-      readonly sequence: number;
-    }
+      [Outcome in keyof RelayOutcomes]: { readonly outcome: Outcome } & RelayOutcomes[Outcome];
+    }[keyof RelayOutcomes];
+
+/** The replies to requests that aren't operations, by their `outcome`. A feature adds its own in its folder. @public */
+export interface RelayOutcomes {
+  readonly following: {
+    /** The top; absent on a channel without history. */
+    readonly position?: StreamPosition;
+    /** The number of the last entry before the gateway was registered: see `RelayBatch`. */
+    readonly instance: number;
+    readonly sequence: number;
+  };
   /** The publications that were requested, oldest first. `position` is the top. */
-  | {
-      readonly outcome: "recovered";
-      readonly publications: readonly Publication[];
-      readonly position: StreamPosition;
-    }
+  readonly recovered: {
+    readonly publications: readonly Publication[];
+    readonly position: StreamPosition;
+  };
   /** The publications can't be read. `position` is the top. */
-  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition }
-  | { readonly outcome: "announced" }
-  | { readonly outcome: "checking" }
-  /** `newer`: those of the keys of which the client has an older version, as far as the channel's object has them. */
-  | {
-      readonly outcome: "tracking";
-      readonly epoch: string;
-      /** When the channel's instance began, ms since 1970: see `PollBatch`. */
-      readonly instance: number;
-      readonly newer: readonly KeyChange[];
-    }
-  | { readonly outcome: "untracked" };
+  readonly unrecoverable: { readonly position: StreamPosition };
+  readonly announced: object;
+  readonly checking: object;
+}
 
 /** The reply to one call: a reply for each request, in order. overloaded: no request was carried out. */
 export type RelayReplies =
@@ -101,19 +92,18 @@ export function relayRequestBytes(request: RelayRequest): number {
     const { info } = "info" in request ? request : {};
     return operationBytes(request) + (info === undefined ? 0 : entryBytes({ type: "join", info }));
   }
-  switch (request.method) {
-    case "announce":
-      return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
-    case "track":
-      return request.known.reduce((sum, { key }) => sum + key.length + keyBytes, plainBytes);
-    case "untrack":
-      return request.keys.reduce((sum, key) => sum + key.length + keyBytes, plainBytes);
-    case "follow":
-    case "recover":
-    case "newest":
-    case "check":
-      return plainBytes;
-  }
+  const { entries = [], known = [], keys = [] }: RequestLists = request;
+  const entriesBytes = entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
+  const knownBytes = known.reduce((sum, { key }) => sum + key.length + keyBytes, entriesBytes);
+  return keys.reduce((sum, key) => sum + key.length + keyBytes, knownBytes);
+}
+
+/** The lists of a request that may be long. */
+interface RequestLists {
+  readonly method: string;
+  readonly entries?: readonly RelayEntry[];
+  readonly known?: readonly { readonly key: string }[];
+  readonly keys?: readonly string[];
 }
 
 const plainBytes = 256;

@@ -48,7 +48,6 @@ import type {
 } from "../access/claims.ts";
 import type { TrackVerdict } from "../features/shared-polls/track-signature.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import type { MapPublishRequest, MapRemoveRequest } from "../features/maps/map-call.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { Channels } from "./channels.ts";
@@ -366,13 +365,11 @@ export interface Inquiry<Hook extends keyof Questions> {
   readonly nowMs: number;
 }
 
-/** What is asked. */
+/** What is asked, by the hook. A feature adds its own in its folder. */
 export interface Questions {
   readonly connect: ConnectQuestion;
   readonly subscribe: { readonly channel: string; readonly data?: Payload };
   readonly publish: { readonly channel: string; readonly data: Payload };
-  readonly map_publish: { readonly channel: string; readonly key: string; readonly data: Payload };
-  readonly map_remove: { readonly channel: string; readonly key: string };
   readonly rpc: { readonly method: string; readonly data?: Payload };
   readonly message: { readonly data?: Payload };
 }
@@ -399,14 +396,12 @@ export function connectQuestion(request: ConnectRequest | undefined): ConnectQue
   return { ...(data === undefined ? {} : { data }), name, version, channels };
 }
 
-/** What an answer grants. */
+/** What an answer grants, by the hook. A feature adds its own in its folder. */
 export interface Grants {
   /** The credentials of the connection, and the `data` of its connect reply; undefined: it gives none. */
   readonly connect: { readonly claims: ConnectionClaims; readonly data?: JsonText } | undefined;
   readonly subscribe: SubscribeTerms;
   readonly publish: PublicationRequest;
-  readonly map_publish: MapPublishRequest;
-  readonly map_remove: MapRemoveRequest;
   /** The data of the reply. */
   readonly rpc: Payload | undefined;
   readonly message: undefined;

@@ -1,12 +1,45 @@
+import type { ChannelOperation, OperationReply } from "../../contract/channel-call.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { Payload } from "../../protocol/payload.ts";
-import type { ClientInfo, StreamPosition, Tags } from "../../protocol/publication.ts";
+import type { ClientInfo, Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
+
+declare module "../../contract/channel-call.ts" {
+  interface ChannelOperations {
+    readonly map_publish: Changing<MapPublishRequest>;
+    readonly map_remove: Changing<MapRemoveRequest>;
+    readonly map_read_state: Reading<MapStateQuery>;
+    /** Reads the stream of a map. */
+    readonly map_read_stream: Reading<HistoryQuery>;
+    /** Reads a page of a map's state for a client (rule Z3). */
+    readonly map_state: Reading<MapPageQuery>;
+    /** Reads the oldest changes of a map after a position for a client; none if that is the top. */
+    readonly map_stream: Reading<MapChangesQuery>;
+    readonly map_stats: object;
+    readonly map_clear: object;
+  }
+  interface OperationReplies {
+    readonly page: {
+      /** In the order of their keys. */
+      readonly publications: readonly Publication[];
+      /** Of the next page; "" if this is the last one. */
+      readonly cursor: string;
+      /** The top when the page was read. */
+      readonly position: StreamPosition;
+    };
+  }
+}
+
+/** An operation on a map (docs/protocol.md 3.4). */
+export type MapOperation = Extract<ChannelOperation, { readonly method: `map_${string}` }>;
+
+/** Whether an operation is one on a map. */
+export function isMapOperation(operation: ChannelOperation): operation is MapOperation {
+  return operation.method.startsWith("map_");
+}
 
 /** A change of one key. */
-export type MapChange =
-  | { readonly method: "map_publish"; readonly request: MapPublishRequest }
-  | { readonly method: "map_remove"; readonly request: MapRemoveRequest };
+export type MapChange = Extract<MapOperation, { readonly method: "map_publish" | "map_remove" }>;
 
 /** Sets the value of a key. */
 export interface MapPublishRequest {
@@ -94,6 +127,16 @@ export interface MapPageQuery {
    */
   readonly since?: StreamPosition;
 }
+
+/** Which changes a client reads. */
+interface MapChangesQuery {
+  readonly since: StreamPosition;
+  /** The most changes, at least 1. */
+  readonly limit: number;
+}
+
+/** A page of a map's state. */
+export type MapPageReply = Extract<OperationReply, { readonly outcome: "page" }>;
 
 /** Why a change did nothing, in the order in which that is looked at (rule Z7). The texts are the API's. */
 export type MapSuppression =

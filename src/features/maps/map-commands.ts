@@ -3,7 +3,13 @@ import { errorOf } from "../../contract/channel-call.ts";
 import type { KnownChannel, ResolvedChannel } from "../../channel/channel-name.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { HookTarget, MapOptions } from "../../config/config.ts";
-import { isKey, type MapChange, plainMapPublish } from "./map-call.ts";
+import {
+  isKey,
+  type MapChange,
+  type MapPublishRequest,
+  type MapRemoveRequest,
+  plainMapPublish,
+} from "./map-call.ts";
 import { traced } from "../../contract/traceparent.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../../protocol/command.ts";
@@ -12,6 +18,21 @@ import { badRequest, failWith, refuseByOptions, refuseWith } from "../../session
 import { type Caller, callerOf, isPermitted, mayAsk } from "../../session/grant.ts";
 import { ask, type CommandSession, type RunningCommand } from "../../session/ports.ts";
 import { clientInfo, type Subscription } from "../../session/subscription.ts";
+
+declare module "../../session/ports.ts" {
+  interface Questions {
+    readonly map_publish: {
+      readonly channel: string;
+      readonly key: string;
+      readonly data: Payload;
+    };
+    readonly map_remove: { readonly channel: string; readonly key: string };
+  }
+  interface Grants {
+    readonly map_publish: MapPublishRequest;
+    readonly map_remove: MapRemoveRequest;
+  }
+}
 
 /**
  * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).

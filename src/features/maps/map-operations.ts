@@ -1,4 +1,4 @@
-import type { MapOperation, MapPageReply } from "../../contract/channel-call.ts";
+import type { MapOperation, MapPageReply } from "./map-call.ts";
 import { limits } from "../../limits.ts";
 import type { Publication } from "../../protocol/publication.ts";
 import type { Channel } from "../../channel/channel.ts";

@@ -1,8 +1,7 @@
 import { operationOf } from "../../access/operations.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { ChannelOptions, MapOptions } from "../../config/config.ts";
-import type { MapOperation } from "../../contract/channel-call.ts";
-import type { MapPublishRequest } from "./map-call.ts";
+import type { MapOperation, MapPublishRequest } from "./map-call.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { errorCodes } from "../../protocol/codes.ts";

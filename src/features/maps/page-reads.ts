@@ -1,9 +1,5 @@
-import {
-  type ClientOperation,
-  errorOf,
-  type FailedReply,
-  type MapPageReply,
-} from "../../contract/channel-call.ts";
+import { type ClientOperation, errorOf, type FailedReply } from "../../contract/channel-call.ts";
+import type { MapPageReply } from "./map-call.ts";
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { SharedPages } from "./shared-pages.ts";
 

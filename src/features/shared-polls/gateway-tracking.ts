@@ -1,5 +1,5 @@
 import { errorOf } from "../../contract/channel-call.ts";
-import type { PollBatch, PollBatchReply } from "./poll-batch.ts";
+import type { KeyChange, KnownVersion, PollBatch, PollBatchReply } from "./poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { limits } from "../../limits.ts";
 import { LocalTracks, type ObjectTracking, type StoredTracks } from "./local-tracks.ts";
@@ -7,6 +7,31 @@ import type { ChannelsPart } from "../../object/part.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import type { EpochReply, Tracking, TrackReply } from "./tracking.ts";
 import type { TrackedKey } from "./tracked-keys.ts";
+
+declare module "../../contract/relay-request.ts" {
+  interface RelayRequests {
+    /**
+     * Tracks keys for a client, which has these versions: the gateway is called with their changes. Without keys, only
+     * the epoch is asked for. `number` grows from one request of the gateway to the next; absent: none is late.
+     */
+    readonly track: { readonly known: readonly KnownVersion[]; readonly number?: number };
+    /**
+     * Nobody at the gateway tracks these keys any more. With a `number` below that of a `track` that was carried out, the
+     * request is late, and does nothing: the gateway may track the keys again.
+     */
+    readonly untrack: { readonly keys: readonly string[]; readonly number?: number };
+  }
+  interface RelayOutcomes {
+    /** `newer`: those of the keys of which the client has an older version, as far as the channel's object has them. */
+    readonly tracking: {
+      readonly epoch: string;
+      /** When the channel's instance began, ms since 1970: see `PollBatch`. */
+      readonly instance: number;
+      readonly newer: readonly KeyChange[];
+    };
+    readonly untracked: object;
+  }
+}
 
 /**
  * Tracking for the connections of a gateway, on all shared polls. The channels' objects are told which keys are tracked

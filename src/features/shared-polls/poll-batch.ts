@@ -1,5 +1,12 @@
+import type { Changing } from "../../contract/channel-call.ts";
 import type { Payload } from "../../protocol/payload.ts";
 import type { Publication } from "../../protocol/publication.ts";
+
+declare module "../../contract/channel-call.ts" {
+  interface ChannelOperations {
+    readonly shared_poll_publish: PollPublish;
+  }
+}
 
 /**
  * The newest value of a key of a shared poll, as clients are sent it (docs/protocol.md 3.5). With `removed`, the key is
@@ -54,6 +61,8 @@ export function changeBytes({ key, data }: KeyChange): number {
 }
 
 const overheadBytes = 128;
+
+type PollPublish = Changing<PollPublishRequest>;
 
 /** The newest value of a key, which the backend doesn't wait to be asked for. */
 export interface PollPublishRequest {

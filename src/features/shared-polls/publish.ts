@@ -19,6 +19,8 @@ import {
   textField,
 } from "../../api/shape.ts";
 
+import type { PollPublishRequest } from "./poll-batch.ts";
+
 /**
  * The request is refused with 107 on a channel that is no shared poll, and with 108 where
  * `shared_poll.publish_enabled` is off.
@@ -50,7 +52,7 @@ function pollPublishEntry(
   if (value.outcome === "refused") return value;
   const { data } = value.request;
   if (!acceptsData(checked.options, data)) return refusedRequest(formatProblem(checked.options));
-  const request = { key, data, version, epoch };
+  const request: PollPublishRequest = { key, data, version, epoch };
   const command = { method: "shared_poll_publish", request, key: caller.key.name } as const;
   return { outcome: "call", channel, command };
 }

@@ -5,7 +5,7 @@ import { entriesOf } from "../../../src/api/command.ts";
 import { parseLegacy } from "../../../src/api/legacy.ts";
 import { messagePackToJson } from "../../../src/api/messagepack.ts";
 import type { OperationName } from "../../../src/access/operations.ts";
-import type { MapOperation } from "../../../src/contract/channel-call.ts";
+import type { MapOperation } from "../../../src/features/maps/map-call.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";

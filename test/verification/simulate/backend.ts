@@ -2,11 +2,10 @@ import type {
   ChannelAnswer,
   ChannelAnswers,
   ChannelOperation,
-  MapOperation,
   HistoryQuery,
   PublicationRequest,
 } from "../../../src/contract/channel-call.ts";
-import type { MapChange } from "../../../src/features/maps/map-call.ts";
+import type { MapChange, MapOperation } from "../../../src/features/maps/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { json } from "../../core/api/channel-config.ts";
