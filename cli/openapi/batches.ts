@@ -1,5 +1,5 @@
 /** The two forms of requests that hold several commands: `/api/batch` and the legacy form `/api` (docs/protocol.md 6.1). */
-import { isCommandName, operationNames } from "../../src/access/operations.ts";
+import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { batchShape } from "../../src/api/batch.ts";
 import { lineShape } from "../../src/api/legacy.ts";
 import { limits } from "../../src/limits.ts";

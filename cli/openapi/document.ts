@@ -1,5 +1,6 @@
 /** The description of the HTTP API in the format OpenAPI 3.1, which `cli/openapi/openapi.ts` writes. */
-import { operationNames, type OperationName } from "../../src/access/operations.ts";
+import type { OperationName } from "../../src/access/operations.ts";
+import { operationNames } from "../../src/api/operations.ts";
 import { limits } from "../../src/limits.ts";
 import { version } from "../../src/version.ts";
 import { batchOperation, batchSchemas, legacyOperation } from "./batches.ts";

@@ -3,7 +3,7 @@
  * in the order of the request (rule W3) and written as JSON. The edge chooses the statuses of whole responses
  * (`workers/http/responses.ts`).
  */
-import { operationOf } from "../access/operations.ts";
+import { operationOf } from "./operations.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { type Entry, type ApiCommand, entriesOf, methodOf } from "./command.ts";

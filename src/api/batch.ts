@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isCommandName, operationNames } from "../access/operations.ts";
+import { isCommandName, operationNames } from "./operations.ts";
 import { limits } from "../limits.ts";
 import { elementTexts, memberText } from "../protocol/json/text.ts";
 import {

@@ -3,7 +3,7 @@
  * `workers/http/api.ts`. One call carries all commands of the request for one channel (rule W3), and both the plan
  * and the queue are bounded (rules B1 and B4).
  */
-import { operationOf } from "../access/operations.ts";
+import { operationOf } from "./operations.ts";
 import { limits } from "../limits.ts";
 import { type Entry, type Question, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelOperation, operationBytes } from "../contract/channel-call.ts";

@@ -1,4 +1,4 @@
-import { operationOf } from "../access/operations.ts";
+import { operationOf } from "./operations.ts";
 import { carryOut, type OperationOutcome } from "../channel/carry-out.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { ChannelAnswer, ChannelOperation } from "../contract/channel-call.ts";

@@ -1,4 +1,4 @@
-import { isCommandName } from "../access/operations.ts";
+import { isCommandName } from "./operations.ts";
 import { limits } from "../limits.ts";
 import { memberText, parseJsonText } from "../protocol/json/text.ts";
 import {

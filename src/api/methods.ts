@@ -1,5 +1,4 @@
-import { type CommandName, isCommandName } from "../access/operations.ts";
-import type * as v from "valibot";
+import type { CommandName } from "../access/operations.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import {
   type ApiCaller,
@@ -10,15 +9,14 @@ import {
   type SingleName,
   singleCommand,
 } from "./command.ts";
-import { mapMethods } from "../features/maps/methods.ts";
+import { featureMethods } from "../features/index.ts";
 import { orderMethods } from "./order-methods.ts";
-import { pollMethods } from "../features/shared-polls/publish.ts";
 import { parseBroadcast, publishMethods } from "./publish.ts";
+import { isCommandName, operationOf } from "./operations.ts";
 import { questionMethods } from "./question.ts";
 import { readMethods } from "./read.ts";
-import { type ApiMethod, objectOf, parseSelection, parseShape, textField } from "./shape.ts";
+import { type AnyMethod, objectOf, parseSelection, parseShape, textField } from "./shape.ts";
 import { statusMethods } from "./status-methods.ts";
-import { whyMethods } from "../features/why/methods.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
 export const missingProMethods = [
@@ -101,10 +99,9 @@ export function parseEntry(name: SingleName, params: string, caller: ApiCaller):
   const parse = method.selects === true ? parseSelection : parseShape;
   const parsed = parse(method.shape, params);
   if (parsed.outcome !== "shape") return parsed;
-  return method.entry(parsed.value, { method: name, params, caller });
+  const operation = operationOf(name);
+  return method.entry(parsed.value, { method: name, operation, params, caller });
 }
-
-type AnyMethod = ApiMethod<() => v.GenericSchema<unknown, object>>;
 
 /** How the requests of each method are read that has one entry. */
 export const methods = {
@@ -113,7 +110,5 @@ export const methods = {
   ...orderMethods,
   ...questionMethods,
   ...statusMethods,
-  ...whyMethods,
-  ...mapMethods,
-  ...pollMethods,
+  ...featureMethods,
 } as const satisfies Readonly<Record<SingleName, AnyMethod>>;

@@ -1,5 +1,5 @@
 import { hasPassed } from "../moment.ts";
-import { operationOf } from "../access/operations.ts";
+import { operationOf } from "./operations.ts";
 import * as v from "valibot";
 import type { UsersConfig } from "../config/config.ts";
 import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isCommandName, operationOf } from "../access/operations.ts";
+import { isCommandName, operationOf } from "./operations.ts";
 import type { ConsumerConfig } from "../config/config.ts";
 import { isPublishing, type PublishingOperation } from "../contract/channel-call.ts";
 import { limits } from "../limits.ts";

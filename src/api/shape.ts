@@ -12,7 +12,7 @@ import {
   refusedRequest,
 } from "./command.ts";
 import { allChannels, keyRefusal } from "../access/api-keys.ts";
-import type { OperationName } from "../access/operations.ts";
+import type { Operation, OperationName } from "../access/operations.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -70,9 +70,14 @@ export interface ApiMethod<Shape extends () => v.GenericSchema<unknown, object>>
   entry(fields: Shaped<Shape>, request: MethodRequest): ParsedEntry;
 }
 
+/** A method whose requests have any shape. */
+export type AnyMethod = ApiMethod<() => v.GenericSchema<unknown, object>>;
+
 /** A request to a method, beside the fields of its shape. */
 export interface MethodRequest {
   readonly method: OperationName;
+  /** The method's row. */
+  readonly operation: Operation;
   /** Valid JSON, of which some fields are cut as text so that they stay as their sender wrote them (rule W2). */
   readonly params: string;
   readonly caller: ApiCaller;

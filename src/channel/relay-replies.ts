@@ -1,9 +1,9 @@
-import { publishes } from "../access/operations.ts";
 import type { Channel } from "./channel.ts";
 import { replyTo } from "./carry-out.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
+import { isPublishing } from "../contract/channel-call.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { removalOf } from "../features/maps/map-call.ts";
@@ -27,7 +27,7 @@ export function replyToRequests(
   let roomBytes: number = limits.answerBytesMax;
   return requests.map((request) => {
     const reply =
-      publishRefused && publishes(request)
+      publishRefused && isPublishing(request)
         ? failed(errorCodes.tooManyRequests)
         : answer(channel, gateway, request, roomBytes, nowMs);
     const read = "publications" in reply ? reply.publications : "newer" in reply ? reply.newer : [];

@@ -1,4 +1,4 @@
-import { operationNames } from "../access/operations.ts";
+import type { OperationRows } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import type { ConsumerConfig, QueueTarget } from "./config.ts";
 import { readBoolean, readText } from "./fields.ts";
@@ -10,13 +10,17 @@ import { parseQueueTarget } from "./targets.ts";
  * Reads `consumers`: the queues whose messages are carried out. The array, `name`, `type`, `enabled` and
  * `publication_data_mode` are Centrifugo's; the only type is Dormouse's own.
  *
- * @param root the section of the whole configuration; receives the problems
+ * @param root       the section of the whole configuration; receives the problems
+ * @param operations of which a consumer may admit those that change something
  * @returns those that are enabled
  */
-export function readConsumers(root: Section): readonly ConsumerConfig[] {
+export function readConsumers(root: Section, operations: OperationRows): readonly ConsumerConfig[] {
   const sections = root.sections("consumers", "name");
   if (sections.length > limits.consumersMax)
     root.problem("consumers", `has more than ${limits.consumersMax} entries`);
+  const methods = Object.entries(operations).flatMap(([name, { changes }]) =>
+    changes === true ? [name] : [],
+  );
   const [names, queues] = [new Map<string, string>(), new Map<string, string>()];
   return sections.flatMap((section) => {
     const name = readText(section, "name", consumerName);
@@ -31,7 +35,8 @@ export function readConsumers(root: Section): readonly ConsumerConfig[] {
         section.wrongValue("type", type, `is not supported by Dormouse: write "${queueType}"`);
       return [];
     }
-    const consumer = readConsumer(section.section(queueType), name, enabled ? queues : new Map());
+    const given = section.section(queueType);
+    const consumer = readConsumer(given, name, methods, enabled ? queues : new Map());
     section.refuseOthers({});
     return enabled ? [consumer] : [];
   });
@@ -40,7 +45,12 @@ export function readConsumers(root: Section): readonly ConsumerConfig[] {
 const queueType = "cloudflare_queue";
 
 /** @param queues the sections of the enabled consumers before, by their queues */
-function readConsumer(section: Section, name: string, queues: Map<string, string>): ConsumerConfig {
+function readConsumer(
+  section: Section,
+  name: string,
+  methods: readonly string[],
+  queues: Map<string, string>,
+): ConsumerConfig {
   const mode = section.section("publication_data_mode");
   const publicationDataMode = readBoolean(mode, "enabled");
   mode.refuseOthers({});
@@ -51,11 +61,7 @@ function readConsumer(section: Section, name: string, queues: Map<string, string
     rights: {
       methods: publicationDataMode
         ? refuseMethods(section)
-        : readAdmitted(
-            section,
-            "methods",
-            methodName(operationNames(({ changes }) => changes === true)),
-          ),
+        : readAdmitted(section, "methods", methodName(methods)),
       channels: readAdmitted(section, "channels", channelGlob),
     },
     publicationDataMode,

@@ -1,5 +1,5 @@
 import { compileGlob } from "../access/name-glob.ts";
-import { operationNames } from "../access/operations.ts";
+import type { OperationRows } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
 import { isJsonArray } from "../protocol/wire-value.ts";
@@ -12,37 +12,38 @@ import { unsupportedApiKeyKeys, unsupportedHttpApiKeys } from "./unsupported.ts"
  * Reads `http_api`: the error mode of the HTTP API, and keys beside `API_KEY` (docs/protocol.md 6.1).
  *
  * @param section receives the problems
+ * @param operations those that a key may admit
  */
-export function readHttpApiSection(section: Section): HttpApiConfig {
+export function readHttpApiSection(section: Section, operations: OperationRows): HttpApiConfig {
   const config: HttpApiConfig = {
     errorMode: readChoice(section, "error_mode", { choices: ["", "transport"] }),
     insecure: readInsecure(section, "needs no API key"),
-    keys: readKeys(section),
+    keys: readKeys(section, Object.keys(operations)),
   };
   section.refuseOthers(unsupportedHttpApiKeys);
   return config;
 }
 
 /** Reads `http_api.keys` (rule A14). */
-function readKeys(section: Section): readonly ApiKeyConfig[] {
+function readKeys(section: Section, methods: readonly string[]): readonly ApiKeyConfig[] {
   const sections = section.sections("keys", "name");
   if (sections.length > limits.apiKeysMax)
     section.problem("keys", `has more than ${limits.apiKeysMax} entries`);
   const [names, secrets] = [new Map<string, string>(), new Map<string, string>()];
   return sections.map((one) => {
-    const key = readKey(one);
+    const key = readKey(one, methods);
     one.demandUnique("name", names);
     one.demandUnique("secret", secrets);
     return key;
   });
 }
 
-function readKey(section: Section): ApiKeyConfig {
+function readKey(section: Section, methods: readonly string[]): ApiKeyConfig {
   const key: ApiKeyConfig = {
     name: readText(section, "name", keyName),
     secret: readSecretName(section, "secret", "API_KEY"),
     rights: {
-      methods: readAdmitted(section, "methods", methodName(operationNames())),
+      methods: readAdmitted(section, "methods", methodName(methods)),
       channels: readAdmitted(section, "channels", channelGlob),
     },
   };

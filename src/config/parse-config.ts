@@ -11,6 +11,7 @@ import {
   readProxies,
   readRpcSection,
 } from "../features/hooks/config.ts";
+import { operations } from "../features/index.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { checkRateLimit } from "./rate-limit.ts";
@@ -74,7 +75,7 @@ export function parseConfig(
   const hooks = readClientHooks(clientSection.section("proxy"));
   const client = readClientSection(clientSection);
   const channel = readChannelSection(channelSection, proxies);
-  const httpApi = readHttpApiSection(root.section("http_api"));
+  const httpApi = readHttpApiSection(root.section("http_api"), operations);
   const rpc = readRpcSection(root.section("rpc"), proxies);
   const consoleSection = readConsoleSection(root.section("console"));
   const metrics = readEnabled(root, "prometheus", unsupportedPrometheusKeys);
@@ -90,7 +91,7 @@ export function parseConfig(
     sharedPoll: readSharedPollSection(root.section("shared_poll")),
     prometheus: { enabled: metrics, counts: metrics || consoleSection?.enabled === true },
     ...(consoleSection === undefined ? {} : { console: consoleSection }),
-    consumers: readConsumers(root),
+    consumers: readConsumers(root, operations),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {

@@ -1,4 +1,3 @@
-import { publishes } from "../access/operations.ts";
 import type { CarriedReport } from "./metrics-report.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
@@ -129,9 +128,15 @@ export type PublishingOperation = Extract<
   { readonly request: { readonly idempotencyKey: string } }
 >;
 
-/** Whether an operation makes a publication. */
-export function isPublishing(operation: ChannelOperation): operation is PublishingOperation {
-  return publishes(operation);
+/** Whether an operation, or a request of a gateway, makes a publication. */
+export function isPublishing(asked: AskedCall): asked is PublishingOperation {
+  return asked.request !== undefined && "idempotencyKey" in asked.request;
+}
+
+/** What an object is asked for, as far as it says whether it publishes. */
+export interface AskedCall {
+  readonly method: string;
+  readonly request?: object;
 }
 
 /** The trace of a call: all of its operations are of one request. Undefined if it belongs to none. */

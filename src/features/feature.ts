@@ -1,9 +1,17 @@
+import type { Operation } from "../access/operations.ts";
+import type { AnyMethod } from "../api/shape.ts";
 import type { ChannelParts } from "../channel/channel-part.ts";
-import type { ChannelsPart, PartedChannelObject, PartedGateway } from "../object/part.ts";
+import type { ChannelsPart, NewPart, PartedChannelObject, PartedGateway } from "../object/part.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
 
 /** What the kernel has of a feature. A feature that the configuration doesn't switch on has no part anywhere. */
 export interface Feature {
+  /** The rows of its operations. */
+  readonly operations?: Readonly<Record<string, Operation>>;
+  /** How the requests of its methods are read. */
+  readonly methods?: Readonly<Record<string, AnyMethod>>;
+  /** Makes what it does in an object that holds clients' sockets. */
+  readonly ofObject?: NewPart;
   /** What clients do on channels of the feature's types. */
   readonly subscriptionTypes?: SubscriptionTypes;
   /** Makes what the feature keeps of a channel. */

@@ -1,23 +1,38 @@
+import { kernelOperations, type OperationRows } from "../access/operations.ts";
 import type { ChannelParts } from "../channel/channel-part.ts";
 import type {
   ChannelsPart,
-  NewPart,
   ObjectPart,
   PartedChannelObject,
   PartedGateway,
   PartHost,
 } from "../object/part.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
-import { newEvents } from "./events/event-delivery.ts";
 import type { Feature } from "./feature.ts";
 import { maps } from "./maps/feature.ts";
-import { newObjectMetrics } from "./metrics/object-metrics.ts";
-import { presence } from "./presence/feature.ts";
 import { sharedPolls } from "./shared-polls/feature.ts";
-import { ObjectTrail } from "./why/object-trail.ts";
+import { events } from "./events/feature.ts";
+import { presence } from "./presence/feature.ts";
+import { metrics } from "./metrics/feature.ts";
+import { why } from "./why/feature.ts";
 
-/** In the order in which their parts are called. */
-const features: readonly Feature[] = [maps, presence, sharedPolls];
+/**
+ * In the order in which their parts are called. At the end of an event, what is counted goes first: an event that is
+ * sent counts for the next report.
+ */
+const features: readonly Feature[] = [metrics, events, why, maps, presence, sharedPolls];
+
+/** What a backend can ask for, in the order in which the documents list it. */
+export const operations: OperationRows = {
+  ...kernelOperations,
+  ...why.operations,
+  ...maps.operations,
+  ...sharedPolls.operations,
+  ...events.operations,
+};
+
+/** How the requests of the features' methods are read. */
+export const featureMethods = { ...why.methods, ...maps.methods, ...sharedPolls.methods };
 
 /** The types of subscriptions beside streams. */
 export const subscriptionTypes: SubscriptionTypes = {
@@ -36,16 +51,7 @@ export function gatewayParts(gateway: PartedGateway): readonly ChannelsPart[] {
   return features.flatMap(({ ofGateway }) => ofGateway?.(gateway) ?? []);
 }
 
-/**
- * What the features add to objects that hold clients' sockets. At the end of an event, what is counted goes first: an
- * event that is sent counts for the next report.
- */
-const newParts: readonly NewPart[] = [
-  newObjectMetrics,
-  newEvents,
-  (object) => new ObjectTrail(object),
-];
-
+/** What the features add to objects that hold clients' sockets. */
 export function objectParts(object: PartHost): readonly ObjectPart[] {
-  return newParts.flatMap((newPart) => newPart(object) ?? []);
+  return features.flatMap(({ ofObject }) => ofObject?.(object) ?? []);
 }

@@ -1,4 +1,4 @@
-import { publishes } from "../access/operations.ts";
+import { isPublishing } from "../contract/channel-call.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import {
@@ -203,7 +203,7 @@ const asked: Repeats = { attempts: 2, tries: 1 };
 const announced: Repeats = { attempts: 3, tries: limits.announceTriesMax };
 
 function repeatsOf(request: RelayRequest): Repeats {
-  if (publishes(request)) return once;
+  if (isPublishing(request)) return once;
   if (request.method === "announce") return announced;
   return request.method === "history" ? asked : repeated;
 }

@@ -1,4 +1,4 @@
-import { publishes } from "../access/operations.ts";
+import { type AskedCall, isPublishing } from "../contract/channel-call.ts";
 import type { CommitSharing } from "../channel/commit-sharing.ts";
 import { limits } from "../limits.ts";
 
@@ -205,6 +205,6 @@ export interface Commits {
 }
 
 /** The kind of job that a call to a channel's object makes: one with a publish may have to wait (rule F6). */
-export function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
-  return commands.some(publishes) ? "publish" : "other";
+export function kindOf(commands: readonly AskedCall[]): "publish" | "other" {
+  return commands.some(isPublishing) ? "publish" : "other";
 }

@@ -1,6 +1,9 @@
-import { publishes } from "../access/operations.ts";
 import { replyTo } from "../channel/carry-out.ts";
-import type { ClientOperation, OperationReply } from "../contract/channel-call.ts";
+import {
+  type ClientOperation,
+  isPublishing,
+  type OperationReply,
+} from "../contract/channel-call.ts";
 import { removalOf } from "../features/maps/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -107,7 +110,7 @@ export class SingleChannel implements Channels {
     const channel = this.#channel;
     const { presenceMap } = channel;
     // A publication while the backlog of the sockets is too large (rule B3).
-    if (publishes(operation) && channel.hub.overloaded(nowMs)) done(overloaded);
+    if (isPublishing(operation) && channel.hub.overloaded(nowMs)) done(overloaded);
     else if (
       operation.method === "map_state" &&
       operation.request.since === undefined &&

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler, Handler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
-import { isCommandName, operationNames } from "../../src/access/operations.ts";
+import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,

@@ -3,7 +3,7 @@
  * calls are those of the HTTP API, with a key that admits everything and is named `console` in the log.
  */
 import type { Context, Handler } from "hono";
-import { isCommandName, operationOf } from "../../src/access/operations.ts";
+import { isCommandName, operationOf } from "../../src/api/operations.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";

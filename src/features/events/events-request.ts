@@ -1,3 +1,4 @@
+import type { Operation } from "../../access/operations.ts";
 import type { EventsConfig } from "../../config/config.ts";
 import { type EventObject, parseEventObject } from "../../contract/object-names.ts";
 import { limits } from "../../limits.ts";
@@ -60,6 +61,17 @@ const switchedOff: Refused = {
   error: errorCodes.notAvailable,
   detail: "events.target isn't set",
 };
+
+/** The row of that method. */
+export const eventsOperations = {
+  events: { at: "events" },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type EventsOperations = typeof eventsOperations;
+
+declare module "../../access/operations.ts" {
+  interface Operations extends EventsOperations {}
+}
 
 /** An `events` request. */
 export const eventsShape = shape(() => ({

@@ -1,4 +1,4 @@
-import { operationOf } from "../../access/operations.ts";
+import type { Operation } from "../../access/operations.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { ChannelOptions, MapOptions } from "../../config/config.ts";
 import type { MapOperation, MapPublishRequest } from "./map-call.ts";
@@ -221,13 +221,29 @@ function checkMap(channel: string, asked: MethodRequest): CheckedMap {
   const { options } = checked;
   if (options.map === undefined)
     return refusedRequest("the channel's namespace is not one of maps");
-  if (options.subscriptionType !== "map" && operationOf(asked.method).changes === true)
+  if (options.subscriptionType !== "map" && asked.operation.changes === true)
     return refusedRequest("the channel is a presence map, which nobody changes");
   return { outcome: "map", options, map: options.map };
 }
 
 function mapCall(channel: string, command: MapOperation): Call {
   return { outcome: "call", channel, command };
+}
+
+/** The rows of these methods. */
+export const mapOperations = {
+  map_publish: { at: "channel", changes: true },
+  map_remove: { at: "channel", changes: true },
+  map_read_state: { at: "channel", readsMuch: true },
+  map_read_stream: { at: "channel", readsMuch: true },
+  map_stats: { at: "channel" },
+  map_clear: { at: "channel", changes: true },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type MapOperations = typeof mapOperations;
+
+declare module "../../access/operations.ts" {
+  interface Operations extends MapOperations {}
 }
 
 /** The methods for maps (docs/protocol.md 3.4 and 6.2). */

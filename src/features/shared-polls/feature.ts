@@ -3,11 +3,14 @@ import { GatewayTracking } from "./gateway-tracking.ts";
 import { OwnTracking } from "./own-tracking.ts";
 import { pollSubscriptions } from "./subscription-type.ts";
 import { PollDriver } from "./poll-driver.ts";
+import { pollMethods, pollOperations } from "./publish.ts";
 import { SharedPoll } from "./shared-poll.ts";
 import { ObjectTrackRows } from "./track-rows.ts";
 
 /** Shared polls: channels whose clients follow keys, for whose values the server asks a backend. */
-export const sharedPolls: Feature = {
+export const sharedPolls = {
+  operations: pollOperations,
+  methods: pollMethods,
   subscriptionTypes: { shared_poll: pollSubscriptions },
   ofChannel: ({ name, relay, options: { sharedPoll } }, { newEpoch, nowMs }) =>
     sharedPoll ? [SharedPoll.begin(name, sharedPoll, relay, newEpoch, nowMs)] : [],
@@ -37,4 +40,4 @@ export const sharedPolls: Feature = {
     });
     return [tracking];
   },
-};
+} as const satisfies Feature;

@@ -1,3 +1,4 @@
+import type { Operation } from "../../access/operations.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { errorCodes } from "../../protocol/codes.ts";
@@ -67,6 +68,17 @@ const pollPublishShape = shape(() => ({
 
 /** A publication with none of the fields that a shared poll's hasn't. */
 const bare = { skip_history: false, idempotency_key: "", delta: false, version_epoch: "" };
+
+/** The row of that method. */
+export const pollOperations = {
+  shared_poll_publish: { at: "channel", changes: true },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type PollOperations = typeof pollOperations;
+
+declare module "../../access/operations.ts" {
+  interface Operations extends PollOperations {}
+}
 
 /** The method of shared polls (docs/protocol.md 3.5 and 6.2). */
 export const pollMethods = {

@@ -1,3 +1,4 @@
+import type { Operation } from "../../access/operations.ts";
 import { parseNodeName } from "../../contract/object-names.ts";
 import { limits } from "../../limits.ts";
 import { type Entry, type ParsedEntry, type Question, refusedRequest } from "../../api/command.ts";
@@ -72,6 +73,18 @@ const inspectShape = shape(() => ({
   object: textField(),
   refusals: uint32Field(),
 }));
+
+/** The rows of these methods. */
+export const whyOperations = {
+  why: { at: "question", console: true },
+  inspect: { at: "question", console: true },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type WhyOperations = typeof whyOperations;
+
+declare module "../../access/operations.ts" {
+  interface Operations extends WhyOperations {}
+}
 
 /** How the requests of these methods are read. */
 export const whyMethods = {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isCommandName, operationNames } from "../../../src/access/operations.ts";
+import { isCommandName, operationNames } from "../../../src/api/operations.ts";
 import { missingMethods } from "../../../src/api/methods.ts";
 import { publicationFields } from "../../../src/api/publish.ts";
 import {

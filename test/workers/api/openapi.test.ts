@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { operationNames } from "../../../src/access/operations.ts";
+import { operationNames } from "../../../src/api/operations.ts";
 import { missingMethods } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isCommandName, operationNames } from "../../../src/access/operations.ts";
+import { isCommandName, operationNames } from "../../../src/api/operations.ts";
 
 describe("the table of operations", () => {
   it("[M1] says which operations a queue's messages may hold", () => {

@@ -1,0 +1,9 @@
+import type { Feature } from "../feature.ts";
+import { newEvents } from "./event-delivery.ts";
+import { eventsOperations } from "./events-request.ts";
+
+/** Events of which a backend is told. */
+export const events = {
+  operations: eventsOperations,
+  ofObject: newEvents,
+} as const satisfies Feature;
