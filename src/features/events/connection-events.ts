@@ -23,7 +23,7 @@ export class ConnectionEvents {
     this.#setup = setup;
     this.#tellsConnections = isTold(setup.config, "connected");
     this.#digest = parseDigest(setup.outbox.mark(markName));
-    setup.outbox.onRoom = (oldest) => this.#keepTold(oldest);
+    setup.outbox.beforeDeletion = (oldest) => this.#keepTold(oldest);
   }
 
   connected(one: ToldConnection, details: ClientDetails): void {
@@ -52,7 +52,7 @@ export class ConnectionEvents {
 
   /**
    * Compares, in a fresh instance and once, what the backend was told with what is there, and tells it of the difference.
-   * To be called before the end of every event.
+   * It is called before anything is sent, and before an event may overwrite rows that are still to be compared.
    */
   compare(): void {
     if (this.#compared) return;

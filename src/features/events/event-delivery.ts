@@ -26,8 +26,10 @@ export class EventDelivery implements ObjectPart {
   /** Tells of the object's connections; undefined where the backend isn't told of any. */
   readonly connections: ConnectionEvents | undefined;
   readonly #setup: EventDeliverySetup;
-  /** Adds events at the end of every event, before the batch begins. */
-  #note: ((nowMs: number) => void) | undefined;
+  /** Whether the channel has subscribers, and who reports it; undefined where that isn't reported. */
+  #occupancy:
+    | { readonly channel: Pick<Channel, "isHeld">; readonly occupancy: Occupancy }
+    | undefined;
   readonly #timer: NextTimer;
 
   constructor(setup: EventDeliverySetup) {
@@ -50,11 +52,11 @@ export class EventDelivery implements ObjectPart {
       : undefined;
   }
 
-  /** A channel's port for its publications, and how often it asks whether gateways still follow it. */
+  /** Reports the channel's publications; also how often the channel asks whether gateways still follow it. */
   ofChannel(name: string): Pick<ChannelSetup, "accepted" | "followersCheckMs"> {
     const followersCheckMs = limits.eventsFollowersCheckMs;
     const accepted: ChannelSetup["accepted"] = (entry, position, nowMs) => {
-      // A crash is told of as long as the rows that say who was there are kept.
+      // This event may overwrite the row that says which connections a crash has ended: report those first.
       this.connections?.compare();
       const event = publicationEvent(name, entry, position);
       const publishedAtMs = this.#setup.jobAddedAtMs();
@@ -67,11 +69,10 @@ export class EventDelivery implements ObjectPart {
     };
   }
 
-  /** Tells, from now on, whether a channel has subscribers (rule E10). */
+  /** Reports from now on whether the channel has subscribers (rule E10). */
   began(channel: Pick<Channel, "name" | "isHeld">): void {
     if (!this.#tellsOf("channel_occupied", channel.name)) return;
-    const occupancy = new Occupancy(this.outbox, channel.name);
-    this.#note = (nowMs) => occupancy.note(channel.isHeld, nowMs);
+    this.#occupancy = { channel, occupancy: new Occupancy(this.outbox, channel.name) };
   }
 
   /** The sessions' port for their observers. */
@@ -116,10 +117,13 @@ export class EventDelivery implements ObjectPart {
     return this.outbox.after(since, limit, nowMs);
   }
 
-  /** Sends the batch that is due, and sets the timer for the next one. To be called at the end of every event. */
+  /**
+   * Sends the batch that is due, and sets the timer for the next one. The object calls it whenever its work on a frame, a
+   * call or its alarm ends.
+   */
   ended(nowMs: number): void {
     this.connections?.compare();
-    this.#note?.(nowMs);
+    this.#occupancy?.occupancy.note(this.#occupancy.channel.isHeld, nowMs);
     const batch = this.outbox.begin(nowMs);
     if (batch !== undefined) this.#send(batch);
     this.#timer.set(this.outbox.beginInMs(nowMs), nowMs);
@@ -177,7 +181,7 @@ export interface EventDeliverySetup {
   readonly platform: Pick<Platform, "sql" | "after" | "nowMs" | "sendEvents">;
   /** The object's name in its events. */
   readonly object: string;
-  /** What was told of the object's open connections. */
+  /** The object's open connections, as they were reported. */
   readonly sessions: () => Iterable<ToldConnection>;
   readonly namespaceOf: (channel: string) => string;
   /**
@@ -187,6 +191,6 @@ export interface EventDeliverySetup {
   readonly jobAddedAtMs: () => number | undefined;
   /** Called before each call. */
   readonly called: () => void;
-  /** Ends the event that an answer is: it has to call {@link EventDelivery.ended}, and to set the alarm. */
+  /** Ends the object's work on an answer: it has to call {@link EventDelivery.ended}, and to set the alarm. */
   readonly endEvent: (nowMs: number) => void;
 }

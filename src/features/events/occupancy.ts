@@ -13,7 +13,7 @@ export class Occupancy {
     this.#channel = channel;
   }
 
-  /** To be called at the end of each event. @param isHeld whether the channel has subscribers, here or on gateways */
+  /** The object calls it when its work on a frame, a call or its alarm ends. @param isHeld whether the channel has subscribers, here or on gateways */
   note(isHeld: boolean, nowMs: number): void {
     if (isHeld === (this.#outbox.mark(markName) !== undefined)) return;
     this.#outbox.setMark(markName, isHeld ? "1" : undefined);

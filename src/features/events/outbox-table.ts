@@ -72,7 +72,7 @@ export class OutboxTable {
     const last = Number(newest["number"]);
     if (Number(row["size"]) !== this.#size) this.#resize(last);
     this.#measure(last, newest);
-    // The newer of the two knows better.
+    // The row of `outbox` and the newest event both say how far the target is. The greater number was written later.
     const isNoted = Number(row["delivered"]) >= Number(newest["delivered"]);
     const marks = newest["marks"];
     return {
@@ -125,8 +125,8 @@ export class OutboxTable {
     this.#bytes += bytes;
   }
 
-  /** Writes the row of the outbox: one row written. */
-  note({ delivered, failures, retryAtMs }: Progress): void {
+  /** Stores how far the target is in the row of `outbox`: one row written. */
+  storeProgress({ delivered, failures, retryAtMs }: Progress): void {
     this.#sql.run(
       "UPDATE outbox SET delivered = ?, failures = ?, retry = ?",
       delivered,
@@ -251,7 +251,7 @@ const eventColumns = `
   slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL, delivered INTEGER NOT NULL, marks TEXT,
   before INTEGER NOT NULL, type TEXT NOT NULL, body TEXT NOT NULL`;
 
-/** The bulky column comes last, because a scan that doesn't need it skips it. */
+/** `body` is the last column, because SQLite reads a row up to the last column that a query needs. */
 const statements = {
   create: [
     `CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL,

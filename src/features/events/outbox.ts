@@ -18,14 +18,14 @@ export class Outbox {
   readonly object: string;
   readonly #config: EventsConfig;
   readonly #table: OutboxTable;
-  readonly #queue: boolean;
+  readonly #isQueue: boolean;
   /** The number of the newest event, and when it happened. Both are 0 before the first. */
   #last = 0;
   #lastMs = 0;
   /** The newest number that was given before all events were deleted; 0 if there is none, and while there are events. */
   #lastBefore = 0;
-  /** Called before events make room for a newer one, with the number of the oldest one that stays. */
-  onRoom: ((oldest: number) => void) | undefined;
+  /** Called before the oldest events are deleted or overwritten, with the number of the oldest one that stays. */
+  beforeDeletion: ((oldest: number) => void) | undefined;
   /** The number of the last event that the target has taken, or of the last one before the object's first. */
   #delivered = 0;
   /** The same as it is stored. */
@@ -34,6 +34,7 @@ export class Outbox {
   /** When the next batch may go, ms since 1970. */
   #nextAtMs = 0;
   #inFlight: EventBatch | undefined;
+  /** Short texts that the row of the newest event has beside the event, by name: what was reported until then. */
   #marks: ReadonlyMap<string, string> = new Map();
   readonly #commits = new CommitTimes();
 
@@ -41,7 +42,7 @@ export class Outbox {
   constructor({ sql, object, config }: OutboxSetup) {
     this.object = object;
     this.#config = config;
-    this.#queue = config.target.kind === "queue";
+    this.#isQueue = config.target.kind === "queue";
     this.#table = new OutboxTable(sql, config.keepMax);
     const stored = this.#table.load();
     if (stored === undefined) return;
@@ -89,11 +90,11 @@ export class Outbox {
   /** Adds an event: one row written (rule E1). The owner calls {@link begin} before it ends its own event. */
   add(event: ObjectEvent, nowMs: number): void {
     if (!this.#table.exists) this.#create(nowMs);
-    const dataBytesMax = this.#queue ? limits.eventsQueueDataBytesMax : Number.POSITIVE_INFINITY;
+    const dataBytesMax = this.#isQueue ? limits.eventsQueueDataBytesMax : Number.POSITIVE_INFINITY;
     const body = encodeEvent(event, dataBytesMax);
     const bytes = utf8Length(body);
     const oldest = this.#table.oldestWith(bytes, this.#last);
-    this.onRoom?.(oldest);
+    this.beforeDeletion?.(oldest);
     const isIdle = this.#last === this.#delivered;
     this.#last++;
     // The clock may have been set back, and events expire in order.
@@ -132,7 +133,7 @@ export class Outbox {
   begin(nowMs: number): EventBatch | undefined {
     const dueAtMs = this.dueAtMs(nowMs);
     if (dueAtMs === undefined || dueAtMs > nowMs) return undefined;
-    const bytesMax = this.#queue ? limits.eventsQueueBytesMax : limits.eventsBatchBytesMax;
+    const bytesMax = this.#isQueue ? limits.eventsQueueBytesMax : limits.eventsBatchBytesMax;
     const bounds = { countMax: this.#config.batchMax, bytesMax, last: this.#sendable };
     const page = this.#page(this.#delivered + 1, bounds, nowMs);
     const texts = this.#texts(page, this.#committedAt);
@@ -151,15 +152,15 @@ export class Outbox {
       this.#delivered = batch.last;
       this.#failures = 0;
       this.#nextAtMs = nowMs + limits.eventsPauseMs;
-      // The rows of the events that wait don't say it, but the next one does.
-      if (this.#last === this.#delivered) this.#note();
+      // If events wait, the row of the next event stores the number that was taken.
+      if (this.#last === this.#delivered) this.#storeProgress();
       return;
     }
     this.#failures++;
     const pauseMs = this.#pauseMs;
     this.#nextAtMs = nowMs + pauseMs;
     // The object may hibernate in a long pause, and has to go on with the next longer one.
-    if (pauseMs >= limits.eventsAlarmMs) this.#note();
+    if (pauseMs >= limits.eventsAlarmMs) this.#storeProgress();
   }
 
   /**
@@ -181,8 +182,8 @@ export class Outbox {
   }
 
   /**
-   * When an alarm has to wake the object, ms since 1970; Infinity for never. What the timer is to do, it only does after
-   * a crash (rule E4).
+   * When an alarm has to wake the object, ms since 1970; Infinity for never. The timer of {@link beginInMs} is due
+   * earlier, so the alarm begins a batch only after a crash (rule E4).
    */
   alarmAtMs(nowMs: number): number {
     if (this.#last === this.#delivered) return this.#endsAtMs;
@@ -219,7 +220,8 @@ export class Outbox {
     if (since >= this.#last) return [];
     const bounds = { countMax: limit, bytesMax: limits.answerBytesMax, last: this.#last };
     const page = this.#page(since + 1, bounds, nowMs);
-    // Who has nothing yet, or what came before the object's first number, misses what there was from the first one on.
+    // A receiver that asks from 0 gets all events that are kept, without a gap. One whose number lies before the object's
+    // first event has missed nothing before that event.
     const missedFrom = since === 0 ? page.first : Math.max(since + 1, first);
     const texts = this.#texts(page);
     return missedFrom < page.first
@@ -245,22 +247,22 @@ export class Outbox {
   }
 
   /**
-   * When the rows are of no use, ms since 1970; Infinity for never. Nothing waits, and whoever asks for older events has
-   * had the time; or the target is away for so long that nothing is left for it to take.
+   * When the rows are of no use, ms since 1970; Infinity for never. If the target has taken all events, that is when they
+   * have been kept for as long as they may be asked for; otherwise after twice that time (rule E16).
    */
   get #endsAtMs(): number {
     if (this.storesNothing || this.#marks.size > 0) return Number.POSITIVE_INFINITY;
-    // The first number is a time, so the newest one is of no use either once the clock is far beyond it.
+    // Only the newest number is stored. The next first number is a time, and so beyond it once the clock is.
     if (!this.#table.exists) return this.#lastBefore + limits.eventsNumberMs;
     const isTaken = this.#last === this.#delivered;
     return this.#lastMs + this.#config.keepMs * (isTaken ? 1 : 2);
   }
 
-  /** Stores how far the target is: one row written. */
-  #note(): void {
+  /** Stores how far the target is, unless that is stored: one row written. */
+  #storeProgress(): void {
     const delivered = this.#delivered;
     if (this.#failures === 0 && delivered === this.#storedDelivered) return;
-    this.#table.note({ delivered, failures: this.#failures, retryAtMs: this.#nextAtMs });
+    this.#table.storeProgress({ delivered, failures: this.#failures, retryAtMs: this.#nextAtMs });
     this.#storedDelivered = delivered;
   }
 
@@ -282,7 +284,7 @@ export class Outbox {
     return { first, last };
   }
 
-  /** How long the target is left alone after a batch, ms. */
+  /** The time between the answer to a batch and the next batch, ms. */
   get #pauseMs(): number {
     if (this.#failures === 0) return limits.eventsPauseMs;
     const pauseMs = limits.eventsRetryMs * 2 ** (this.#failures - 1);
@@ -304,7 +306,7 @@ export class Outbox {
     });
   }
 
-  /** When a publication was durable: that isn't stored, so only the target is told (rule E12). */
+  /** When a publication was durable. That isn't stored, so only batches have it, and no answers of the API (rule E12). */
   readonly #committedAt = (number: number, body: string): string => {
     // Other events may lie between the publications of a commit.
     if (!body.startsWith(publicationType)) return "";
@@ -312,7 +314,7 @@ export class Outbox {
     return atMs === undefined ? "" : `"committed_at":${atMs},`;
   };
 
-  /** Stands for events that are gone. Its number is that of the last of them, so that its repetition is dropped, too. */
+  /** The event in place of deleted ones. It has the last of their numbers, so that receivers drop its repetition, too. */
   #gap(from: number, to: number, nowMs: number): string {
     return `${this.#head(to, nowMs)}"type":"gap","from":${from},"to":${to}}`;
   }
