@@ -81,4 +81,18 @@ export const accessLimits = {
   keySetAttemptMs: 1_000,
   /** How long a request waits for the fetch of another request: both attempts, and a margin (rule A9). */
   keySetWaitMs: 2_500,
+  /**
+   * Batches and items of one `sub_refresh` that tracks keys, and keys that it ceases to track. Each batch has a signature
+   * that is verified. A frame of 64 KiB holds about 500 signatures and 6,000 keys in JSON. More are malformed (rule C8).
+   */
+  trackBatchesMax: 1_024,
+  trackItemsMax: 8_192,
+  untrackKeysMax: 8_192,
+  /** How late a signature is still taken, because clocks differ (docs/protocol.md 3.5). */
+  trackGraceSeconds: 5,
+  /**
+   * Signatures that a client may have verified for the price of one token (rule B7). A client that connects again sends
+   * all signatures that it has.
+   */
+  signaturesPerToken: 64,
 } as const;

@@ -23,17 +23,17 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     { name: "names of types defined twice", max: 0, places: definedTwice(files) },
     {
       name: "imports of the kernel into features",
-      max: 79,
+      max: 75,
       places: intoFeatures.map(([path, imported]) => `${path} ${imported}`),
     },
     {
       name: "files of the kernel that import features",
-      max: 33,
+      max: 31,
       places: [...new Set(intoFeatures.map(([path]) => path))],
     },
     {
       name: `files of ${longFileLines} lines or more`,
-      max: 7,
+      max: 6,
       places: files
         .filter(({ lines }) => lines >= longFileLines)
         .map(({ path, lines }) => `${path} ${lines}`),

@@ -4,7 +4,7 @@
  */
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 import type { Refusal } from "../access/refusal.ts";
-import type { TrackVerdict } from "../features/shared-polls/track-signature.ts";
+import type { TrackVerdict } from "../access/key-signature.ts";
 import type { HookQuestion, HookReply } from "../features/hooks/hook-call.ts";
 import type { TrackBatch } from "../protocol/command.ts";
 import type { Sql } from "../sql.ts";

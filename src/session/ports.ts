@@ -46,7 +46,7 @@ import type {
   ConnectionClaims,
   SubscribeTerms,
 } from "../access/claims.ts";
-import type { TrackVerdict } from "../features/shared-polls/track-signature.ts";
+import type { TrackVerdict } from "../access/key-signature.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";

@@ -20,12 +20,12 @@ import { previousName, type Secrets } from "../../src/access/secrets.ts";
 import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import type { ClientConfig, TokenConfig, TokenRules } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import type { TrackVerdict } from "../../src/features/shared-polls/track-signature.ts";
+import type { TrackVerdict } from "../../src/access/key-signature.ts";
 import type { TrackBatch } from "../../src/protocol/command.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
 import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
-import { type TrackSecrets, TrackSignatures } from "./track-signatures.ts";
+import { type TrackSecrets, TrackSignatures } from "./key-signatures.ts";
 
 /** Verifies all tokens, for the edge and for the objects (rule A2). It caches the keys that it fetches (rule A9). */
 export class TokenVerifier {

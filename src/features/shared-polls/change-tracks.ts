@@ -1,5 +1,5 @@
 import { boundedTtlSeconds } from "../../session/liveness.ts";
-import type { TrackVerdict } from "./track-signature.ts";
+import type { TrackVerdict } from "../../access/key-signature.ts";
 import type { SharedPollOptions } from "../../config/config.ts";
 import { isKey } from "../maps/map-call.ts";
 import { limits } from "../../limits.ts";

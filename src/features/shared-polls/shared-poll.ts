@@ -14,10 +14,10 @@ import type { ChannelOperation, FailedReply } from "../../contract/channel-call.
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { Payload } from "../../protocol/payload.ts";
+import { LeftKeys } from "./left-keys.ts";
 import { contentOf, isSameContent, type PolledKey } from "./polled-key.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
-import { dueMoment } from "../../moment.ts";
 
 /**
  * The keys of one shared poll, in its channel's object (rules SP1 to SP10): who tracks them, which version and data each
@@ -34,11 +34,7 @@ export class SharedPoll implements ChannelPart {
   readonly #cycle: PollCycle;
   readonly #keys = new Map<string, PolledKey>();
   readonly #watchers = new Map<string, Watcher>();
-  /**
-   * Keys that nobody tracks any more, with the time at which they are forgotten, the earliest first; undefined until the
-   * next call that brings the time.
-   */
-  readonly #left = new Map<string, number | undefined>();
+  readonly #left: LeftKeys;
   /** The version of the newest change of any key, without versions of the backend's. */
   #newest = 0n;
   /** The characters of the keys. */
@@ -70,6 +66,7 @@ export class SharedPoll implements ChannelPart {
     this.#instance = instance;
     this.#options = options;
     this.#epoch = epoch;
+    this.#left = new LeftKeys(options.channelShutdownDelayMs);
     this.#cycle = new PollCycle(options.refreshIntervalMs, options.refreshBatchSize);
   }
 
@@ -138,7 +135,7 @@ export class SharedPoll implements ChannelPart {
     let bytes = 0;
     for (const { key, version } of known) {
       const state = this.#key(key);
-      this.#left.delete(key);
+      this.#left.drop(key);
       state.watchers.add(one);
       const before = one.has.get(key);
       const { change } = state;
@@ -275,11 +272,7 @@ export class SharedPoll implements ChannelPart {
 
   /** When the owner has to go on with {@link ask} and {@link deliveries}, ms since 1970; undefined for never. */
   dueAtMs(nowMs: number): number | undefined {
-    let dueMs = this.#cycle.dueAtMs(nowMs);
-    for (const endMs of this.#left.values()) {
-      dueMs = Math.min(dueMs, this.#leftUntilMs(endMs ?? nowMs, nowMs));
-      break;
-    }
+    let dueMs = Math.min(this.#cycle.dueAtMs(nowMs), this.#left.dueAtMs(nowMs));
     for (const one of this.#watchers.values())
       if (one.name !== "") dueMs = Math.min(dueMs, one.dueAtMs(nowMs));
     return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
@@ -336,22 +329,12 @@ export class SharedPoll implements ChannelPart {
     one.untrack(key);
     const state = this.#keys.get(key);
     if (state?.watchers.delete(one) !== true) return;
-    // Clients that load a page anew track its keys again.
-    if (state.watchers.size === 0) this.#left.set(key, undefined);
+    if (state.watchers.size === 0) this.#left.left(key);
   }
 
   #forgetLeft(nowMs: number): void {
-    for (const [key, endMs] of this.#left) {
-      if (endMs === undefined) this.#left.set(key, nowMs + this.#options.channelShutdownDelayMs);
-      if (endMs === undefined || this.#leftUntilMs(endMs, nowMs) > nowMs) continue;
-      this.#left.delete(key);
-      this.#forget(key);
-    }
+    this.#left.expire(nowMs, (key) => this.#forget(key));
     if (this.#keys.size === 0) this.#cycle.stop();
-  }
-
-  #leftUntilMs(endMs: number, nowMs: number): number {
-    return dueMoment(endMs, this.#options.channelShutdownDelayMs, nowMs);
   }
 
   #forget(key: string): void {
@@ -395,7 +378,7 @@ export class SharedPoll implements ChannelPart {
     // It is sent without data.
     const removal: KeyChange = { key, data: new Uint8Array(), offset: 0, removed: true };
     for (const one of this.#keys.get(key)?.watchers ?? []) one.tell(removal, true);
-    this.#left.delete(key);
+    this.#left.drop(key);
     this.#forget(key);
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TrackVerdict } from "../../../src/features/shared-polls/track-signature.ts";
+import type { TrackVerdict } from "../../../src/access/key-signature.ts";
 import { limits } from "../../../src/limits.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import type { TestConnection } from "./test-connection.ts";

@@ -1,5 +1,5 @@
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
-import { trackVerdict } from "../../../src/features/shared-polls/track-signature.ts";
+import { trackVerdict } from "../../../src/access/key-signature.ts";
 import type { Verifier } from "../../../src/object/platform.ts";
 
 /** Takes all tokens for valid, and so all signatures of keys, whose text is the time at which they expire. */

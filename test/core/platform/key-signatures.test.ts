@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { TrackSignatures } from "../../../workers/platform/track-signatures.ts";
+import { TrackSignatures } from "../../../workers/platform/key-signatures.ts";
 
 /** As docs/shared-poll.md says it. */
 function sign(

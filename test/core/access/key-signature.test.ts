@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  parseTrackSignature,
-  trackVerdict,
-} from "../../../src/features/shared-polls/track-signature.ts";
+import { parseTrackSignature, trackVerdict } from "../../../src/access/key-signature.ts";
 import { limits } from "../../../src/limits.ts";
 
 const hex = "00ff".repeat(16);

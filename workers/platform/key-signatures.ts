@@ -5,7 +5,7 @@ import {
   signedText,
   type TrackVerdict,
   trackVerdict,
-} from "../../src/features/shared-polls/track-signature.ts";
+} from "../../src/access/key-signature.ts";
 import type { TrackBatch } from "../../src/protocol/command.ts";
 
 /**

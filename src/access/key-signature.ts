@@ -1,8 +1,9 @@
-import { limits } from "../../limits.ts";
+import { limits } from "../limits.ts";
 
 /**
  * The signature with which a backend lets a user track keys of a shared poll (docs/protocol.md 3.5): a text
- * `iat:exp:hex`, whose last part is an HMAC of the times, the user, the channel and the keys.
+ * `iat:exp:hex`, whose last part is an HMAC of the times, the user, the channel and the keys. Like a token it is verified
+ * before its command reaches the session.
  */
 export interface TrackSignature {
   /** As the text has them: the HMAC is of these characters. */
