@@ -11,7 +11,7 @@ import { utf8Length } from "../../protocol/bytes.ts";
  * The events of one object, from when they happen until the backend has taken them (rules E1 to E6, E18). An event is a
  * row of a ring, written in the stretch in which it happens, and numbered. Batches go to the target one after the other,
  * in order, and each is repeated until it is taken. Which number the target has taken is stored in the rows of later
- * events; a row of its own stores it only when nothing waits any more. `workers/objects` makes the calls.
+ * events; a row of its own stores it only when nothing waits any more. `EventDelivery` sends the batches.
  */
 export class Outbox {
   /** The object's name in its events, such as `channel/news`. */
