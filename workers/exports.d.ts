@@ -1,10 +1,10 @@
-import type { HookEntrypoint } from "./platform/hook-entrypoint.ts";
+import type { BackendEntrypoint } from "./platform/backend-entrypoint.ts";
 
 /** The part of the Worker's exports that its objects call. Naming all of them would close a cycle. */
 declare global {
   namespace Cloudflare {
     interface GlobalProps {
-      mainModule: { readonly HookEntrypoint: typeof HookEntrypoint };
+      mainModule: { readonly BackendEntrypoint: typeof BackendEntrypoint };
     }
   }
 }

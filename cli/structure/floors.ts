@@ -42,7 +42,7 @@ const kernelQueues = ["command-queue", "commit-queue", "frame-queue"];
 const features: Readonly<Record<string, readonly string[]>> = {
   console: ["console"],
   events: ["event", "events", "occupancy", "outbox"],
-  hooks: ["backend", "hook", "hooks"],
+  hooks: ["hook", "hooks"],
   maps: ["checkpoint", "map"],
   metrics: ["counts", "gauges", "metrics"],
   presence: ["census", "presence"],

@@ -1,7 +1,15 @@
 import type { Operation } from "../access/operations.ts";
 import type { AnyMethod } from "../api/shape.ts";
 import type { ChannelParts } from "../channel/channel-part.ts";
-import type { ChannelsPart, NewPart, PartedChannelObject, PartedGateway } from "../object/part.ts";
+import type { Config } from "../config/config.ts";
+import type {
+  ChannelsPart,
+  HomePart,
+  NewPart,
+  PartedChannelObject,
+  PartedGateway,
+  PartedHome,
+} from "../object/part.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
 
 /** What the kernel has of a feature. A feature that the configuration doesn't switch on has no part anywhere. */
@@ -12,6 +20,10 @@ export interface Feature {
   readonly methods?: Readonly<Record<string, AnyMethod>>;
   /** Makes what it does in an object that holds clients' sockets. */
   readonly ofObject?: NewPart;
+  /** Makes what it does in a home of users. */
+  readonly ofHome?: (home: PartedHome) => HomePart | undefined;
+  /** Whether {@link ofHome} makes anything. */
+  readonly isOfHomes?: (config: Config) => boolean;
   /** What clients do on channels of the feature's types. */
   readonly subscriptionTypes?: SubscriptionTypes;
   /** Makes what the feature keeps of a channel. */

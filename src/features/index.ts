@@ -1,14 +1,18 @@
 import { kernelOperations, type OperationRows } from "../access/operations.ts";
 import type { ChannelParts } from "../channel/channel-part.ts";
+import type { Config } from "../config/config.ts";
 import type {
   ChannelsPart,
+  HomePart,
   ObjectPart,
   PartedChannelObject,
   PartedGateway,
+  PartedHome,
   PartHost,
 } from "../object/part.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
 import type { Feature } from "./feature.ts";
+import { hooks } from "./hooks/feature.ts";
 import { maps } from "./maps/feature.ts";
 import { sharedPolls } from "./shared-polls/feature.ts";
 import { events } from "./events/feature.ts";
@@ -20,7 +24,7 @@ import { why } from "./why/feature.ts";
  * In the order in which their parts are called. At the end of an event, what is counted goes first: an event that is
  * sent counts for the next report.
  */
-const features: readonly Feature[] = [metrics, events, why, maps, presence, sharedPolls];
+const features: readonly Feature[] = [metrics, events, why, hooks, maps, presence, sharedPolls];
 
 /** What a backend can ask for, in the order in which the documents list it. */
 export const operations: OperationRows = {
@@ -54,4 +58,14 @@ export function gatewayParts(gateway: PartedGateway): readonly ChannelsPart[] {
 /** What the features add to objects that hold clients' sockets. */
 export function objectParts(object: PartHost): readonly ObjectPart[] {
   return features.flatMap(({ ofObject }) => ofObject?.(object) ?? []);
+}
+
+/** What the features add to a home of users. */
+export function homeParts(home: PartedHome): readonly HomePart[] {
+  return features.flatMap(({ ofHome }) => ofHome?.(home) ?? []);
+}
+
+/** Whether homes have parts, which have to know whose last connection has ended. */
+export function homesHaveParts(config: Config): boolean {
+  return features.some(({ isOfHomes }) => isOfHomes?.(config) === true);
 }

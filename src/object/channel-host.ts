@@ -4,7 +4,6 @@ import {
   operationBytes,
   traceOf,
 } from "../contract/channel-call.ts";
-import type { HookName } from "../features/hooks/hook-call.ts";
 import type {
   PresenceKind,
   PresenceTold,
@@ -301,7 +300,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
    * are carried out that waited for it, and may publish.
    */
   protected override carryOutAnswer(
-    hook: HookName,
+    hook: string,
     bytes: number,
     work: (isBusy: boolean) => void,
   ): void {

@@ -5,8 +5,6 @@ import type { HeldConnections } from "../contract/connection-state.ts";
 import type { Handover } from "../contract/handover.ts";
 import { shardOf } from "../contract/object-names.ts";
 import type { CarriedReport } from "../contract/metrics-report.ts";
-import type { HookName } from "../features/hooks/hook-call.ts";
-import { type HookCall, Hooks } from "../features/hooks/hooks.ts";
 import { NamedChannels } from "../session/named-channels.ts";
 import type { Session } from "../session/session.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";
@@ -14,13 +12,12 @@ import type { Refusal } from "../access/refusal.ts";
 import { Listing } from "../users/listing.ts";
 import { KnownDeltas } from "../delta/delta-chain.ts";
 import { subscriptionTypes } from "../features/index.ts";
-import { hooksOfSessions } from "../features/hooks/approver.ts";
 import { limits } from "../limits.ts";
 import { version } from "../version.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import type { Accepted, ClientSockets } from "./client-sockets.ts";
 import { ObjectUsers } from "./object-users.ts";
-import type { EventKind, ObjectPart, PartedObject } from "./part.ts";
+import type { AskBackend, EventKind, ObjectPart, PartedObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 
 /**
@@ -48,8 +45,6 @@ export abstract class ObjectHost implements PartedObject {
   readonly #users: ObjectUsers;
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog: Backlog;
-  /** Asks backends for the sessions; absent where the configuration has no hooks. */
-  readonly hooks: { readonly hooks?: Hooks };
   /** When this instance began, ms since 1970. */
   readonly awakeSinceMs: number;
   /** Logs a refusal, and counts it (rule A13). */
@@ -106,10 +101,6 @@ export abstract class ObjectHost implements PartedObject {
       later: this.later,
       endEvent: this.endEvent,
     });
-    this.hooks =
-      config.hooks.targets.size > 0
-        ? { hooks: new Hooks((...call) => this.#askBackend(...call)) }
-        : {};
     this.alarms = new AlarmSchedule(platform);
   }
 
@@ -126,7 +117,6 @@ export abstract class ObjectHost implements PartedObject {
     return this.callsMade - this.callsCountedByCalled;
   }
 
-  /** The part of that class; only who has composed the parts knows that it is there. */
   part<Part extends ObjectPart>(wanted: abstract new (...made: never[]) => Part): Part {
     const found = this.parts.find((part): part is Part => part instanceof wanted);
     if (found === undefined) throw new Error(`no part ${wanted.name}`);
@@ -160,7 +150,6 @@ export abstract class ObjectHost implements PartedObject {
     later: this.later,
     refused: this.#refused,
     ...this.#users.ofSessions,
-    ...hooksOfSessions(this.hooks.hooks),
     ...partsOfSetup(this.parts, ({ ofSessions }) => ofSessions),
   });
 
@@ -328,7 +317,7 @@ export abstract class ObjectHost implements PartedObject {
     for (const part of this.parts) part.ended?.(nowMs);
   };
 
-  #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): void {
+  readonly askBackend: AskBackend = (question, timeoutMs, done) => {
     const { platform } = this;
     this.called();
     const askedMs = platform.nowMs();
@@ -340,7 +329,7 @@ export abstract class ObjectHost implements PartedObject {
         platform.guard(() => done(isBusy ? { outcome: "busy" } : reply, platform.nowMs())),
       );
     });
-  }
+  };
 
   /**
    * Carries out what follows on a backend's answer, and ends the event.
@@ -348,7 +337,7 @@ export abstract class ObjectHost implements PartedObject {
    * @param bytes of the question and the answer
    * @param work  called once, and throws nothing; `isBusy` says that too much waits already to publish anything (rule B6)
    */
-  protected carryOutAnswer(_hook: HookName, _bytes: number, work: (isBusy: boolean) => void): void {
+  protected carryOutAnswer(_hook: string, _bytes: number, work: (isBusy: boolean) => void): void {
     work(false);
     this.endEvent(this.platform.nowMs());
   }

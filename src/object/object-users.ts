@@ -4,7 +4,7 @@ import type { HeldConnections } from "../contract/connection-state.ts";
 import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";
 import { limits } from "../limits.ts";
-import { isTold } from "../features/events/event.ts";
+import { homesHaveParts } from "../features/index.ts";
 import { connectionStates } from "../session/connection-state.ts";
 import type { SessionContext } from "../session/ports.ts";
 import type { Session } from "../session/session.ts";
@@ -96,7 +96,7 @@ export class ObjectUsers {
   #endedUsers(): EndedUsers | undefined {
     const { config, platform, later, sessions, called, node } = this.#object;
     const keepsStatus = config.client.users.status;
-    const tellsWhoIsOnline = isTold(config.events, "user_offline");
+    const tellsWhoIsOnline = homesHaveParts(config);
     if (!keepsStatus && !tellsWhoIsOnline) return undefined;
     return new EndedUsers({
       keepsStatus,

@@ -2,7 +2,7 @@ import type { Refusal } from "../access/refusal.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
 import type { Config } from "../config/config.ts";
-import type { HookQuestion, HookReply } from "../features/hooks/hook-call.ts";
+import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
 import type { CarriedReport } from "../contract/metrics-report.ts";
 import type { GatewaySetup, Gateway } from "../gateway/gateway.ts";
 import type { SessionContext } from "../session/ports.ts";
@@ -17,7 +17,6 @@ import type {
 } from "../features/presence/presence-call.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
 import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
-import type { Hooks } from "../features/hooks/hooks.ts";
 import type { SubscriptionPart } from "../session/channels.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 
@@ -50,7 +49,7 @@ export interface ObjectPart {
   /** A command or a socket was refused. */
   refused?(refusal: Refusal, nowMs: number): void;
   /** A backend was asked, and has answered after that time. */
-  backendAnswered?(question: HookQuestion, reply: HookReply, seconds: number): void;
+  backendAnswered?(question: BackendQuestion, reply: BackendReply, seconds: number): void;
   /** All frames that were on their way have been sent, after that time. */
   sent?(seconds: number): void;
   /** A channel's object has called. */
@@ -85,6 +84,17 @@ export type NewPart = (object: PartHost) => ObjectPart | undefined;
 
 /** An object of either kind, as its parts see it. */
 export type PartHost = PartedChannelObject | PartedGateway;
+
+/** What a feature adds to a home of users. */
+export interface HomePart extends Required<
+  Pick<ObjectPart, "ended" | "dueAtMs" | "rang" | "eventsAfter">
+> {
+  /** A user has got the first connection, or has lost the last one. */
+  noteOnline(user: string, isOnline: boolean): void;
+}
+
+/** A home of users, as its parts see it. */
+export type PartedHome = Pick<PartedObject, "config" | "platform" | "endEvent">;
 
 /** What a feature does in the object of a channel, or of a gateway. The host calls the parts in the order of their list. */
 export interface ChannelsPart extends SubscriptionPart {
@@ -128,8 +138,9 @@ export interface PartedObject {
   readonly sockets: Pick<ClientSockets, "sessions" | "clients" | "empty">;
   /** The channel whose object it is; undefined for a gateway, and if the configuration lacks the channel's namespace. */
   readonly knownChannel: string | undefined;
-  /** Asks backends; without a member where the configuration has no hooks. */
-  readonly hooks: { readonly hooks?: Hooks };
+  readonly askBackend: AskBackend;
+  /** The part of that class; only who has composed the parts knows that it is there. */
+  part<Part extends ObjectPart>(wanted: abstract new (...made: never[]) => Part): Part;
   /** Whether it is a channel's, which has subscribers here or on gateways. */
   isOccupied(): boolean;
   /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
@@ -146,6 +157,18 @@ export interface PartedObject {
   /** Somebody asks how the object is: closes silent connections first. @returns the time, ms since 1970 */
   looked(): number;
 }
+
+/**
+ * Asks a backend, once.
+ *
+ * @param done called once, with the time; "busy" if the backend has answered, but the object can't carry out what follows
+ *             (rule B6), or if nobody waits for the answer any more
+ */
+export type AskBackend = (
+  question: BackendQuestion,
+  timeoutMs: number,
+  done: (reply: BackendReply | { readonly outcome: "busy" }, nowMs: number) => void,
+) => void;
 
 /** The object of a channel, as its parts see it. */
 export interface PartedChannelObject extends PartedObject {

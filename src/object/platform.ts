@@ -5,7 +5,7 @@
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 import type { Refusal } from "../access/refusal.ts";
 import type { TrackVerdict } from "../access/key-signature.ts";
-import type { HookQuestion, HookReply } from "../features/hooks/hook-call.ts";
+import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
 import type { TrackBatch } from "../protocol/command.ts";
 import type { Sql } from "../sql.ts";
 import type { CallName, CallReply, CallRequest } from "./object-call.ts";
@@ -38,7 +38,11 @@ export interface Platform {
   /** Calls another object, once. */
   readonly call: CallObject;
   /** Asks a backend, once, and waits for its answer for at most so many ms (rule Q5). */
-  askBackend(question: HookQuestion, timeoutMs: number, done: (reply: HookReply) => void): void;
+  askBackend(
+    question: BackendQuestion,
+    timeoutMs: number,
+    done: (reply: BackendReply) => void,
+  ): void;
   /**
    * Sends a batch of events to the backend's target, once.
    *

@@ -7,7 +7,6 @@ import type {
   GatewayInfos,
   ListedChannels,
 } from "../contract/listing.ts";
-import { homeObject } from "../contract/object-names.ts";
 import type {
   Ordered,
   Registered,
@@ -20,7 +19,7 @@ import type {
   OnlineUsers,
   UserStatusAnswer as AllStatuses,
 } from "../contract/user-status.ts";
-import { isTold } from "../features/events/event.ts";
+import { homeParts } from "../features/index.ts";
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import { ConnectionList } from "../users/connection-list.ts";
@@ -29,10 +28,10 @@ import { Directory } from "../users/directory.ts";
 import { Home, type OrderDelivery } from "../users/home.ts";
 import { UserStatuses } from "../users/user-statuses.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
-import { EventDelivery } from "../features/events/event-delivery.ts";
 import { forEachInTurns } from "./in-turns.ts";
 import { ListedObjects } from "./listed-objects.ts";
 import { answerOf, type CallRequest } from "./object-call.ts";
+import type { HomePart } from "./part.ts";
 import type { Platform } from "./platform.ts";
 
 /**
@@ -52,60 +51,42 @@ export class UsersHost {
   readonly #statuses: UserStatuses;
   readonly #directory: Directory;
   readonly #listed: ListedObjects;
-  /** Tells a backend which users are online; undefined where no backend wants to know (rule E11). */
-  readonly #events: EventDelivery | undefined;
+  /** Who has to know which users are online (rule E11). */
+  readonly #parts: readonly HomePart[];
 
   constructor(platform: Platform, config: Config) {
     this.#platform = platform;
     const { sql } = platform;
     this.#alarms = new AlarmSchedule(platform);
-    const events = this.#newEvents(config);
-    this.#events = events;
+    const parts = homeParts({ platform, config, endEvent: (nowMs) => this.#endEvent(nowMs) });
+    this.#parts = parts;
     // As in the other objects: an event and the alarm for it are in one commit.
-    if (events !== undefined) platform.readAlarmFirst(this.#alarms.known);
-    const tell = (user: string, isOnline: boolean): void =>
-      events?.outbox.add(
-        { type: isOnline ? "user_online" : "user_offline", user },
-        platform.nowMs(),
-      );
-    this.#home = events === undefined ? new Home(sql) : new Home(sql, tell);
+    if (parts.length > 0) platform.readAlarmFirst(this.#alarms.known);
+    const tell = (user: string, isOnline: boolean): void => {
+      for (const part of parts) part.noteOnline(user, isOnline);
+    };
+    this.#home = parts.length === 0 ? new Home(sql) : new Home(sql, tell);
     this.#slots = new ConnectionSlots(sql);
     this.#statuses = new UserStatuses(sql);
     this.#directory = new Directory(sql);
     this.#listed = new ListedObjects(this.#directory, platform);
   }
 
-  #newEvents({ events }: Config): EventDelivery | undefined {
-    if (events === undefined || !isTold(events, "user_online")) return undefined;
-    const platform = this.#platform;
-    return new EventDelivery({
-      events,
-      platform,
-      object: homeObject(platform.name),
-      sessions: () => [],
-      namespaceOf: () => "",
-      jobAddedAtMs: () => undefined,
-      called: () => undefined,
-      endEvent: (nowMs) => this.#endEvent(nowMs),
-    });
-  }
-
-  /** Sends the events that are due, and sets the alarm for what is due next, of the home or of the events. */
+  /** Ends an event for the parts, and sets the alarm for what is due next, of the home or of the parts. */
   #endEvent(nowMs: number, homeAtMs = this.#home.dueAtMs(nowMs)): void {
-    this.#events?.ended(nowMs);
-    const eventsAtMs = this.#events?.outbox.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    this.#alarms.atMost(Math.min(homeAtMs, eventsAtMs));
+    for (const part of this.#parts) part.ended(nowMs);
+    this.#alarms.atMost(Math.min(homeAtMs, ...this.#parts.map((part) => part.dueAtMs(nowMs))));
   }
 
   /** Ends an event in which holders have answered, so that users may be offline now. */
   #endQuestions(): void {
-    if (this.#events !== undefined) this.#endEvent(this.#platform.nowMs());
+    if (this.#parts.length > 0) this.#endEvent(this.#platform.nowMs());
   }
 
   register(holder: string, users: readonly string[], ends: readonly number[] = []): Registered {
     const nowMs = this.#platform.nowMs();
     const registered = this.#home.register(holder, users, nowMs, ends);
-    // Without events it writes only if no alarm is set yet: for the sweep of the first registration.
+    // Without parts it writes only if no alarm is set yet: for the sweep of the first registration.
     this.#endEvent(nowMs);
     return registered;
   }
@@ -233,7 +214,7 @@ export class UsersHost {
 
   ended(users: readonly string[], left: LeftUsers | undefined, done: () => void): void {
     if (users.length > 0) this.#statuses.ended(users, this.#nowSeconds());
-    if (left === undefined || this.#events === undefined) {
+    if (left === undefined || this.#parts.length === 0) {
       done();
       return;
     }
@@ -246,7 +227,8 @@ export class UsersHost {
   }
 
   eventsAfter(since: number, limit: number): readonly string[] {
-    return this.#events?.outbox.after(since, limit, this.#platform.nowMs()) ?? [];
+    const nowMs = this.#platform.nowMs();
+    return this.#parts.flatMap((part) => part.eventsAfter(since, limit, nowMs));
   }
 
   updateStatus(users: readonly string[], state: string): void {
@@ -337,7 +319,7 @@ export class UsersHost {
     forEachInTurns(deliveries, deliveries.length, deliver, () => {
       this.#sweep(limits.sweepSlicesPerAlarm, (isSwept) => {
         const nowMs = this.#platform.nowMs();
-        this.#events?.outbox.deleteExpired(nowMs);
+        for (const part of this.#parts) part.rang(nowMs);
         // A sweep goes on in an event of its own, because the platform bounds the calls of one.
         this.#endEvent(nowMs, isSwept ? this.#home.dueAtMs(nowMs) : nowMs + limits.sweepPauseMs);
         done();

@@ -23,7 +23,7 @@ import {
 import { connectQuestion } from "../../src/session/ports.ts";
 import { protocolOf, transportName } from "../../src/session/transport-name.ts";
 import type { Configured } from "../platform/configuration.ts";
-import { sendQuestion } from "../platform/hook-entrypoint.ts";
+import { sendQuestion } from "../platform/backend-entrypoint.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { addressOf } from "./endpoints.ts";
 import type { AppEnv } from "./app-env.ts";

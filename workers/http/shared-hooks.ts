@@ -1,13 +1,13 @@
 import type { HookTarget } from "../../src/config/config.ts";
-import type { HookQuestion, HookReply } from "../../src/features/hooks/hook-call.ts";
+import type { BackendQuestion, BackendReply } from "../../src/contract/backend-call.ts";
 import {
   type Backends,
   type HookAnswer,
-  type HookCall,
   Hooks,
   type SessionQuestion,
   tooMany,
 } from "../../src/features/hooks/hooks.ts";
+import type { AskBackend } from "../../src/object/part.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime } from "../platform/object-call.ts";
 import { dueMoment } from "../../src/moment.ts";
@@ -32,13 +32,13 @@ export class SharedHooks {
   async ask(
     target: HookTarget,
     question: Omit<SessionQuestion, "isWanted">,
-    send: (question: HookQuestion) => Promise<HookReply>,
+    send: (question: BackendQuestion) => Promise<BackendReply>,
   ): Promise<HookAnswer> {
     const nowMs = Date.now();
     this.#takeBack(nowMs);
     const asked: SharedQuestion = { isWanted: true };
     const decided = Promise.withResolvers<undefined>();
-    const call: HookCall = (one, timeoutMs, done) => {
+    const call: AskBackend = (one, timeoutMs, done) => {
       asked.turn = new QuestionTurn(one, timeoutMs, done);
       this.#turns.add(asked.turn);
       decided.resolve(undefined);
@@ -81,13 +81,13 @@ interface SharedQuestion {
 
 /** The turn of one question, which counts as in flight until it ends. */
 class QuestionTurn {
-  readonly question: HookQuestion;
+  readonly question: BackendQuestion;
   /** When the turn belongs to a request that has ended, ms since 1970. */
   endsAtMs: number;
   readonly timeoutMs: number;
-  #done: Parameters<HookCall>[2] | undefined;
+  #done: Parameters<AskBackend>[2] | undefined;
 
-  constructor(question: HookQuestion, timeoutMs: number, done: Parameters<HookCall>[2]) {
+  constructor(question: BackendQuestion, timeoutMs: number, done: Parameters<AskBackend>[2]) {
     this.question = question;
     this.endsAtMs = Date.now() + limits.hookMarginMs;
     this.timeoutMs = timeoutMs;
@@ -100,7 +100,7 @@ class QuestionTurn {
   }
 
   /** Reports what has come of the question. Does nothing if the turn was taken back. */
-  end(reply: Parameters<Parameters<HookCall>[2]>[0]): void {
+  end(reply: Parameters<Parameters<AskBackend>[2]>[0]): void {
     this.#done?.(reply, Date.now());
     this.#done = undefined;
   }

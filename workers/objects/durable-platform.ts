@@ -1,4 +1,5 @@
 import type { Refusal } from "../../src/access/refusal.ts";
+import type { BackendQuestion, BackendReply } from "../../src/contract/backend-call.ts";
 import { keepaliveTexts } from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
 import type { CallName, CallReply, CallRequest } from "../../src/object/object-call.ts";
@@ -115,7 +116,7 @@ export class DurablePlatform implements Platform {
 
   async #askBackend(question: BackendQuestion, timeoutMs: number): Promise<BackendReply> {
     try {
-      const reply = this.#context.exports.HookEntrypoint.ask(question);
+      const reply = this.#context.exports.BackendEntrypoint.ask(question);
       const late = { outcome: "failed", reason: "the entrypoint didn't answer in time" } as const;
       return await inTime<BackendReply>(reply, timeoutMs + limits.hookMarginMs, late);
     } catch (error) {
@@ -165,9 +166,6 @@ export class DurablePlatform implements Platform {
     this.sync(() => setTimeout(() => this.#context.abort(reason), 0));
   }
 }
-
-type BackendQuestion = Parameters<Platform["askBackend"]>[0];
-type BackendReply = Parameters<Parameters<Platform["askBackend"]>[2]>[0];
 
 class DurableSockets implements PlatformSockets {
   readonly #context: DurableObjectState;

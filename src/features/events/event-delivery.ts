@@ -9,10 +9,10 @@ import { type ToldConnection, ToldTable } from "./told-table.ts";
 import { limits } from "../../limits.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
-import type { ObjectPart, PartHost } from "../../object/part.ts";
+import type { HomePart, ObjectPart, PartedHome, PartHost } from "../../object/part.ts";
 import type { Platform } from "../../object/platform.ts";
 import { partsOf } from "../../config/name-parts.ts";
-import { eventObject } from "../../contract/object-names.ts";
+import { eventObject, homeObject } from "../../contract/object-names.ts";
 import type { GatewaySetup } from "../../gateway/gateway.ts";
 import { SessionEvents, sessionEvents } from "./session-events.ts";
 
@@ -21,7 +21,7 @@ import { SessionEvents, sessionEvents } from "./session-events.ts";
  * waits for it (rule E3). `Outbox` decides what is sent and when. The output gate lets a batch out only once its rows are
  * durable.
  */
-export class EventDelivery implements ObjectPart {
+class EventDelivery implements ObjectPart, HomePart {
   readonly outbox: Outbox;
   /** Tells of the object's connections; undefined where the backend isn't told of any. */
   readonly connections: ConnectionEvents | undefined;
@@ -91,6 +91,11 @@ export class EventDelivery implements ObjectPart {
   #tellsOf(type: EventType, channel: string): boolean {
     const { events, namespaceOf } = this.#setup;
     return isTold(events, type, namespaceOf(channel));
+  }
+
+  noteOnline(user: string, isOnline: boolean): void {
+    const type = isOnline ? "user_online" : "user_offline";
+    this.outbox.add({ type, user }, this.#setup.platform.nowMs());
   }
 
   /** The publications that were added are durable, and may be sent (rule E12). */
@@ -164,6 +169,26 @@ export function newEvents(object: PartHost): ObjectPart | undefined {
   });
 }
 
+/** Makes the events of a home; undefined if no backend is told which users are online (rule E11). */
+export function newHomeEvents({ config, platform, endEvent }: PartedHome): HomePart | undefined {
+  const { events } = config;
+  if (events === undefined || !tellsWhoIsOnline(config)) return undefined;
+  return new EventDelivery({
+    events,
+    platform,
+    object: homeObject(platform.name),
+    sessions: () => [],
+    namespaceOf: () => "",
+    jobAddedAtMs: () => undefined,
+    called: () => undefined,
+    endEvent,
+  });
+}
+
+export function tellsWhoIsOnline({ events }: Config): boolean {
+  return isTold(events, "user_online");
+}
+
 function* watchedSessions(object: PartHost): Generator<SessionEvents> {
   for (const { observer } of object.sockets.sessions())
     if (observer instanceof SessionEvents) yield observer;
@@ -176,7 +201,7 @@ const connectionTypes = ["connected", "subscribed"] as const;
 const channelTypes = ["publication", "channel_occupied"] as const;
 
 /** The object whose events are sent. */
-export interface EventDeliverySetup {
+interface EventDeliverySetup {
   readonly events: NonNullable<Config["events"]>;
   readonly platform: Pick<Platform, "sql" | "after" | "nowMs" | "sendEvents">;
   /** The object's name in its events. */

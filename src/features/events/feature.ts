@@ -1,9 +1,11 @@
 import type { Feature } from "../feature.ts";
-import { newEvents } from "./event-delivery.ts";
+import { newEvents, newHomeEvents, tellsWhoIsOnline } from "./event-delivery.ts";
 import { eventsOperations } from "./events-request.ts";
 
 /** Events of which a backend is told. */
 export const events = {
   operations: eventsOperations,
   ofObject: newEvents,
+  ofHome: newHomeEvents,
+  isOfHomes: tellsWhoIsOnline,
 } as const satisfies Feature;

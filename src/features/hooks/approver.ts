@@ -12,7 +12,6 @@ import type {
   Inquiry,
   Questions,
   CommandSession,
-  SessionContext,
 } from "../../session/ports.ts";
 import { protocolOf, transportOf } from "../../session/transport-name.ts";
 import type { RefusedCommand } from "../../session/decision.ts";
@@ -30,16 +29,11 @@ import {
 } from "./response.ts";
 import { ServerRefresh } from "./server-refresh.ts";
 
-/** What sessions need where the configuration has hooks. */
-export function hooksOfSessions(hooks: Hooks | undefined): Pick<SessionContext, "approver"> {
-  return hooks === undefined ? {} : { approver: new BackendApprover(hooks) };
-}
-
 /**
  * Lets backends decide on commands of one object's sessions (docs/protocol.md 7). What it keeps of a session is there only
  * while a backend is asked for it.
  */
-class BackendApprover implements Approver {
+export class BackendApprover implements Approver {
   readonly refresh: ServerRefresh;
   readonly #hooks: Pick<Hooks, "ask">;
   /** For how many commands of a session a backend is asked, whose answers its client awaits. */

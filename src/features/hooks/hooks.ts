@@ -1,6 +1,7 @@
 import type { HookRefusal, HookTarget } from "../../config/config.ts";
 import type { HookHeader } from "../../contract/session-snapshot.ts";
-import type { HookName, HookQuestion, HookReply } from "./hook-call.ts";
+import type { BackendQuestion, BackendReply } from "../../contract/backend-call.ts";
+import type { AskBackend } from "../../object/part.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { Backend } from "./backend.ts";
@@ -11,14 +12,14 @@ import { parseHookResponse } from "./response.ts";
  * Q7). Sessions build the questions and read the results.
  */
 export class Hooks {
-  readonly #call: HookCall;
+  readonly #call: AskBackend;
   readonly #backends: Backends;
 
   /**
    * @param call     asks a backend, once
    * @param backends shared by those whose questions have the bounds in common; the object's own if absent
    */
-  constructor(call: HookCall, backends: Backends = new Map()) {
+  constructor(call: AskBackend, backends: Backends = new Map()) {
     this.#call = call;
     this.#backends = backends;
   }
@@ -38,7 +39,7 @@ export class Hooks {
     const name = backendOf(target);
     const backend = this.#backends.get(name) ?? new Backend();
     this.#backends.set(name, backend);
-    const question: HookQuestion = {
+    const question: BackendQuestion = {
       hook,
       target: target.name,
       body,
@@ -71,7 +72,7 @@ export type Backends = Map<string, Backend>;
 
 /** A question as a session has it. */
 export interface SessionQuestion {
-  readonly hook: HookName;
+  readonly hook: string;
   readonly body: JsonText;
   /** The headers of the connection that the target names. */
   readonly headers: readonly HookHeader[];
@@ -80,18 +81,6 @@ export interface SessionQuestion {
   /** Whether the connection is still there. */
   readonly isWanted: () => boolean;
 }
-
-/**
- * Asks a backend, once.
- *
- * @param done called once, with the time; "busy" if the backend has answered, but the object can't carry out what follows
- *             (rule B6), or if nobody waits for the answer any more
- */
-export type HookCall = (
-  question: HookQuestion,
-  timeoutMs: number,
-  done: (reply: HookReply | { readonly outcome: "busy" }, nowMs: number) => void,
-) => void;
 
 /** What came of a question. */
 export type HookAnswer =
@@ -129,7 +118,7 @@ export const tooMany: HookAnswer = {
 
 const isDown: HookAnswer = failedAnswer("the backend has failed, and isn't asked for a while");
 
-function answerOf(reply: HookReply, { statuses }: HookTarget): HookAnswer {
+function answerOf(reply: BackendReply, { statuses }: HookTarget): HookAnswer {
   if (reply.outcome === "failed") return failedAnswer(reply.reason);
   const { status, body } = reply;
   if (status !== 200)
@@ -143,7 +132,7 @@ function answerOf(reply: HookReply, { statuses }: HookTarget): HookAnswer {
  * status that the configuration gives a meaning is an answer like any other, unless the backend asks for a pause.
  */
 function isOutage(
-  reply: HookReply | { readonly outcome: "busy" },
+  reply: BackendReply | { readonly outcome: "busy" },
   { statuses }: HookTarget,
 ): boolean {
   if (reply.outcome === "busy") return false;

@@ -1,4 +1,3 @@
-import type { HookName } from "./hook-call.ts";
 import { base64, type Payload } from "../../protocol/payload.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 
@@ -12,6 +11,18 @@ export interface HookClient {
   /** The connection's metadata; absent if there is none, or if the backend doesn't get it. */
   readonly meta?: JsonText;
 }
+
+/** The hooks: what a backend is asked about (docs/protocol.md 7). */
+type HookName =
+  | "connect"
+  | "refresh"
+  | "subscribe"
+  | "sub_refresh"
+  | "publish"
+  | "map_publish"
+  | "map_remove"
+  | "rpc"
+  | "message";
 
 /** A question to a backend, without the connection that it is about. */
 export interface HookSubject {

@@ -15,12 +15,12 @@ import type { Subscription } from "../../session/subscription.ts";
  * (rule Q9). A backend that can't be asked extends them, too, for a while.
  */
 export class ServerRefresh implements Refresh {
-  readonly #ask: AskBackend;
+  readonly #ask: AskForSession;
   /** The channels of a session whose subscription is being refreshed, and "" for the connection; absent while none is. */
   readonly #underWay = new WeakMap<CommandSession, Set<string>>();
 
   /** @param ask asks a backend for a session, unless its connection has ended by the answer */
-  constructor(ask: AskBackend) {
+  constructor(ask: AskForSession) {
     this.#ask = ask;
   }
 
@@ -109,7 +109,7 @@ export class ServerRefresh implements Refresh {
 }
 
 /** Asks a backend for a session; `done` is called at most once, with the time. */
-type AskBackend = (
+type AskForSession = (
   session: CommandSession,
   target: HookTarget,
   subject: HookSubject,

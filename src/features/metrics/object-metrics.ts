@@ -6,7 +6,7 @@ import { type CounterName, seriesOf } from "./catalogue.ts";
 import { CarriedGauges } from "./carried-gauges.ts";
 import { Counts } from "./counts.ts";
 import { MetricsReporter } from "./reporter.ts";
-import type { HookQuestion, HookReply } from "../hooks/hook-call.ts";
+import type { BackendQuestion, BackendReply } from "../../contract/backend-call.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
 import { channelCounts } from "./channel-counts.ts";
 import { namespaceLabel } from "../../channel/channel-name.ts";
@@ -162,7 +162,11 @@ export class ObjectMetrics implements ObjectPart {
   }
 
   /** A backend was asked. */
-  backendAnswered({ hook, target }: HookQuestion, { outcome }: HookReply, seconds: number): void {
+  backendAnswered(
+    { hook, target }: BackendQuestion,
+    { outcome }: BackendReply,
+    seconds: number,
+  ): void {
     const labels = { protocol: "http", type: hook, name: target };
     this.counts.observe("centrifugo_proxy_duration_seconds_histogram", seconds, labels);
     if (outcome === "failed") this.counts.add("centrifugo_proxy_errors", labels);

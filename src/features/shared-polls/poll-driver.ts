@@ -1,5 +1,6 @@
 import type { SharedPollOptions } from "../../config/config.ts";
 import type { HookAnswer } from "../hooks/hooks.ts";
+import { ObjectHooks } from "../hooks/object-hooks.ts";
 import { parsePollResult, type PollAnswer, pollRequestBody } from "./refresh-hook.ts";
 import { limits } from "../../limits.ts";
 import type { PollDelivery, PollRequest, SharedPoll } from "./shared-poll.ts";
@@ -47,7 +48,7 @@ export class PollDriver implements ChannelsPart {
   }
 
   #ask(request: PollRequest, nowMs: number): void {
-    const { channel, hooks } = this.#object;
+    const { channel } = this.#object;
     const body = pollRequestBody(channel.name, request.items);
     const question = {
       hook: "shared_poll_refresh",
@@ -57,7 +58,8 @@ export class PollDriver implements ChannelsPart {
       // A question that isn't asked would have no outcome.
       isWanted: () => true,
     } as const;
-    hooks.hooks?.ask(this.#options.refreshHook, question, nowMs, (answer, answeredMs) => {
+    const hooks = this.#object.part(ObjectHooks);
+    hooks.ask(this.#options.refreshHook, question, nowMs, (answer, answeredMs) => {
       this.#poll.answered(request, this.#read(answer), answeredMs);
     });
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { HookTarget } from "../../../src/config/config.ts";
-import type { HookReply } from "../../../src/features/hooks/hook-call.ts";
-import { type HookAnswer, type HookCall, Hooks } from "../../../src/features/hooks/hooks.ts";
+import type { BackendReply } from "../../../src/contract/backend-call.ts";
+import { type HookAnswer, Hooks } from "../../../src/features/hooks/hooks.ts";
+import type { AskBackend } from "../../../src/object/part.ts";
 import { limits } from "../../../src/limits.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 import { target } from "./targets.ts";
@@ -10,7 +11,7 @@ import { target } from "./targets.ts";
 class HooksFixture {
   nowMs = 0;
   #asked = 0;
-  readonly calls: Parameters<HookCall>[] = [];
+  readonly calls: Parameters<AskBackend>[] = [];
   readonly #hooks = new Hooks((...call) => this.calls.push(call));
 
   ask(to: HookTarget = target(), isWanted = () => true): { answer: HookAnswer | undefined } {
@@ -26,13 +27,13 @@ class HooksFixture {
     return asked;
   }
 
-  reply(reply: HookReply | { readonly outcome: "busy" }): void {
+  reply(reply: BackendReply | { readonly outcome: "busy" }): void {
     this.calls.shift()?.[2](reply, this.nowMs);
   }
 
   /** Asks, and replies. */
   answered(
-    reply: HookReply | { readonly outcome: "busy" },
+    reply: BackendReply | { readonly outcome: "busy" },
     to?: HookTarget,
   ): HookAnswer | undefined {
     const asked = this.ask(to);
@@ -41,7 +42,7 @@ class HooksFixture {
   }
 }
 
-const status = (code: number, body = ""): HookReply => ({
+const status = (code: number, body = ""): BackendReply => ({
   outcome: "answered",
   status: code,
   body,
@@ -169,7 +170,12 @@ describe("[Q7] a backend that is down", () => {
     const to = target({ statuses: new Map([[503, { outcome: "error", error } as const]]) });
     const fixture = new HooksFixture();
     failAll(fixture, status(503), to);
-    const pause: HookReply = { outcome: "answered", status: 503, body: "", retryAfterSeconds: 2 };
+    const pause: BackendReply = {
+      outcome: "answered",
+      status: 503,
+      body: "",
+      retryAfterSeconds: 2,
+    };
     expect(fixture.answered(pause, to)).toStrictEqual({
       outcome: "error",
       error,
@@ -194,7 +200,7 @@ describe("[Q7] a backend that is down", () => {
 });
 
 /** Fails as often as it takes. */
-function failAll(fixture: HooksFixture, reply: HookReply, to: HookTarget = target()): void {
+function failAll(fixture: HooksFixture, reply: BackendReply, to: HookTarget = target()): void {
   for (let count = 0; count < limits.hookFailuresMax; count++) fixture.answered(reply, to);
 }
 

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { HookReply } from "../../../src/features/hooks/hook-call.ts";
+import type { BackendReply } from "../../../src/contract/backend-call.ts";
 import type { HookAnswer } from "../../../src/features/hooks/hooks.ts";
 import { limits } from "../../../src/limits.ts";
 import { SharedHooks } from "../../../workers/http/shared-hooks.ts";
 import { target } from "../hooks/targets.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 
-const good: HookReply = { outcome: "answered", status: 200, body: '{"result":{"user":"ada"}}' };
-const failed: HookReply = { outcome: "failed", reason: "the backend can't be reached" };
+const good: BackendReply = { outcome: "answered", status: 200, body: '{"result":{"user":"ada"}}' };
+const failed: BackendReply = { outcome: "failed", reason: "the backend can't be reached" };
 const busy = { outcome: "failed", error: { code: 111 } };
 const body = valid('{"client":"c1"}');
 
@@ -16,12 +16,12 @@ class Requests {
   readonly #hooks = new SharedHooks();
   #asked = 0;
   /** The replies to the questions that were sent, in the order in which they were. */
-  readonly sent: PromiseWithResolvers<HookReply>[] = [];
+  readonly sent: PromiseWithResolvers<BackendReply>[] = [];
 
   ask(timeoutMs = 1_000): Promise<HookAnswer> {
     const question = { hook: "connect", body, headers: [], asker: `${this.#asked++}` } as const;
     return this.#hooks.ask(target({ timeoutMs }), question, () => {
-      const reply = Promise.withResolvers<HookReply>();
+      const reply = Promise.withResolvers<BackendReply>();
       this.sent.push(reply);
       return reply.promise;
     });
@@ -31,7 +31,7 @@ class Requests {
     return Array.from({ length: count }, () => this.ask(timeoutMs));
   }
 
-  reply(index: number, reply: HookReply): void {
+  reply(index: number, reply: BackendReply): void {
     this.sent[index]?.resolve(reply);
   }
 }

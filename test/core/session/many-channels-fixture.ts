@@ -5,7 +5,7 @@ import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
-import { hooksOfSessions } from "../../../src/features/hooks/approver.ts";
+import { BackendApprover } from "../../../src/features/hooks/approver.ts";
 import { SessionUsers } from "../../../src/users/session-users.ts";
 import type { LocalUsers } from "../../../src/users/local-users.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
@@ -144,7 +144,9 @@ export class ManyChannelsFixture {
       ...(this.#later === undefined ? {} : { later: this.#later }),
       userRates: this.#userRates,
       namedChannels: this.#namedChannels,
-      ...hooksOfSessions(this.config.hooks.targets.size === 0 ? undefined : this.backend.hooks),
+      ...(this.config.hooks.targets.size > 0 && {
+        approver: new BackendApprover(this.backend.hooks),
+      }),
       refused: (refusal) => this.refusals.push(refusal),
       backlog: new Backlog({
         sockets: () => [

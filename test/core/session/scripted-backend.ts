@@ -1,7 +1,8 @@
-import { type HookCall, Hooks } from "../../../src/features/hooks/hooks.ts";
-import type { HookQuestion, HookReply } from "../../../src/features/hooks/hook-call.ts";
+import { Hooks } from "../../../src/features/hooks/hooks.ts";
+import type { AskBackend } from "../../../src/object/part.ts";
+import type { BackendQuestion, BackendReply } from "../../../src/contract/backend-call.ts";
 
-type Done = Parameters<HookCall>[2];
+type Done = Parameters<AskBackend>[2];
 
 /** A question as the test reads it. */
 export interface Asked {
@@ -9,14 +10,14 @@ export interface Asked {
   readonly target: string;
   /** The body, parsed. */
   readonly body: object;
-  readonly headers?: HookQuestion["headers"];
+  readonly headers?: BackendQuestion["headers"];
 }
 
 /** The backends of all hooks, which answer when the test says so. */
 export class ScriptedBackend {
   readonly hooks: Hooks;
   readonly #nowMs: () => number;
-  readonly #pending: { readonly question: HookQuestion; readonly done: Done }[] = [];
+  readonly #pending: { readonly question: BackendQuestion; readonly done: Done }[] = [];
   #asked: Asked[] = [];
 
   constructor(nowMs: () => number) {
@@ -51,7 +52,7 @@ export class ScriptedBackend {
     this.reply({ outcome: "failed", reason: "there is no response" }, hook);
   }
 
-  reply(reply: HookReply | { readonly outcome: "busy" }, hook?: string): void {
+  reply(reply: BackendReply | { readonly outcome: "busy" }, hook?: string): void {
     const index = this.#pending.findIndex(
       ({ question }) => hook === undefined || question.hook === hook,
     );

@@ -6,7 +6,7 @@ import type {
   TracedPublication,
   Verifier,
 } from "../../../src/object/platform.ts";
-import type { HookQuestion, HookReply } from "../../../src/features/hooks/hook-call.ts";
+import type { BackendQuestion, BackendReply } from "../../../src/contract/backend-call.ts";
 import type { Alarm } from "./alarm.ts";
 import type { Incarnation } from "./incarnation.ts";
 import { callOf } from "./object-network.ts";
@@ -119,7 +119,11 @@ export class SimulatedPlatform implements Platform {
     });
   };
 
-  askBackend(question: HookQuestion, _timeoutMs: number, done: (reply: HookReply) => void): void {
+  askBackend(
+    question: BackendQuestion,
+    _timeoutMs: number,
+    done: (reply: BackendReply) => void,
+  ): void {
     const { polls } = this.#context;
     polls.ask(this.#object.name, question.body, this.#incarnation, (result) =>
       this.guard(() =>

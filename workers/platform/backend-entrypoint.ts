@@ -1,6 +1,10 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { HookTarget } from "../../src/config/config.ts";
-import type { HookCalls, HookQuestion, HookReply } from "../../src/features/hooks/hook-call.ts";
+import type {
+  BackendCalls,
+  BackendQuestion,
+  BackendReply,
+} from "../../src/contract/backend-call.ts";
 import { limits } from "../../src/limits.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { boundedBytes } from "./bounded-bytes.ts";
@@ -14,9 +18,9 @@ import { inSpan } from "./spans.ts";
  * runs any number of entrypoints. Only the Worker itself can reach it, by `ctx.exports`, or a Worker of the same account
  * that binds it by name; it takes addresses from the configuration alone (rule Q8).
  */
-export class HookEntrypoint extends WorkerEntrypoint<Env> implements HookCalls {
-  // The call's contract is in src/features/hooks/hook-call.ts.
-  async ask(question: HookQuestion): Promise<HookReply> {
+export class BackendEntrypoint extends WorkerEntrypoint<Env> implements BackendCalls {
+  // The call's contract is in src/contract/backend-call.ts.
+  async ask(question: BackendQuestion): Promise<BackendReply> {
     const configuration = configurationOf(this.env);
     if (configuration.outcome === "unconfigured") return failed("the Worker isn't configured");
     const target = configuration.config.hooks.targets.get(question.target);
@@ -32,11 +36,11 @@ export class HookEntrypoint extends WorkerEntrypoint<Env> implements HookCalls {
  * @param target of the question, by its name in the configuration
  */
 export async function sendQuestion(
-  question: HookQuestion,
+  question: BackendQuestion,
   target: HookTarget,
   configured: Pick<Configured, "hookSigner">,
   env: Env,
-): Promise<HookReply> {
+): Promise<BackendReply> {
   const [, traceparent] = question.headers?.find(([name]) => name === "traceparent") ?? [];
   if (traceparent === undefined) return request(question, target, configured, env);
   return inSpan(question.hook, { traceparent, target: question.target }, () =>
@@ -45,11 +49,11 @@ export async function sendQuestion(
 }
 
 async function request(
-  { hook, body, headers = [] }: HookQuestion,
+  { hook, body, headers = [] }: BackendQuestion,
   target: HookTarget,
   { hookSigner }: Pick<Configured, "hookSigner">,
   env: Env,
-): Promise<HookReply> {
+): Promise<BackendReply> {
   const fetcher = fetcherOf(target, hook, env);
   if (fetcher === undefined) return failed("the binding of the backend's Worker is missing");
   const signed = await hookSigner.headers(crypto.randomUUID(), body, Date.now());
@@ -94,7 +98,7 @@ function fetcherOf(
   return service === undefined ? undefined : (init) => service.fetch(`https://hooks/${hook}`, init);
 }
 
-async function replyOf(response: Response): Promise<HookReply> {
+async function replyOf(response: Response): Promise<BackendReply> {
   const { status } = response;
   const retryAfter = parseRetryAfter(response.headers.get("Retry-After"), Date.now());
   const pause = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
@@ -118,6 +122,6 @@ function parseRetryAfter(value: string | null, nowMs: number): number | undefine
   return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
 }
 
-function failed(reason: string): HookReply {
+function failed(reason: string): BackendReply {
   return { outcome: "failed", reason };
 }

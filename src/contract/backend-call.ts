@@ -1,30 +1,18 @@
-import type { HookHeader } from "../../contract/session-snapshot.ts";
+import type { HookHeader } from "./session-snapshot.ts";
 
 /**
  * The call of an object to the entrypoint of the Worker that asks backends. During a deploy the two may be one release
  * apart (rule V1): fields are only added, and the absence of an added field has a meaning.
  */
-export interface HookCalls {
+export interface BackendCalls {
   /** Asks a backend, once. Never throws; a call itself may fail, and then it is unknown whether the backend was asked. */
-  ask(question: HookQuestion): Promise<HookReply>;
+  ask(question: BackendQuestion): Promise<BackendReply>;
 }
 
-/** The hooks: what a backend is asked about (docs/protocol.md 7). */
-export type HookName =
-  | "connect"
-  | "refresh"
-  | "subscribe"
-  | "sub_refresh"
-  | "publish"
-  | "map_publish"
-  | "map_remove"
-  | "rpc"
-  | "message"
-  | "shared_poll_refresh";
-
 /** A question to a backend. */
-export interface HookQuestion {
-  readonly hook: HookName;
+export interface BackendQuestion {
+  /** What it is asked, such as `publish` (docs/protocol.md 7). */
+  readonly hook: string;
   /** The name of the target in the configuration: the address comes from there alone (rule Q8). */
   readonly target: string;
   /** JSON text. */
@@ -34,7 +22,7 @@ export interface HookQuestion {
 }
 
 /** The outcome of a question. */
-export type HookReply =
+export type BackendReply =
   | {
       readonly outcome: "answered";
       readonly status: number;
