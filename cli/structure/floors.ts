@@ -38,14 +38,17 @@ export function featureOf(path: string): string | undefined {
 /** The kernel's own queues, which aren't those that backends put messages in. */
 const kernelQueues = ["command-queue", "commit-queue", "frame-queue"];
 
-/** The features. A file belongs to one of them if a folder or a part of its name, between hyphens, is such a word. */
+/**
+ * The features. A file belongs to one of them if a folder or a part of its name, between hyphens, is such a word. The
+ * feature `presence`, which is that of presence maps, has no such word: who is present is a part of the kernel (section P
+ * of src/SPEC.md), on every channel whose options allow to ask it.
+ */
 const features: Readonly<Record<string, readonly string[]>> = {
   console: ["console"],
   events: ["event", "events", "occupancy", "outbox"],
   hooks: ["hook", "hooks"],
   maps: ["checkpoint", "map"],
   metrics: ["counts", "gauges", "metrics"],
-  presence: ["census", "presence"],
   queues: ["consumers", "queue"],
   "shared-polls": ["shared-poll", "poll", "track", "tracking", "tracks"],
   why: ["trail", "verdict", "why"],
