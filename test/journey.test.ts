@@ -16,10 +16,10 @@ import { awake } from "./workers/support/object-state.ts";
 
 /** Files that a publication runs through to a client on the channel's own object. */
 const ownFiles: readonly string[] = [
-  "src/access/operations.ts",
   "src/api/answers.ts",
   "src/api/execute.ts",
   "src/api/methods.ts",
+  "src/api/operations.ts",
   "src/api/publish.ts",
   "src/api/shape.ts",
   "src/channel/carry-out.ts",

@@ -150,10 +150,17 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     const { platform, config } = this;
     const presence = this.#presence.shared;
     const ofSessions = this.ofSessions();
-    const told = [() => platform.nowMs(), ofSessions.clients, this.#channelsParts] as const;
+    const nowMs = (): number => platform.nowMs();
     const sessions = {
       ...ofSessions,
-      channels: new SingleChannel(channel, config.channel, presence, ...told),
+      channels: new SingleChannel(
+        channel,
+        config.channel,
+        presence,
+        nowMs,
+        ofSessions.clients,
+        this.#channelsParts,
+      ),
       channel: channel.name,
       serverSubscriptions: false,
       storesRows: false,
@@ -196,7 +203,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     const traceparent = traceOf(commands);
     const work = (present: PresenceAnswer | undefined, answer: typeof done): void => {
       const job = (): ChannelAnswers => this.#carryOut(commands, present);
-      this.queue.add(kindOf(commands), bytes, job, (carriedOut) =>
+      this.queue.enqueue(kindOf(commands), bytes, job, (carriedOut) =>
         this.#answer<ChannelAnswers>(carriedOut, carries, answer),
       );
     };
@@ -239,7 +246,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       };
     };
     this.#whenReady(requests, done, () =>
-      this.queue.add(kind, bytes, job, (carriedOut) =>
+      this.queue.enqueue(kind, bytes, job, (carriedOut) =>
         this.#answer<RelayReplies>(carriedOut, carries, done),
       ),
     );
@@ -320,7 +327,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     done: () => void,
   ): void {
     const job = (): void => work(false);
-    this.queue.add(kind, bytes, job, (carriedOut) => {
+    this.queue.enqueue(kind, bytes, job, (carriedOut) => {
       if (carriedOut.outcome === "overloaded") work(true);
       done();
     });

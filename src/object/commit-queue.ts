@@ -43,7 +43,7 @@ export class CommitQueue {
    * @param done  called once, as soon as all jobs of the round were carried out: the platform holds an answer back until
    *              the commit (rule O7)
    */
-  add<Result>(
+  enqueue<Result>(
     kind: Job["kind"],
     bytes: number,
     job: () => Result,
@@ -69,7 +69,7 @@ export class CommitQueue {
 
   /** Carries out the jobs that wait, as far as they may be carried out now. To be called when there is room again. */
   resume(): void {
-    if (!this.#running && this.#waiting.length > 0) this.#carryOut();
+    if (!this.#running && this.#waiting.length > 0) this.#beginRound();
   }
 
   /** Ends the wait of publishes for others, whatever the clock says by now. To be called by the timer (rule F7). */
@@ -88,7 +88,7 @@ export class CommitQueue {
     return this.#waitingBytes;
   }
 
-  /** When the job that is being carried out was added, ms since 1970; undefined outside of a job. */
+  /** When the job that is being carried out was enqueued, ms since 1970; undefined outside of a job. */
   get jobAddedAtMs(): number | undefined {
     return this.#jobAddedAtMs;
   }
@@ -109,7 +109,7 @@ export class CommitQueue {
   }
 
   /** Begins a round, unless none of the jobs may be carried out. */
-  #carryOut(): void {
+  #beginRound(): void {
     const jobs = this.#take();
     if (jobs.length === 0) return;
     this.#running = true;
@@ -168,7 +168,7 @@ function outcomeOf<Result>(job: () => Result): JobOutcome<Result> {
   }
 }
 
-/** The outcome of {@link CommitQueue.add}. */
+/** The outcome of {@link CommitQueue.enqueue}. */
 export type JobOutcome<Result> =
   | { readonly outcome: "done"; readonly result: Result }
   | Overloaded

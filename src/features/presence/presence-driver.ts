@@ -101,7 +101,7 @@ export class PresenceDriver implements ChannelsPart {
       const nowMs = platform.nowMs();
       return hub.overloaded(nowMs) ? busy : presenceMap.told(changes, nowMs);
     };
-    queue.add("publish", changes.length * changeBytes, job, (carriedOut) => {
+    queue.enqueue("publish", changes.length * changeBytes, job, (carriedOut) => {
       this.#object.endEvent(platform.nowMs());
       done(carriedOut.outcome === "done" ? carriedOut.result : busy);
     });
@@ -112,7 +112,7 @@ export class PresenceDriver implements ChannelsPart {
     const { platform, called, queue, later, endEvent } = this.#object;
     const { channel, kind } = presenceMap.shown;
     const slice = (): void =>
-      queue.add(
+      queue.enqueue(
         "publish",
         sliceBytes,
         () => presenceMap.slice(platform.nowMs()),

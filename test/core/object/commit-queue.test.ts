@@ -35,7 +35,7 @@ class Owner {
       if (name === "fails") throw new Error("planned");
       return name;
     };
-    return new Promise((resolve) => this.#queue.add(kind, bytes, job, resolve));
+    return new Promise((resolve) => this.#queue.enqueue(kind, bytes, job, resolve));
   }
 
   resume(): void {
