@@ -7,10 +7,14 @@ import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.t
 import { refusesPage } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
-import { askAboutClient, type ConnectHookOutcome, asksAtUpgrade } from "./connect-hook.ts";
+import {
+  askAboutClient,
+  type ConnectHookOutcome,
+  asksAtUpgrade,
+  headersForHooks,
+} from "./connect-hook.ts";
 import { addressOf } from "./endpoints.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
-import { fitHeaders, handshakeHeaders } from "../../src/features/hooks/headers.ts";
 import { getCookie } from "hono/cookie";
 
 /** Whether a client may connect. */
@@ -38,11 +42,9 @@ export async function admit(context: Context<AppEnv>): Promise<Admission> {
 
 /** Admits a client, unless the headers that hooks get are more than a session can keep (rule B2). */
 function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined): Admission {
-  const { targets } = context.var.configured.config.hooks;
   const request = context.req.raw.headers;
-  const headers =
-    targets.size === 0 ? undefined : handshakeHeaders(targets, (name) => request.get(name));
-  if (headers !== undefined && !fitHeaders({ http: headers })) return refused(respondTooLarge());
+  const headers = headersForHooks(context.var.configured.config, request);
+  if (headers === "too-large") return refused(respondTooLarge());
   const traceparent = parseTraceparent(request.get("traceparent"));
   const address = claims === undefined ? addressOf(context) : undefined;
   return {
@@ -55,23 +57,23 @@ function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined
 }
 
 /**
- * Checks the first frame of a client whose frame came with its request, before any object is called: a backend may have
- * to be asked about it (rule Q10), and where a token is required, the frame has to bring a valid one (rule A12).
+ * Checks a client before any object is called: a backend may have to be asked about it (rule Q10). Where a token is
+ * required, a first frame that came with the request has to bring a valid one (rule A12).
  *
  * @param admission of the request itself
  * @param client    how the client is connected
  */
-export async function checkFirstFrame(
+export async function checkClient(
   context: Context<AppEnv>,
-  codec: Codec,
-  frame: Message,
   admission: Admitted,
   client: ClientTransport,
+  firstFrame?: { readonly codec: Codec; readonly frame: Message },
 ): Promise<ConnectHookOutcome> {
+  if (firstFrame === undefined) return askAboutClient(context, admission, client);
   const isAsked = asksAtUpgrade(context.var.configured.config);
   const isChecked = admission.claims === undefined && (isAsked || tokenRequired(context));
   if (!isChecked) return { outcome: "admitted", ...admission };
-  const [first] = codec.decodeFrame(frame).commands;
+  const [first] = firstFrame.codec.decodeFrame(firstFrame.frame).commands;
   if (first?.method !== "connect")
     return closing(context, disconnectCodes.badRequest, noTokenReason);
   const { request } = first;

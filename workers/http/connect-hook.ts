@@ -2,10 +2,11 @@ import type { Context } from "hono";
 import type { Config, HookRefusal, HookTarget } from "../../src/config/config.ts";
 import { fitsUntilConnect } from "../../src/contract/attachment.ts";
 import { encodeHandover, type Handover } from "../../src/contract/handover.ts";
-import type { KeptHeaders } from "../../src/contract/session-snapshot.ts";
+import type { HookHeader, KeptHeaders } from "../../src/contract/session-snapshot.ts";
 import {
   afterConnect,
   fitHeaders,
+  handshakeHeaders,
   headersFor,
   withEmulated,
   withTrace,
@@ -42,6 +43,16 @@ export type ConnectHookOutcome =
 /** Whether the edge asks a backend about clients without a token (rule Q10). */
 export function asksAtUpgrade({ hooks }: Config): boolean {
   return hooks.connect !== undefined && hooks.connectAt === "upgrade";
+}
+
+/** The headers of a handshake that hooks get; undefined: none; "too-large": more than a session can keep (rule B2). */
+export function headersForHooks(
+  { hooks: { targets } }: Config,
+  request: Headers,
+): readonly HookHeader[] | "too-large" | undefined {
+  if (targets.size === 0) return undefined;
+  const headers = handshakeHeaders(targets, (name) => request.get(name));
+  return headers === undefined || fitHeaders({ http: headers }) ? headers : "too-large";
 }
 
 /**

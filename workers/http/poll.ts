@@ -9,11 +9,10 @@ import {
   parsePollRequest,
 } from "../../src/transport/poll.ts";
 import { noTokenReason } from "../../src/access/refusal.ts";
-import { admit, tokenRequired } from "./admit.ts";
+import { admit, checkClient, tokenRequired } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket } from "./placement.ts";
-import { askAboutClient } from "./connect-hook.ts";
 import { closeSocket } from "../../src/object/close-socket.ts";
 import { refusedCode } from "./refused-socket.ts";
 import {
@@ -41,7 +40,7 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
     if (resolved.outcome !== "resolved") return respondText(404, "unknown channel");
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
-    const asked = await askAboutClient(context, admission, emulatedTransport("one_way", "poll"));
+    const asked = await checkClient(context, admission, emulatedTransport("one_way", "poll"));
     if (asked.outcome === "answered") return asked.response;
     if (asked.outcome === "refused") return respondClosed(refusedCode(asked.refusal).code);
     if (asked.claims === undefined && tokenRequired(context)) {

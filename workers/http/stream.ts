@@ -1,7 +1,7 @@
 import type { Handler, Context } from "hono";
 import { codecNamed } from "../../src/protocol/codecs.ts";
 import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
-import { admit, checkFirstFrame } from "./admit.ts";
+import { admit, checkClient } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Endpoint } from "./endpoints.ts";
@@ -32,7 +32,10 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
       return respondMalformed("cf_connect has more than a connect command: use POST");
     const reads = kind.events ? "events" : "stream";
     const transport = emulatedTransport(first.codec, reads);
-    const checked = await checkFirstFrame(context, codec, first.frame, admission, transport);
+    const checked = await checkClient(context, admission, transport, {
+      codec,
+      frame: first.frame,
+    });
     if (checked.outcome === "answered") return checked.response;
     const { client } = context.var.configured.config;
     const opened =

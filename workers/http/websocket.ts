@@ -1,5 +1,5 @@
 import type { Handler, Context } from "hono";
-import { admit, checkFirstFrame } from "./admit.ts";
+import { admit, checkClient } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
 import type { Endpoint } from "./endpoints.ts";
@@ -11,7 +11,6 @@ import { codecNamed } from "../../src/protocol/codecs.ts";
 import { encodeHandover, type Handover } from "../../src/contract/handover.ts";
 import { limits } from "../../src/limits.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
-import { askAboutClient } from "./connect-hook.ts";
 import { refusedSocket } from "./refused-socket.ts";
 
 /**
@@ -39,9 +38,8 @@ export function webSocket(
     }
     const client: ClientTransport = codec === "json" ? {} : { codec };
     const first = codec === "one_way" ? (context.req.query("cf_connect") ?? "") : "";
-    const asked = await (first === ""
-      ? askAboutClient(context, admission, client)
-      : checkFirstFrame(context, codecNamed(codec), first, admission, client));
+    const frame = first === "" ? undefined : { codec: codecNamed(codec), frame: first };
+    const asked = await checkClient(context, admission, client, frame);
     if (asked.outcome === "answered") return asked.response;
     if (asked.outcome === "refused") return respondRefused(context, codec, asked.refusal);
     const { claims, headers, traceparent, asked: atUpgrade } = asked;
