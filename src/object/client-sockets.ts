@@ -1,4 +1,4 @@
-import { type ConnectionClaims, withoutSubscriptions } from "../access/claims.ts";
+import { withoutSubscriptions } from "../access/claims.ts";
 import type { Config } from "../config/config.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import { limits } from "../limits.ts";
@@ -10,7 +10,7 @@ import { keepaliveAnswer } from "../contract/keepalive.ts";
 import type { Connection } from "../session/ports.ts";
 import type { Session } from "../session/session.ts";
 import { secretPattern, type SessionSnapshot } from "../contract/session-snapshot.ts";
-import { type AskedAtUpgrade, type Handover } from "../contract/handover.ts";
+import type { Handover } from "../contract/handover.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 import type { SessionRows } from "./session-rows.ts";
 import { closeSocket, disconnectSocket } from "./close-socket.ts";
@@ -18,6 +18,7 @@ import { SocketConnection, type SocketHost } from "./socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
 import type { WaitingFrames } from "./frame-queue.ts";
 import { HeldSockets } from "./held-sockets.ts";
+import { newSession, usefulClaims } from "./new-session.ts";
 import { UnconnectedSockets } from "./unconnected-sockets.ts";
 import { elapsed } from "../moment.ts";
 
@@ -382,71 +383,6 @@ export interface ClientSocketsSetup extends FrameHost {
 export type Accepted =
   | { readonly outcome: "accepted" }
   | { readonly outcome: Exclude<SocketRoom, "room"> | "too-large" };
-
-/** Makes the session of a socket that is about to be taken, before its connect. */
-function newSession(
-  { keepalive, codec, pongs, events, passing, headers, traceparent, asked, address }: Handover,
-  { client, claims, listed, secret }: NewSession,
-  nowMs: number,
-): SessionSnapshot {
-  return {
-    phase: "new",
-    client,
-    openedAtMs: nowMs,
-    keepalive,
-    ...(codec === undefined ? {} : { codec }),
-    ...(pongs === true ? { awaitingPong: true } : {}),
-    ...(secret === undefined ? {} : { secret }),
-    ...(events === true ? { events } : {}),
-    ...(passing === true ? { passing } : {}),
-    ...(listed ? { listed } : {}),
-    ...(headers === undefined ? {} : { headers: { http: headers } }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(address === undefined ? {} : { address }),
-    ...(claims === undefined ? {} : { claims }),
-    ...(asked === undefined ? {} : atUpgrade(asked, claims)),
-    subscriptions: [],
-  };
-}
-
-/** What a new session has beside its handover. */
-interface NewSession {
-  readonly client: string;
-  /** The useful claims of the handover, see {@link usefulClaims}. */
-  readonly claims: ConnectionClaims | undefined;
-  /** Whether the directory lists the object (rule U22). */
-  readonly listed: boolean;
-  readonly secret: string | undefined;
-}
-
-/** The part of a backend's answer at the upgrade that a session keeps (rule Q10). */
-function atUpgrade(
-  { data }: AskedAtUpgrade,
-  claims: ConnectionClaims | undefined,
-): Pick<SessionSnapshot, "atUpgrade" | "byHook"> {
-  return {
-    atUpgrade: data === undefined ? {} : { data },
-    ...(claims === undefined ? {} : { byHook: true }),
-  };
-}
-
-/**
- * The claims of a handover that have an effect here. Where the server makes no subscriptions, those in the claims have
- * none; the exception is the channel of the address, which a unidirectional client asks for by connecting there.
- *
- * @param channel the one that sockets here are opened for; undefined on a gateway for all channels
- */
-function usefulClaims(
-  { claims, codec }: Handover,
-  serverSubscriptions: boolean,
-  channel: string | undefined,
-): ConnectionClaims | undefined {
-  if (serverSubscriptions || claims?.subscriptions === undefined) return claims;
-  const own = claims.subscriptions.filter((one) => one.channel === channel);
-  return codec === "one_way" && own.length > 0
-    ? { ...claims, subscriptions: own }
-    : withoutSubscriptions(claims);
-}
 
 /**
  * The tags of a socket, which survive hibernation. A frame that the client posts finds the socket by the session's secret.
