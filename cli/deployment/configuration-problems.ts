@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
-import { type Target, targetsOf } from "../../src/config/targets.ts";
+import { type Target } from "../../src/config/targets.ts";
+import { targetsOf } from "../../src/features/sections.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Target as WranglerTarget, targetOf, variablesOf } from "./command-line.ts";
 import { queueProblems } from "./queue-problems.ts";

@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isatty } from "node:tty";
 import { secretProblems } from "../../src/access/secrets.ts";
 import type { Config } from "../../src/config/config.ts";
-import { targetsOf } from "../../src/config/targets.ts";
+import { targetsOf } from "../../src/features/sections.ts";
 import { secretUses } from "../../src/config/secret-uses.ts";
 import { buildConsole } from "../build/build-console.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";

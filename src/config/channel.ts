@@ -1,10 +1,5 @@
+import type { ChannelBackends, ChannelFeatures } from "./channel-features.ts";
 import type { ChannelConfig, ChannelOptions } from "./config.ts";
-import {
-  type ChannelTargets,
-  type NamedTargets,
-  readChannelHooks,
-  readChannelTargets,
-} from "../features/hooks/config.ts";
 import type { Section } from "./section.ts";
 import {
   readDurationMs,
@@ -14,23 +9,17 @@ import {
   readChoice,
   readTexts,
 } from "./fields.ts";
-import {
-  unsupportedChannelKeys,
-  unsupportedChannelOptions,
-  unsupportedChannelProxyKeys,
-} from "./unsupported.ts";
+import { unsupportedChannelKeys, unsupportedChannelOptions } from "./unsupported.ts";
 import { limits } from "../limits.ts";
-import { checkPresencePrefixes } from "../features/presence/config.ts";
 import { readPattern } from "./regex.ts";
-import { readSubscriptionType, refuseStreamOptions } from "./subscription-type.ts";
+import { readAll, readSubscriptionType, refuseStreamOptions } from "./subscription-type.ts";
 
 /**
  * Reads `channel`: the syntax of channel names, and the options of each namespace (docs/protocol.md 5.4 and 5.6).
  *
  * @param section receives the problems
- * @param proxies the backends to which namespaces may refer by name
  */
-export function readChannelSection(section: Section, proxies: NamedTargets): ChannelConfig {
+export function readChannelSection(section: Section, features: ChannelFeatures): ChannelConfig {
   const historyMetaTtlMs = readDurationMs(section, "history_meta_ttl", {
     defaultMs: historyMetaTtlDefaultMs,
   });
@@ -39,9 +28,9 @@ export function readChannelSection(section: Section, proxies: NamedTargets): Cha
     section,
     historyMetaTtlMs,
     publicationDataFormat: readDataFormat(section),
-    targets: readChannelTargets(proxySection, proxies),
+    features,
+    backends: features.readBackends(proxySection),
   };
-  proxySection.refuseOthers(unsupportedChannelProxyKeys);
   const bare = section.section("without_namespace");
   const sections = new Map([["", bare]]);
   const config: ChannelConfig = {
@@ -53,7 +42,7 @@ export function readChannelSection(section: Section, proxies: NamedTargets): Cha
     withoutNamespace: readChannelOptions(bare, inherited),
     namespaces: readNamespaces(section.sections("namespaces", "name"), inherited, sections),
   };
-  checkPresencePrefixes(sections, config);
+  for (const check of features.checks) check(sections, config);
   section.refuseOthers(unsupportedChannelKeys);
   return config;
 }
@@ -96,7 +85,8 @@ interface InheritedOptions {
   readonly section: Section;
   readonly historyMetaTtlMs: number;
   readonly publicationDataFormat: ChannelOptions["publicationDataFormat"];
-  readonly targets: ChannelTargets;
+  readonly features: ChannelFeatures;
+  readonly backends: ChannelBackends;
 }
 
 /**
@@ -105,24 +95,25 @@ interface InheritedOptions {
  * @param section receives the problems
  */
 function readChannelOptions(section: Section, inherited: InheritedOptions): ChannelOptions {
+  const { features, backends } = inherited;
   const ownMetaTtlMs = readDurationMs(section, "history_meta_ttl", { defaultMs: 0 });
   const channelRegex = readPattern(section, "channel_regex");
-  const features = readFeatures(section);
-  const type = readSubscriptionType(section, inherited.targets);
+  const ofStreams = readStreamOptions(section);
+  const { type, options: ofType } = readSubscriptionType(section, features, backends);
   const options: ChannelOptions = {
-    ...features,
+    ...ofStreams,
     ...readPermissions(section),
-    ...readChannelHooks(section, inherited.targets),
+    ...readAll(features.options, section, backends),
     historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
-    ...(channelRegex === undefined ? {} : { channelRegex }),
+    ...(channelRegex && { channelRegex }),
     publicationDataFormat: readDataFormat(section) || inherited.publicationDataFormat,
-    ...type,
+    ...ofType,
   };
   checkChannelOptions(options, section);
-  if (type.subscriptionType === "stream")
+  if (type === undefined)
     checkHistory(options, section, ownMetaTtlMs === 0 ? inherited.section : section);
-  else refuseStreamOptions(features, ownMetaTtlMs, section, type.subscriptionType);
-  section.refuseOthers(unsupportedChannelOptions);
+  else refuseStreamOptions(ofStreams, ownMetaTtlMs, section, type.unfit);
+  section.refuseOthers({ ...features.unsupported, ...unsupportedChannelOptions });
   return options;
 }
 
@@ -133,7 +124,7 @@ function readDataFormat(section: Section): ChannelOptions["publicationDataFormat
   });
 }
 
-function readFeatures(section: Section) {
+function readStreamOptions(section: Section) {
   return {
     presence: readBoolean(section, "presence"),
     joinLeave: readBoolean(section, "join_leave"),

@@ -79,7 +79,7 @@ export function readClientSection(section: Section): ClientConfig {
     requireEdgeToken: readBoolean(section, "require_edge_token"),
     tokenCookie: readText(section, "token_cookie", cookieName),
     token: readTokenSection(section.section("token")),
-    ...(subscriptionToken === undefined ? {} : { subscriptionToken }),
+    ...(subscriptionToken && { subscriptionToken }),
   };
   if (config.userConnectionLimit > 0 && !config.users.enabled)
     section.problem("user_connection_limit", "requires users.enabled");

@@ -1,120 +1,26 @@
-import type { ApiKey, ApiKeyRights } from "../access/api-keys.ts";
+import type { ApiKey } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
 import type { HookHeader } from "../contract/session-snapshot.ts";
-import type { PresenceKind } from "../features/presence/presence-call.ts";
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 
-/** The whole configuration, checked and with defaults filled in. The names are those of Centrifugo's configuration. */
+/**
+ * The whole configuration, checked and with defaults filled in. The names are those of Centrifugo's configuration. Each
+ * feature adds its own sections.
+ */
 export interface Config {
   readonly client: ClientConfig;
   readonly channel: ChannelConfig;
   readonly httpApi: HttpApiConfig;
-  readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
-  /** Dormouse's own; absent if no backend is told of events. */
-  readonly events?: EventsConfig;
   readonly swagger: SwaggerConfig;
-  readonly hooks: HooksConfig;
-  readonly sharedPoll: SharedPollConfig;
-  readonly prometheus: PrometheusConfig;
-  /** Dormouse's own; absent where the configuration doesn't say whether the console is on. */
-  readonly console?: ConsoleConfig;
-  /** Those that are enabled. */
-  readonly consumers: readonly ConsumerConfig[];
 }
-
-/** The section `console`: the operator's page. */
-export interface ConsoleConfig {
-  readonly enabled: boolean;
-  /** The application of Cloudflare Access that lets operators in; absent if the password does. */
-  readonly access?: ConsoleAccessConfig;
-}
-
-/** An application of Cloudflare Access. */
-export interface ConsoleAccessConfig {
-  /** The domain of the team, such as `example.cloudflareaccess.com`. */
-  readonly team: string;
-  /** The application's audience tag. */
-  readonly audience: string;
-}
-
-/** The section `prometheus`: metrics. */
-interface PrometheusConfig {
-  /** `/metrics` is served. */
-  readonly enabled: boolean;
-  /** Objects count: `/metrics` is served, or the console is, which shows the counts. */
-  readonly counts: boolean;
-}
-
-/** One of `consumers`: a queue whose messages are carried out (rules M1 to M5). */
-export interface ConsumerConfig {
-  /** For errors and for the log. */
-  readonly name: string;
-  /** The name of the queue at Cloudflare. */
-  readonly queue: string;
-  /** The methods and channels that the messages may name. */
-  readonly rights: ApiKeyRights;
-  /** The messages are publications, and not commands. */
-  readonly publicationDataMode: boolean;
-  /** Where refused messages are sent with the reason; absent if there is no such queue. */
-  readonly deadLetter?: QueueTarget;
-}
-
-/** The section `events`: a backend that is told what happens (rules E1 to E7). */
-export interface EventsConfig {
-  readonly target: EventTarget;
-  readonly types: ReadonlySet<EventType>;
-  /** The namespaces whose channels' events are sent, "" for channels without one; absent for all. */
-  readonly namespaces?: ReadonlySet<string>;
-  /** The most events in one batch. */
-  readonly batchMax: number;
-  /** For how long an event is kept that the target hasn't taken, and how many events an object keeps. */
-  readonly keepMs: number;
-  readonly keepMax: number;
-}
-
-/** Where events are sent: to a backend, or to a queue by the name of its binding. */
-export type EventTarget = HookEndpoint | QueueTarget;
 
 /** A queue of the account, by the name of the binding with which the Worker sends to it. */
 export interface QueueTarget {
   readonly kind: "queue";
   readonly binding: string;
-}
-
-/** The kinds of events. */
-export type EventType =
-  | "connected"
-  | "disconnected"
-  | "subscribed"
-  | "unsubscribed"
-  | "user_online"
-  | "user_offline"
-  | "channel_occupied"
-  | "channel_vacated"
-  | "publication";
-
-/**
- * The hooks of connections (docs/protocol.md 7). Those of channels stand with their namespaces, and those of calls in
- * {@link RpcConfig}.
- */
-export interface HooksConfig {
-  readonly connect?: HookTarget;
-  /**
-   * Dormouse's own: when `connect` is asked about. "upgrade": by the edge, before any object is called (rule Q10);
-   * "connect": by the object, for the client's connect.
-   */
-  readonly connectAt: "connect" | "upgrade";
-  /** The server refreshes connections; clients don't (rule Q9). */
-  readonly refresh?: HookTarget;
-  /** Dormouse's own: takes what clients send with `send`. */
-  readonly message?: HookTarget;
-  /** Whether a hook gets the metadata of connections. */
-  readonly keepsMeta: boolean;
-  /** The targets of all hooks that are switched on, by {@link HookTarget.name}. */
-  readonly targets: ReadonlyMap<string, HookTarget>;
 }
 
 /** A backend's address for one or more hooks, and how it is asked. */
@@ -159,17 +65,6 @@ export interface TransportsConfig {
   readonly uniWebsocket: boolean;
   /** Dormouse's own: clients may read a channel by long polling (rule T9). */
   readonly longPoll: boolean;
-}
-
-/** The section `rpc` (docs/protocol.md 1.6 and 7): which backend answers which methods. */
-export interface RpcConfig {
-  /** Whether the method `ping` is answered, without a backend. */
-  readonly pingEnabled: boolean;
-  readonly namespaceBoundary: string;
-  /** Absent if the hook isn't switched on for methods without a namespace. */
-  readonly withoutNamespace?: HookTarget;
-  /** The namespaces of methods; undefined where the hook isn't switched on. */
-  readonly namespaces: ReadonlyMap<string, HookTarget | undefined>;
 }
 
 /** The section `client` (docs/protocol.md 5.7). */
@@ -286,13 +181,10 @@ export interface ChannelConfig {
   readonly namespaces: ReadonlyMap<string, ChannelOptions>;
 }
 
-/** The section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5). */
-export interface SharedPollConfig {
-  /** The time until which the previous secret signs keys, in seconds since 1970; 0 for no end. */
-  readonly hmacPreviousSecretKeyValidUntilSeconds: number;
-}
-
-/** The options of the channels of one namespace (docs/protocol.md 5.6). Everything is off unless set. */
+/**
+ * The options of the channels of one namespace (docs/protocol.md 5.6). Everything is off unless set. Each feature adds
+ * its own options, none of which is required.
+ */
 export interface ChannelOptions {
   readonly presence: boolean;
   readonly joinLeave: boolean;
@@ -336,76 +228,12 @@ export interface ChannelOptions {
   /** Subscribers may filter publications by tags (docs/protocol.md 3.2). */
   readonly allowTagsFilter: boolean;
   /** The kind of the namespace's channels, which decides how clients subscribe to them (docs/protocol.md 1.3). */
-  readonly subscriptionType: "stream" | "map" | "map_clients" | "map_users" | "shared_poll";
-  /** Present if the channels are maps (docs/protocol.md 3.4); their streams have the options of a history. */
-  readonly map?: MapOptions;
-  /**
-   * The prefixes that make a channel's name that of its presence map, by what the keys of the map are (rule Z36); absent
-   * if the channels have none.
-   */
-  readonly presenceMaps?: PresencePrefixes;
-  /** Present if the channels are shared polls (docs/protocol.md 3.5). */
-  readonly sharedPoll?: SharedPollOptions;
-  /** The backend that decides on subscribes without a token (docs/protocol.md 7). */
-  readonly subscribeHook?: HookTarget;
-  /** The backend that decides on publishes of clients. */
-  readonly publishHook?: HookTarget;
-  /** The backend that extends subscriptions without a token, when they expire. */
-  readonly subRefreshHook?: HookTarget;
+  readonly subscriptionType: keyof ChannelTypes;
 }
 
-/** None of them is empty; absent where there is no such map. */
-export type PresencePrefixes = { readonly [Kind in PresenceKind]?: string };
-
-/** The options `map` of a namespace whose channels are maps (docs/protocol.md 3.4). */
-export interface MapOptions {
-  /**
-   * ephemeral: the state is in memory, with a checkpoint while the channel is quiet. recoverable: the state and its
-   * stream are stored. persistent: the same, and keys never expire.
-   */
-  readonly mode: "ephemeral" | "recoverable" | "persistent";
-  /** How long after its last change a key is removed; 0: never. */
-  readonly keyTtlMs: number;
-  /** A client's entry, whose key is the client's ID, is removed at the end of its subscription. */
-  readonly removeClientOnUnsubscribe: boolean;
-  /** The key that a client sets and removes: the one that it names, its own ID, or the ID of its user. */
-  readonly clientKey: "" | "client_id" | "user_id";
-  readonly allowPublishForClient: boolean;
-  readonly allowPublishForSubscriber: boolean;
-  readonly allowPublishForAnonymous: boolean;
-  readonly allowRemoveForClient: boolean;
-  readonly allowRemoveForSubscriber: boolean;
-  readonly allowRemoveForAnonymous: boolean;
-  /** Entries of a page, where the client names no number; and between which bounds it may choose one. */
-  readonly defaultPageSize: number;
-  readonly minPageSize: number;
-  readonly maxPageSize: number;
-  /** The most changes that a client may have missed when its subscription begins. */
-  readonly liveTransitionMaxPublicationLimit: number;
-  /** How long a client may take from its first page to the beginning of its subscription. */
-  readonly subscribeCatchUpTimeoutMs: number;
-  /** The backend that decides on what clients publish (docs/protocol.md 7). */
-  readonly publishHook?: HookTarget;
-  /** The backend that decides on what clients remove. */
-  readonly removeHook?: HookTarget;
-}
-
-/** The options `shared_poll` of a namespace whose channels are shared polls (docs/protocol.md 3.5). */
-export interface SharedPollOptions {
-  /** The backend that is polled. */
-  readonly refreshHook: HookTarget;
-  /** Whether the backend gives versions to the values of a key, or changes are found by comparing the values. */
-  readonly mode: "versionless" | "versioned";
-  readonly refreshIntervalMs: number;
-  /** The most keys of one question. */
-  readonly refreshBatchSize: number;
-  readonly maxKeysPerConnection: number;
-  /** How long a channel is kept whose last key isn't tracked any more. */
-  readonly channelShutdownDelayMs: number;
-  /** How long a key is tracked whose signature has expired. */
-  readonly trackExpiredExtraDelayMs: number;
-  /** Backends may publish to the channels. */
-  readonly publishEnabled: boolean;
+/** The types of channels, by their names. Each feature adds its own. */
+export interface ChannelTypes {
+  readonly stream: true;
 }
 
 /** The section `http_api` (docs/protocol.md 6.1). */

@@ -1,4 +1,4 @@
-import type { ChannelOptions, Config, MapOptions } from "./config.ts";
+import type { ChannelOptions, Config } from "./config.ts";
 import { readBoolean } from "./fields.ts";
 import type { Section } from "./section.ts";
 
@@ -17,26 +17,31 @@ export function readInsecure(section: Section, effect: string): boolean {
 /**
  * The configuration with `client.insecure`: clients may connect without a token, and do everything except subscribe to a
  * private channel without a token (rule A11, docs/protocol.md 5.3). Features that are off stay off.
+ *
+ * @param openedByFeatures opens the options that features add
  */
-export function opened(config: Config): Config {
+export function opened(config: Config, openedByFeatures: OpenedOptions): Config {
   const { client, channel } = config;
+  const open = (options: ChannelOptions): ChannelOptions => ({
+    ...openedOptions(options),
+    ...openedByFeatures(options),
+  });
   return {
     ...config,
     client: { ...client, allowAnonymousConnectWithoutToken: true },
     channel: {
       ...channel,
-      withoutNamespace: openedOptions(channel.withoutNamespace),
-      namespaces: new Map(
-        [...channel.namespaces].map(([name, options]) => [name, openedOptions(options)]),
-      ),
+      withoutNamespace: open(channel.withoutNamespace),
+      namespaces: new Map([...channel.namespaces].map(([name, options]) => [name, open(options)])),
     },
   };
 }
 
+type OpenedOptions = (options: ChannelOptions) => Partial<ChannelOptions>;
+
 function openedOptions(options: ChannelOptions): ChannelOptions {
   return {
     ...options,
-    ...(options.map && { map: openedMap(options.map) }),
     allowSubscribeForClient: true,
     allowSubscribeForAnonymous: true,
     allowPublishForClient: true,
@@ -48,15 +53,5 @@ function openedOptions(options: ChannelOptions): ChannelOptions {
     // Without it, no channel is limited to users.
     allowUserLimitedChannels: false,
     limitedChannelsForSubscribersOnly: false,
-  };
-}
-
-function openedMap(options: MapOptions): MapOptions {
-  return {
-    ...options,
-    allowPublishForClient: true,
-    allowPublishForAnonymous: true,
-    allowRemoveForClient: true,
-    allowRemoveForAnonymous: true,
   };
 }

@@ -1,32 +1,30 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
-import { readConsoleSection } from "./console.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
-import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
-import { readConsumers } from "./consumers.ts";
-import {
-  allHooks,
-  readClientHooks,
-  readProxies,
-  readRpcSection,
-} from "../features/hooks/config.ts";
-import { operations } from "../features/index.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
-  unsupportedPrometheusKeys,
   unsupportedStreamKeys,
   unsupportedSwaggerKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
 } from "./unsupported.ts";
 import { readBoolean } from "./fields.ts";
-import { readSharedPollSection } from "../features/shared-polls/config.ts";
 import { opened } from "./insecure.ts";
+import {
+  channelFeatures,
+  checks,
+  openedByFeatures,
+  readAfterApi,
+  readFirst,
+  readHookBackends,
+  readLast,
+} from "../features/sections.ts";
+import { operations } from "../features/index.ts";
 
 /** The configuration, or all its problems. */
 export type ParsedConfig =
@@ -69,39 +67,34 @@ export function parseConfig(
     const effect = "lets the URLs of hooks and events be http, which encrypts nothing";
     root.only(insecureEndpoints, effect, selfHosted, "npm run serve and npm start");
   }
-  const events = readEventsSection(root.section("events"));
+  const first = readFirst(root);
   const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
-  const proxies = readProxies(root);
-  const hooks = readClientHooks(clientSection.section("proxy"));
+  const backends = readHookBackends(root, clientSection);
   const client = readClientSection(clientSection);
-  const channel = readChannelSection(channelSection, proxies);
-  const httpApi = readHttpApiSection(root.section("http_api"), operations);
-  const rpc = readRpcSection(root.section("rpc"), proxies);
-  const consoleSection = readConsoleSection(root.section("console"));
-  const metrics = readEnabled(root, "prometheus", unsupportedPrometheusKeys);
+  const channel = readChannelSection(channelSection, channelFeatures(backends));
   const config: Config = {
+    ...first,
     client,
     channel,
-    httpApi,
-    rpc,
+    httpApi: readHttpApiSection(root.section("http_api"), operations),
+    ...readAfterApi(root, backends, channel),
     transports: readTransports(root),
-    ...(events === undefined ? {} : { events }),
     swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
-    hooks: allHooks(hooks, channel, rpc),
-    sharedPoll: readSharedPollSection(root.section("shared_poll")),
-    prometheus: { enabled: metrics, counts: metrics || consoleSection?.enabled === true },
-    ...(consoleSection === undefined ? {} : { console: consoleSection }),
-    consumers: readConsumers(root, operations),
+    ...readLast(root, operations),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {
     checkPersonalChannel(config, root);
     checkRateLimit(config, root);
-    checkEvents(config, root);
+    for (const check of checks) check(config, root);
   }
   root.refuseOthers(unsupportedTopLevelKeys);
   if (problems.length > 0) return { outcome: "bad", problems };
-  return { outcome: "config", config: config.client.insecure ? opened(config) : config, notes };
+  return {
+    outcome: "config",
+    config: config.client.insecure ? opened(config, openedByFeatures) : config,
+    notes,
+  };
 }
 
 /** Dormouse's own, at the top level because it concerns several sections (rule A20). */

@@ -1,6 +1,6 @@
 import { type SecretUse, secretPair } from "../access/secrets.ts";
 import type { Config, TokenConfig } from "./config.ts";
-import { targetsOf } from "./targets.ts";
+import { featureSecrets, neededFeatureSecrets } from "../features/sections.ts";
 
 /**
  * All secrets that a Worker may have: those of every Worker, and those whose names stand in the configuration. A secret
@@ -12,10 +12,7 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
   const { token, subscriptionToken } = config?.client ?? {};
   return [
     ...secretPair("API_KEY", "api"),
-    ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
-    ...secretPair("METRICS_KEY", "metrics"),
-    ...secretPair(sharedPollSecret, "poll", "SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY"),
-    { name: consolePassword, kind: "console", of: consolePassword },
+    ...featureSecrets(),
     ...tokenSecrets("TOKEN", token),
     ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
     ...(config === undefined ? [] : namedSecrets(config)),
@@ -30,30 +27,8 @@ export function namedSecretNames(config: Config): readonly string[] {
   const named = namedSecrets(config)
     .filter(({ name, of }) => name === of)
     .map(({ name }) => name);
-  const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");
-  const { enabled = false, access } = config.console ?? {};
-  const hasPassword = enabled && access === undefined;
-  return [
-    ...named,
-    ...(isSigning ? [hookSecret] : []),
-    ...(hasPassword ? [consolePassword] : []),
-    ...(hasSharedPolls(config) ? [sharedPollSecret] : []),
-  ];
+  return [...named, ...neededFeatureSecrets(config)];
 }
-
-function hasSharedPolls({ channel }: Config): boolean {
-  const namespaces = [channel.withoutNamespace, ...channel.namespaces.values()];
-  return namespaces.some(({ sharedPoll }) => sharedPoll !== undefined);
-}
-
-/** Signs the keys that clients may track (docs/protocol.md 3.5). */
-const sharedPollSecret = "SHARED_POLL_HMAC_SECRET_KEY";
-
-/** Lets an operator into the console (rule N2). */
-const consolePassword = "CONSOLE_PASSWORD";
-
-/** Signs the requests to backends (rules E4 and Q8). */
-const hookSecret = "HOOK_SIGNING_SECRET";
 
 function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {
   const issuers = [...client.token.issuers, ...(client.subscriptionToken?.issuers ?? [])];

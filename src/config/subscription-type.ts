@@ -1,57 +1,56 @@
+import type {
+  ChannelBackends,
+  ChannelFeatures,
+  ChannelType,
+  OptionsReader,
+  UnfitOptions,
+} from "./channel-features.ts";
 import type { ChannelOptions } from "./config.ts";
 import { readChoice } from "./fields.ts";
-import type { ChannelTargets } from "../features/hooks/config.ts";
-import { readMap } from "../features/maps/config.ts";
-import {
-  readPresenceMap,
-  readPresencePrefixes,
-  refusePrefixes,
-} from "../features/presence/config.ts";
 import type { Section } from "./section.ts";
-import { readSharedPoll } from "../features/shared-polls/config.ts";
+
+/** The type of a namespace's channels, with the options that it adds. */
+interface ReadType {
+  /** Undefined for streams. */
+  readonly type: ChannelType | undefined;
+  readonly options: Partial<ChannelOptions> & Pick<ChannelOptions, "subscriptionType">;
+}
 
 /**
- * The options that the subscription type of a namespace adds; those of a map include its stream, which is its history.
- */
-type TypeOptions = Pick<
-  ChannelOptions,
-  "subscriptionType" | "map" | "sharedPoll" | "presenceMaps"
-> &
-  Partial<Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">>;
-
-/**
- * Reads `subscription_type` and what belongs to it: the options `map.*` or `shared_poll.*` (docs/protocol.md 5.6). The
- * options of another type are left to whoever refuses unknown keys.
+ * Reads `subscription_type` and what belongs to it, such as the options `map.*` (docs/protocol.md 5.6). The options of
+ * another type are left to whoever refuses unknown keys.
  *
  * @param section of the namespace; receives the problems
  */
-export function readSubscriptionType(section: Section, targets: ChannelTargets): TypeOptions {
-  const type = readChoice(section, "subscription_type", { choices: typeNames });
-  const prefixes = readPresencePrefixes(section);
+export function readSubscriptionType(
+  section: Section,
+  { types, besideType }: ChannelFeatures,
+  backends: ChannelBackends,
+): ReadType {
+  const choice = readChoice(section, "subscription_type", {
+    choices: ["", "stream", ...types.map(({ name }) => name)],
+  });
+  const beside = readAll(besideType, section, backends);
   if (!section.isValid("subscription_type")) {
     // The type is misspelt, so it isn't known which options belong to it.
-    section.take("map");
-    section.take("shared_poll");
-    return { subscriptionType: "stream" };
+    for (const one of types) section.take(one.section);
+    return { type: undefined, options: { subscriptionType: "stream" } };
   }
-  switch (type) {
-    case "":
-    case "stream":
-      return { subscriptionType: "stream", ...prefixes };
-    case "map_clients":
-    case "map_users":
-      refusePrefixes(section, prefixes);
-      return { subscriptionType: type, ...readPresenceMap(section.section("map"), type) };
-    case "map":
-      return { subscriptionType: "map", ...prefixes, ...readMap(section.section("map"), targets) };
-    case "shared_poll": {
-      const sharedPoll = readSharedPoll(section.section("shared_poll"), targets);
-      return { subscriptionType: "shared_poll", ...prefixes, ...(sharedPoll && { sharedPoll }) };
-    }
-  }
+  const type = types.find(({ name }) => name === choice);
+  const options = type === undefined ? beside : type.read(section, beside, backends);
+  return { type, options: { ...options, subscriptionType: type?.name ?? "stream" } };
 }
 
-const typeNames = ["", "stream", "map", "map_clients", "map_users", "shared_poll"] as const;
+/** The options that several readers read. */
+export function readAll(
+  readers: readonly OptionsReader[],
+  section: Section,
+  backends: ChannelBackends,
+): Partial<ChannelOptions> {
+  const options: Partial<ChannelOptions> = {};
+  for (const read of readers) Object.assign(options, read(section, backends));
+  return options;
+}
 
 /**
  * Reports the options of streams that a namespace of another type has: they would have no effect.
@@ -64,32 +63,24 @@ export function refuseStreamOptions(
   features: StreamFeatures,
   metaTtlMs: number,
   section: Section,
-  type: Exclude<ChannelOptions["subscriptionType"], "stream">,
+  { channels, history, recovery, allowedDeltas, deltaPublish, tags }: UnfitOptions,
 ): void {
-  const isPoll = type === "shared_poll";
-  const isPresence = type === "map_clients" || type === "map_users";
-  const isBare = isPoll || isPresence;
-  const subject = isPoll ? "shared polls" : isPresence ? "presence maps" : "maps";
-  const stream = isPoll ? "which keep no history" : "whose stream has map.stream_size and its like";
-  const always = isPoll ? "which keep no history" : "which are always recovered";
-  const { historySize, historyTtlMs, recoveryMode, allowDelta, deltaPublish } = features;
-  const unfit = [
-    ["history_size", historySize > 0, stream],
-    ["history_ttl", historyTtlMs > 0, stream],
-    ["history_meta_ttl", metaTtlMs > 0, stream],
-    ["force_positioning", features.forcePositioning, always],
-    ["allow_positioning", features.allowPositioning, always],
-    ["force_recovery", features.forceRecovery, always],
-    ["allow_recovery", features.allowRecovery, always],
-    ["force_recovery_mode", recoveryMode === "cache", always],
-    ["auto_cache_recover", features.autoCacheRecover, always],
-    ["allowed_delta_types", isPresence && allowDelta, "which have no deltas"],
-    ["delta_publish", isPoll && deltaPublish, "which send deltas to all who ask for them"],
-    ["delta_publish", isPresence && deltaPublish, "which have no deltas"],
-    ["allow_tags_filter", isBare && features.allowTagsFilter, "which have no tags"],
+  const given = [
+    ["history_size", features.historySize > 0, history],
+    ["history_ttl", features.historyTtlMs > 0, history],
+    ["history_meta_ttl", metaTtlMs > 0, history],
+    ["force_positioning", features.forcePositioning, recovery],
+    ["allow_positioning", features.allowPositioning, recovery],
+    ["force_recovery", features.forceRecovery, recovery],
+    ["allow_recovery", features.allowRecovery, recovery],
+    ["force_recovery_mode", features.recoveryMode === "cache", recovery],
+    ["auto_cache_recover", features.autoCacheRecover, recovery],
+    ["allowed_delta_types", features.allowDelta, allowedDeltas],
+    ["delta_publish", features.deltaPublish, deltaPublish],
+    ["allow_tags_filter", features.allowTagsFilter, tags],
   ] as const;
-  for (const [name, isOn, reason] of unfit) {
-    if (isOn) section.problem(name, `is not for ${subject}, ${reason}`);
+  for (const [name, isOn, reason] of given) {
+    if (isOn && reason !== undefined) section.problem(name, `is not for ${channels}, ${reason}`);
   }
 }
 

@@ -37,7 +37,7 @@ function readTokens(section: Section): TokenConfig {
   const config = {
     ...rules,
     ...(issuer === "" ? {} : { issuer }),
-    ...(issuerRegex === undefined ? {} : { issuerRegex }),
+    ...(issuerRegex && { issuerRegex }),
   };
   const issuers = readIssuers(section);
   if (issuers.length > 0 && hasEffect({ ...config, issuers: [] })) {
@@ -73,7 +73,7 @@ function readRules(section: Section): TokenRules {
     hmacPreviousSecretKeyValidUntilSeconds,
     userIdClaim: userIdClaim === "" ? "sub" : userIdClaim,
     ...(audience === "" ? {} : { audience }),
-    ...(audienceRegex === undefined ? {} : { audienceRegex }),
+    ...(audienceRegex && { audienceRegex }),
   };
 }
 

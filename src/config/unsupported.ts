@@ -77,16 +77,16 @@ function isList(accepted: AcceptedValue): accepted is readonly (string | number 
 const depthMax = 8;
 
 /** For features that are planned. */
-const notYet: UnsupportedKey = { refusal: "is not supported by Dormouse yet" };
+export const notYet: UnsupportedKey = { refusal: "is not supported by Dormouse yet" };
 
-const not: UnsupportedKey = { refusal: "is not supported by Dormouse" };
+export const not: UnsupportedKey = { refusal: "is not supported by Dormouse" };
 
-const pro: UnsupportedKey = {
+export const pro: UnsupportedKey = {
   refusal: "is an option of Centrifugo PRO, not supported by Dormouse",
 };
 
 /** A section of Centrifugo PRO that has an effect only if it is enabled. */
-const proSection: UnsupportedKey = { ...pro, switched: true };
+export const proSection: UnsupportedKey = { ...pro, switched: true };
 
 /** Where Centrifugo PRO stores what the homes of users store here. */
 const proStorage: UnsupportedKey = {
@@ -183,12 +183,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   user_tokens_invalidate: proStorage,
 };
 
-/** Set by default, and without effect until the stream proxy is enabled. */
-const proxyName: UnsupportedKey = { ...notYet, accepted: ["default"] };
-
-/** The values of a backend that change nothing without an endpoint. */
-const proxyDefaults: AcceptedValue = { timeout: ["1s", "1000ms"] };
-
 /** `client.*` (docs/protocol.md 4.5, 5.3, 5.7 and 7). */
 export const unsupportedClientKeys: UnsupportedKeys = {
   insecure_skip_token_signature_verify: {
@@ -264,46 +258,8 @@ export const unsupportedIssuerKeys: UnsupportedKeys = {
 /** `channel.*` beside the namespaces. */
 export const unsupportedChannelKeys: UnsupportedKeys = { patterns: pro };
 
-/** `channel.proxy.*` (docs/protocol.md 7). */
-export const unsupportedChannelProxyKeys: UnsupportedKeys = {
-  subscribe_stream: { ...notYet, accepted: proxyDefaults },
-  cache_empty: pro,
-  state: pro,
-};
-
-/** A backend of a hook: `client.proxy.connect`, `channel.proxy.subscribe`, each of `proxies` and so on. */
-export const unsupportedHookKeys: UnsupportedKeys = {
-  grpc_metadata: not,
-  grpc: not,
-};
-
-/** `http` of a backend. */
-export const unsupportedHookHttpKeys: UnsupportedKeys = {
-  tls: { refusal: "is not supported by Dormouse: the runtime checks the backend's certificate" },
-};
-
 /** `channel.without_namespace.*` and each of `channel.namespaces` (docs/protocol.md 5.6, with PRO's). */
 export const unsupportedChannelOptions: UnsupportedKeys = {
-  subscribe_stream_proxy_enabled: notYet,
-  subscribe_stream_proxy_name: proxyName,
-  subscribe_stream_proxy_bidirectional: notYet,
-  // Both are read where the namespace has their type.
-  map: {
-    refusal: 'is for namespaces of the subscription_type "map"',
-    accepted: { publish_proxy_name: ["default"], remove_proxy_name: ["default"] },
-  },
-  shared_poll: {
-    refusal: 'is for namespaces of the subscription_type "shared_poll"',
-    accepted: {
-      proxy_name: ["default"],
-      refresh_interval: ["10s"],
-      refresh_batch_size: [1_000],
-      max_keys_per_connection: [5_000],
-      mode: ["versionless"],
-      channel_shutdown_delay: ["1s", "1000ms"],
-      track_expired_extra_delay: ["25s"],
-    },
-  },
   subscribe_cel: pro,
   publish_cel: pro,
   presence_cel: pro,
@@ -314,45 +270,9 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   allow_channel_compaction: pro,
   keep_latest_publication: pro,
   client_publish_debounce_interval: pro,
-  cache_empty_proxy_enabled: pro,
-  cache_empty_proxy_name: pro,
-  state_proxy_enabled: pro,
-  state_proxy_name: pro,
   shared_position_sync: pro,
   broker_name: pro,
   presence_manager_name: pro,
-};
-
-/** `map.*` of a namespace (docs/protocol.md 3.4). */
-export const unsupportedMapOptions: UnsupportedKeys = {
-  broker_name: pro,
-  ordered: { refusal: "is not supported by Dormouse: entries are in the order of their keys" },
-};
-
-/** `shared_poll.*` (docs/protocol.md 3.5). */
-export const unsupportedSharedPollKeys: UnsupportedKeys = {
-  hmac_secret_key: { refusal: "is a secret: set SHARED_POLL_HMAC_SECRET_KEY instead" },
-  hmac_previous_secret_key: {
-    refusal: "is a secret: set SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY instead",
-  },
-  notification: proSection,
-  concurrency_limit: {
-    ...not,
-    accepted: "number",
-    because: "each channel's object bounds how much it asks at a time",
-  },
-};
-
-/** `shared_poll.*` of a namespace. */
-export const unsupportedSharedPollOptions: UnsupportedKeys = {
-  keep_latest_data: pro,
-  backpressure_max_interval: pro,
-  notification: pro,
-};
-
-/** `rpc.ping.*` (docs/protocol.md 1.6). */
-export const unsupportedRpcPingKeys: UnsupportedKeys = {
-  method: { ...not, accepted: ["ping"] },
 };
 
 /**
@@ -367,18 +287,6 @@ export function unsupportedStreamKeys(path: string): UnsupportedKeys {
     connect_code_to_http_response: not,
   };
 }
-
-/** `prometheus.*` (docs/protocol.md 8). */
-export const unsupportedPrometheusKeys: UnsupportedKeys = {
-  handler_prefix: { ...not, accepted: ["/metrics"] },
-  instrument_http_handlers: { ...not, accepted: [true], because: "requests are always counted" },
-  recovered_publications_histogram: not,
-  native_histograms: not,
-  additional_client_names: pro,
-  channel_namespace_resolution: pro,
-  expose_transport_accept_protocol: pro,
-  client_labels: pro,
-};
 
 /** `uni_websocket.*` (docs/protocol.md 4.5). */
 export const unsupportedUniWebsocketKeys: UnsupportedKeys = {

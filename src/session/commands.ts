@@ -14,7 +14,7 @@ import {
   notPermitted,
 } from "./grant.ts";
 import { acceptsData, clientPublication } from "../channel/publication-request.ts";
-import type { HookTarget, RpcConfig } from "../config/config.ts";
+import type { Config, HookTarget } from "../config/config.ts";
 import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
 import { emptyPayload, type Payload } from "../protocol/payload.ts";
 import type {
@@ -218,7 +218,7 @@ export function callMethod({
  */
 function backendOf(
   method: string,
-  { withoutNamespace, namespaces, namespaceBoundary }: RpcConfig,
+  { withoutNamespace, namespaces, namespaceBoundary }: Config["rpc"],
 ): HookTarget | "unknown" | "off" {
   const boundary = namespaceBoundary === "" ? -1 : method.indexOf(namespaceBoundary);
   if (boundary < 0) return withoutNamespace ?? "off";

@@ -1,4 +1,4 @@
-import type { MapOptions } from "../../src/config/config.ts";
+import type { MapOptions } from "../../src/features/maps/config.ts";
 import type { Channel } from "../../src/channel/channel.ts";
 import type { ChannelMap } from "../../src/features/maps/channel-map.ts";
 import type { MapChangeOutcome } from "../../src/features/maps/map-outcomes.ts";

@@ -1,4 +1,4 @@
-import type { MapOptions } from "../../src/config/config.ts";
+import type { MapOptions } from "../../src/features/maps/config.ts";
 
 /**
  * The options of a map whose configuration names none of them; its mode and the lifetime of its keys have no default.

@@ -37,8 +37,8 @@ export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
   const transport = first === "channel" ? last : name;
   const refused = calledMethod(first, name, last) ?? (transport || first);
   const channel = first === "channel" ? { channel: readable(name) } : {};
-  const key = first === "api" || first === "console" ? context.get("apiKey") : undefined;
-  const named = key === undefined ? {} : { key: key.name };
+  const key = context.get("apiKey");
+  const named = key && { key: key.name };
   const noted = { refused, code: res.status, ...named, ...channel, ...refusal };
   context.set("noted", noted);
   noteRefusal(noted, undefined);

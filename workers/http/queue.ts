@@ -7,9 +7,9 @@ import {
   parseMessageBody,
   parseQueueMessage,
   retrySeconds,
-} from "../../src/api/queue-message.ts";
+} from "../../src/features/queues/queue-message.ts";
 import { type ApiCommand, entriesOf, methodOf, type Refused } from "../../src/api/command.ts";
-import type { ConsumerConfig } from "../../src/config/config.ts";
+import type { ConsumerConfig } from "../../src/features/queues/config.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import { sendDeadLetter } from "../platform/dead-letters.ts";

@@ -9,7 +9,7 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
-import { targetsOf } from "../../src/config/targets.ts";
+import { targetsOf } from "../../src/features/sections.ts";
 import { type ConsoleAccess, PasswordAccess, TeamAccess } from "./console-access.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";

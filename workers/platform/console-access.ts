@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts";
-import type { ConsoleAccessConfig } from "../../src/config/config.ts";
+import type { ConsoleAccessConfig } from "../../src/features/console/config.ts";
 import { limits } from "../../src/limits.ts";
 import { areEqual, digest } from "./digest.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";

@@ -1,4 +1,4 @@
-import type { EventTarget } from "../../src/config/config.ts";
+import type { EventTarget } from "../../src/features/events/config.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime } from "./object-call.ts";
 import { queueOf, serviceOf } from "./services.ts";

@@ -1,4 +1,4 @@
-import type { EventsConfig, EventType } from "../../config/config.ts";
+import type { EventsConfig, EventType } from "./config.ts";
 import { hashOf } from "../../contract/text-hash.ts";
 import { connectionLost } from "../../protocol/codes.ts";
 import type { EndCode } from "../../session/observer.ts";

@@ -1,6 +1,7 @@
 import type { Channel } from "../../channel/channel.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
-import type { Config, EventType } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
+import type { EventType } from "./config.ts";
 import { ConnectionEvents } from "./connection-events.ts";
 import { isTold, publicationEvent } from "./event.ts";
 import { Occupancy } from "./occupancy.ts";

@@ -1,4 +1,4 @@
-import type { EventsConfig, EventType } from "../../config/config.ts";
+import type { EventsConfig, EventType } from "./config.ts";
 import type { AcceptedEntry } from "../../channel/channel-setup.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";

@@ -1,5 +1,5 @@
 import type { Operation } from "../../access/operations.ts";
-import type { EventsConfig } from "../../config/config.ts";
+import type { EventsConfig } from "./config.ts";
 import { type EventObject, parseEventObject } from "../../contract/object-names.ts";
 import { limits } from "../../limits.ts";
 import { errorCodes } from "../../protocol/codes.ts";

@@ -1,4 +1,4 @@
-import type { EventType } from "../../config/config.ts";
+import type { EventType } from "./config.ts";
 import { limits } from "../../limits.ts";
 import { newestRow, type Ring, slotRuns } from "../../ring.ts";
 import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";

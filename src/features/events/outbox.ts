@@ -1,4 +1,4 @@
-import type { EventsConfig, EventType } from "../../config/config.ts";
+import type { EventsConfig, EventType } from "./config.ts";
 import { limits } from "../../limits.ts";
 import type { Sql } from "../../sql.ts";
 import { CommitTimes } from "./commit-times.ts";

@@ -1,69 +1,58 @@
-import type { HookHeader } from "../../contract/session-snapshot.ts";
-import { limits } from "../../limits.ts";
-import { utf8Fits } from "../../protocol/bytes.ts";
-import type { DisconnectCode, ErrorCode } from "../../protocol/codes.ts";
-import { int32Max } from "../../protocol/fields.ts";
-import { parseJsonText } from "../../protocol/json/text.ts";
-import { isJsonObject } from "../../protocol/wire-value.ts";
-import type {
-  ChannelConfig,
-  HookEndpoint,
-  HookRefusal,
-  HooksConfig,
-  HookTarget,
-  RpcConfig,
-} from "../../config/config.ts";
-import {
-  readBoolean,
-  readChoice,
-  readDurationMs,
-  readText,
-  readTexts,
-  readWholeNumber,
-} from "../../config/fields.ts";
+import type { ChannelBackends } from "../../config/channel-features.ts";
+import type { ChannelOptions, Config, HookTarget } from "../../config/config.ts";
+import { readBoolean, readChoice, readText } from "../../config/fields.ts";
 import type { Section } from "../../config/section.ts";
-import { parseEndpoint, urlMeaning } from "../../config/targets.ts";
-import {
-  unsupportedHookHttpKeys,
-  unsupportedHookKeys,
-  unsupportedRpcPingKeys,
-} from "../../config/unsupported.ts";
+import type { Target } from "../../config/targets.ts";
+import { not, notYet, pro, type UnsupportedKeys } from "../../config/unsupported.ts";
+import { limits } from "../../limits.ts";
+import { type NamedTargets, proxyName, readBackends, readTarget } from "./backends.ts";
 
-/** The entries of `proxies`, by name. */
-export type NamedTargets = ReadonlyMap<string, HookTarget>;
-
-/**
- * Reads `proxies`: backends to which hooks of namespaces refer by name (docs/protocol.md 7).
- *
- * @param root the section of the whole configuration; receives the problems
- */
-export function readProxies(root: Section): NamedTargets {
-  const sections = root.sections("proxies", "name");
-  if (sections.length > limits.hookTargetsMax)
-    root.problem("proxies", `has more than ${limits.hookTargetsMax} entries`);
-  const owners = new Map<string, string>();
-  const named = new Map<string, HookTarget>();
-  for (const section of sections) {
-    const name = readText(section, "name", proxyName);
-    section.demand("name");
-    section.demandUnique("name", owners);
-    if (name === defaultName)
-      section.problem("name", `is the name of the proxies in "channel" and "rpc"`);
-    section.demand("endpoint");
-    const target = readTarget(section, `proxies.${name}`);
-    if (target !== undefined) named.set(name, target);
+declare module "../../config/config.ts" {
+  interface Config {
+    readonly hooks: HooksConfig;
+    readonly rpc: RpcConfig;
   }
-  return named;
+  interface ChannelOptions {
+    /** The backend that decides on subscribes without a token (docs/protocol.md 7). */
+    readonly subscribeHook?: HookTarget;
+    /** The backend that decides on publishes of clients. */
+    readonly publishHook?: HookTarget;
+    /** The backend that extends subscriptions without a token, when they expire. */
+    readonly subRefreshHook?: HookTarget;
+  }
 }
 
-const proxyName = {
-  default: "",
-  shape: /^(?:[-a-zA-Z0-9_.]{2,64})?$/,
-  meaning: "2 to 64 of A-Z, a-z, 0-9, -, _ and .",
-};
+/**
+ * The hooks of connections (docs/protocol.md 7). Those of channels stand with their namespaces, and those of calls in
+ * {@link RpcConfig}.
+ */
+export interface HooksConfig {
+  readonly connect?: HookTarget;
+  /**
+   * Dormouse's own: when `connect` is asked about. "upgrade": by the edge, before any object is called (rule Q10);
+   * "connect": by the object, for the client's connect.
+   */
+  readonly connectAt: "connect" | "upgrade";
+  /** The server refreshes connections; clients don't (rule Q9). */
+  readonly refresh?: HookTarget;
+  /** Dormouse's own: takes what clients send with `send`. */
+  readonly message?: HookTarget;
+  /** Whether a hook gets the metadata of connections. */
+  readonly keepsMeta: boolean;
+  /** The targets of all hooks that are switched on, by {@link HookTarget.name}. */
+  readonly targets: ReadonlyMap<string, HookTarget>;
+}
 
-/** The name by which an option means the backend of its own section, and not one of `proxies`. */
-const defaultName = "default";
+/** The section `rpc` (docs/protocol.md 1.6 and 7): which backend answers which methods. */
+export interface RpcConfig {
+  /** Whether the method `ping` is answered, without a backend. */
+  readonly pingEnabled: boolean;
+  readonly namespaceBoundary: string;
+  /** Absent if the hook isn't switched on for methods without a namespace. */
+  readonly withoutNamespace?: HookTarget;
+  /** The namespaces of methods; undefined where the hook isn't switched on. */
+  readonly namespaces: ReadonlyMap<string, HookTarget | undefined>;
+}
 
 /**
  * Reads `client.proxy`: the hooks of connections.
@@ -73,81 +62,25 @@ const defaultName = "default";
 export function readClientHooks(section: Section): ClientHooks {
   const ofConnect = section.section("connect");
   const connectAt = readChoice(ofConnect, "at", { choices: ["connect", "upgrade"] });
-  const connect = readSwitched(ofConnect, "client.proxy.connect");
+  const connect = readSwitched(ofConnect);
   const [refresh, message] = (["refresh", "message"] as const).map((name) =>
-    readSwitched(section.section(name), `client.proxy.${name}`),
+    readSwitched(section.section(name)),
   );
   section.refuseOthers({});
   return {
     connectAt,
-    ...(connect === undefined ? {} : { connect }),
-    ...(refresh === undefined ? {} : { refresh }),
-    ...(message === undefined ? {} : { message }),
+    ...(connect && { connect }),
+    ...(refresh && { refresh }),
+    ...(message && { message }),
   };
 }
 
-function readSwitched(section: Section, name: string): HookTarget | undefined {
+function readSwitched(section: Section): HookTarget | undefined {
   const enabled = readBoolean(section, "enabled");
-  const target = readTarget(section, name);
+  const target = readTarget(section);
   if (!enabled) return undefined;
   if (target === undefined) section.problem("enabled", "requires endpoint");
   return target;
-}
-
-/** The backends of the section `channel.proxy`, which namespaces mean by the name `default`. */
-export interface ChannelTargets {
-  readonly subscribe: HookTarget | undefined;
-  readonly publish: HookTarget | undefined;
-  readonly subRefresh: HookTarget | undefined;
-  readonly mapPublish: HookTarget | undefined;
-  readonly mapRemove: HookTarget | undefined;
-  readonly sharedPollRefresh: HookTarget | undefined;
-  readonly named: NamedTargets;
-}
-
-/**
- * Reads `channel.proxy`.
- *
- * @param section receives the problems
- */
-export function readChannelTargets(section: Section, named: NamedTargets): ChannelTargets {
-  const read = (name: string): HookTarget | undefined =>
-    readTarget(section.section(name), `channel.proxy.${name}`);
-  return {
-    subscribe: read("subscribe"),
-    publish: read("publish"),
-    subRefresh: read("sub_refresh"),
-    mapPublish: read("map_publish"),
-    mapRemove: read("map_remove"),
-    sharedPollRefresh: read("shared_poll_refresh"),
-    named,
-  };
-}
-
-/**
- * Reads the hooks of one namespace of channels.
- *
- * @param section receives the problems
- */
-export function readChannelHooks(
-  section: Section,
-  { subscribe, publish, subRefresh, named }: ChannelTargets,
-): Pick<ChannelConfig["withoutNamespace"], "subscribeHook" | "publishHook" | "subRefreshHook"> {
-  const read = (option: string, target: HookTarget | undefined): HookTarget | undefined =>
-    readSwitchedHook(
-      section,
-      `${option}_`,
-      { target, path: `channel.proxy.${option.replace("_proxy", "")}` },
-      named,
-    );
-  const subscribeHook = read("subscribe_proxy", subscribe);
-  const publishHook = read("publish_proxy", publish);
-  const subRefreshHook = read("sub_refresh_proxy", subRefresh);
-  return {
-    ...(subscribeHook === undefined ? {} : { subscribeHook }),
-    ...(publishHook === undefined ? {} : { publishHook }),
-    ...(subRefreshHook === undefined ? {} : { subRefreshHook }),
-  };
 }
 
 /**
@@ -155,10 +88,10 @@ export function readChannelHooks(
  *
  * @param section receives the problems
  */
-export function readRpcSection(section: Section, named: NamedTargets): RpcConfig {
+export function readRpcSection(section: Section, proxies: NamedTargets): RpcConfig {
   const ping = section.section("ping");
-  const own = { target: readTarget(section.section("proxy"), "rpc.proxy"), path: "rpc.proxy" };
-  const withoutNamespace = readMethods(section.section("without_namespace"), own, named);
+  const backends = readBackends(section, ["proxy"], proxies);
+  const withoutNamespace = readMethods(section.section("without_namespace"), backends);
   const sections = section.sections("namespaces", "name");
   if (sections.length > limits.hookTargetsMax)
     section.problem("namespaces", `has more than ${limits.hookTargetsMax} entries`);
@@ -168,12 +101,12 @@ export function readRpcSection(section: Section, named: NamedTargets): RpcConfig
     const name = readText(one, "name", proxyName);
     one.demand("name");
     one.demandUnique("name", owners);
-    namespaces.set(name, readMethods(one, own, named));
+    namespaces.set(name, readMethods(one, backends));
   }
   const config: RpcConfig = {
     pingEnabled: readBoolean(ping, "enabled"),
     namespaceBoundary: readText(section, "namespace_boundary", { default: ":" }),
-    ...(withoutNamespace === undefined ? {} : { withoutNamespace }),
+    ...(withoutNamespace && { withoutNamespace }),
     namespaces,
   };
   ping.refuseOthers(unsupportedRpcPingKeys);
@@ -181,76 +114,73 @@ export function readRpcSection(section: Section, named: NamedTargets): RpcConfig
   return config;
 }
 
-function readMethods(
-  section: Section,
-  own: OwnTarget,
-  named: NamedTargets,
-): HookTarget | undefined {
-  const target = readSwitchedHook(section, "proxy_", own, named);
+function readMethods(section: Section, backends: ChannelBackends): HookTarget | undefined {
+  const target = backends.switched(section, "proxy_", "proxy");
   section.refuseOthers({});
   return target;
 }
 
-/** The backend that the name `default` means, and the path of its section. */
-interface OwnTarget {
-  readonly target: HookTarget | undefined;
-  readonly path: string;
-}
-
 /**
- * Reads the two options that switch a hook on and name its backend.
+ * Reads `channel.proxy`: the backends that namespaces mean by the name `default`.
  *
  * @param section receives the problems
- * @param option  what the names of both options begin with, such as `publish_proxy_`
- * @returns undefined if the hook is off
+ * @param keys    of the hooks of channels
  */
-export function readSwitchedHook(
+export function readChannelBackends(
   section: Section,
-  option: string,
-  own: OwnTarget,
-  named: NamedTargets,
-): HookTarget | undefined {
-  const enabled = readBoolean(section, `${option}enabled`);
-  const nameOption = `${option}name`;
-  if (enabled) return readNamedHook(section, nameOption, own, named, `${option}enabled`);
-  readText(section, nameOption, { default: defaultName });
-  return undefined;
+  keys: readonly string[],
+  proxies: NamedTargets,
+): ChannelBackends {
+  const backends = readBackends(section, keys, proxies);
+  section.refuseOthers(unsupportedChannelProxyKeys);
+  return backends;
 }
+
+/** The keys of `channel.proxy` that hooks of channels have. */
+export const channelHookKeys = ["subscribe", "publish", "sub_refresh"];
 
 /**
- * Reads the option that names the backend of a hook.
+ * Reads the hooks of one namespace of channels.
  *
  * @param section receives the problems
- * @param option  of the name; "" is the name `default`
- * @param needing the option that needs the backend, and is reported if its own section names none
- * @returns undefined after a problem
  */
-export function readNamedHook(
+export function readChannelHooks(
   section: Section,
-  option: string,
-  own: OwnTarget,
-  named: NamedTargets,
-  needing: string = option,
-): HookTarget | undefined {
-  const name = readText(section, option, { default: defaultName });
-  const isDefault = name === defaultName || name === "";
-  const target = isDefault ? own.target : named.get(name);
-  if (target !== undefined) return target;
-  if (isDefault) section.problem(needing, `requires ${own.path}.endpoint`);
-  else section.wrongValue(option, name, "is not the name of one of proxies");
-  return undefined;
+  backends: ChannelBackends,
+): Partial<ChannelOptions> {
+  const subscribeHook = backends.switched(section, "subscribe_proxy_", "subscribe");
+  const publishHook = backends.switched(section, "publish_proxy_", "publish");
+  const subRefreshHook = backends.switched(section, "sub_refresh_proxy_", "sub_refresh");
+  return {
+    ...(subscribeHook && { subscribeHook }),
+    ...(publishHook && { publishHook }),
+    ...(subRefreshHook && { subRefreshHook }),
+  };
 }
 
-/** The hooks of connections, with what all hooks of the configuration have in common. */
-export function allHooks(hooks: ClientHooks, channel: ChannelConfig, rpc: RpcConfig): HooksConfig {
+/** The backends of one namespace's hooks. */
+export function channelHooks({
+  subscribeHook,
+  publishHook,
+  subRefreshHook,
+}: ChannelOptions): HookTargets {
+  return [subscribeHook, publishHook, subRefreshHook];
+}
+
+/** Backends; undefined where a hook isn't switched on. */
+export type HookTargets = readonly (HookTarget | undefined)[];
+
+/**
+ * The hooks of connections, with what all hooks of the configuration have in common.
+ *
+ * @param ofChannels the backends of all namespaces' hooks
+ */
+export function allHooks(hooks: ClientHooks, rpc: RpcConfig, ofChannels: HookTargets): HooksConfig {
   const { connect, refresh, message } = hooks;
-  const targets = [connect, refresh, message, rpc.withoutNamespace, ...rpc.namespaces.values()];
-  for (const options of [channel.withoutNamespace, ...channel.namespaces.values()]) {
-    const { subscribeHook, publishHook, subRefreshHook, map, sharedPoll } = options;
-    targets.push(subscribeHook, publishHook, subRefreshHook);
-    targets.push(map?.publishHook, map?.removeHook, sharedPoll?.refreshHook);
-  }
-  const on = targets.filter((one) => one !== undefined);
+  const ofCalls = [rpc.withoutNamespace, ...rpc.namespaces.values()];
+  const on = [connect, refresh, message, ...ofCalls, ...ofChannels].filter(
+    (one) => one !== undefined,
+  );
   return {
     ...hooks,
     keepsMeta: on.some(({ includesMeta }) => includesMeta),
@@ -258,164 +188,40 @@ export function allHooks(hooks: ClientHooks, channel: ChannelConfig, rpc: RpcCon
   };
 }
 
+/** The backends of all hooks. */
+export function hookTargets({ hooks }: Config): readonly Target[] {
+  return [...hooks.targets.values()].map(({ name, endpoint }) => ({
+    key: `${name}.endpoint`,
+    endpoint,
+  }));
+}
+
+/** Signs the requests to backends (rules E4 and Q8). */
+export const hookSecret = "HOOK_SIGNING_SECRET";
+
 /** The hooks of connections. */
-type ClientHooks = Pick<HooksConfig, "connect" | "connectAt" | "refresh" | "message">;
+export type ClientHooks = Pick<HooksConfig, "connect" | "connectAt" | "refresh" | "message">;
 
-/** Reads a backend; undefined if it has no endpoint. */
-function readTarget(section: Section, name: string): HookTarget | undefined {
-  const endpoint = readEndpoint(section);
-  const http = section.section("http");
-  const target = {
-    name,
-    timeoutMs: readDurationMs(section, "timeout", timeoutRule),
-    httpHeaders: readHeaderNames(section, "http_headers"),
-    emulatedHeaders: readHeaderNames(section, "emulated_headers"),
-    staticHeaders: readStaticHeaders(http),
-    statuses: readStatuses(http),
-    binaryEncoding: readBoolean(section, "binary_encoding"),
-    includesMeta: readBoolean(section, "include_connection_meta"),
-  };
-  http.refuseOthers(unsupportedHookHttpKeys);
-  section.refuseOthers(unsupportedHookKeys);
-  return endpoint === undefined ? undefined : { ...target, endpoint };
-}
-
-const timeoutRule = {
-  defaultMs: 1_000,
-  minMs: limits.hookTimeoutMsMin,
-  maxMs: limits.hookTimeoutMsMax,
+/** `rpc.ping.*` (docs/protocol.md 1.6). */
+export const unsupportedRpcPingKeys: UnsupportedKeys = {
+  method: { ...not, accepted: ["ping"] },
 };
 
-/** Reads the endpoint. An invalid one isn't quoted, because it may contain a password by mistake. */
-function readEndpoint(section: Section): HookEndpoint | undefined {
-  const text = readText(section, "endpoint", { default: "" });
-  if (text === "") return undefined;
-  const endpoint = parseEndpoint(text, section.plainHttp);
-  if (endpoint !== undefined) return endpoint;
-  section.problem(
-    "endpoint",
-    /^grpcs?:/i.test(text)
-      ? "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint"
-      : `is neither "service:BINDING" nor ${urlMeaning(section.plainHttp)}`,
-  );
-  // After a problem the result is discarded.
-  return { kind: "url", url: text };
-}
-
-function readHeaderNames(section: Section, name: string): readonly string[] {
-  const names = readTexts(section, name, headerName).map((one) => one.toLowerCase());
-  if (names.length > limits.hookHeadersMax)
-    section.problem(name, `has more than ${limits.hookHeadersMax} entries`);
-  const own = names.find((one) => ownHeaders.has(one));
-  if (own !== undefined) section.problem(name, `has ${own}, which Dormouse sets itself`);
-  return [...new Set(names)];
-}
-
-const headerName = {
-  shape: /^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,64}$/,
-  meaning: "the name of a header",
+/** Options of namespaces about hooks that Dormouse doesn't have (docs/protocol.md 7). */
+export const unsupportedHookOptions: UnsupportedKeys = {
+  subscribe_stream_proxy_enabled: notYet,
+  // Set by default, and without effect until the hook is enabled.
+  subscribe_stream_proxy_name: { ...notYet, accepted: ["default"] },
+  subscribe_stream_proxy_bidirectional: notYet,
+  cache_empty_proxy_enabled: pro,
+  cache_empty_proxy_name: pro,
+  state_proxy_enabled: pro,
+  state_proxy_name: pro,
 };
 
-/** Reads `http.static_headers`. Values may be secrets, and are never quoted. */
-function readStaticHeaders(section: Section): readonly HookHeader[] {
-  const key = "static_headers";
-  const given = section.take(key) ?? {};
-  if (!isJsonObject(given)) {
-    section.wrongType(key, given, "an object of strings");
-    return [];
-  }
-  const headers: HookHeader[] = [];
-  for (const [name, value] of Object.entries(given)) {
-    const lower = name.toLowerCase();
-    if (!headerName.shape.test(name) || ownHeaders.has(lower))
-      section.problem(
-        key,
-        "has a name that isn't one of a header, or of a header that Dormouse sets itself",
-      );
-    else if (typeof value !== "string" || !headerValue.test(value))
-      section.problem(key, `has a value that isn't one of a header: ${name}`);
-    else headers.push([lower, value]);
-  }
-  if (headers.length > limits.hookHeadersMax)
-    section.problem(key, `has more than ${limits.hookHeadersMax} entries`);
-  return headers;
-}
-
-const headerValue = new RegExp(
-  `^(?:[\\x21-\\x7e](?:[\\t\\x20-\\x7e]{0,${limits.hookStaticHeaderMax - 2}}[\\x21-\\x7e])?)?$`,
-);
-
-/** Headers of a hook's request that only the server may set: its signature, and those of its connection. */
-const ownHeaders: ReadonlySet<string> = new Set([
-  "connection",
-  "content-encoding",
-  "content-length",
-  "content-type",
-  "dormouse-hook",
-  "host",
-  "keep-alive",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "webhook-id",
-  "webhook-signature",
-  "webhook-timestamp",
-]);
-
-/** Reads `http.status_to_code_transforms`. */
-function readStatuses(section: Section): ReadonlyMap<number, HookRefusal> {
-  const key = "status_to_code_transforms";
-  const sections = section.sections(key, "status_code");
-  if (sections.length > limits.hookStatusesMax)
-    section.problem(key, `has more than ${limits.hookStatusesMax} entries`);
-  const statuses = new Map<number, HookRefusal>();
-  for (const one of sections) {
-    one.demand("status_code");
-    const status = readWholeNumber(one, "status_code", { default: 400, min: 201, max: 599 });
-    const error = readError(one.section("to_error"));
-    const code = readDisconnect(one.section("to_disconnect"));
-    if ((error === undefined) === (code === undefined))
-      one.problem("status_code", "requires either to_error or to_disconnect, with a code");
-    // As in Centrifugo, the first entry for a status counts.
-    else if (!statuses.has(status)) {
-      if (error !== undefined) statuses.set(status, { outcome: "error", error });
-      else if (code !== undefined) statuses.set(status, { outcome: "disconnect", code });
-    }
-    one.refuseOthers({});
-  }
-  return statuses;
-}
-
-function readError(section: Section): ErrorCode | undefined {
-  const error = {
-    code: readWholeNumber(section, "code", { default: 0, min: 0, max: int32Max }),
-    message: readText(section, "message", { default: "" }),
-    temporary: readBoolean(section, "temporary"),
-  };
-  if (error.code > 0 && error.code < 100)
-    section.problem("code", "is under 100, which only clients use themselves");
-  section.refuseOthers({});
-  return error.code === 0 ? undefined : error;
-}
-
-function readDisconnect(section: Section): DisconnectCode | undefined {
-  const code = readWholeNumber(section, "code", { default: 0, min: 0, max: 4_999 });
-  const reason = readText(section, "reason", { default: "" });
-  if (code > 0 && code < 3_000) section.problem("code", "is not from 3000 to 4999");
-  if (!isDisconnectReason(reason))
-    section.problem(
-      "reason",
-      `has more than ${limits.disconnectReasonBytesMax} bytes, or is valid JSON`,
-    );
-  section.refuseOthers({});
-  return code === 0 ? undefined : { code, reason };
-}
-
-/**
- * Whether a text passes through a WebSocket's close frame. JavaScript clients take a reason that is valid JSON for the
- * form of an older protocol (docs/protocol.md 1.8).
- */
-export function isDisconnectReason(reason: string): boolean {
-  return utf8Fits(reason, limits.disconnectReasonBytesMax) && parseJsonText(reason) === undefined;
-}
+/** `channel.proxy.*` (docs/protocol.md 7). */
+export const unsupportedChannelProxyKeys: UnsupportedKeys = {
+  subscribe_stream: { ...notYet, accepted: { timeout: ["1s", "1000ms"] } },
+  cache_empty: pro,
+  state: pro,
+};

@@ -12,7 +12,7 @@ import {
   readRawClaim,
 } from "../../access/parse-claims.ts";
 import type { HookRefusal } from "../../config/config.ts";
-import { isDisconnectReason } from "./config.ts";
+import { isDisconnectReason } from "./backends.ts";
 import type { PublicationRequest } from "../../contract/channel-call.ts";
 import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../maps/map-call.ts";
 import { limits } from "../../limits.ts";

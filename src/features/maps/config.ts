@@ -1,5 +1,5 @@
 import { limits } from "../../limits.ts";
-import type { ChannelOptions, MapOptions } from "../../config/config.ts";
+import type { ChannelOptions, HookTarget } from "../../config/config.ts";
 import {
   longestDurationMs,
   readBoolean,
@@ -7,9 +7,53 @@ import {
   readDurationMs,
   readWholeNumber,
 } from "../../config/fields.ts";
-import { type ChannelTargets, readSwitchedHook } from "../hooks/config.ts";
+import type { HookTargets } from "../hooks/config.ts";
+import type { ChannelBackends, ChannelType } from "../../config/channel-features.ts";
+import { pro, type UnsupportedKeys } from "../../config/unsupported.ts";
 import type { Section } from "../../config/section.ts";
-import { unsupportedMapOptions } from "../../config/unsupported.ts";
+
+declare module "../../config/config.ts" {
+  interface ChannelTypes {
+    readonly map: true;
+  }
+  interface ChannelOptions {
+    /** Present if the channels are maps (docs/protocol.md 3.4); their streams have the options of a history. */
+    readonly map?: MapOptions;
+  }
+}
+
+/** The options `map` of a namespace whose channels are maps (docs/protocol.md 3.4). */
+export interface MapOptions {
+  /**
+   * ephemeral: the state is in memory, with a checkpoint while the channel is quiet. recoverable: the state and its
+   * stream are stored. persistent: the same, and keys never expire.
+   */
+  readonly mode: "ephemeral" | "recoverable" | "persistent";
+  /** How long after its last change a key is removed; 0: never. */
+  readonly keyTtlMs: number;
+  /** A client's entry, whose key is the client's ID, is removed at the end of its subscription. */
+  readonly removeClientOnUnsubscribe: boolean;
+  /** The key that a client sets and removes: the one that it names, its own ID, or the ID of its user. */
+  readonly clientKey: "" | "client_id" | "user_id";
+  readonly allowPublishForClient: boolean;
+  readonly allowPublishForSubscriber: boolean;
+  readonly allowPublishForAnonymous: boolean;
+  readonly allowRemoveForClient: boolean;
+  readonly allowRemoveForSubscriber: boolean;
+  readonly allowRemoveForAnonymous: boolean;
+  /** Entries of a page, where the client names no number; and between which bounds it may choose one. */
+  readonly defaultPageSize: number;
+  readonly minPageSize: number;
+  readonly maxPageSize: number;
+  /** The most changes that a client may have missed when its subscription begins. */
+  readonly liveTransitionMaxPublicationLimit: number;
+  /** How long a client may take from its first page to the beginning of its subscription. */
+  readonly subscribeCatchUpTimeoutMs: number;
+  /** The backend that decides on what clients publish (docs/protocol.md 7). */
+  readonly publishHook?: HookTarget;
+  /** The backend that decides on what clients remove. */
+  readonly removeHook?: HookTarget;
+}
 
 /** The stream of a map, which is the history of its channel. */
 type StreamOptions = Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">;
@@ -19,17 +63,15 @@ type StreamOptions = Pick<ChannelOptions, "historySize" | "historyTtlMs" | "hist
  *
  * @param section receives the problems
  */
-export function readMap(
+function readMap(
   section: Section,
-  targets: ChannelTargets,
+  backends: ChannelBackends,
 ): StreamOptions & { readonly map: MapOptions } {
   const mode = readMode(section);
   const keyTtlMs = readDurationMs(section, "key_ttl", { defaultMs: 0 });
   const stream = readStream(section, mode, keyTtlMs);
-  const publish = { target: targets.mapPublish, path: "channel.proxy.map_publish" };
-  const publishHook = readSwitchedHook(section, "publish_proxy_", publish, targets.named);
-  const remove = { target: targets.mapRemove, path: "channel.proxy.map_remove" };
-  const removeHook = readSwitchedHook(section, "remove_proxy_", remove, targets.named);
+  const publishHook = backends.switched(section, "publish_proxy_", "map_publish");
+  const removeHook = backends.switched(section, "remove_proxy_", "map_remove");
   const map: MapOptions = {
     mode,
     keyTtlMs,
@@ -149,3 +191,54 @@ function checkKeys(
 const streamSizeDefault = 100;
 const streamTtlDefaultMs = 60_000;
 const catchUpDefaultMs = 5_000;
+
+/** `map.*` of a namespace (docs/protocol.md 3.4). */
+export const unsupportedMapOptions: UnsupportedKeys = {
+  broker_name: pro,
+  ordered: { refusal: "is not supported by Dormouse: entries are in the order of their keys" },
+};
+
+/** The section of maps in a namespace of another type. */
+export const mapsElsewhere: UnsupportedKeys = {
+  map: {
+    refusal: 'is for namespaces of the subscription_type "map"',
+    accepted: { publish_proxy_name: ["default"], remove_proxy_name: ["default"] },
+  },
+};
+
+/** Maps as a type of channels. */
+export const mapType: ChannelType = {
+  name: "map",
+  section: "map",
+  read: (section, beside, backends) => ({
+    ...beside,
+    ...readMap(section.section("map"), backends),
+  }),
+  unfit: {
+    channels: "maps",
+    history: "whose stream has map.stream_size and its like",
+    recovery: "which are always recovered",
+  },
+};
+
+/** The keys of `channel.proxy` that hooks of maps have. */
+export const mapHookKeys = ["map_publish", "map_remove"];
+
+/** The backends of one namespace's hooks for maps. */
+export function mapHooks({ map }: ChannelOptions): HookTargets {
+  return [map?.publishHook, map?.removeHook];
+}
+
+/** The options of a map that lets clients do everything (rule A11). */
+export function openedMap({ map }: ChannelOptions): Partial<ChannelOptions> {
+  if (map === undefined) return {};
+  return {
+    map: {
+      ...map,
+      allowPublishForClient: true,
+      allowPublishForAnonymous: true,
+      allowRemoveForClient: true,
+      allowRemoveForAnonymous: true,
+    },
+  };
+}

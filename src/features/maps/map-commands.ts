@@ -2,7 +2,8 @@
 import { errorOf } from "../../contract/channel-call.ts";
 import type { KnownChannel, ResolvedChannel } from "../../channel/channel-name.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
-import type { HookTarget, MapOptions } from "../../config/config.ts";
+import type { HookTarget } from "../../config/config.ts";
+import type { MapOptions } from "./config.ts";
 import {
   isKey,
   type MapChange,

@@ -1,4 +1,4 @@
-import type { MapOptions } from "../../config/config.ts";
+import type { MapOptions } from "./config.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import type { Grant } from "../../session/decision.ts";
 import type { Subscription } from "../../session/subscription.ts";

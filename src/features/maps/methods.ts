@@ -1,6 +1,7 @@
 import type { Operation } from "../../access/operations.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
-import type { ChannelOptions, MapOptions } from "../../config/config.ts";
+import type { ChannelOptions } from "../../config/config.ts";
+import type { MapOptions } from "./config.ts";
 import type { MapOperation, MapPublishRequest } from "./map-call.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";

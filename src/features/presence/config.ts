@@ -1,29 +1,44 @@
 import { limits } from "../../limits.ts";
-import type {
-  ChannelConfig,
-  ChannelOptions,
-  MapOptions,
-  PresencePrefixes,
-} from "../../config/config.ts";
+import type { ChannelConfig, ChannelOptions } from "../../config/config.ts";
 import { readChoice, readDurationMs, readText } from "../../config/fields.ts";
-import { readPages } from "../maps/config.ts";
+import type { ChannelType, UnfitOptions } from "../../config/channel-features.ts";
+import { type MapOptions, readPages } from "../maps/config.ts";
+import type { PresenceKind } from "./presence-call.ts";
 import { partsOf } from "../../config/name-parts.ts";
 import type { Section } from "../../config/section.ts";
 import type { UnsupportedKey, UnsupportedKeys } from "../../config/unsupported.ts";
+
+declare module "../../config/config.ts" {
+  interface ChannelTypes {
+    readonly map_clients: true;
+    readonly map_users: true;
+  }
+  interface ChannelOptions {
+    /**
+     * The prefixes that make a channel's name that of its presence map, by what the keys of the map are (rule Z36);
+     * absent if the channels have none.
+     */
+    readonly presenceMaps?: PresencePrefixes;
+  }
+}
+
+/** None of them is empty; absent where there is no such map. */
+type PresencePrefixes = { readonly [Kind in PresenceKind]?: string };
 
 /**
  * Reads `map.*` of a namespace of presence maps, whose keys are the subscribers of other channels (rule Z21). They are in
  * memory only, because they can be found out again at any time.
  *
- * @param section receives the problems
- * @param type    the namespace's `subscription_type`
+ * @param namespace receives the problems
+ * @param type      its `subscription_type`
  */
-export function readPresenceMap(
-  section: Section,
+function readPresenceMap(
+  namespace: Section,
+  beside: Prefixes,
   type: PresenceMapType,
-): Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs"> & {
-  readonly map: MapOptions;
-} {
+): Partial<ChannelOptions> {
+  refusePrefixes(namespace, beside);
+  const section = namespace.section("map");
   const choices = ["", "ephemeral", "recoverable", "persistent"] as const;
   const mode = readChoice(section, "mode", { choices });
   if (mode !== "" && mode !== "ephemeral")
@@ -41,7 +56,7 @@ export function readPresenceMap(
 }
 
 /** The subscription types whose channels are presence maps. */
-export type PresenceMapType = "map_clients" | "map_users";
+type PresenceMapType = "map_clients" | "map_users";
 
 /** Reads the prefixes of a namespace whose channels aren't presence maps themselves; none if there are none. */
 export function readPresencePrefixes(section: Section): Prefixes {
@@ -55,7 +70,7 @@ export function readPresencePrefixes(section: Section): Prefixes {
 type Prefixes = { readonly presenceMaps?: PresencePrefixes };
 
 /** Reports the prefixes of a namespace whose channels are presence maps: nobody's subscription to those is shown. */
-export function refusePrefixes(section: Section, { presenceMaps = {} }: Prefixes): void {
+function refusePrefixes(section: Section, { presenceMaps = {} }: Prefixes): void {
   for (const { kind, option } of optionNames)
     if (presenceMaps[kind] !== undefined)
       section.problem(option, "is not for presence maps themselves");
@@ -135,3 +150,28 @@ const unfitOptions: UnsupportedKeys = {
   meta_ttl: stream,
   ordered: change,
 };
+
+const unfit: UnfitOptions = {
+  channels: "presence maps",
+  history: "whose stream has map.stream_size and its like",
+  recovery: "which are always recovered",
+  allowedDeltas: "which have no deltas",
+  deltaPublish: "which have no deltas",
+  tags: "which have no tags",
+};
+
+/** Presence maps as types of channels. */
+export const presenceTypes: readonly ChannelType[] = [
+  {
+    name: "map_clients",
+    section: "map",
+    read: (section, beside) => readPresenceMap(section, beside, "map_clients"),
+    unfit,
+  },
+  {
+    name: "map_users",
+    section: "map",
+    read: (section, beside) => readPresenceMap(section, beside, "map_users"),
+    unfit,
+  },
+];

@@ -1,6 +1,6 @@
 import { boundedTtlSeconds } from "../../session/liveness.ts";
 import type { TrackVerdict } from "../../access/key-signature.ts";
-import type { SharedPollOptions } from "../../config/config.ts";
+import type { SharedPollOptions } from "./config.ts";
 import { isKey } from "../maps/map-call.ts";
 import { limits } from "../../limits.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";

@@ -1,12 +1,48 @@
+import { type SecretUse, secretPair } from "../../access/secrets.ts";
+import type { ChannelOptions, Config, HookTarget } from "../../config/config.ts";
 import { limits } from "../../limits.ts";
-import type { SharedPollConfig, SharedPollOptions } from "../../config/config.ts";
 import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "../../config/fields.ts";
-import { type ChannelTargets, readNamedHook } from "../hooks/config.ts";
+import type { HookTargets } from "../hooks/config.ts";
+import type { ChannelBackends, ChannelType } from "../../config/channel-features.ts";
+import { not, pro, proSection, type UnsupportedKeys } from "../../config/unsupported.ts";
 import type { Section } from "../../config/section.ts";
-import {
-  unsupportedSharedPollKeys,
-  unsupportedSharedPollOptions,
-} from "../../config/unsupported.ts";
+
+declare module "../../config/config.ts" {
+  interface Config {
+    readonly sharedPoll: SharedPollConfig;
+  }
+  interface ChannelTypes {
+    readonly shared_poll: true;
+  }
+  interface ChannelOptions {
+    /** Present if the channels are shared polls (docs/protocol.md 3.5). */
+    readonly sharedPoll?: SharedPollOptions;
+  }
+}
+
+/** The section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5). */
+export interface SharedPollConfig {
+  /** The time until which the previous secret signs keys, in seconds since 1970; 0 for no end. */
+  readonly hmacPreviousSecretKeyValidUntilSeconds: number;
+}
+
+/** The options `shared_poll` of a namespace whose channels are shared polls (docs/protocol.md 3.5). */
+export interface SharedPollOptions {
+  /** The backend that is polled. */
+  readonly refreshHook: HookTarget;
+  /** Whether the backend gives versions to the values of a key, or changes are found by comparing the values. */
+  readonly mode: "versionless" | "versioned";
+  readonly refreshIntervalMs: number;
+  /** The most keys of one question. */
+  readonly refreshBatchSize: number;
+  readonly maxKeysPerConnection: number;
+  /** How long a channel is kept whose last key isn't tracked any more. */
+  readonly channelShutdownDelayMs: number;
+  /** How long a key is tracked whose signature has expired. */
+  readonly trackExpiredExtraDelayMs: number;
+  /** Backends may publish to the channels. */
+  readonly publishEnabled: boolean;
+}
 
 /**
  * Reads the section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5).
@@ -29,12 +65,11 @@ export function readSharedPollSection(section: Section): SharedPollConfig {
  * @param section receives the problems
  * @returns undefined after a problem, if there is no backend to poll
  */
-export function readSharedPoll(
+function readSharedPoll(
   section: Section,
-  targets: ChannelTargets,
+  backends: ChannelBackends,
 ): SharedPollOptions | undefined {
-  const own = { target: targets.sharedPollRefresh, path: "channel.proxy.shared_poll_refresh" };
-  const refreshHook = readNamedHook(section, "proxy_name", own, targets.named);
+  const refreshHook = backends.named(section, "proxy_name", "shared_poll_refresh");
   const mode = readChoice(section, "mode", { choices: ["", "versionless", "versioned"] });
   const publishEnabled = readBoolean(section, "publish_enabled");
   if (publishEnabled && mode !== "versioned" && section.isValid("mode"))
@@ -67,4 +102,79 @@ function readPositive(section: Section, name: string, byDefault: number, max: nu
 function readPositiveMs(section: Section, name: string, defaultMs: number): number {
   const value = readDurationMs(section, name, { defaultMs: 0 });
   return value === 0 ? defaultMs : value;
+}
+
+/** `shared_poll.*` (docs/protocol.md 3.5). */
+export const unsupportedSharedPollKeys: UnsupportedKeys = {
+  hmac_secret_key: { refusal: "is a secret: set SHARED_POLL_HMAC_SECRET_KEY instead" },
+  hmac_previous_secret_key: {
+    refusal: "is a secret: set SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY instead",
+  },
+  notification: proSection,
+  concurrency_limit: {
+    ...not,
+    accepted: "number",
+    because: "each channel's object bounds how much it asks at a time",
+  },
+};
+
+/** `shared_poll.*` of a namespace. */
+const unsupportedSharedPollOptions: UnsupportedKeys = {
+  keep_latest_data: pro,
+  backpressure_max_interval: pro,
+  notification: pro,
+};
+
+/** The section of shared polls in a namespace of another type. */
+export const sharedPollsElsewhere: UnsupportedKeys = {
+  shared_poll: {
+    refusal: 'is for namespaces of the subscription_type "shared_poll"',
+    accepted: {
+      proxy_name: ["default"],
+      refresh_interval: ["10s"],
+      refresh_batch_size: [1_000],
+      max_keys_per_connection: [5_000],
+      mode: ["versionless"],
+      channel_shutdown_delay: ["1s", "1000ms"],
+      track_expired_extra_delay: ["25s"],
+    },
+  },
+};
+
+/** Shared polls as a type of channels. */
+export const sharedPollType: ChannelType = {
+  name: "shared_poll",
+  section: "shared_poll",
+  read: (section, beside, backends) => {
+    const sharedPoll = readSharedPoll(section.section("shared_poll"), backends);
+    return { ...beside, ...(sharedPoll && { sharedPoll }) };
+  },
+  unfit: {
+    channels: "shared polls",
+    history: "which keep no history",
+    recovery: "which keep no history",
+    deltaPublish: "which send deltas to all who ask for them",
+    tags: "which have no tags",
+  },
+};
+
+/** The keys of `channel.proxy` that hooks of shared polls have. */
+export const pollHookKeys = ["shared_poll_refresh"];
+
+/** The backend of one namespace's shared polls. */
+export function pollHooks({ sharedPoll }: ChannelOptions): HookTargets {
+  return [sharedPoll?.refreshHook];
+}
+
+/** Signs the keys that clients may track (docs/protocol.md 3.5). */
+const sharedPollSecret = "SHARED_POLL_HMAC_SECRET_KEY";
+
+export function pollSecrets(): readonly SecretUse[] {
+  return secretPair(sharedPollSecret, "poll", "SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY");
+}
+
+/** The secrets without which shared polls don't work. */
+export function neededPollSecrets({ channel }: Config): readonly string[] {
+  const namespaces = [channel.withoutNamespace, ...channel.namespaces.values()];
+  return namespaces.some(({ sharedPoll }) => sharedPoll !== undefined) ? [sharedPollSecret] : [];
 }

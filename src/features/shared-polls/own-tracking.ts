@@ -1,4 +1,5 @@
-import type { Config, SharedPollOptions } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
+import type { SharedPollOptions } from "./config.ts";
 import type { SharedPoll } from "./shared-poll.ts";
 import { LocalTracks } from "./local-tracks.ts";
 import type { ChannelsPart } from "../../object/part.ts";

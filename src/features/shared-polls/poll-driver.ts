@@ -1,4 +1,4 @@
-import type { SharedPollOptions } from "../../config/config.ts";
+import type { SharedPollOptions } from "./config.ts";
 import type { HookAnswer } from "../hooks/hooks.ts";
 import { ObjectHooks } from "../hooks/object-hooks.ts";
 import { parsePollResult, type PollAnswer, pollRequestBody } from "./refresh-hook.ts";

@@ -1,4 +1,4 @@
-import type { SharedPollOptions } from "../../config/config.ts";
+import type { SharedPollOptions } from "./config.ts";
 import {
   changeBytes,
   type KeyChange,

@@ -7,8 +7,8 @@ import {
   parseMessageBody,
   parseQueueMessage,
   retrySeconds,
-} from "../../../src/api/queue-message.ts";
-import type { ConsumerConfig } from "../../../src/config/config.ts";
+} from "../../../src/features/queues/queue-message.ts";
+import type { ConsumerConfig } from "../../../src/features/queues/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { caller, json } from "./channel-config.ts";

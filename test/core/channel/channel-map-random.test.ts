@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { MapOptions } from "../../../src/config/config.ts";
+import type { MapOptions } from "../../../src/features/maps/config.ts";
 import { limits } from "../../../src/limits.ts";
 import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
 import {

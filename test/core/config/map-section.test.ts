@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MapOptions } from "../../../src/config/config.ts";
+import type { MapOptions } from "../../../src/features/maps/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import { mapDefaults } from "../../support/map-defaults.ts";

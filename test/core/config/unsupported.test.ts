@@ -2,17 +2,24 @@ import { describe, expect, it } from "vitest";
 import {
   unsupportedChannelKeys,
   unsupportedChannelOptions,
-  unsupportedChannelProxyKeys,
   unsupportedClientKeys,
-  unsupportedHookHttpKeys,
-  unsupportedHookKeys,
   unsupportedHttpApiKeys,
-  unsupportedPrometheusKeys,
-  unsupportedRpcPingKeys,
   unsupportedStreamKeys,
   unsupportedTopLevelKeys,
   unsupportedUniWebsocketKeys,
 } from "../../../src/config/unsupported.ts";
+import {
+  unsupportedHookHttpKeys,
+  unsupportedHookKeys,
+} from "../../../src/features/hooks/backends.ts";
+import {
+  unsupportedChannelProxyKeys,
+  unsupportedRpcPingKeys,
+  unsupportedHookOptions,
+} from "../../../src/features/hooks/config.ts";
+import { mapsElsewhere } from "../../../src/features/maps/config.ts";
+import { unsupportedPrometheusKeys } from "../../../src/features/metrics/config.ts";
+import { sharedPollsElsewhere } from "../../../src/features/shared-polls/config.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import { problemsOf } from "./parsed.ts";
 
@@ -27,10 +34,18 @@ function configWith(path: string, value: unknown): unknown {
   return nested;
 }
 
+/** Those of the kernel and of the features. */
+const channelOptions = {
+  ...unsupportedHookOptions,
+  ...mapsElsewhere,
+  ...sharedPollsElsewhere,
+  ...unsupportedChannelOptions,
+};
+
 const everyPath = [
   ...Object.keys(unsupportedTopLevelKeys),
   ...Object.keys(unsupportedClientKeys).map((name) => `client.${name}`),
-  ...Object.keys(unsupportedChannelOptions).map((name) => `channel.without_namespace.${name}`),
+  ...Object.keys(channelOptions).map((name) => `channel.without_namespace.${name}`),
   ...Object.keys(unsupportedChannelKeys).map((name) => `channel.${name}`),
   ...Object.keys(unsupportedPrometheusKeys).map((name) => `prometheus.${name}`),
   ...Object.keys(unsupportedHttpApiKeys).map((name) => `http_api.${name}`),

@@ -5,19 +5,27 @@ import { missingMethods } from "../../../src/api/methods.ts";
 import { publicationFields } from "../../../src/api/publish.ts";
 import {
   unsupportedChannelOptions,
-  unsupportedChannelProxyKeys,
   unsupportedClientKeys,
-  unsupportedHookHttpKeys,
-  unsupportedHookKeys,
   unsupportedHttpApiKeys,
-  unsupportedMapOptions,
-  unsupportedRpcPingKeys,
-  unsupportedSharedPollKeys,
   unsupportedSwaggerKeys,
   unsupportedTokenKeys,
   type UnsupportedKeys,
   unsupportedTopLevelKeys,
 } from "../../../src/config/unsupported.ts";
+import {
+  unsupportedHookHttpKeys,
+  unsupportedHookKeys,
+} from "../../../src/features/hooks/backends.ts";
+import {
+  unsupportedChannelProxyKeys,
+  unsupportedRpcPingKeys,
+  unsupportedHookOptions,
+} from "../../../src/features/hooks/config.ts";
+import { unsupportedMapOptions, mapsElsewhere } from "../../../src/features/maps/config.ts";
+import {
+  unsupportedSharedPollKeys,
+  sharedPollsElsewhere,
+} from "../../../src/features/shared-polls/config.ts";
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import type {
   CommandMethod,
@@ -207,6 +215,14 @@ describe("the HTTP API in docs/compatibility.md", () => {
   );
 });
 
+/** Those of the kernel and of the features. */
+const channelOptions = {
+  ...unsupportedHookOptions,
+  ...mapsElsewhere,
+  ...sharedPollsElsewhere,
+  ...unsupportedChannelOptions,
+};
+
 describe("the configuration in docs/compatibility.md", () => {
   /** The options that docs/configuration.md explains; another test compares them with those that are read. */
   const explained = rowsOf("docs/configuration.md")
@@ -221,7 +237,7 @@ describe("the configuration in docs/compatibility.md", () => {
     ["Other sections of the configuration", unsupportedTopLevelKeys],
     ["`client`", unsupportedClientKeys],
     ["`client.token` and `client.subscription_token`", unsupportedTokenKeys("TOKEN")],
-    ["Options of a namespace", unsupportedChannelOptions],
+    ["Options of a namespace", channelOptions],
     ["`rpc`", Object.fromEntries(pings)],
     [
       "Hooks",

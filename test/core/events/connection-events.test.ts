@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { EventsConfig } from "../../../src/config/config.ts";
+import type { EventsConfig } from "../../../src/features/events/config.ts";
 import { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
 import { connectionLost } from "../../../src/protocol/codes.ts";
 import { Outbox } from "../../../src/features/events/outbox.ts";

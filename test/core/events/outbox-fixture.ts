@@ -1,4 +1,4 @@
-import type { EventsConfig } from "../../../src/config/config.ts";
+import type { EventsConfig } from "../../../src/features/events/config.ts";
 import type { ObjectEvent } from "../../../src/features/events/event.ts";
 import { type EventBatch, Outbox } from "../../../src/features/events/outbox.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";

@@ -1,4 +1,4 @@
-import type { SharedPollOptions } from "../../../src/config/config.ts";
+import type { SharedPollOptions } from "../../../src/features/shared-polls/config.ts";
 import type { KeyChange } from "../../../src/features/shared-polls/poll-batch.ts";
 import type { PollItem } from "../../../src/features/shared-polls/refresh-hook.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";

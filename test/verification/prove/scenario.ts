@@ -1,4 +1,4 @@
-import { eventTypes } from "../../../src/config/events.ts";
+import { eventTypes } from "../../../src/features/events/config.ts";
 import type { Random } from "../../support/random.ts";
 import type { HookBackend } from "./backends/hook-backend.ts";
 import type { SubscriberPlan } from "./clients/plan.ts";

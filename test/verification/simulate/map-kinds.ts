@@ -1,5 +1,5 @@
 /** The maps of a world: one namespace for each name, with options so small that runs reach their bounds. */
-import type { MapOptions } from "../../../src/config/config.ts";
+import type { MapOptions } from "../../../src/features/maps/config.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 
 /**

@@ -1,4 +1,5 @@
-import type { ChannelOptions, MapOptions } from "../../../src/config/config.ts";
+import type { ChannelOptions } from "../../../src/config/config.ts";
+import type { MapOptions } from "../../../src/features/maps/config.ts";
 import type { MapChange, MapSuppression } from "../../../src/features/maps/map-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";

@@ -1,6 +1,6 @@
 import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
 import type { MapChangeOutcome } from "../../../src/features/maps/map-outcomes.ts";
-import type { MapOptions } from "../../../src/config/config.ts";
+import type { MapOptions } from "../../../src/features/maps/config.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
 import { limits } from "../../../src/limits.ts";
 import { textOf } from "../../support/text-of.ts";

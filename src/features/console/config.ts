@@ -1,6 +1,30 @@
-import type { ConsoleConfig } from "./config.ts";
-import { readBoolean, readText } from "./fields.ts";
-import type { Section } from "./section.ts";
+import type { SecretUse } from "../../access/secrets.ts";
+import type { Config } from "../../config/config.ts";
+
+import { readBoolean, readText } from "../../config/fields.ts";
+import type { Section } from "../../config/section.ts";
+
+declare module "../../config/config.ts" {
+  interface Config {
+    /** Dormouse's own; absent where the configuration doesn't say whether the console is on. */
+    readonly console?: ConsoleConfig;
+  }
+}
+
+/** The section `console`: the operator's page. */
+export interface ConsoleConfig {
+  readonly enabled: boolean;
+  /** The application of Cloudflare Access that lets operators in; absent if the password does. */
+  readonly access?: ConsoleAccessConfig;
+}
+
+/** An application of Cloudflare Access. */
+export interface ConsoleAccessConfig {
+  /** The domain of the team, such as `example.cloudflareaccess.com`. */
+  readonly team: string;
+  /** The application's audience tag. */
+  readonly audience: string;
+}
 
 /**
  * Reads `console`, a section of Dormouse's own: the operator's page (rule N1).
@@ -36,3 +60,15 @@ const audienceTag = {
   shape: /^(?:[0-9a-f]{64})?$/,
   meaning: "the audience tag of an application of Cloudflare Access: 64 hexadecimal digits",
 };
+
+/** Lets an operator into the console (rule N2). */
+const consolePassword = "CONSOLE_PASSWORD";
+
+export function consoleSecrets(): readonly SecretUse[] {
+  return [{ name: consolePassword, kind: "console", of: consolePassword }];
+}
+
+/** The secrets without which nobody gets into the console. */
+export function neededConsoleSecrets({ console }: Config): readonly string[] {
+  return console?.enabled && console.access === undefined ? [consolePassword] : [];
+}

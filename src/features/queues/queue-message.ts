@@ -1,14 +1,14 @@
 import * as v from "valibot";
-import { isCommandName, operationOf } from "./operations.ts";
-import type { ConsumerConfig } from "../config/config.ts";
-import { isPublishing, type PublishingOperation } from "../contract/channel-call.ts";
-import { limits } from "../limits.ts";
-import { utf8Text } from "../protocol/bytes.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
-import type { JsonValue } from "../protocol/wire-value.ts";
-import type { ApiAnswer } from "./answers.ts";
-import { planCalls } from "./calls.ts";
+import { isCommandName, operationOf } from "../../api/operations.ts";
+import type { ConsumerConfig } from "./config.ts";
+import { isPublishing, type PublishingOperation } from "../../contract/channel-call.ts";
+import { limits } from "../../limits.ts";
+import { utf8Text } from "../../protocol/bytes.ts";
+import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
+import { type JsonText, memberText, parseJsonText } from "../../protocol/json/text.ts";
+import type { JsonValue } from "../../protocol/wire-value.ts";
+import type { ApiAnswer } from "../../api/answers.ts";
+import { planCalls } from "../../api/calls.ts";
 import {
   type ApiCaller,
   type ApiCommand,
@@ -19,9 +19,9 @@ import {
   type ParsedCommand,
   type Refused,
   refusedRequest,
-} from "./command.ts";
-import { parseCommand, unknownMethodDetail } from "./methods.ts";
-import { parseShape, shape, textField } from "./shape.ts";
+} from "../../api/command.ts";
+import { parseCommand, unknownMethodDetail } from "../../api/methods.ts";
+import { parseShape, shape, textField } from "../../api/shape.ts";
 
 /**
  * Messages of a queue (the rules M). Each holds a command of the API, or a publication. This file parses a

@@ -1,10 +1,32 @@
-import type { OperationRows } from "../access/operations.ts";
-import { limits } from "../limits.ts";
-import type { ConsumerConfig, QueueTarget } from "./config.ts";
-import { readBoolean, readText } from "./fields.ts";
-import { channelGlob, methodName, readAdmitted } from "./http-api.ts";
-import type { Section } from "./section.ts";
-import { parseQueueTarget } from "./targets.ts";
+import type { ApiKeyRights } from "../../access/api-keys.ts";
+import type { OperationRows } from "../../access/operations.ts";
+import { limits } from "../../limits.ts";
+import type { Config, QueueTarget } from "../../config/config.ts";
+import { readBoolean, readText } from "../../config/fields.ts";
+import { channelGlob, methodName, readAdmitted } from "../../config/http-api.ts";
+import type { Section } from "../../config/section.ts";
+import { parseQueueTarget, type Target } from "../../config/targets.ts";
+
+declare module "../../config/config.ts" {
+  interface Config {
+    /** Those that are enabled. */
+    readonly consumers: readonly ConsumerConfig[];
+  }
+}
+
+/** One of `consumers`: a queue whose messages are carried out (rules M1 to M5). */
+export interface ConsumerConfig {
+  /** For errors and for the log. */
+  readonly name: string;
+  /** The name of the queue at Cloudflare. */
+  readonly queue: string;
+  /** The methods and channels that the messages may name. */
+  readonly rights: ApiKeyRights;
+  /** The messages are publications, and not commands. */
+  readonly publicationDataMode: boolean;
+  /** Where refused messages are sent with the reason; absent if there is no such queue. */
+  readonly deadLetter?: QueueTarget;
+}
 
 /**
  * Reads `consumers`: the queues whose messages are carried out. The array, `name`, `type`, `enabled` and
@@ -65,7 +87,7 @@ function readConsumer(
       channels: readAdmitted(section, "channels", channelGlob),
     },
     publicationDataMode,
-    ...(deadLetter === undefined ? {} : { deadLetter }),
+    ...(deadLetter && { deadLetter }),
   };
   section.demand("queue");
   section.demandUnique("queue", queues);
@@ -100,3 +122,12 @@ const queueName = {
   shape: /^(?:[a-zA-Z0-9](?:[-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)?$/,
   meaning: "the name of a queue",
 };
+
+/** The queues to which refused messages are sent. */
+export function deadLetterTargets({ consumers }: Config): readonly Target[] {
+  return consumers.flatMap(({ name, deadLetter }) =>
+    deadLetter === undefined
+      ? []
+      : [{ key: `consumers.${name}.dead_letter`, endpoint: deadLetter }],
+  );
+}

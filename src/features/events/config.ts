@@ -1,8 +1,43 @@
-import { limits } from "../limits.ts";
-import type { Config, EventsConfig, EventTarget, EventType } from "./config.ts";
-import { readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
-import type { Section } from "./section.ts";
-import { parseEventTarget, urlMeaning } from "./targets.ts";
+import { limits } from "../../limits.ts";
+import type { Config, HookEndpoint, QueueTarget } from "../../config/config.ts";
+import { readDurationMs, readText, readTexts, readWholeNumber } from "../../config/fields.ts";
+import type { Section } from "../../config/section.ts";
+import { parseEndpoint, parseQueueTarget, type Target, urlMeaning } from "../../config/targets.ts";
+
+declare module "../../config/config.ts" {
+  interface Config {
+    /** Dormouse's own; absent if no backend is told of events. */
+    readonly events?: EventsConfig;
+  }
+}
+
+/** The section `events`: a backend that is told what happens (rules E1 to E7). */
+export interface EventsConfig {
+  readonly target: EventTarget;
+  readonly types: ReadonlySet<EventType>;
+  /** The namespaces whose channels' events are sent, "" for channels without one; absent for all. */
+  readonly namespaces?: ReadonlySet<string>;
+  /** The most events in one batch. */
+  readonly batchMax: number;
+  /** For how long an event is kept that the target hasn't taken, and how many events an object keeps. */
+  readonly keepMs: number;
+  readonly keepMax: number;
+}
+
+/** Where events are sent: to a backend, or to a queue by the name of its binding. */
+export type EventTarget = HookEndpoint | QueueTarget;
+
+/** The kinds of events. */
+export type EventType =
+  | "connected"
+  | "disconnected"
+  | "subscribed"
+  | "unsubscribed"
+  | "user_online"
+  | "user_offline"
+  | "channel_occupied"
+  | "channel_vacated"
+  | "publication";
 
 /**
  * Reads `events`, Dormouse's own: where a backend is told what happens, and of what.
@@ -35,7 +70,7 @@ export function readEventsSection(section: Section): EventsConfig | undefined {
       min: limits.eventsKeepMin,
       max: limits.eventsKeepMax,
     }),
-    ...(namespaces === undefined ? {} : { namespaces: new Set(namespaces) }),
+    ...(namespaces && { namespaces: new Set(namespaces) }),
   };
   for (const [one, other] of pairs) {
     if (types.has(one) === types.has(other)) continue;
@@ -86,7 +121,7 @@ function readNamespaces(section: Section): readonly string[] {
 function readTarget(section: Section): EventTarget | undefined {
   const text = readText(section, "target", { default: "" });
   if (text === "") return undefined;
-  const target = parseEventTarget(text, section.plainHttp);
+  const target = parseQueueTarget(text) ?? parseEndpoint(text, section.plainHttp);
   if (target !== undefined) return target;
   section.problem(
     "target",
@@ -107,4 +142,9 @@ export function checkEvents({ events, channel, client }: Config, root: Section):
       root.wrongValue("events.namespaces", name, "is not the name of a namespace");
   if (events?.types.has("user_online") === true && !client.users.enabled)
     root.problem("events.types", "requires client.users.enabled for user_online and user_offline");
+}
+
+/** The place to which events are sent. */
+export function eventTargets({ events }: Config): readonly Target[] {
+  return events === undefined ? [] : [{ key: "events.target", endpoint: events.target }];
 }

@@ -1,0 +1,265 @@
+import type { HookHeader } from "../../contract/session-snapshot.ts";
+import type { ChannelBackends } from "../../config/channel-features.ts";
+import type { HookEndpoint, HookRefusal, HookTarget } from "../../config/config.ts";
+import {
+  readBoolean,
+  readDurationMs,
+  readText,
+  readTexts,
+  readWholeNumber,
+} from "../../config/fields.ts";
+import type { Section } from "../../config/section.ts";
+import { parseEndpoint, urlMeaning } from "../../config/targets.ts";
+import { not, type UnsupportedKeys } from "../../config/unsupported.ts";
+import { limits } from "../../limits.ts";
+import { utf8Fits } from "../../protocol/bytes.ts";
+import type { DisconnectCode, ErrorCode } from "../../protocol/codes.ts";
+import { int32Max } from "../../protocol/fields.ts";
+import { parseJsonText } from "../../protocol/json/text.ts";
+import { isJsonObject } from "../../protocol/wire-value.ts";
+
+/** The entries of `proxies`, by name. */
+export type NamedTargets = ReadonlyMap<string, HookTarget>;
+
+/**
+ * Reads `proxies`: backends to which hooks of namespaces refer by name (docs/protocol.md 7).
+ *
+ * @param root the section of the whole configuration; receives the problems
+ */
+export function readProxies(root: Section): NamedTargets {
+  const sections = root.sections("proxies", "name");
+  if (sections.length > limits.hookTargetsMax)
+    root.problem("proxies", `has more than ${limits.hookTargetsMax} entries`);
+  const owners = new Map<string, string>();
+  const named = new Map<string, HookTarget>();
+  for (const section of sections) {
+    const name = readText(section, "name", proxyName);
+    section.demand("name");
+    section.demandUnique("name", owners);
+    if (name === defaultName)
+      section.problem("name", `is the name of the proxies in "channel" and "rpc"`);
+    section.demand("endpoint");
+    const target = readTarget(section, `proxies.${name}`);
+    if (target !== undefined) named.set(name, target);
+  }
+  return named;
+}
+
+/** The rule for a name. */
+export const proxyName = {
+  default: "",
+  shape: /^(?:[-a-zA-Z0-9_.]{2,64})?$/,
+  meaning: "2 to 64 of A-Z, a-z, 0-9, -, _ and .",
+};
+
+/** The name by which an option means the backend of its own section, and not one of `proxies`. */
+const defaultName = "default";
+
+/**
+ * Reads the backends of a section, which options mean by the name `default`.
+ *
+ * @param section receives the problems
+ * @param keys    of the backends in the section
+ * @param proxies to which options may refer by name
+ */
+export function readBackends(
+  section: Section,
+  keys: readonly string[],
+  proxies: NamedTargets,
+): ChannelBackends {
+  const own = new Map(keys.map((key) => [key, readTarget(section.section(key))]));
+  /** @param needing is reported if the section has no endpoint */
+  const read = (
+    of: Section,
+    option: string,
+    key: string,
+    needing: string,
+  ): HookTarget | undefined => {
+    const name = readText(of, option, { default: defaultName });
+    const isDefault = name === defaultName || name === "";
+    const target = isDefault ? own.get(key) : proxies.get(name);
+    if (target !== undefined) return target;
+    if (isDefault) of.problem(needing, `requires ${section.pathOf(key)}.endpoint`);
+    else of.wrongValue(option, name, "is not the name of one of proxies");
+    return undefined;
+  };
+  return {
+    switched: (of, option, key) => {
+      const enabled = readBoolean(of, `${option}enabled`);
+      if (enabled) return read(of, `${option}name`, key, `${option}enabled`);
+      readText(of, `${option}name`, { default: defaultName });
+      return undefined;
+    },
+    named: (of, option, key) => read(of, option, key, option),
+  };
+}
+
+/** Reads a backend; undefined if it has no endpoint. */
+export function readTarget(section: Section, name: string = section.path): HookTarget | undefined {
+  const endpoint = readEndpoint(section);
+  const http = section.section("http");
+  const target = {
+    name,
+    timeoutMs: readDurationMs(section, "timeout", timeoutRule),
+    httpHeaders: readHeaderNames(section, "http_headers"),
+    emulatedHeaders: readHeaderNames(section, "emulated_headers"),
+    staticHeaders: readStaticHeaders(http),
+    statuses: readStatuses(http),
+    binaryEncoding: readBoolean(section, "binary_encoding"),
+    includesMeta: readBoolean(section, "include_connection_meta"),
+  };
+  http.refuseOthers(unsupportedHookHttpKeys);
+  section.refuseOthers(unsupportedHookKeys);
+  return endpoint === undefined ? undefined : { ...target, endpoint };
+}
+
+const timeoutRule = {
+  defaultMs: 1_000,
+  minMs: limits.hookTimeoutMsMin,
+  maxMs: limits.hookTimeoutMsMax,
+};
+
+/** Reads the endpoint. An invalid one isn't quoted, because it may contain a password by mistake. */
+function readEndpoint(section: Section): HookEndpoint | undefined {
+  const text = readText(section, "endpoint", { default: "" });
+  if (text === "") return undefined;
+  const endpoint = parseEndpoint(text, section.plainHttp);
+  if (endpoint !== undefined) return endpoint;
+  section.problem(
+    "endpoint",
+    /^grpcs?:/i.test(text)
+      ? "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint"
+      : `is neither "service:BINDING" nor ${urlMeaning(section.plainHttp)}`,
+  );
+  // After a problem the result is discarded.
+  return { kind: "url", url: text };
+}
+
+function readHeaderNames(section: Section, name: string): readonly string[] {
+  const names = readTexts(section, name, headerName).map((one) => one.toLowerCase());
+  if (names.length > limits.hookHeadersMax)
+    section.problem(name, `has more than ${limits.hookHeadersMax} entries`);
+  const own = names.find((one) => ownHeaders.has(one));
+  if (own !== undefined) section.problem(name, `has ${own}, which Dormouse sets itself`);
+  return [...new Set(names)];
+}
+
+const headerName = {
+  shape: /^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,64}$/,
+  meaning: "the name of a header",
+};
+
+/** Reads `http.static_headers`. Values may be secrets, and are never quoted. */
+function readStaticHeaders(section: Section): readonly HookHeader[] {
+  const key = "static_headers";
+  const given = section.take(key) ?? {};
+  if (!isJsonObject(given)) {
+    section.wrongType(key, given, "an object of strings");
+    return [];
+  }
+  const headers: HookHeader[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase();
+    if (!headerName.shape.test(name) || ownHeaders.has(lower))
+      section.problem(
+        key,
+        "has a name that isn't one of a header, or of a header that Dormouse sets itself",
+      );
+    else if (typeof value !== "string" || !headerValue.test(value))
+      section.problem(key, `has a value that isn't one of a header: ${name}`);
+    else headers.push([lower, value]);
+  }
+  if (headers.length > limits.hookHeadersMax)
+    section.problem(key, `has more than ${limits.hookHeadersMax} entries`);
+  return headers;
+}
+
+const headerValue = new RegExp(
+  `^(?:[\\x21-\\x7e](?:[\\t\\x20-\\x7e]{0,${limits.hookStaticHeaderMax - 2}}[\\x21-\\x7e])?)?$`,
+);
+
+/** Headers of a hook's request that only the server may set: its signature, and those of its connection. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "dormouse-hook",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "webhook-id",
+  "webhook-signature",
+  "webhook-timestamp",
+]);
+
+/** Reads `http.status_to_code_transforms`. */
+function readStatuses(section: Section): ReadonlyMap<number, HookRefusal> {
+  const key = "status_to_code_transforms";
+  const sections = section.sections(key, "status_code");
+  if (sections.length > limits.hookStatusesMax)
+    section.problem(key, `has more than ${limits.hookStatusesMax} entries`);
+  const statuses = new Map<number, HookRefusal>();
+  for (const one of sections) {
+    one.demand("status_code");
+    const status = readWholeNumber(one, "status_code", { default: 400, min: 201, max: 599 });
+    const error = readError(one.section("to_error"));
+    const code = readDisconnect(one.section("to_disconnect"));
+    if ((error === undefined) === (code === undefined))
+      one.problem("status_code", "requires either to_error or to_disconnect, with a code");
+    // As in Centrifugo, the first entry for a status counts.
+    else if (!statuses.has(status)) {
+      if (error !== undefined) statuses.set(status, { outcome: "error", error });
+      else if (code !== undefined) statuses.set(status, { outcome: "disconnect", code });
+    }
+    one.refuseOthers({});
+  }
+  return statuses;
+}
+
+function readError(section: Section): ErrorCode | undefined {
+  const error = {
+    code: readWholeNumber(section, "code", { default: 0, min: 0, max: int32Max }),
+    message: readText(section, "message", { default: "" }),
+    temporary: readBoolean(section, "temporary"),
+  };
+  if (error.code > 0 && error.code < 100)
+    section.problem("code", "is under 100, which only clients use themselves");
+  section.refuseOthers({});
+  return error.code === 0 ? undefined : error;
+}
+
+function readDisconnect(section: Section): DisconnectCode | undefined {
+  const code = readWholeNumber(section, "code", { default: 0, min: 0, max: 4_999 });
+  const reason = readText(section, "reason", { default: "" });
+  if (code > 0 && code < 3_000) section.problem("code", "is not from 3000 to 4999");
+  if (!isDisconnectReason(reason))
+    section.problem(
+      "reason",
+      `has more than ${limits.disconnectReasonBytesMax} bytes, or is valid JSON`,
+    );
+  section.refuseOthers({});
+  return code === 0 ? undefined : { code, reason };
+}
+
+/**
+ * Whether a text passes through a WebSocket's close frame. JavaScript clients take a reason that is valid JSON for the
+ * form of an older protocol (docs/protocol.md 1.8).
+ */
+export function isDisconnectReason(reason: string): boolean {
+  return utf8Fits(reason, limits.disconnectReasonBytesMax) && parseJsonText(reason) === undefined;
+}
+
+/** A backend of a hook: `client.proxy.connect`, `channel.proxy.subscribe`, each of `proxies` and so on. */
+export const unsupportedHookKeys: UnsupportedKeys = {
+  grpc_metadata: not,
+  grpc: not,
+};
+
+/** `http` of a backend. */
+export const unsupportedHookHttpKeys: UnsupportedKeys = {
+  tls: { refusal: "is not supported by Dormouse: the runtime checks the backend's certificate" },
+};

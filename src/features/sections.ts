@@ -1,0 +1,132 @@
+/**
+ * The features' part of the configuration. Problems are reported in the order of reading, so each function has its place
+ * among the kernel's sections. Programs of the command line read the configuration, too: this file imports of a feature
+ * what belongs to its configuration, and none of its parts.
+ */
+import type { OperationRows } from "../access/operations.ts";
+import { type SecretUse, secretPair } from "../access/secrets.ts";
+import type { ChannelFeatures } from "../config/channel-features.ts";
+import type { ChannelConfig, ChannelOptions, Config } from "../config/config.ts";
+import type { Section } from "../config/section.ts";
+import type { Target } from "../config/targets.ts";
+import { consoleSecrets, neededConsoleSecrets, readConsoleSection } from "./console/config.ts";
+import { checkEvents, eventTargets, readEventsSection } from "./events/config.ts";
+import { type NamedTargets, readProxies } from "./hooks/backends.ts";
+import {
+  allHooks,
+  channelHookKeys,
+  channelHooks,
+  type ClientHooks,
+  hookSecret,
+  hookTargets,
+  readChannelBackends,
+  readChannelHooks,
+  readClientHooks,
+  readRpcSection,
+  unsupportedHookOptions,
+} from "./hooks/config.ts";
+import { mapHookKeys, mapHooks, mapsElsewhere, mapType, openedMap } from "./maps/config.ts";
+import { readPrometheus } from "./metrics/config.ts";
+import { checkPresencePrefixes, presenceTypes, readPresencePrefixes } from "./presence/config.ts";
+import { deadLetterTargets, readConsumers } from "./queues/config.ts";
+import {
+  neededPollSecrets,
+  pollHookKeys,
+  pollHooks,
+  pollSecrets,
+  readSharedPollSection,
+  sharedPollsElsewhere,
+  sharedPollType,
+} from "./shared-polls/config.ts";
+
+/** Reads the sections that come first. */
+export function readFirst(root: Section): Pick<Config, "events"> {
+  const events = readEventsSection(root.section("events"));
+  return events ? { events } : {};
+}
+
+/** The backends of hooks, which are read before the sections that name them. */
+interface ReadBackends {
+  readonly proxies: NamedTargets;
+  readonly ofClients: ClientHooks;
+}
+
+/** @param client the section `client` */
+export function readHookBackends(root: Section, client: Section): ReadBackends {
+  const proxies = readProxies(root);
+  return { proxies, ofClients: readClientHooks(client.section("proxy")) };
+}
+
+/** What features read of the section `channel`. */
+export function channelFeatures({ proxies }: ReadBackends): ChannelFeatures {
+  const hookKeys = [...channelHookKeys, ...mapHookKeys, ...pollHookKeys];
+  return {
+    readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
+    besideType: [readPresencePrefixes],
+    types: [mapType, ...presenceTypes, sharedPollType],
+    options: [readChannelHooks],
+    unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
+    checks: [checkPresencePrefixes],
+  };
+}
+
+/** Reads the sections between the HTTP API and the transports. */
+export function readAfterApi(
+  root: Section,
+  { proxies, ofClients }: ReadBackends,
+  { withoutNamespace, namespaces }: ChannelConfig,
+): Pick<Config, "rpc" | "hooks" | "console" | "prometheus"> {
+  const rpc = readRpcSection(root.section("rpc"), proxies);
+  const console = readConsoleSection(root.section("console"));
+  const ofChannels = [withoutNamespace, ...namespaces.values()].flatMap((options) =>
+    channelHooks(options).concat(mapHooks(options), pollHooks(options)),
+  );
+  return {
+    rpc,
+    hooks: allHooks(ofClients, rpc, ofChannels),
+    ...(console && { console }),
+    prometheus: readPrometheus(root.section("prometheus"), console?.enabled === true),
+  };
+}
+
+/** Reads the sections that come last. */
+export function readLast(
+  root: Section,
+  operations: OperationRows,
+): Pick<Config, "sharedPoll" | "consumers"> {
+  return {
+    sharedPoll: readSharedPollSection(root.section("shared_poll")),
+    consumers: readConsumers(root, operations),
+  };
+}
+
+/** They report problems of a configuration whose namespaces are known. */
+export const checks: readonly ((config: Config, root: Section) => void)[] = [checkEvents];
+
+/** The options of features, opened to all clients (rule A11). */
+export const openedByFeatures: (options: ChannelOptions) => Partial<ChannelOptions> = openedMap;
+
+/** All places to which a Worker with this configuration sends something. */
+export function targetsOf(config: Config): readonly Target[] {
+  return [...hookTargets(config), ...eventTargets(config), ...deadLetterTargets(config)];
+}
+
+/** The secrets that features may have. */
+export function featureSecrets(): readonly SecretUse[] {
+  return [
+    ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
+    ...secretPair("METRICS_KEY", "metrics"),
+    ...pollSecrets(),
+    ...consoleSecrets(),
+  ];
+}
+
+/** The names of the secrets without which the features of a configuration don't work. */
+export function neededFeatureSecrets(config: Config): readonly string[] {
+  const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");
+  return [
+    ...(isSigning ? [hookSecret] : []),
+    ...neededConsoleSecrets(config),
+    ...neededPollSecrets(config),
+  ];
+}
