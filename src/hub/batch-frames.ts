@@ -117,10 +117,11 @@ export class BatchFrames {
     const key = push.type === "publication" ? push.publication.key : undefined;
     if (push.type !== "publication" || key === undefined) return push;
     const replaced = newest.get(key);
-    const told = replaced === undefined ? push : { ...push, publication: inFull(push.publication) };
+    const added =
+      replaced === undefined ? push : { ...push, publication: inFull(push.publication) };
     if (replaced !== undefined) this.#takeOut(this.#pushes.indexOf(replaced));
-    newest.set(key, told);
-    return told;
+    newest.set(key, added);
+    return added;
   }
 
   #takeOut(index: number): void {

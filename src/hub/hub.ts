@@ -154,8 +154,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   /** Puts a publication into the next frame (rule F3). {@link begin} must follow. */
   publish(publication: Publication): void {
-    const told = this.#hidesOffsets ? withoutPosition(publication) : publication;
-    this.#collect({ type: "publication", channel: this.#channel, publication: told });
+    const shown = this.#hidesOffsets ? withoutPosition(publication) : publication;
+    this.#collect({ type: "publication", channel: this.#channel, publication: shown });
   }
 
   /** Puts a join or a leave into the next frame, for the subscribers that hear them. {@link begin} must follow. */

@@ -365,8 +365,8 @@ function emulation(session: CommandSession): {
   const { secret } = identity;
   if (secret === undefined) return {};
   const isNamed = user !== "" || context.registrar === undefined;
-  const told = isNamed ? secret : anonymousClient(secret, context.node);
-  return unidirectional ? { session: told } : { session: told, node: context.node };
+  const name = isNamed ? secret : anonymousClient(secret, context.node);
+  return unidirectional ? { session: name } : { session: name, node: context.node };
 }
 
 /** @param asked whether the client is asked for pongs */
@@ -379,7 +379,7 @@ function sendConnected(session: CommandSession, message: Message, asked: boolean
   const isSpared = !asked && sendsPongs(session);
   session.change({ phase: "connected", ...(isSpared ? { noPongs: true } : {}) });
   const begun = session.subscriptions.all;
-  session.tell(begun);
+  session.reportBegun(begun);
   if (asked && session.identity.keepalive === "client") session.send(pongText);
   session.send(message);
   for (const subscription of begun) subscription.resume();

@@ -45,7 +45,7 @@ export interface Grant {
   /** From the token, for the subscribe reply. */
   readonly data?: JsonText;
   /** What the subscribe reply says of a subscription that isn't to a stream. */
-  readonly told?: Partial<SubscribeResult>;
+  readonly replyFields?: Partial<SubscribeResult>;
 }
 
 /** What verifying a token comes to that doesn't do. */

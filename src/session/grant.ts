@@ -299,10 +299,10 @@ function granted(
 }
 
 /**
- * In how many seconds the client is told that its subscription expires; 0 for never. It isn't told of an end before
- * which the server asks a backend (rule Q9).
+ * The `ttl` of a subscription in a reply, in seconds; 0 for none. A reply has no end before which the server asks a
+ * backend (rule Q9).
  */
-export function toldTtlSeconds({ subscription }: Grant, nowMs: number): number {
+export function replyTtlSeconds({ subscription }: Grant, nowMs: number): number {
   return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
 }
 

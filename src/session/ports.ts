@@ -154,10 +154,10 @@ export interface CommandSession {
   /** The connect is accepted. This may end the connection, or hold it (rule U4). */
   accepted(nowMs: number): void;
   /**
-   * Tells the backend of the connection, and of subscriptions that begin. To be called before the client is told: what is
+   * Reports the connection, and subscriptions that begin, to a backend. It is called before the reply is sent: what is
    * sent after an event's row was written waits until the row is durable (rule E1).
    */
-  tell(begun: readonly Subscription[]): void;
+  reportBegun(begun: readonly Subscription[]): void;
   /** Announces a subscription's join, once the session isn't held (rule O5). */
   announce(subscription: Subscription): void;
   /** Whether an order has ended the subscription to a channel before it began; says so once (rule U2). */

@@ -137,8 +137,8 @@ export function changeLife(
   return true;
 }
 
-/** Tells a client when its connection ends, which it didn't ask for. */
-export function tellOfEnd(session: CommandSession, expireAtSeconds: number, nowMs: number): void {
+/** Sends a client the end of its connection, for which it didn't ask. */
+export function pushEnd(session: CommandSession, expireAtSeconds: number, nowMs: number): void {
   const expiry = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
   session.send(session.codec.encodePush({ type: "refresh", expiry }));
 }

@@ -266,7 +266,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     return this.#waiting?.cancelled.delete(channel) === true;
   }
 
-  tell(begun: readonly Subscription[]): void {
+  reportBegun(begun: readonly Subscription[]): void {
     this.observer?.begun(begun);
   }
 

@@ -20,7 +20,7 @@ import {
   grantSubscription,
   endOf,
   subscribeHookOf,
-  toldTtlSeconds,
+  replyTtlSeconds,
 } from "./grant.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
@@ -159,7 +159,7 @@ function beginAsStream(granted: GrantedSubscribe): void {
     }
     subscription.begin();
     session.context.counts?.subscribed(channel, recoveryOf(request, reply));
-    session.tell([subscription]);
+    session.reportBegun([subscription]);
     session.send(message);
     session.announce(subscription);
     done(silent);
@@ -288,7 +288,7 @@ export function subscribeResult(
 ): SubscribeResult {
   const { position, recovered, publications } = subscribed;
   return {
-    ttlSeconds: toldTtlSeconds(grant, nowMs),
+    ttlSeconds: replyTtlSeconds(grant, nowMs),
     recoverable: grant.recoverable,
     positioned: grant.positioned,
     wasRecovering: request.recover,
@@ -300,7 +300,7 @@ export function subscribeResult(
       : { position: recovered ? { ...position, offset: request.offset } : position }),
     ...(grant.subscription.delta === true ? { delta: true } : {}),
     ...(grant.data === undefined ? {} : { data: grant.data }),
-    ...grant.told,
+    ...grant.replyFields,
   };
 }
 

@@ -22,7 +22,7 @@ import {
 import type { Subscription } from "../session/subscription.ts";
 import type { LocalTokens } from "./local-tokens.ts";
 import { endInvalid } from "./ended-tokens.ts";
-import { changeLife, tellOfEnd } from "../session/refresh.ts";
+import { changeLife, pushEnd } from "../session/refresh.ts";
 import { secretOf } from "../session/unidirectional.ts";
 
 /**
@@ -236,7 +236,7 @@ function begin(
   };
   subscription.begin();
   session.context.counts?.subscribed(channel, recoveryOf(request, reply));
-  session.tell([subscription]);
+  session.reportBegun([subscription]);
   session.send(codec.encodePush({ type: "subscribe", channel, result }));
   for (const publication of reply.publications)
     session.send(codec.encodePush({ type: "publication", channel, publication }));
@@ -273,5 +273,5 @@ function change(
   if (session.closed) return;
   // There is no room for such an info, as there wouldn't be if a token brought it (rule B2).
   if (!changeLife(session, { expireAtSeconds, ...(info === undefined ? {} : { info }) })) return;
-  tellOfEnd(session, expireAtSeconds, nowMs);
+  pushEnd(session, expireAtSeconds, nowMs);
 }

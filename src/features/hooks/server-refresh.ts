@@ -6,7 +6,7 @@ import type { HookSubject } from "./request.ts";
 import { type Life, parseRefreshResult } from "./response.ts";
 import { limits } from "../../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
-import { changeLife, tellOfEnd } from "../../session/refresh.ts";
+import { changeLife, pushEnd } from "../../session/refresh.ts";
 import type { CommandSession, Refresh } from "../../session/ports.ts";
 import type { Subscription } from "../../session/subscription.ts";
 
@@ -148,7 +148,7 @@ function extendConnection(session: CommandSession, life: Life, nowMs: number): v
   // There is no room for such an info, as there wouldn't be if a token brought it (rule B2); the life is extended.
   if (!changeLife(session, life))
     session.change({ claims: { user: session.user, ...session.identity.claims, expireAtSeconds } });
-  if (session.unidirectional) tellOfEnd(session, expireAtSeconds, nowMs);
+  if (session.unidirectional) pushEnd(session, expireAtSeconds, nowMs);
 }
 
 function extendSubscription(

@@ -13,7 +13,7 @@ import {
   refuseWith,
   silent,
 } from "../../session/decision.ts";
-import { endOf, toldTtlSeconds } from "../../session/grant.ts";
+import { endOf, replyTtlSeconds } from "../../session/grant.ts";
 import { MapFlow } from "./map-flow.ts";
 import type { Subscribed } from "../../session/channels.ts";
 import type { CommandSession, GrantedSubscribe, RunningCommand } from "../../session/ports.ts";
@@ -220,7 +220,7 @@ class FlowStep {
     );
     if (state !== undefined) counts?.mapPage(channel, "state");
     counts?.mapSynchronised(channel, isRecovering ? "recovered" : "completed");
-    session.tell([subscription]);
+    session.reportBegun([subscription]);
     session.send(message);
     session.announce(subscription);
     this.#done(silent);
@@ -308,7 +308,7 @@ class FlowStep {
   #liveResult(reply: Subscribed, state: readonly Publication[] | undefined): SubscribeResult {
     const { grant, recovering, hasStream } = this.#flow;
     return {
-      ttlSeconds: toldTtlSeconds(grant, this.#nowMs),
+      ttlSeconds: replyTtlSeconds(grant, this.#nowMs),
       type: this.#flow.type,
       recoverable: hasStream,
       // A client of a map isn't told that it is positioned: with `recoverable` it is.

@@ -42,8 +42,8 @@ function withEpoch(
       const { epoch } = reply;
       const delta = hasDeltas ? { delta: true as const } : {};
       const subscription = { ...grant.subscription, ...delta, pollEpoch: epoch };
-      const told = { type: subscriptionTypes.shared_poll, position: { epoch, offset: 0 } };
-      done(withRoom(session, { ...grant, subscription, told }));
+      const replyFields = { type: subscriptionTypes.shared_poll, position: { epoch, offset: 0 } };
+      done(withRoom(session, { ...grant, subscription, replyFields }));
     }
   });
 }
