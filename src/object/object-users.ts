@@ -96,11 +96,11 @@ export class ObjectUsers {
   #endedUsers(): EndedUsers | undefined {
     const { config, platform, later, sessions, called, node } = this.#object;
     const keepsStatus = config.client.users.status;
-    const tellsWhoIsOnline = homesHaveParts(config);
-    if (!keepsStatus && !tellsWhoIsOnline) return undefined;
+    const reportsWhoIsOnline = homesHaveParts(config);
+    if (!keepsStatus && !reportsWhoIsOnline) return undefined;
     return new EndedUsers({
       keepsStatus,
-      tellsWhoIsOnline,
+      reportsWhoIsOnline,
       later,
       users: () => [...sessions()].filter(takesOrders).map(({ user }) => user),
       tell: (home, wereOnline, left) => {

@@ -19,7 +19,7 @@ export class EndedUsers {
   ended({ user, hasConnected, held, identity }: EndedSession): void {
     const wasOnline = this.#port.keepsStatus && hasConnected && !held;
     // A client that polls comes back at once, and its user would come and go with each poll.
-    const hasLeft = this.#port.tellsWhoIsOnline && identity.passing !== true;
+    const hasLeft = this.#port.reportsWhoIsOnline && identity.passing !== true;
     if (!wasOnline && !hasLeft) return;
     if (this.#users.size === 0) this.#port.later(limits.endedNoteMs, () => this.#tell());
     const before = this.#users.get(user);
@@ -61,7 +61,7 @@ interface EndedUsersPort {
   /** Whether the homes keep when users were online. */
   readonly keepsStatus: boolean;
   /** Whether a backend is told which users are online. */
-  readonly tellsWhoIsOnline: boolean;
+  readonly reportsWhoIsOnline: boolean;
   /** Does the work after so many ms. */
   later(waitMs: number, work: () => void): void;
   /** The users of the object's connections, once for each connection. */

@@ -4,54 +4,54 @@ import { connectionLost } from "../../protocol/codes.ts";
 import type { EndCode } from "../../session/observer.ts";
 import { limits } from "../../limits.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
-import { isTold, type ObjectEvent } from "./event.ts";
+import { isReported, type ObjectEvent } from "./event.ts";
 import type { Outbox } from "./outbox.ts";
-import type { ToldConnection, ToldTable } from "./told-table.ts";
+import type { ReportedConnection, ReportedTable } from "./reported-table.ts";
 
 /**
  * The events of one object's connections and their subscriptions (rules E8 and E9). Each event's row has a digest of what
  * the backend has been told to be there. A fresh instance compares it with the connections that it finds: if they differ,
- * because connections died with the object, it reads what was told and writes the events that are missing.
+ * because connections died with the object, it reads what was reported and writes the events that are missing.
  */
 export class ConnectionEvents {
   readonly #setup: ConnectionEventsSetup;
-  readonly #tellsConnections: boolean;
+  readonly #reportsConnections: boolean;
   #digest: Digest;
   #compared = false;
 
   constructor(setup: ConnectionEventsSetup) {
     this.#setup = setup;
-    this.#tellsConnections = isTold(setup.config, "connected");
+    this.#reportsConnections = isReported(setup.config, "connected");
     this.#digest = parseDigest(setup.outbox.mark(markName));
-    setup.outbox.beforeDeletion = (oldest) => this.#keepTold(oldest);
+    setup.outbox.beforeDeletion = (oldest) => this.#keepReported(oldest);
   }
 
-  connected(one: ToldConnection, details: ClientDetails): void {
-    if (!this.#tellsConnections) return;
+  connected(one: ReportedConnection, details: ClientDetails): void {
+    if (!this.#reportsConnections) return;
     this.#write({ type: "connected", ...whoIs(one), ...details }, hashOf(one.client), 1);
   }
 
   /** @param code how it ended, from either side */
-  disconnected(one: ToldConnection, code: EndCode): void {
-    if (!this.#tellsConnections) return;
+  disconnected(one: ReportedConnection, code: EndCode): void {
+    if (!this.#reportsConnections) return;
     this.#write({ type: "disconnected", ...whoIs(one), ...code }, hashOf(one.client), -1);
   }
 
-  subscribed(one: ToldConnection, channel: string, details: ClientDetails): void {
-    if (!this.#tellsOf(channel)) return;
+  subscribed(one: ReportedConnection, channel: string, details: ClientDetails): void {
+    if (!this.#reports(channel)) return;
     const event: ObjectEvent = { type: "subscribed", channel, ...whoIs(one), ...details };
     this.#write(event, subscriptionHash(hashOf(one.client), channel), 1);
   }
 
   /** @param code why the server ended it; undefined if the client did, or its connection has ended */
-  unsubscribed(one: ToldConnection, channel: string, code: EndCode | undefined): void {
-    if (!this.#tellsOf(channel)) return;
+  unsubscribed(one: ReportedConnection, channel: string, code: EndCode | undefined): void {
+    if (!this.#reports(channel)) return;
     const event: ObjectEvent = { type: "unsubscribed", channel, ...whoIs(one), ...code };
     this.#write(event, subscriptionHash(hashOf(one.client), channel), -1);
   }
 
   /**
-   * Compares, in a fresh instance and once, what the backend was told with what is there, and tells it of the difference.
+   * Compares, in a fresh instance and once, what was reported to the backend with what is there, and reports the difference.
    * It is called before anything is sent, and before an event may overwrite rows that are still to be compared.
    */
   compare(): void {
@@ -59,10 +59,10 @@ export class ConnectionEvents {
     this.#compared = true;
     if (sameDigest(this.#digestOf(this.#setup.sessions()), this.#digest)) return;
     const here = new Map([...this.#setup.sessions()].map((one) => [one.client, one]));
-    const told = this.#told();
-    this.#digest = this.#digestOf(told.values());
-    for (const one of told.values()) this.#tellWhatEnded(one, here.get(one.client));
-    for (const one of here.values()) this.#tellWhatBegan(one, told.get(one.client));
+    const reported = this.#reported();
+    this.#digest = this.#digestOf(reported.values());
+    for (const one of reported.values()) this.#reportEnds(one, here.get(one.client));
+    for (const one of here.values()) this.#reportBegins(one, reported.get(one.client));
   }
 
   /**
@@ -76,33 +76,34 @@ export class ConnectionEvents {
   }
 
   /** Stores who is connected before the events that say it make room for others, such as publications (rule E13). */
-  #keepTold(oldest: number): void {
+  #keepReported(oldest: number): void {
     const { outbox, table, sessions } = this.#setup;
     const isNeeded = this.#digest.count > 0 || table.number !== undefined;
     if (isNeeded && oldest > this.#checkpoint + 1) table.write(outbox.last, sessions());
   }
 
-  #tellWhatEnded(one: ToldConnection, here: ToldConnection | undefined): void {
+  #reportEnds(one: ReportedConnection, here: ReportedConnection | undefined): void {
     for (const channel of one.channels)
       if (here?.channels.has(channel) !== true) this.unsubscribed(one, channel, undefined);
     if (one.connected && here?.connected !== true) this.disconnected(one, connectionLost);
   }
 
-  /** Of connections that began while the backend wasn't told of such. */
-  #tellWhatBegan(one: ToldConnection, told: ToldConnection | undefined): void {
-    if (one.connected && told?.connected !== true) this.connected(one, {});
+  /** Reports connections that began while the configuration didn't list their events. */
+  #reportBegins(one: ReportedConnection, reported: ReportedConnection | undefined): void {
+    if (one.connected && reported?.connected !== true) this.connected(one, {});
     for (const channel of one.channels)
-      if (told?.channels.has(channel) !== true) this.subscribed(one, channel, {});
+      if (reported?.channels.has(channel) !== true) this.subscribed(one, channel, {});
   }
 
   /** The connections of which the backend has been told: those of the last checkpoint, changed by the events since. */
-  #told(): Map<string, ToldConnection> {
+  #reported(): Map<string, ReportedConnection> {
     const { outbox, table } = this.#setup;
     const number = this.#checkpoint;
     const before = number === table.number ? table.read() : [];
-    const told = new Map(before.map((one) => [one.client, one]));
-    for (const { body } of outbox.stored(number, sessionTypes)) applyEvent(told, parseBody(body));
-    return told;
+    const reported = new Map(before.map((one) => [one.client, one]));
+    for (const { body } of outbox.stored(number, sessionTypes))
+      applyEvent(reported, parseBody(body));
+    return reported;
   }
 
   /** The number of the last event before the checkpoint; without one, of the event before the object's first. */
@@ -111,9 +112,11 @@ export class ConnectionEvents {
     return Math.max(table.number ?? 0, outbox.first - 1);
   }
 
-  #tellsOf(channel: string): boolean {
+  #reports(channel: string): boolean {
     const { config, namespaceOf } = this.#setup;
-    return isTold(config, "subscribed") && isTold(config, "subscribed", namespaceOf(channel));
+    return (
+      isReported(config, "subscribed") && isReported(config, "subscribed", namespaceOf(channel))
+    );
   }
 
   /** @param hash of what begins or ends */
@@ -130,18 +133,18 @@ export class ConnectionEvents {
   }
 
   /** A waking object makes it of all of its connections, so a channel's namespace is looked up once. */
-  #digestOf(connections: Iterable<ToldConnection>): Digest {
+  #digestOf(connections: Iterable<ReportedConnection>): Digest {
     const listed = new Map<string, boolean>();
     let count = 0;
     let hash = 0;
     for (const { client, connected, channels } of connections) {
       const clientHash = hashOf(client);
-      if (connected && this.#tellsConnections) {
+      if (connected && this.#reportsConnections) {
         count++;
         hash ^= clientHash;
       }
       for (const channel of channels) {
-        const isListed = listed.get(channel) ?? this.#tellsOf(channel);
+        const isListed = listed.get(channel) ?? this.#reports(channel);
         listed.set(channel, isListed);
         if (!isListed) continue;
         count++;
@@ -156,12 +159,12 @@ export class ConnectionEvents {
 export interface ConnectionEventsSetup {
   readonly config: EventsConfig;
   readonly outbox: Outbox;
-  readonly table: ToldTable;
+  readonly table: ReportedTable;
   /**
    * The connections of which the backend has been told; in a fresh instance, those that were open when the instance
    * before it ended.
    */
-  readonly sessions: () => Iterable<ToldConnection>;
+  readonly sessions: () => Iterable<ReportedConnection>;
   readonly namespaceOf: (channel: string) => string;
   /** The time, ms since 1970: a session may end without being given one. */
   readonly nowMs: () => number;
@@ -210,7 +213,7 @@ function whoIs({
   client,
   user,
   traceparent,
-}: ToldConnection): Pick<ObjectEvent, "client" | "user" | "traceparent"> {
+}: ReportedConnection): Pick<ObjectEvent, "client" | "user" | "traceparent"> {
   return traceparent === undefined ? { client, user } : { client, user, traceparent };
 }
 
@@ -235,15 +238,15 @@ function parseBody(body: string): StoredSessionEvent {
 }
 
 /** Takes the user from the event: a checkpoint also lists clients that hadn't connected yet, so without a user. */
-function applyEvent(told: Map<string, ToldConnection>, event: StoredSessionEvent): void {
+function applyEvent(reported: Map<string, ReportedConnection>, event: StoredSessionEvent): void {
   const { type, client, user, channel = "" } = event;
-  const before = told.get(client);
+  const before = reported.get(client);
   const channels = new Set(before?.channels);
   let connected = before?.connected === true;
   if (type === "connected") connected = true;
   else if (type === "disconnected") connected = false;
   else if (type === "subscribed") channels.add(channel);
   else channels.delete(channel);
-  if (connected || channels.size > 0) told.set(client, { client, user, connected, channels });
-  else told.delete(client);
+  if (connected || channels.size > 0) reported.set(client, { client, user, connected, channels });
+  else reported.delete(client);
 }

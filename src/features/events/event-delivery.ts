@@ -3,10 +3,10 @@ import type { ChannelSetup } from "../../channel/channel-setup.ts";
 import type { Config } from "../../config/config.ts";
 import type { EventType } from "./config.ts";
 import { ConnectionEvents } from "./connection-events.ts";
-import { isTold, publicationEvent } from "./event.ts";
+import { isReported, publicationEvent } from "./event.ts";
 import { Occupancy } from "./occupancy.ts";
 import { type EventBatch, Outbox } from "./outbox.ts";
-import { type ToldConnection, ToldTable } from "./told-table.ts";
+import { type ReportedConnection, ReportedTable } from "./reported-table.ts";
 import { limits } from "../../limits.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
@@ -40,12 +40,12 @@ class EventDelivery implements ObjectPart, HomePart {
     this.#timer = new NextTimer(platform, () => this.ended(platform.nowMs()));
     const outbox = new Outbox({ sql, object, config: events });
     this.outbox = outbox;
-    const isConcerned = isTold(events, "connected") || isTold(events, "subscribed");
+    const isConcerned = isReported(events, "connected") || isReported(events, "subscribed");
     this.connections = isConcerned
       ? new ConnectionEvents({
           config: events,
           outbox,
-          table: new ToldTable(sql),
+          table: new ReportedTable(sql),
           sessions,
           namespaceOf,
           nowMs: () => platform.nowMs(),
@@ -65,14 +65,14 @@ class EventDelivery implements ObjectPart, HomePart {
       else this.outbox.addInCommit({ ...event, publishedAtMs }, nowMs);
     };
     return {
-      ...(this.#tellsOf("publication", name) ? { accepted } : {}),
-      ...(this.#tellsOf("channel_occupied", name) ? { followersCheckMs } : {}),
+      ...(this.#reports("publication", name) ? { accepted } : {}),
+      ...(this.#reports("channel_occupied", name) ? { followersCheckMs } : {}),
     };
   }
 
   /** Reports from now on whether the channel has subscribers (rule E10). */
   began(channel: Pick<Channel, "name" | "isHeld">): void {
-    if (!this.#tellsOf("channel_occupied", channel.name)) return;
+    if (!this.#reports("channel_occupied", channel.name)) return;
     this.#occupancy = { channel, occupancy: new Occupancy(this.outbox, channel.name) };
   }
 
@@ -86,12 +86,12 @@ class EventDelivery implements ObjectPart, HomePart {
 
   /** A backend may wait to be told that a channel has no subscriber any more (rule E10). */
   readonly ofGateway: Pick<GatewaySetup, "awaitsEnd"> = {
-    awaitsEnd: (channel) => this.#tellsOf("channel_vacated", channel),
+    awaitsEnd: (channel) => this.#reports("channel_vacated", channel),
   };
 
-  #tellsOf(type: EventType, channel: string): boolean {
+  #reports(type: EventType, channel: string): boolean {
     const { events, namespaceOf } = this.#setup;
-    return isTold(events, type, namespaceOf(channel));
+    return isReported(events, type, namespaceOf(channel));
   }
 
   noteOnline(user: string, isOnline: boolean): void {
@@ -153,10 +153,11 @@ export function newEvents(object: PartHost): ObjectPart | undefined {
   if (events === undefined) return undefined;
   const namespaceOf = (name: string): string => partsOf(name, config.channel).namespace ?? "";
   const isConcerned =
-    connectionTypes.some((type) => isTold(events, type)) ||
+    connectionTypes.some((type) => isReported(events, type)) ||
     (channel !== undefined &&
-      channelTypes.some((type) => isTold(events, type, namespaceOf(channel))));
-  const awaitsEnd = (name: string): boolean => isTold(events, "channel_vacated", namespaceOf(name));
+      channelTypes.some((type) => isReported(events, type, namespaceOf(channel))));
+  const awaitsEnd = (name: string): boolean =>
+    isReported(events, "channel_vacated", namespaceOf(name));
   if (!isConcerned) return object.kind === "gateway" ? { ofGateway: { awaitsEnd } } : undefined;
   return new EventDelivery({
     events,
@@ -173,7 +174,7 @@ export function newEvents(object: PartHost): ObjectPart | undefined {
 /** Makes the events of a home; undefined if no backend is told which users are online (rule E11). */
 export function newHomeEvents({ config, platform, endEvent }: PartedHome): HomePart | undefined {
   const { events } = config;
-  if (events === undefined || !tellsWhoIsOnline(config)) return undefined;
+  if (events === undefined || !reportsWhoIsOnline(config)) return undefined;
   return new EventDelivery({
     events,
     platform,
@@ -186,8 +187,8 @@ export function newHomeEvents({ config, platform, endEvent }: PartedHome): HomeP
   });
 }
 
-export function tellsWhoIsOnline({ events }: Config): boolean {
-  return isTold(events, "user_online");
+export function reportsWhoIsOnline({ events }: Config): boolean {
+  return isReported(events, "user_online");
 }
 
 function* watchedSessions(object: PartHost): Generator<SessionEvents> {
@@ -208,7 +209,7 @@ interface EventDeliverySetup {
   /** The object's name in its events. */
   readonly object: string;
   /** The object's open connections, as they were reported. */
-  readonly sessions: () => Iterable<ToldConnection>;
+  readonly sessions: () => Iterable<ReportedConnection>;
   readonly namespaceOf: (channel: string) => string;
   /**
    * When the job came that is being carried out, ms since 1970; undefined outside of a job: then

@@ -65,7 +65,7 @@ function dataField(data: Payload, bytesMax: number): string {
  * @param events    undefined if no backend is told of anything
  * @param namespace of the channel that the events are about; "" for a channel without one, absent if they are about none
  */
-export function isTold(
+export function isReported(
   events: EventsConfig | undefined,
   type: EventType,
   namespace?: string,

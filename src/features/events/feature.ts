@@ -1,5 +1,5 @@
 import type { Feature } from "../feature.ts";
-import { newEvents, newHomeEvents, tellsWhoIsOnline } from "./event-delivery.ts";
+import { newEvents, newHomeEvents, reportsWhoIsOnline } from "./event-delivery.ts";
 import { eventsOperations } from "./events-request.ts";
 
 /** Events of which a backend is told. */
@@ -7,5 +7,5 @@ export const events = {
   operations: eventsOperations,
   ofObject: newEvents,
   ofHome: newHomeEvents,
-  isOfHomes: tellsWhoIsOnline,
+  isOfHomes: reportsWhoIsOnline,
 } as const satisfies Feature;

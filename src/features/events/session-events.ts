@@ -1,11 +1,11 @@
 import type { EndCode, ObservedSession, SessionObserver } from "../../session/observer.ts";
 import type { ConnectionEvents } from "./connection-events.ts";
-import type { ToldConnection } from "./told-table.ts";
+import type { ReportedConnection } from "./reported-table.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { transportOf } from "../../session/transport-name.ts";
 
-/** What a backend is told of a session; undefined if it isn't told of this one. */
+/** Reports a session to a backend; undefined if this one isn't reported. */
 export function sessionEvents(
   session: ObservedSession,
   events: ConnectionEvents,
@@ -15,18 +15,18 @@ export function sessionEvents(
 }
 
 /**
- * What a backend is told of one session (rule E8), and what it has been told, which is that the client is connected, and
- * to which channels it is subscribed. A session of a transient client, which polls, has none of this.
+ * Reports one session to a backend (rule E8), and knows what it has reported: that the client is connected, and to which
+ * channels it is subscribed. The session of a client that polls isn't reported.
  */
-export class SessionEvents implements SessionObserver, ToldConnection {
+export class SessionEvents implements SessionObserver, ReportedConnection {
   readonly #session: ObservedSession;
   readonly #events: ConnectionEvents;
   #connected: boolean;
   readonly #channels: Set<string>;
-  /** The subscriptions that began and ended while the session was held: the client hasn't been told of them yet either. */
+  /** The reports on subscriptions that began and ended while the session was held (rule U4). */
   readonly #later: (() => void)[] = [];
 
-  /** Also restores: of a session that hibernated, everything has been told. */
+  /** Also restores: of a session that hibernated, everything has been reported. */
   constructor(session: ObservedSession, events: ConnectionEvents) {
     this.#session = session;
     this.#events = events;
@@ -54,50 +54,51 @@ export class SessionEvents implements SessionObserver, ToldConnection {
     return this.#channels;
   }
 
-  /** Tells that the connect is accepted, unless it isn't yet, or its user's home is asked, or it has been told. */
+  /** Reports that the client is connected, once: when its connect is accepted and the session isn't held. */
   accepted(): void {
     const { hasConnected, held } = this.#session;
     if (!hasConnected || held) return;
-    if (!this.#connected) this.#tellConnected();
-    for (const tell of this.#later.splice(0)) tell();
+    if (!this.#connected) this.#reportConnected();
+    for (const report of this.#later.splice(0)) report();
   }
 
-  /** Subscriptions have begun, and their client will be told, perhaps when the session isn't held any more. */
+  /** Subscriptions have begun. They are reported once the session isn't held any more. */
   begun(subscriptions: readonly Pick<Subscription, "channel" | "info">[]): void {
     this.accepted();
     for (const { channel, info } of subscriptions) {
-      if (this.#session.held) this.#later.push(() => this.#tellSubscribed(channel, info.chanInfo));
-      else this.#tellSubscribed(channel, info.chanInfo);
+      if (this.#session.held)
+        this.#later.push(() => this.#reportSubscribed(channel, info.chanInfo));
+      else this.#reportSubscribed(channel, info.chanInfo);
     }
   }
 
   /** @param code why the server ended it; undefined if the client did */
   unsubscribed(channel: string, code: EndCode | undefined): void {
-    if (this.#session.held) this.#later.push(() => this.#tellUnsubscribed(channel, code));
-    else this.#tellUnsubscribed(channel, code);
+    if (this.#session.held) this.#later.push(() => this.#reportUnsubscribed(channel, code));
+    else this.#reportUnsubscribed(channel, code);
   }
 
   /** The connection ends, with all its subscriptions. */
   ended(code: EndCode): void {
-    for (const channel of this.#channels) this.#tellUnsubscribed(channel, undefined);
+    for (const channel of this.#channels) this.#reportUnsubscribed(channel, undefined);
     if (!this.#connected) return;
     this.#events.disconnected(this, code);
     this.#connected = false;
   }
 
-  #tellUnsubscribed(channel: string, code: EndCode | undefined): void {
+  #reportUnsubscribed(channel: string, code: EndCode | undefined): void {
     if (!this.#channels.has(channel)) return;
     this.#events.unsubscribed(this, channel, code);
     this.#channels.delete(channel);
   }
 
-  #tellSubscribed(channel: string, chanInfo: JsonText | undefined): void {
+  #reportSubscribed(channel: string, chanInfo: JsonText | undefined): void {
     if (this.#channels.has(channel)) return;
     this.#events.subscribed(this, channel, chanInfo === undefined ? {} : { chanInfo });
     this.#channels.add(channel);
   }
 
-  #tellConnected(): void {
+  #reportConnected(): void {
     const { identity } = this.#session;
     const info = identity.claims?.info;
     this.#events.connected(this, {

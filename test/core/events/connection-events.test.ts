@@ -4,7 +4,7 @@ import type { EventsConfig } from "../../../src/features/events/config.ts";
 import { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
 import { connectionLost } from "../../../src/protocol/codes.ts";
 import { Outbox } from "../../../src/features/events/outbox.ts";
-import { ToldTable } from "../../../src/features/events/told-table.ts";
+import { ReportedTable } from "../../../src/features/events/reported-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { eventsConfig, published } from "./outbox-fixture.ts";
@@ -95,7 +95,7 @@ class ModelObject {
     return new ConnectionEvents({
       config,
       outbox: this.outbox,
-      table: new ToldTable(this.sql),
+      table: new ReportedTable(this.sql),
       sessions: () => this.held.values(),
       namespaceOf: (channel) => channel.split(":")[0] ?? "",
       nowMs: () => this.nowMs,

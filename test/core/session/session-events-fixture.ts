@@ -1,7 +1,7 @@
 import { ConnectionEvents } from "../../../src/features/events/connection-events.ts";
 import type { Outbox } from "../../../src/features/events/outbox.ts";
 import { sessionEvents } from "../../../src/features/events/session-events.ts";
-import { ToldTable } from "../../../src/features/events/told-table.ts";
+import { ReportedTable } from "../../../src/features/events/reported-table.ts";
 import type { SessionContext } from "../../../src/session/ports.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { eventsConfig, openOutbox } from "../events/outbox-fixture.ts";
@@ -13,7 +13,7 @@ export function eventsOf(outbox: Outbox): Pick<SessionContext, "observe"> {
   const events = new ConnectionEvents({
     config: eventsConfig({ types: allTypes }),
     outbox,
-    table: new ToldTable(new NodeSql()),
+    table: new ReportedTable(new NodeSql()),
     sessions: () => [],
     namespaceOf: () => "",
     nowMs: () => 1_000_000,

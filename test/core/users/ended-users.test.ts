@@ -12,7 +12,7 @@ const connected = (user: string): EndedSession => ({
 
 /** What ends on an object that holds the connections of some users, and what the homes are told, which is sorted. */
 function endedFixture(
-  asks: { readonly keepsStatus: boolean; readonly tellsWhoIsOnline: boolean },
+  asks: { readonly keepsStatus: boolean; readonly reportsWhoIsOnline: boolean },
   sessions: readonly { readonly user: string; readonly takesOrders: boolean }[] = [],
 ) {
   const works: (() => void)[] = [];
@@ -43,8 +43,8 @@ function endedFixture(
   return { ended, works, counts, calls, wait };
 }
 
-const status = { keepsStatus: true, tellsWhoIsOnline: false };
-const events = { keepsStatus: false, tellsWhoIsOnline: true };
+const status = { keepsStatus: true, reportsWhoIsOnline: false };
+const events = { keepsStatus: false, reportsWhoIsOnline: true };
 
 describe("the users whose connections have ended", () => {
   it("[U26] are told to their homes together, but for those who are still connected", () => {
@@ -79,7 +79,7 @@ describe("the users whose connections have ended", () => {
   });
 
   it("[U26] [E17] are told in one call where both is asked for, as all of their connections were", () => {
-    const { ended, calls, works } = endedFixture({ keepsStatus: true, tellsWhoIsOnline: true });
+    const { ended, calls, works } = endedFixture({ keepsStatus: true, reportsWhoIsOnline: true });
     ended.ended({ ...connected("eve"), identity: { passing: true } });
     ended.ended({ ...connected("eve"), held: true });
     works.shift()?.();

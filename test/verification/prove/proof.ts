@@ -11,7 +11,7 @@ import { FaultyNetwork } from "./network/faulty-network.ts";
 import type { ProveOptions } from "./options.ts";
 import { historiesIn } from "./run-facts.ts";
 import { LastEvents } from "./last-events.ts";
-import { isTold } from "./scenario.ts";
+import { isReported } from "./scenario.ts";
 import { limits } from "../../../src/limits.ts";
 import { MapLoad } from "./map-load.ts";
 import { OrderLoad } from "./order-load.ts";
@@ -134,7 +134,7 @@ export class Proof {
   #recordEvents(): void {
     const { events, scenario } = this.#target;
     if (events === undefined) return;
-    const channels = scenario.channels.filter(isTold).map(({ name }) => name);
+    const channels = scenario.channels.filter(isReported).map(({ name }) => name);
     this.#record({ f: "events", type: "info", channels, keepMax: limits.eventsKeepDefault });
     events.recordTo(this.#recorder);
   }

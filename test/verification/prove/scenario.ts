@@ -291,7 +291,7 @@ export function provedConfig(hooks: HookBackend["config"], target: string) {
 const toldNamespaces = ["own", "asked", "dull", "none", "burst"];
 
 /** Whether a backend is told of a channel. */
-export function isTold({ name }: ProvedChannel): boolean {
+export function isReported({ name }: ProvedChannel): boolean {
   return toldNamespaces.some((told) => name.startsWith(`${told}:`));
 }
 

@@ -1,10 +1,10 @@
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 
 /**
- * A checkpoint of what a backend has been told of an object's connections, in the table `told`: some rows of text, written
+ * A checkpoint of what was reported to a backend of an object's connections, in the table `told`: some rows of text, written
  * anew each time. With the events since then, it says who was connected when the object ended.
  */
-export class ToldTable {
+export class ReportedTable {
   readonly #sql: Sql;
   #number: number | undefined;
 
@@ -20,7 +20,7 @@ export class ToldTable {
     return this.#number;
   }
 
-  read(): readonly ToldConnection[] {
+  read(): readonly ReportedConnection[] {
     return this.#sql.rows("SELECT body FROM told ORDER BY chunk").flatMap((row) => {
       const stored: readonly StoredConnection[] = JSON.parse(columnText(row, "body"));
       return stored.map(([client, user, connected, channels]) => ({
@@ -33,7 +33,7 @@ export class ToldTable {
   }
 
   /** @param number of the last event before it */
-  write(number: number, connections: Iterable<ToldConnection>): void {
+  write(number: number, connections: Iterable<ReportedConnection>): void {
     this.#sql.transaction(() => {
       this.#sql.run(createTable);
       this.#sql.run("DELETE FROM told");
@@ -46,7 +46,7 @@ export class ToldTable {
 }
 
 /** A connection as the backend knows it. */
-export interface ToldConnection {
+export interface ReportedConnection {
   readonly client: string;
   readonly user: string;
   /** The trace of its handshake (rule X1); undefined without one, and after a crash. */
@@ -65,7 +65,7 @@ type StoredConnection = readonly [
 ];
 
 /** Connections as JSON texts of about 256 KiB; an empty checkpoint is one text, too. */
-function* chunksOf(connections: Iterable<ToldConnection>): Generator<string> {
+function* chunksOf(connections: Iterable<ReportedConnection>): Generator<string> {
   let texts: string[] = [];
   let characters = 0;
   for (const { client, user, connected, channels } of connections) {
