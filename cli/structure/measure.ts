@@ -23,12 +23,12 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     { name: "names of types defined twice", max: 0, places: definedTwice(files) },
     {
       name: "imports of the kernel into features",
-      max: 44,
+      max: 38,
       places: intoFeatures.map(([path, imported]) => `${path} ${imported}`),
     },
     {
       name: "files of the kernel that import features",
-      max: 23,
+      max: 21,
       places: [...new Set(intoFeatures.map(([path]) => path))],
     },
     {

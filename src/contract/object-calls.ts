@@ -1,14 +1,9 @@
 import type { ChannelAnswers, ChannelOperation } from "./channel-call.ts";
-import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
-import type {
-  PresenceKind,
-  PresenceTold,
-  PresenceToldReply,
-} from "../features/presence/presence-call.ts";
 import type { RelayBatch, RelayBatchReply } from "./relay-batch.ts";
 import type {
   ChannelPresenceReply,
   GatewayPresence,
+  PresenceKind,
   RelayReplies,
   RelayRequest,
 } from "./relay-request.ts";
@@ -45,7 +40,7 @@ import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "./user-status.ts"
  * optional fields of what they take and fields of what they return are only ever added. A call may fail, and it may
  * take longer than the caller waits: then the caller doesn't know whether the object carried it out.
  */
-export interface SessionCalls {
+export interface SessionCalls extends AddedSessionCalls {
   /**
    * Takes a frame that a client posted (docs/protocol.md 4.3): the edge holds the socket of its session.
    *
@@ -87,7 +82,7 @@ export interface SessionCalls {
 }
 
 /** The calls of a channel's object. */
-export interface ChannelCalls extends SessionCalls {
+export interface ChannelCalls extends SessionCalls, AddedChannelCalls {
   /**
    * Carries out commands of the HTTP API for the edge, in order.
    *
@@ -110,21 +105,14 @@ export interface ChannelCalls extends SessionCalls {
    *              those that presence lists
    */
   present(shown?: PresenceKind): Promise<ChannelPresenceReply>;
-  /** Takes who came and went on a channel, where this one is its presence map (rule Z27). */
-  presenceTold(told: PresenceTold): Promise<PresenceToldReply>;
   /** Counts the subscribers on this object's own sockets, for the directory (rule U24). */
   ownSubscribers(): Promise<OwnSubscribers>;
 }
 
 /** The calls of a gateway's object. */
-export interface GatewayCalls extends SessionCalls {
+export interface GatewayCalls extends SessionCalls, AddedGatewayCalls {
   /** Takes the next entries of a channel, and passes them on to the channel's subscribers here (rule L1). */
   deliver(batch: RelayBatch): Promise<RelayBatchReply>;
-  /**
-   * Takes what has changed of a shared poll's keys, and passes it on to the connections here that track them (rule
-   * SP7).
-   */
-  polled(batch: PollBatch): Promise<PollBatchReply>;
   /**
    * Lists the clients on this gateway's sockets that are present on a channel (rule P1).
    *
@@ -136,6 +124,15 @@ export interface GatewayCalls extends SessionCalls {
   /** Lists the channels that have subscribers here, for the directory (rule U24). */
   channels(query: ChannelsQuery): Promise<GatewayChannels>;
 }
+
+/** The calls of both kinds of objects that features add, each in its folder; rule V1 holds for them, too. @public */
+export interface AddedSessionCalls {}
+
+/** Those of a channel's object. @public */
+export interface AddedChannelCalls {}
+
+/** Those of a gateway's object. @public */
+export interface AddedGatewayCalls {}
 
 /** The calls of a home, which keeps where a share of all users are connected. */
 export interface HomeCalls {

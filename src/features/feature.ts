@@ -3,13 +3,16 @@ import type { AnyMethod } from "../api/shape.ts";
 import type { ChannelParts } from "../channel/channel-part.ts";
 import type { Config } from "../config/config.ts";
 import type {
-  ChannelsPart,
+  CallsTo,
   HomePart,
   NewPart,
+  ObjectPart,
   PartedChannelObject,
   PartedGateway,
   PartedHome,
+  PartedObject,
 } from "../object/part.ts";
+import type { CallName, MakeCall } from "../object/object-call.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
 
 /** What the kernel has of a feature. A feature that the configuration doesn't switch on has no part anywhere. */
@@ -28,8 +31,14 @@ export interface Feature {
   readonly subscriptionTypes?: SubscriptionTypes;
   /** Makes what the feature keeps of a channel. */
   readonly ofChannel?: ChannelParts;
+  /** The calls that it adds to objects of both kinds, of channels, and of gateways. */
+  readonly sessionCalls?: CallsTo<PartedObject>;
+  readonly channelCalls?: CallsTo<PartedChannelObject>;
+  readonly gatewayCalls?: CallsTo<PartedGateway>;
+  /** Makes those calls that objects make to each other. */
+  readonly callers?: { readonly [Name in CallName]?: MakeCall<Name> };
   /** Makes what it does in the object of a channel. */
-  readonly ofChannelObject?: (object: PartedChannelObject) => readonly ChannelsPart[];
+  readonly ofChannelObject?: (object: PartedChannelObject) => readonly ObjectPart[];
   /** Makes what it does in the object of a gateway. */
-  readonly ofGateway?: (gateway: PartedGateway) => readonly ChannelsPart[];
+  readonly ofGateway?: (gateway: PartedGateway) => readonly ObjectPart[];
 }

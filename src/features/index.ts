@@ -1,13 +1,19 @@
 import { kernelOperations, type OperationRows } from "../access/operations.ts";
 import type { ChannelParts } from "../channel/channel-part.ts";
+import type {
+  AddedChannelCalls,
+  AddedGatewayCalls,
+  AddedSessionCalls,
+} from "../contract/object-calls.ts";
 import type { Config } from "../config/config.ts";
 import type {
-  ChannelsPart,
+  AddedCalls,
   HomePart,
   ObjectPart,
   PartedChannelObject,
   PartedGateway,
   PartedHome,
+  PartedObject,
   PartHost,
 } from "../object/part.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
@@ -47,13 +53,22 @@ export const subscriptionTypes: SubscriptionTypes = {
 export const channelParts: ChannelParts = (...channel) =>
   features.flatMap(({ ofChannel }) => ofChannel?.(...channel) ?? []);
 
-export function channelObjectParts(object: PartedChannelObject): readonly ChannelsPart[] {
+export function channelObjectParts(object: PartedChannelObject): readonly ObjectPart[] {
   return features.flatMap(({ ofChannelObject }) => ofChannelObject?.(object) ?? []);
 }
 
-export function gatewayParts(gateway: PartedGateway): readonly ChannelsPart[] {
+export function gatewayParts(gateway: PartedGateway): readonly ObjectPart[] {
   return features.flatMap(({ ofGateway }) => ofGateway?.(gateway) ?? []);
 }
+
+/** The calls that the features add to objects of both kinds, of channels, and of gateways. */
+export const sessionCalls: AddedCalls<AddedSessionCalls, PartedObject> = why.sessionCalls;
+export const channelCalls: AddedCalls<AddedChannelCalls, PartedChannelObject> =
+  presence.channelCalls;
+export const gatewayCalls: AddedCalls<AddedGatewayCalls, PartedGateway> = sharedPolls.gatewayCalls;
+
+/** Makes those of them that objects make. */
+export const callers = { ...presence.callers, ...sharedPolls.callers };
 
 /** What the features add to objects that hold clients' sockets. */
 export function objectParts(object: PartHost): readonly ObjectPart[] {

@@ -4,11 +4,6 @@ import {
   operationBytes,
   traceOf,
 } from "../contract/channel-call.ts";
-import type {
-  PresenceKind,
-  PresenceTold,
-  PresenceToldReply,
-} from "../features/presence/presence-call.ts";
 import { executeAll } from "../api/execute.ts";
 import { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
@@ -28,6 +23,7 @@ import {
   relayRequestBytes,
   type RelayReplies,
   type ChannelPresenceReply,
+  type PresenceKind,
   type RelayRequest,
 } from "../contract/relay-request.ts";
 import { Session } from "../session/session.ts";
@@ -47,7 +43,7 @@ import { channelObjectParts, channelParts, objectParts } from "../features/index
 import { Leftovers, noStorage } from "./leftovers.ts";
 import { answerOrFailure } from "./object-call.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
-import type { ObjectPart, ObjectBounds, ChannelsPart, PartedChannelObject } from "./part.ts";
+import type { ObjectPart, ObjectBounds, PartedChannelObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 import { elapsed } from "../moment.ts";
 
@@ -74,7 +70,6 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   readonly sweep = (): void => this.sockets.sweep(this.platform.nowMs(), true);
   readonly #presence: ChannelPresence;
   protected override readonly parts: readonly ObjectPart[];
-  readonly #channelsParts: readonly ChannelsPart[];
   override readonly sockets: ClientSockets;
   override readonly node: string;
   override readonly kind = "channel";
@@ -142,11 +137,12 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     this.bounds = bounds;
     this.queue = new CommitQueue(this.#commits(), new CommitSharing(channel));
     this.#presence = new ChannelPresence(this);
-    this.#channelsParts = channelObjectParts(this);
-    this.sockets = this.#newSockets(channel);
+    const ofChannel = channelObjectParts(this);
+    this.parts = [...this.parts, ...ofChannel];
+    this.sockets = this.#newSockets(channel, ofChannel);
   }
 
-  #newSockets(channel: Channel): ClientSockets {
+  #newSockets(channel: Channel, parts: readonly ObjectPart[]): ClientSockets {
     const { platform, config } = this;
     const presence = this.#presence.shared;
     const ofSessions = this.ofSessions();
@@ -159,7 +155,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
         presence,
         nowMs,
         ofSessions.clients,
-        this.#channelsParts,
+        parts,
       ),
       channel: channel.name,
       serverSubscriptions: false,
@@ -252,20 +248,13 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     );
   }
 
-  presenceTold(told: PresenceTold, done: (reply: PresenceToldReply) => void): void {
-    this.happened("presence");
-    const part = this.#channelsParts.find((one) => "presenceTold" in one);
-    if (part?.presenceTold === undefined) done({ outcome: "left" });
-    else part.presenceTold(told, done);
-  }
-
   present(shown: PresenceKind | undefined, done: (reply: ChannelPresenceReply) => void): void {
     this.happened("presence");
     if (!this.#known) {
       done({ outcome: "error", error: errorCodes.unknownChannel });
       return;
     }
-    const part = shown && this.#channelsParts.find((one) => "listShown" in one);
+    const part = shown && this.parts.find((one) => "listShown" in one);
     if (shown === undefined || part?.listShown === undefined) this.#presence.list(done);
     else part.listShown(shown, done);
   }
@@ -293,7 +282,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     answer: (busy: Overloaded) => void,
     work: () => void,
   ): void {
-    const part = this.#channelsParts.find((one) => "ready" in one);
+    const part = this.parts.find((one) => "ready" in one);
     if (part?.ready === undefined) work();
     else
       part.ready(calls, (outcome) => {
@@ -414,7 +403,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       hub.begin();
     }
     let isSending = hub.sending;
-    for (const part of this.#channelsParts) {
+    for (const part of this.parts) {
       part.settle?.(nowMs);
       isSending ||= part.sending === true;
     }
@@ -429,7 +418,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
 
   protected override sendSlice(): void {
     this.#channel.hub.sendSlice();
-    for (const part of this.#channelsParts) part.sendSlice?.();
+    for (const part of this.parts) part.sendSlice?.();
   }
 
   protected override onAlarm(nowMs: number, done: () => void): void {
@@ -437,7 +426,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();
     this.#channel.map?.expire(nowMs);
-    for (const part of this.#channelsParts) part.ring?.(nowMs);
+    for (const part of this.parts) part.ring?.(nowMs);
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
     this.#leftovers.afterAlarm(nowMs, done);
@@ -474,9 +463,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   protected override dueAtMs(nowMs: number): number {
     this.#leftovers.note();
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    let dueMs = Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
-    for (const part of this.#channelsParts) dueMs = Math.min(dueMs, part.dueAtMs?.(nowMs) ?? dueMs);
-    return dueMs;
+    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
   }
 }
 

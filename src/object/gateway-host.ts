@@ -2,7 +2,6 @@ import type { GatheredPresence } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
 import { Gateway, type GatewayPorts } from "../gateway/gateway.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
 import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../contract/listing.ts";
 import type { GatewayPresence, RelayReplies } from "../contract/relay-request.ts";
@@ -29,7 +28,6 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
   override readonly sockets: ClientSockets;
   override readonly node: string;
   protected override readonly parts: readonly ObjectPart[];
-  readonly #channelsParts = gatewayParts(this);
   override readonly kind = "gateway";
   /** Whether a part may have something due after each event. */
   readonly #partsAreDue: boolean;
@@ -49,7 +47,8 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
     if (config.events !== undefined) platform.readAlarmFirst(this.alarms.known);
     const { name } = platform;
     this.node = gatewayNode(name);
-    this.parts = objectParts(this);
+    const ofGateway = gatewayParts(this);
+    this.parts = [...objectParts(this), ...ofGateway];
     this.#partsAreDue = this.parts.some((part) => "dueAtMs" in part);
     const served = parseGatewayName(name);
     const only = served.kind === "channel" ? served.channel : undefined;
@@ -58,8 +57,8 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
       ports: this.#ports(name),
       fanOut: bounds,
       ...(only === undefined ? {} : { only }),
-      ...partsOfSetup(this.parts, ({ ofGateway }) => ofGateway),
-      parts: this.#channelsParts,
+      ...partsOfSetup(this.parts, (part) => part.ofGateway),
+      parts: ofGateway,
     });
     this.#gateway = gateway;
     const sessions = {
@@ -135,16 +134,6 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
     awaited.push(() => done(reply));
   }
 
-  polled(batch: PollBatch): PollBatchReply {
-    this.happened("batch");
-    const nowMs = this.platform.nowMs();
-    if (this.backlog.overloaded()) return { outcome: "busy" };
-    let reply: PollBatchReply = { outcome: "left" };
-    for (const part of this.#channelsParts) reply = part.polled?.(batch, nowMs) ?? reply;
-    if (reply.outcome !== "busy") this.endEvent(nowMs);
-    return reply;
-  }
-
   present(channel: string, shown?: boolean): GatewayPresence {
     this.happened("presence");
     const nowMs = this.platform.nowMs();
@@ -197,7 +186,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
   protected override settle(nowMs: number): void {
     this.#settleTimer.set(this.#gateway.settle(nowMs), nowMs);
     let isSending = false;
-    for (const part of this.#channelsParts) {
+    for (const part of this.parts) {
       part.settle?.(nowMs);
       isSending ||= part.sending === true;
     }
@@ -217,12 +206,12 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
 
   protected override sendSlice(): void {
     this.#gateway.sendSlice();
-    for (const part of this.#channelsParts) part.sendSlice?.();
+    for (const part of this.parts) part.sendSlice?.();
   }
 
   protected override onAlarm(nowMs: number, done: () => void): void {
     const connected = new Set(this.sockets.clients.map(({ session }) => session.client));
-    for (const part of this.#channelsParts) part.keepOnly?.(connected);
+    for (const part of this.parts) part.keepOnly?.(connected);
     this.settle(nowMs);
     done();
   }

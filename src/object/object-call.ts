@@ -1,4 +1,6 @@
 import type {
+  AddedChannelCalls,
+  AddedGatewayCalls,
   ChannelCalls,
   DirectoryCalls,
   GatewayCalls,
@@ -13,8 +15,8 @@ import type {
  */
 interface ObjectCalls
   extends
-    Pick<GatewayCalls, "deliver" | "polled" | "info" | "channels">,
-    Pick<ChannelCalls, "ask" | "present" | "presenceTold" | "ownSubscribers">,
+    Pick<GatewayCalls, "deliver" | "info" | "channels" | keyof AddedGatewayCalls>,
+    Pick<ChannelCalls, "ask" | "present" | "ownSubscribers" | keyof AddedChannelCalls>,
     Pick<SessionCalls, "carryOut" | "clientsOf" | "connections" | "online">,
     Pick<HomeCalls, "register" | "admit" | "ended">,
     Pick<DirectoryCalls, "list">,
@@ -29,6 +31,25 @@ export type CallName = keyof ObjectCalls;
 export type CallRequest<Name extends CallName> = Readonly<Parameters<ObjectCalls[Name]>>;
 /** What a call gives. */
 export type CallAnswer<Name extends CallName> = Awaited<ReturnType<ObjectCalls[Name]>>;
+
+/** Makes a call to the object of a name. */
+export type MakeCall<Name extends CallName> = (
+  objects: CallableObjects,
+  to: string,
+  request: CallRequest<Name>,
+) => MadeCall<CallAnswer<Name>>;
+
+/** The objects of channels and gateways, by their names. */
+export interface CallableObjects {
+  channel<Answer>(name: string, call: (object: ChannelCalls) => Promise<Answer>): MadeCall<Answer>;
+  gateway<Answer>(name: string, call: (object: GatewayCalls) => Promise<Answer>): MadeCall<Answer>;
+}
+
+/** A call under way, and the object that it goes to. */
+export interface MadeCall<Answer> {
+  readonly object: { readonly id: { toString(): string } };
+  readonly answer: Promise<Answer>;
+}
 
 /**
  * The outcome of a call. If it failed, or took longer than the caller waits, it is unknown whether it was carried out.

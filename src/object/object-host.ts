@@ -44,7 +44,7 @@ export abstract class ObjectHost implements PartedObject {
   /** The users of the connections. */
   readonly #users: ObjectUsers;
   /** The backlog of the sockets together (rule B3). */
-  protected readonly backlog: Backlog;
+  readonly backlog: Backlog;
   /** When this instance began, ms since 1970. */
   readonly awakeSinceMs: number;
   /** Logs a refusal, and counts it (rule A13). */
@@ -117,10 +117,8 @@ export abstract class ObjectHost implements PartedObject {
     return this.callsMade - this.callsCountedByCalled;
   }
 
-  part<Part extends ObjectPart>(wanted: abstract new (...made: never[]) => Part): Part {
-    const found = this.parts.find((part): part is Part => part instanceof wanted);
-    if (found === undefined) throw new Error(`no part ${wanted.name}`);
-    return found;
+  part<Part extends ObjectPart>(wanted: abstract new (...made: never[]) => Part): Part | undefined {
+    return this.parts.find((part): part is Part => part instanceof wanted);
   }
 
   /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
@@ -253,8 +251,7 @@ export abstract class ObjectHost implements PartedObject {
     this.platform.abandon("its clients didn't answer their close");
   }
 
-  /** Notes an event, for those who ask what the object wakes for. */
-  protected readonly happened = (kind: EventKind): void => {
+  readonly happened = (kind: EventKind): void => {
     for (const part of this.parts) part.happened?.(kind);
   };
 

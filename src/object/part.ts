@@ -9,19 +9,21 @@ import type { SessionContext } from "../session/ports.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import type { Platform } from "./platform.ts";
 import type { ChannelOperation } from "../contract/channel-call.ts";
-import type { ChannelPresenceReply, RelayRequest } from "../contract/relay-request.ts";
 import type {
+  ChannelPresenceReply,
   PresenceKind,
-  PresenceTold,
-  PresenceToldReply,
-} from "../features/presence/presence-call.ts";
+  RelayRequest,
+} from "../contract/relay-request.ts";
+import type { Backlog } from "../hub/backlog.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
-import type { PollBatch, PollBatchReply } from "../features/shared-polls/poll-batch.ts";
 import type { SubscriptionPart } from "../session/channels.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 
-/** What a feature adds to an object that holds clients' sockets. A part has those members that it needs. */
-export interface ObjectPart {
+/**
+ * What a feature adds to an object that holds clients' sockets. A part has those members that it needs. The host calls the
+ * parts in the order of their list.
+ */
+export interface ObjectPart extends SubscriptionPart {
   /** What it adds to the setup of the object's sessions. */
   readonly ofSessions?: Partial<SessionContext>;
   /** What it adds to the setup of the channel, on the channel's own object. */
@@ -38,8 +40,17 @@ export interface ObjectPart {
   committed?(nowMs: number): void;
   /** An event of the object ends, before the alarm is set. */
   ended?(nowMs: number): void;
+  /** Does what is due. It is called when an event ends, after the hub has begun to send. */
+  settle?(nowMs: number): void;
+  /** Whether something waits to be sent: then {@link sendSlice} is called in another turn of the event loop. */
+  readonly sending?: boolean;
+  sendSlice?(): void;
   /** The alarm rings. */
   rang?(nowMs: number): void;
+  /** Does what is due when the alarm rings. The object settles afterwards. */
+  ring?(nowMs: number): void;
+  /** Forgets what is stored of other clients: their sockets were lost with an instance that couldn't do it. */
+  keepOnly?(connected: ReadonlySet<string>): void;
   /** When the alarm has to ring for it, ms since 1970; Infinity for never. */
   dueAtMs?(nowMs: number): number;
   /** Whether nothing of it is stored; absent: nothing ever is. */
@@ -54,6 +65,12 @@ export interface ObjectPart {
   sent?(seconds: number): void;
   /** A channel's object has called. */
   calledByChannel?(): void;
+  /**
+   * Calls back once the channel can be read for these calls, or can't be; at once where there is nothing to wait for.
+   */
+  ready?(calls: readonly ReadingCall[], done: (outcome: "ready" | "failed") => void): void;
+  /** Lists the clients or users that a presence map shows, and ends the event. */
+  listShown?(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void;
   /** What the answer to a caller carries that reports for the object (rule J7). */
   forAnswer?(nowMs: number): CarriedReport | undefined;
   /** Whether the object can report for another one. */
@@ -96,31 +113,6 @@ export interface HomePart extends Required<
 /** A home of users, as its parts see it. */
 export type PartedHome = Pick<PartedObject, "config" | "platform" | "endEvent">;
 
-/** What a feature does in the object of a channel, or of a gateway. The host calls the parts in the order of their list. */
-export interface ChannelsPart extends SubscriptionPart {
-  /** Does what is due. It is called at the end of each event, after the hub has begun to send. */
-  settle?(nowMs: number): void;
-  /** Whether something waits to be sent: then {@link sendSlice} is called in another turn of the event loop. */
-  readonly sending?: boolean;
-  sendSlice?(): void;
-  /** When the object's alarm has to ring, ms since 1970; Infinity for never. */
-  dueAtMs?(nowMs: number): number;
-  /** Does what is due when the alarm rings. The object settles afterwards. */
-  ring?(nowMs: number): void;
-  /** Forgets what is stored of other clients: their sockets were lost with an instance that couldn't do it. */
-  keepOnly?(connected: ReadonlySet<string>): void;
-  /**
-   * Calls back once the channel can be read for these calls, or can't be; at once where there is nothing to wait for.
-   */
-  ready?(calls: readonly ReadingCall[], done: (outcome: "ready" | "failed") => void): void;
-  /** Takes a call of the contract. The object ends the event afterwards. */
-  polled?(batch: PollBatch, nowMs: number): PollBatchReply;
-  /** Takes a call of the contract, and ends the event. */
-  presenceTold?(told: PresenceTold, done: (reply: PresenceToldReply) => void): void;
-  /** Lists the clients or users that a presence map shows, and ends the event. */
-  listShown?(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void;
-}
-
 /** A call for which the channel may have to be read. */
 type ReadingCall = ChannelOperation | RelayRequest;
 
@@ -139,8 +131,11 @@ export interface PartedObject {
   /** The channel whose object it is; undefined for a gateway, and if the configuration lacks the channel's namespace. */
   readonly knownChannel: string | undefined;
   readonly askBackend: AskBackend;
-  /** The part of that class; only who has composed the parts knows that it is there. */
-  part<Part extends ObjectPart>(wanted: abstract new (...made: never[]) => Part): Part;
+  /** The part of that class; undefined if there is none here. */
+  part<Part extends ObjectPart>(wanted: abstract new (...made: never[]) => Part): Part | undefined;
+  readonly backlog: Pick<Backlog, "overloaded">;
+  /** Notes an event, for those who ask what the object wakes for. */
+  readonly happened: (kind: EventKind) => void;
   /** Whether it is a channel's, which has subscribers here or on gateways. */
   isOccupied(): boolean;
   /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
@@ -185,3 +180,21 @@ export interface PartedGateway extends PartedObject {
   readonly kind: "gateway";
   readonly gateway: Gateway;
 }
+
+/** The calls that a feature adds to objects: how an object carries each out. */
+export type AddedCalls<Calls, Host> = {
+  readonly [Name in keyof Calls]: Calls[Name] extends (
+    ...request: infer Request extends readonly object[]
+  ) => Promise<infer Answer>
+    ? AddedCall<Host, Readonly<Request>, Answer>
+    : never;
+};
+
+/** One of these calls. */
+interface AddedCall<Host, Request extends readonly object[], Answer> {
+  // A method, so that those of all calls are of one type.
+  answer(object: Host, request: Request, done: (answer: Answer) => void): void;
+}
+
+/** Such calls, whatever they are. */
+export type CallsTo<Host> = Readonly<Record<string, AddedCall<Host, readonly object[], object>>>;

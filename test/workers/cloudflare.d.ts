@@ -1,3 +1,4 @@
+import type * as calls from "../../src/contract/object-calls.ts";
 import type * as edge from "../../workers/edge.ts";
 import type { Env as WorkerEnv } from "../../workers/platform/env.ts";
 
@@ -8,8 +9,8 @@ type CallsOnly = "CHANNELS" | "GATEWAYS" | "USERS" | "METRICS";
 declare global {
   namespace Cloudflare {
     interface Env extends Omit<WorkerEnv, CallsOnly> {
-      readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject>;
-      readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject>;
+      readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject & calls.ChannelCalls>;
+      readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject & calls.GatewayCalls>;
       readonly USERS: DurableObjectNamespace<edge.UsersObject>;
       readonly METRICS: DurableObjectNamespace<edge.MetricsObject>;
       /** The receiver of events: vitest.config.ts. */

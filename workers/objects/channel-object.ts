@@ -2,15 +2,19 @@ import type { ChannelAnswers, ChannelOperation } from "../../src/contract/channe
 import type { OwnSubscribers } from "../../src/contract/listing.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import type { RelayReplies, RelayRequest } from "../../src/contract/relay-request.ts";
+import { channelCalls } from "../../src/features/index.ts";
 import { ChannelHost } from "../../src/object/channel-host.ts";
 import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
 import type { Env } from "../platform/env.ts";
-import { answerOrThrow, SessionObject } from "./session-object.ts";
+import { answerOrThrow, SessionObject, type WrittenCalls } from "./session-object.ts";
 
 /** The object of one channel, which is named after it. */
-export class ChannelObject extends SessionObject<ChannelHost> implements ChannelCalls {
+export class ChannelObject
+  extends SessionObject<ChannelHost>
+  implements WrittenCalls<ChannelCalls>
+{
   constructor(context: DurableObjectState, env: Env) {
-    super(context, env, (platform, config) => new ChannelHost(platform, config));
+    super(context, env, (platform, config) => new ChannelHost(platform, config), channelCalls);
   }
 
   // The calls' contract is in src/contract/object-calls.ts.
@@ -24,10 +28,6 @@ export class ChannelObject extends SessionObject<ChannelHost> implements Channel
     carries?: boolean,
   ): Promise<RelayReplies> {
     return answerOrThrow((done) => this.host.ask(gateway, requests, carries, done));
-  }
-
-  presenceTold(...[told]: CallRequest<"presenceTold">): Promise<CallAnswer<"presenceTold">> {
-    return new Promise((resolve) => this.host.presenceTold(told, resolve));
   }
 
   present(...[shown]: CallRequest<"present">): Promise<CallAnswer<"present">> {

@@ -7,7 +7,15 @@ import type {
 } from "../../src/contract/object-calls.ts";
 import { parseNodeName } from "../../src/contract/object-names.ts";
 import type { RelayReplies } from "../../src/contract/relay-request.ts";
-import type { CallAnswer, CallName, CallReply, CallRequest } from "../../src/object/object-call.ts";
+import { callers } from "../../src/features/index.ts";
+import type {
+  CallableObjects,
+  CallAnswer,
+  CallName,
+  CallReply,
+  CallRequest,
+  MadeCall,
+} from "../../src/object/object-call.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
 import type { Env } from "../platform/env.ts";
 import { type CalledObject, inTime, parseCallFailure } from "../platform/object-call.ts";
@@ -23,7 +31,7 @@ export async function makeCall<Name extends CallName>(
   const failed = { outcome: "failed", overloaded: false } as const;
   let object: CalledObject | undefined;
   try {
-    const made = makers[name](env, to, request);
+    const made = makers[name](new Objects(env), to, request);
     if (made === undefined) return failed;
     ({ object } = made);
     const answered = made.answer.then((answer) => ({ outcome: "answered", answer }) as const);
@@ -35,91 +43,81 @@ export async function makeCall<Name extends CallName>(
   }
 }
 
-/** A call under way, and the object that it goes to. */
-interface Made<Name extends CallName> {
-  readonly object: CalledObject;
-  readonly answer: Promise<CallAnswer<Name>>;
-}
-
 /** Undefined if there is no such object. */
 type Makers = {
   readonly [Name in CallName]: (
-    env: Env,
+    objects: Objects,
     to: string,
     request: CallRequest<Name>,
-  ) => Made<Name> | undefined;
+  ) => MadeCall<CallAnswer<Name>> | undefined;
 };
 
-const makers: Makers = {
-  deliver: (env, to, request) => onGateway(env, to, (object) => object.deliver(...request)),
-  polled: (env, to, request) => onGateway(env, to, (object) => object.polled(...request)),
-  presentOnGateway: (env, to, request) =>
-    onGateway(env, to, (object) => object.present(...request)),
-  info: (env, to, request) => onGateway(env, to, (object) => object.info(...request)),
-  channels: (env, to, request) => onGateway(env, to, (object) => object.channels(...request)),
-  ask: (env, to, request) =>
-    onChannel(env, to, (object) =>
-      withDescriptors<RelayReplies>(env, () => object.ask(...request)),
-    ),
-  present: (env, to, request) => onChannel(env, to, (object) => object.present(...request)),
-  presenceTold: (env, to, request) =>
-    onChannel(env, to, (object) => object.presenceTold(...request)),
-  ownSubscribers: (env, to, request) =>
-    onChannel(env, to, (object) => object.ownSubscribers(...request)),
-  carryOut: (env, to, request) => onHolder(env, to, (object) => object.carryOut(...request)),
-  clientsOf: (env, to, request) => onHolder(env, to, (object) => object.clientsOf(...request)),
-  connections: (env, to, request) => onHolder(env, to, (object) => object.connections(...request)),
-  online: (env, to, request) => onHolder(env, to, (object) => object.online(...request)),
-  register: (env, to, request) => onHome(env, to, (object) => object.register(...request)),
-  admit: (env, to, request) => onHome(env, to, (object) => object.admit(...request)),
-  ended: (env, to, request) => onHome(env, to, (object) => object.ended(...request)),
-  list: (env, to, request) => onHome(env, to, (object) => object.list(...request)),
-  report: ({ METRICS }, to, request) =>
-    METRICS && on(METRICS.getByName(to), (object) => object.report(...request)),
-};
+/** The objects of the Worker. */
+class Objects implements CallableObjects {
+  readonly env: Env;
 
-function on<Name extends CallName, Stub extends CalledObject>(
+  constructor(env: Env) {
+    this.env = env;
+  }
+
+  channel<Answer>(name: string, call: (object: ChannelCalls) => Promise<Answer>): MadeCall<Answer> {
+    return on(this.env.CHANNELS.getByName(name), call);
+  }
+
+  gateway<Answer>(name: string, call: (object: GatewayCalls) => Promise<Answer>): MadeCall<Answer> {
+    return on(this.env.GATEWAYS.getByName(name), call);
+  }
+
+  home<Answer>(
+    name: string,
+    call: (object: HomeCalls & DirectoryCalls) => Promise<Answer>,
+  ): MadeCall<Answer> {
+    return on(this.env.USERS.getByName(name), call);
+  }
+
+  holder<Answer>(
+    holder: string,
+    call: (object: SessionCalls) => Promise<Answer>,
+  ): MadeCall<Answer> | undefined {
+    const node = parseNodeName(holder);
+    if (node === undefined) return undefined;
+    return node.kind === "channel" ? this.channel(node.name, call) : this.gateway(node.name, call);
+  }
+}
+
+function on<Stub extends CalledObject, Answer>(
   object: Stub,
-  call: (object: Stub) => Promise<CallAnswer<Name>>,
-): Made<Name> {
+  call: (object: Stub) => Promise<Answer>,
+): MadeCall<Answer> {
   return { object, answer: call(object) };
 }
 
-function onGateway<Name extends CallName>(
-  { GATEWAYS }: Env,
-  gateway: string,
-  call: (object: GatewayCalls) => Promise<CallAnswer<Name>>,
-): Made<Name> {
-  return on(GATEWAYS.getByName(gateway), call);
-}
-
-function onChannel<Name extends CallName>(
-  { CHANNELS }: Env,
-  channel: string,
-  call: (object: ChannelCalls) => Promise<CallAnswer<Name>>,
-): Made<Name> {
-  return on(CHANNELS.getByName(channel), call);
-}
-
-function onHome<Name extends CallName>(
-  { USERS }: Env,
-  home: string,
-  call: (object: HomeCalls & DirectoryCalls) => Promise<CallAnswer<Name>>,
-): Made<Name> {
-  return on(USERS.getByName(home), call);
-}
-
-function onHolder<Name extends CallName>(
-  env: Env,
-  holder: string,
-  call: (object: SessionCalls) => Promise<CallAnswer<Name>>,
-): Made<Name> | undefined {
-  const node = parseNodeName(holder);
-  if (node === undefined) return undefined;
-  return node.kind === "channel"
-    ? onChannel(env, node.name, call)
-    : onGateway(env, node.name, call);
-}
+const makers: Makers = {
+  deliver: (objects, to, request) => objects.gateway(to, (object) => object.deliver(...request)),
+  presentOnGateway: (objects, to, request) =>
+    objects.gateway(to, (object) => object.present(...request)),
+  info: (objects, to, request) => objects.gateway(to, (object) => object.info(...request)),
+  channels: (objects, to, request) => objects.gateway(to, (object) => object.channels(...request)),
+  ask: (objects, to, request) =>
+    objects.channel(to, (object) =>
+      withDescriptors<RelayReplies>(objects.env, () => object.ask(...request)),
+    ),
+  present: (objects, to, request) => objects.channel(to, (object) => object.present(...request)),
+  ownSubscribers: (objects, to, request) =>
+    objects.channel(to, (object) => object.ownSubscribers(...request)),
+  carryOut: (objects, to, request) => objects.holder(to, (object) => object.carryOut(...request)),
+  clientsOf: (objects, to, request) => objects.holder(to, (object) => object.clientsOf(...request)),
+  connections: (objects, to, request) =>
+    objects.holder(to, (object) => object.connections(...request)),
+  online: (objects, to, request) => objects.holder(to, (object) => object.online(...request)),
+  register: (objects, to, request) => objects.home(to, (object) => object.register(...request)),
+  admit: (objects, to, request) => objects.home(to, (object) => object.admit(...request)),
+  ended: (objects, to, request) => objects.home(to, (object) => object.ended(...request)),
+  list: (objects, to, request) => objects.home(to, (object) => object.list(...request)),
+  ...callers,
+  report: ({ env: { METRICS } }, to, request) =>
+    METRICS && on(METRICS.getByName(to), (object) => object.report(...request)),
+};
 
 /** Makes a call that may wake an object, unless the server has too few file descriptors left (rule B10). */
 async function withDescriptors<Answer>(

@@ -2,12 +2,18 @@ import { DurableObject } from "cloudflare:workers";
 import type { Config } from "../../src/config/config.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import { keepaliveHeader } from "../../src/contract/keepalive.ts";
-import type { SessionCalls } from "../../src/contract/object-calls.ts";
-import { AnsweringPart, type FeatureCalls } from "../../src/features/calls.ts";
+import type {
+  AddedChannelCalls,
+  AddedGatewayCalls,
+  AddedSessionCalls,
+  SessionCalls,
+} from "../../src/contract/object-calls.ts";
+import { sessionCalls } from "../../src/features/index.ts";
 import type { Accepted } from "../../src/object/client-sockets.ts";
 import type { Thrown } from "../../src/object/commit-queue.ts";
 import type { CallAnswer, CallRequest } from "../../src/object/object-call.ts";
 import type { ObjectHost } from "../../src/object/object-host.ts";
+import type { CallsTo } from "../../src/object/part.ts";
 import type { Platform } from "../../src/object/platform.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { configurationOf } from "../platform/configuration.ts";
@@ -23,20 +29,26 @@ import type { SessionSecrets } from "../platform/session-secrets.ts";
  */
 export abstract class SessionObject<Host extends ObjectHost>
   extends DurableObject<Env>
-  implements SessionCalls, FeatureCalls
+  implements WrittenCalls<SessionCalls>
 {
   readonly host: Host;
   /** Counts the rows written since the object woke; tests read the count. */
   readonly sql: ObjectSql;
   readonly #secrets: SessionSecrets;
 
-  /** @throws when the Worker's configuration is invalid */
+  /**
+   * @param calls those that features add to the objects of this kind
+   * @throws when the Worker's configuration is invalid
+   */
   constructor(
     context: DurableObjectState,
     env: Env,
     newHost: (platform: Platform, config: Config) => Host,
+    calls: CallsTo<Host>,
   ) {
     super(context, env);
+    addCalls(new.target.prototype, calls);
+    addCalls(new.target.prototype, sessionCalls);
     const configured = configurationOf(env);
     if (configured.outcome === "unconfigured") throw new Error(configured.problems.join("\n"));
     const platform = new DurablePlatform(context, env, configured);
@@ -110,16 +122,29 @@ export abstract class SessionObject<Host extends ObjectHost>
     return this.host.online(users);
   }
 
-  async trail(...[query]: Parameters<FeatureCalls["trail"]>): ReturnType<FeatureCalls["trail"]> {
-    return this.host.part(AnsweringPart).trail(query);
-  }
-
-  inspect(...[query]: Parameters<FeatureCalls["inspect"]>): ReturnType<FeatureCalls["inspect"]> {
-    return new Promise((resolve) => this.host.part(AnsweringPart).inspect(query, resolve));
-  }
-
   async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
     return this.host.eventsAfter(since, limit);
+  }
+}
+
+/** The calls that are written in a class of objects: all but those that features add to it. */
+export type WrittenCalls<Calls> = Omit<
+  Calls,
+  keyof AddedSessionCalls | keyof AddedChannelCalls | keyof AddedGatewayCalls
+>;
+
+/**
+ * Gives a class of objects a method for each call, on the prototype, where the platform looks for it. The first object of
+ * the class does that, so that nothing is done when an isolate starts.
+ */
+function addCalls<Host>(prototype: object, calls: CallsTo<Host>): void {
+  for (const [name, call] of Object.entries(calls)) {
+    if (name in prototype) continue;
+    Object.defineProperty(prototype, name, {
+      value(this: { readonly host: Host }, ...request: readonly object[]) {
+        return new Promise<object>((resolve) => call.answer(this.host, request, resolve));
+      },
+    });
   }
 }
 

@@ -5,7 +5,6 @@ import type {
   HomeCalls,
   MetricsCalls,
 } from "../../src/contract/object-calls.ts";
-import type { FeatureCalls } from "../../src/features/calls.ts";
 import type { DescriptorSettings } from "./descriptors.ts";
 import type { Settings } from "./configuration.ts";
 
@@ -23,7 +22,7 @@ export interface Env extends Settings, DescriptorSettings {
 }
 
 /** The brand is how the platform's types know a class of objects. Naming the classes themselves would close a cycle. */
-type ChannelStub = Rpc.DurableObjectBranded & ChannelCalls & FeatureCalls;
-type GatewayStub = Rpc.DurableObjectBranded & GatewayCalls & FeatureCalls;
+type ChannelStub = Rpc.DurableObjectBranded & ChannelCalls;
+type GatewayStub = Rpc.DurableObjectBranded & GatewayCalls;
 type MetricsStub = Rpc.DurableObjectBranded & MetricsCalls;
 type HomeStub = Rpc.DurableObjectBranded & HomeCalls & DirectoryCalls;

@@ -3,7 +3,7 @@ import type { ChannelConfig, ChannelOptions } from "../../config/config.ts";
 import { readChoice, readDurationMs, readText } from "../../config/fields.ts";
 import type { ChannelType, UnfitOptions } from "../../config/channel-features.ts";
 import { type MapOptions, readPages } from "../maps/config.ts";
-import type { PresenceKind } from "./presence-call.ts";
+import type { PresenceKind } from "../../contract/relay-request.ts";
 import { partsOf } from "../../config/name-parts.ts";
 import type { Section } from "../../config/section.ts";
 import type { UnsupportedKey, UnsupportedKeys } from "../../config/unsupported.ts";

@@ -12,9 +12,6 @@ export interface PresenceTold {
   readonly changes: readonly PresenceChange[];
 }
 
-/** What the keys of a presence map are: the IDs of clients, or of users. */
-export type PresenceKind = "clients" | "users";
-
 /** A client has subscribed, or its subscription has ended. Of a user only the first is told, with "" for the client. */
 export interface PresenceChange {
   readonly type: "here" | "away";

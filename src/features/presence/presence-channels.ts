@@ -1,5 +1,5 @@
 import type { ChannelConfig } from "../../config/config.ts";
-import type { PresenceKind } from "./presence-call.ts";
+import type { PresenceKind } from "../../contract/relay-request.ts";
 import { resolveChannel } from "../../channel/channel-name.ts";
 
 /** A presence map, or the channel whose subscribers it shows (rule Z36). */

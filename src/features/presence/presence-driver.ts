@@ -1,13 +1,17 @@
 import { PresenceListing, shownClients } from "../../channel/presence.ts";
 import type { PresenceMap } from "./presence-map.ts";
 import type { PresenceTelling } from "./presence-teller.ts";
-import type { PresenceKind, PresenceTold, PresenceToldReply } from "./presence-call.ts";
+import type { PresenceTold, PresenceToldReply } from "./presence-call.ts";
 import type { ChannelOperation } from "../../contract/channel-call.ts";
-import type { ChannelPresenceReply, RelayRequest } from "../../contract/relay-request.ts";
+import type {
+  ChannelPresenceReply,
+  PresenceKind,
+  RelayRequest,
+} from "../../contract/relay-request.ts";
 import { limits } from "../../limits.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
-import type { ChannelsPart, PartedChannelObject } from "../../object/part.ts";
+import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import { gatherPresence } from "../../object/gather-presence.ts";
 import { answerOf } from "../../object/object-call.ts";
 
@@ -16,7 +20,7 @@ import { answerOf } from "../../object/object-call.ts";
  * Z37): for a channel that has such maps, it tells them who comes and goes, and lists the subscribers; for a map, it
  * asks for that list. `PresenceTeller` and `PresenceMap` decide when.
  */
-export class PresenceDriver implements ChannelsPart {
+export class PresenceDriver implements ObjectPart {
   readonly #object: PartedChannelObject;
   readonly #timer: NextTimer;
 

@@ -1,9 +1,5 @@
-import type {
-  PresenceChange,
-  PresenceKind,
-  PresenceTold,
-  PresenceToldReply,
-} from "./presence-call.ts";
+import type { PresenceKind } from "../../contract/relay-request.ts";
+import type { PresenceChange, PresenceTold, PresenceToldReply } from "./presence-call.ts";
 import { limits } from "../../limits.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { PresenceChannel } from "./presence-channels.ts";

@@ -1,4 +1,5 @@
 import type { Feature } from "../feature.ts";
+import { pollCallers, pollCalls } from "./calls.ts";
 import { GatewayTracking } from "./gateway-tracking.ts";
 import { OwnTracking } from "./own-tracking.ts";
 import { pollSubscriptions } from "./subscription-type.ts";
@@ -11,6 +12,8 @@ import { ObjectTrackRows } from "./track-rows.ts";
 export const sharedPolls = {
   operations: pollOperations,
   methods: pollMethods,
+  gatewayCalls: pollCalls,
+  callers: pollCallers,
   subscriptionTypes: { shared_poll: pollSubscriptions },
   ofChannel: ({ name, relay, options: { sharedPoll } }, { newEpoch, nowMs }) =>
     sharedPoll ? [SharedPoll.begin(name, sharedPoll, relay, newEpoch, nowMs)] : [],

@@ -3,7 +3,7 @@ import type { KeyChange, KnownVersion, PollBatch, PollBatchReply } from "./poll-
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { limits } from "../../limits.ts";
 import { LocalTracks, type ObjectTracking, type StoredTracks } from "./local-tracks.ts";
-import type { ChannelsPart } from "../../object/part.ts";
+import type { ObjectPart } from "../../object/part.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import type { EpochReply, Tracking, TrackReply } from "./tracking.ts";
 import type { TrackedKey } from "./tracked-keys.ts";
@@ -38,7 +38,7 @@ declare module "../../contract/relay-request.ts" {
  * here, and call the gateway with what has changed (rules SP7 and SP8). What each subscription tracks is stored, so
  * that the gateway can hibernate.
  */
-export class GatewayTracking implements Tracking, ChannelsPart {
+export class GatewayTracking implements Tracking, ObjectPart {
   readonly #setup: GatewayTrackingSetup;
   readonly #channels = new Map<string, LocalTracks>();
   readonly #budget = { tracks: 0, length: 0, bases: 0 };

@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { SharedPollOptions } from "./config.ts";
 import type { SharedPoll } from "./shared-poll.ts";
 import { LocalTracks } from "./local-tracks.ts";
-import type { ChannelsPart } from "../../object/part.ts";
+import type { ObjectPart } from "../../object/part.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import type { EpochReply, Tracking } from "./tracking.ts";
 
@@ -10,7 +10,7 @@ import type { EpochReply, Tracking } from "./tracking.ts";
  * Tracking for the connections of a channel's own object. The tracked keys are in memory only: while a connection
  * tracks a key, the object doesn't hibernate.
  */
-export class OwnTracking extends LocalTracks implements Tracking, ChannelsPart {
+export class OwnTracking extends LocalTracks implements Tracking, ObjectPart {
   readonly #poll: SharedPoll;
 
   constructor(poll: SharedPoll, options: SharedPollOptions, channel: string, { client }: Config) {

@@ -4,7 +4,7 @@ import { ObjectHooks } from "../hooks/object-hooks.ts";
 import { parsePollResult, type PollAnswer, pollRequestBody } from "./refresh-hook.ts";
 import { limits } from "../../limits.ts";
 import type { PollDelivery, PollRequest, SharedPoll } from "./shared-poll.ts";
-import type { ChannelsPart, PartedChannelObject } from "../../object/part.ts";
+import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
 import { answerOrFailure } from "../../object/object-call.ts";
 
@@ -14,7 +14,7 @@ import { answerOrFailure } from "../../object/object-call.ts";
  * s after which an object hibernates, and the values are in memory only; so a timer costs nothing more, while an alarm
  * for each interval would cost a row.
  */
-export class PollDriver implements ChannelsPart {
+export class PollDriver implements ObjectPart {
   readonly #poll: SharedPoll;
   readonly #options: SharedPollOptions;
   readonly #object: PartedChannelObject;
@@ -59,7 +59,7 @@ export class PollDriver implements ChannelsPart {
       isWanted: () => true,
     } as const;
     const hooks = this.#object.part(ObjectHooks);
-    hooks.ask(this.#options.refreshHook, question, nowMs, (answer, answeredMs) => {
+    hooks?.ask(this.#options.refreshHook, question, nowMs, (answer, answeredMs) => {
       this.#poll.answered(request, this.#read(answer), answeredMs);
     });
   }

@@ -1,4 +1,5 @@
 import type { Feature } from "../feature.ts";
+import { whyCalls } from "./calls.ts";
 import { whyMethods, whyOperations } from "./methods.ts";
 import { ObjectTrail } from "./object-trail.ts";
 
@@ -6,5 +7,6 @@ import { ObjectTrail } from "./object-trail.ts";
 export const why = {
   operations: whyOperations,
   methods: whyMethods,
+  sessionCalls: whyCalls,
   ofObject: (object) => new ObjectTrail(object),
 } as const satisfies Feature;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PresenceMap } from "../../../src/features/presence/presence-map.ts";
-import type { PresenceChange, PresenceKind } from "../../../src/features/presence/presence-call.ts";
+import type { PresenceKind } from "../../../src/contract/relay-request.ts";
+import type { PresenceChange } from "../../../src/features/presence/presence-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PresenceKind } from "../../../src/features/presence/presence-call.ts";
+import type { PresenceKind } from "../../../src/contract/relay-request.ts";
 import {
   PresenceTeller,
   type PresenceTelling,

@@ -1,4 +1,5 @@
 import type { CallAnswer, CallName, CallRequest } from "../../../src/object/object-call.ts";
+import { gatewayCalls } from "../../../src/features/index.ts";
 import { parseNodeName } from "../../../src/contract/object-names.ts";
 import type { CallKind } from "./network.ts";
 import type { SimulatedChannel } from "./simulated-channel.ts";
@@ -55,7 +56,7 @@ const targets: Targets = {
     ),
   polled: (context, to) =>
     on("polled", context.gateway(to), (gateway, request, answer) =>
-      gateway.call((host, done) => done(host.polled(...request)), answer),
+      gateway.call((host, done) => gatewayCalls.polled.answer(host, request, done), answer),
     ),
   presentOnGateway: (context, to) =>
     on("gather", context.gateway(to), (gateway, request, answer) =>

@@ -1,4 +1,4 @@
-import type { PresenceKind } from "../../../src/features/presence/presence-call.ts";
+import type { PresenceKind } from "../../../src/contract/relay-request.ts";
 
 /** The channel whose subscribers the presence maps of a world show. */
 export const shownChannel = "room:r";

@@ -8,6 +8,7 @@ import type {
   PresenceTold,
   PresenceToldReply,
 } from "../../../src/features/presence/presence-call.ts";
+import { channelCalls } from "../../../src/features/index.ts";
 import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
 import { ChannelHost } from "../../../src/object/channel-host.ts";
@@ -92,7 +93,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   presenceTold(told: PresenceTold, answer: Done<PresenceToldReply>): void {
     this.call<PresenceToldReply>(
       (host, done) =>
-        host.presenceTold(told, (reply) => {
+        channelCalls.presenceTold.answer(host, [told], (reply) => {
           if (reply.outcome === "taken") this.context.presence.told(this.name, told.changes);
           done(reply);
         }),
