@@ -1,6 +1,6 @@
 import type { FollowerProgress } from "../../channel/follower-progress.ts";
 import type { CallObserver, Relay } from "../../channel/relay.ts";
-import type { GatewayProgress, GatewayTold } from "./trail.ts";
+import type { GatewayProgress, CallsToGateway } from "./trail.ts";
 import type { RelayBatch, RelayBatchReply } from "../../contract/relay-batch.ts";
 import { RowRing } from "./row-ring.ts";
 import { limits } from "../../limits.ts";
@@ -25,24 +25,24 @@ export class CallTrail {
   }
 
   /** The first and the last of the calls with an entry, and how many they were; undefined if none is remembered. */
-  find(sequence: number): GatewayTold | undefined {
+  find(sequence: number): CallsToGateway | undefined {
     const rows = this.#rows;
-    let told: GatewayTold | undefined;
+    let calls: CallsToGateway | undefined;
     let attempts = 0;
     for (let row = rows.first; row < rows.next; row++) {
       const first = rows.get(row, columns.first);
       if (sequence < first || sequence >= first + rows.get(row, columns.entries)) continue;
       const endedAtMs = rows.get(row, columns.endedAtMs);
       attempts++;
-      told = {
-        begunAtMs: told?.begunAtMs ?? rows.get(row, columns.begunAtMs),
+      calls = {
+        begunAtMs: calls?.begunAtMs ?? rows.get(row, columns.begunAtMs),
         attempts,
         ...(endedAtMs === 0
           ? {}
           : { endedAtMs, outcome: outcomes[rows.get(row, columns.outcome)] ?? "failed" }),
       };
     }
-    return told;
+    return calls;
   }
 
   /** The last call; undefined before the first. */
@@ -72,7 +72,7 @@ export class CallTrails implements CallObserver {
   /**
    * How far each gateway is.
    *
-   * @param sequence of an entry, whose calls are told too; undefined for none
+   * @param sequence of an entry, whose calls are reported, too; undefined for none
    */
   progress(
     { followers, sequence: last }: Pick<Relay, "followers" | "sequence">,
@@ -81,10 +81,10 @@ export class CallTrails implements CallObserver {
   ): readonly GatewayProgress[] {
     return Array.from(followers, (follower) => {
       const { gateway, failures, next } = follower;
-      const calls = this.#trails.get(follower);
+      const trail = this.#trails.get(follower);
       const waitsUntilMs = follower.waitsUntilMs(nowMs);
-      const lastCall = calls?.last;
-      const told = sequence === undefined ? undefined : calls?.find(sequence);
+      const lastCall = trail?.last;
+      const told = sequence === undefined ? undefined : trail?.find(sequence);
       return {
         name: gateway,
         lag: last + 1 - next,

@@ -18,9 +18,9 @@ import {
   type ChannelTrails,
   channelState,
   ownSubscribers,
-  toldByChannel,
-} from "./told-by-channel.ts";
-import { subscribersHere, toldByGateway } from "./told-by-gateway.ts";
+  reportOfChannel,
+} from "./channel-report.ts";
+import { subscribersHere, reportOfGateway } from "./gateway-report.ts";
 import type { TrailAnswer, TrailQuery } from "./trail.ts";
 
 /**
@@ -67,15 +67,15 @@ export class ObjectTrail implements ObjectPart {
     this.#heard.publications.committed(nowMs);
   }
 
-  /** What the object tells of the way of a publication. */
+  /** What the object reports of the way of a publication. */
   trail(query: TrailQuery): TrailAnswer {
     const nowMs = this.#object.looked();
     const { node, awakeSinceMs } = this.#object;
     const held = this.#object;
-    const { tags, ...told } =
+    const { tags, ...ofKind } =
       held.kind === "channel"
-        ? toldByChannel(held.channel, this.#heard, query.offset, nowMs)
-        : toldByGateway(held.gateway, this.#heard.batches, query);
+        ? reportOfChannel(held.channel, this.#heard, query.offset, nowMs)
+        : reportOfGateway(held.gateway, this.#heard.batches, query);
     const { frames, clients } = this.#heard;
     const frame = frames.find(query.channel, query.offset);
     const { sinceMs } = frames;
@@ -85,7 +85,7 @@ export class ObjectTrail implements ObjectPart {
       ...(sinceMs === undefined ? {} : { remembersSinceMs: sinceMs }),
       ...(frame === undefined ? {} : { frame }),
       ...traceConnections(query, tags, this.#object.sockets.clients, clients),
-      ...told,
+      ...ofKind,
     };
   }
 
@@ -93,7 +93,7 @@ export class ObjectTrail implements ObjectPart {
   inspect(query: StateQuery, done: (state: ObjectState) => void): void {
     const nowMs = this.#object.looked();
     const { node, platform, awakeSinceMs } = this.#object;
-    const told = this.#kindState(query, nowMs);
+    const ofKind = this.#kindState(query, nowMs);
     const connections = this.#object.sockets.clients;
     platform.readAlarm((alarmAtMs) =>
       done({
@@ -108,7 +108,7 @@ export class ObjectTrail implements ObjectPart {
         ...countBacklogs(connections),
         closes: this.#heard.clients.lastCloses,
         refusals: this.#refusals.last(query.refusals),
-        ...told,
+        ...ofKind,
       }),
     );
   }

@@ -93,11 +93,11 @@ export interface GatewayProgress {
   /** The last call, in ms since 1970; absent if none is remembered. */
   readonly lastCall?: { readonly begunAtMs: number; readonly endedAtMs?: number };
   /** The calls with the publication; absent in other answers, and if none is remembered. */
-  readonly told?: GatewayTold;
+  readonly told?: CallsToGateway;
 }
 
 /** The calls that brought a publication to a gateway. */
-export interface GatewayTold {
+export interface CallsToGateway {
   /** When the first one began, ms since 1970. */
   readonly begunAtMs: number;
   readonly attempts: number;

@@ -3,7 +3,7 @@ import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
 import type {
   ChannelTrail,
   ClosedConnection,
-  GatewayTold,
+  CallsToGateway,
   TrailAnswer,
   SubscriptionNote,
   TracedConnection,
@@ -45,7 +45,7 @@ export interface Passage {
   readonly publishedAtMs: number | undefined;
   readonly object: TrailAnswer;
   /** The batch that brought it to a gateway; undefined for the channel's own object, and if it isn't remembered. */
-  readonly told: GatewayTold | undefined;
+  readonly calls: CallsToGateway | undefined;
 }
 
 /** Decides on the outcome of the publication for an open connection. */
@@ -240,7 +240,7 @@ function passed(
   last: SubscriptionNote | undefined,
   passage: Passage,
 ): Verdict {
-  const { object, offset, publishedAtMs, told } = passage;
+  const { object, offset, publishedAtMs, calls } = passage;
   const { frame, position } = object;
   const since =
     last === undefined
@@ -251,7 +251,7 @@ function passed(
   if (position !== undefined && position.offset < offset)
     return {
       outcome: "not_taken",
-      summary: `${since}; ${object.node} is at offset ${position.offset} only${toldText(told, publishedAtMs)}`,
+      summary: `${since}; ${object.node} is at offset ${position.offset} only${callsText(calls, publishedAtMs)}`,
     };
   const unlessFiltered =
     filter === "unknown"
@@ -296,16 +296,19 @@ function wakingText({ awakeSinceMs }: TrailAnswer, publishedAtMs: number | undef
     : `; its object woke ${relative(awakeSinceMs, publishedAtMs)}`;
 }
 
-function toldText(told: GatewayTold | undefined, publishedAtMs: number | undefined): string {
-  if (told === undefined) return "";
-  const { attempts, begunAtMs, outcome } = told;
-  const calls = attempts === 1 ? "a call" : `${attempts} calls, the first`;
+function callsText(calls: CallsToGateway | undefined, publishedAtMs: number | undefined): string {
+  if (calls === undefined) return "";
+  const { attempts, begunAtMs, outcome } = calls;
+  const number = attempts === 1 ? "a call" : `${attempts} calls, the first`;
   const end = outcome === undefined ? "hasn't been answered" : `ended: ${outcome}`;
-  return `: ${calls} began ${relative(begunAtMs, publishedAtMs)} and ${end}`;
+  return `: ${number} began ${relative(begunAtMs, publishedAtMs)} and ${end}`;
 }
 
-/** How a gateway was told, as the channel's object knows it. */
-export function toldOf(node: string, channel: ChannelTrail | undefined): GatewayTold | undefined {
+/** The calls to a gateway with the publication, as the channel's object knows them. */
+export function callsTo(
+  node: string,
+  channel: ChannelTrail | undefined,
+): CallsToGateway | undefined {
   return channel?.gateways.find(({ name }) => gatewayNode(name) === node)?.told;
 }
 

@@ -1,6 +1,6 @@
 import type {
   ClosedConnection,
-  GatewayTold,
+  CallsToGateway,
   KnownPublication,
   TrailAnswer,
   SentFrame,
@@ -12,7 +12,7 @@ import type { WhyQuestion } from "../../api/command.ts";
 import {
   noteOnNobody,
   type Passage,
-  toldOf,
+  callsTo,
   type Verdict,
   verdictOn,
   verdictOnClosed,
@@ -40,7 +40,7 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
     offset: question.offset,
     publishedAtMs,
     object,
-    told: toldOf(object.node, own.channel),
+    calls: callsTo(object.node, own.channel),
   }));
   const connections = passages.flatMap((passage) => shownConnections(passage));
   // Of one client asked for by its ID, its user's other connections tell nothing.
@@ -118,7 +118,7 @@ function stateOf(isPublished: boolean, publication: KnownPublication | undefined
 }
 
 function shownObject(passage: Passage, isRegistered: boolean): object {
-  const { object, told } = passage;
+  const { object, calls } = passage;
   const { position, frame, taken } = object;
   return {
     object: object.node,
@@ -130,7 +130,7 @@ function shownObject(passage: Passage, isRegistered: boolean): object {
     },
     subscribers: object.subscribers,
     offset: position?.offset,
-    ...(told === undefined ? {} : { told: shownTold(told) }),
+    ...(calls === undefined ? {} : { told: shownCalls(calls) }),
     ...(taken === undefined
       ? {}
       : { taken_at_ms: taken.atMs, ...(taken.read === true ? { was_read: true } : {}) }),
@@ -139,7 +139,7 @@ function shownObject(passage: Passage, isRegistered: boolean): object {
   };
 }
 
-function shownTold({ begunAtMs, attempts, endedAtMs, outcome }: GatewayTold): object {
+function shownCalls({ begunAtMs, attempts, endedAtMs, outcome }: CallsToGateway): object {
   return { begun_at_ms: begunAtMs, attempts, ended_at_ms: endedAtMs, outcome };
 }
 

@@ -49,7 +49,7 @@ function passing(object: Partial<TrailAnswer> = {}, more: Partial<Passage> = {})
   return {
     offset: 5,
     publishedAtMs,
-    told: undefined,
+    calls: undefined,
     object: { ...known, ...nothing, frame, ...object },
     ...more,
   };
@@ -131,13 +131,13 @@ describe("the verdict on an open connection", () => {
     const { frame: _, ...without } = passing({ notes }).object;
     const verdict = (object: Partial<TrailAnswer>, more: Partial<Passage> = {}) =>
       verdictOn(connection(), { ...passing(), object: { ...without, ...object }, ...more });
-    const told = {
+    const calls = {
       begunAtMs: publishedAtMs + 5,
       attempts: 3,
       endedAtMs: 1,
       outcome: "busy",
     } as const;
-    expect(verdict({ position: at(4) }, { told })).toEqual({
+    expect(verdict({ position: at(4) }, { calls })).toEqual({
       outcome: "not_taken",
       summary:
         "client c was subscribed 4 s before the publication; gateway:eu/0 is at offset 4 only: 3 calls, the first began 5 ms after the publication and ended: busy",

@@ -1,4 +1,4 @@
-/** What a gateway tells of the way of a publication, and of one channel (rules Y1 and Y4). */
+/** What a gateway reports of the way of a publication, and of one channel (rules Y1 and Y4). */
 import type { SubscriberCounts } from "./object-state.ts";
 import type { TrailAnswer, TrailQuery } from "./trail.ts";
 import type { Tags } from "../../protocol/publication.ts";
@@ -7,7 +7,7 @@ import type { BatchTrail } from "./batch-trail.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 
 /** How far the gateway is with the channel, and when it took the publication. */
-export function toldByGateway(
+export function reportOfGateway(
   gateway: Gateway,
   batches: BatchTrail,
   { channel, offset, tags }: TrailQuery,

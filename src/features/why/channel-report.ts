@@ -1,4 +1,4 @@
-/** What a channel's own object tells of the way of a publication, and of itself (rules Y1 and Y4). */
+/** What a channel's own object reports of the way of a publication, and of itself (rules Y1 and Y4). */
 import type { Channel } from "../../channel/channel.ts";
 import type { ChannelState, SubscriberCounts } from "./object-state.ts";
 import type { KnownPublication, TrailAnswer } from "./trail.ts";
@@ -9,7 +9,7 @@ import type { PublicationTrail } from "./publication-trail.ts";
 import { countSubscribers, type OpenConnection } from "./inspection.ts";
 
 /** What the channel knows of the publication at an offset, from memory or else from the history. */
-export function toldByChannel(
+export function reportOfChannel(
   channel: Channel,
   { publications, calls }: ChannelTrails,
   offset: number,
