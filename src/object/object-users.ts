@@ -103,7 +103,7 @@ export class ObjectUsers {
       reportsWhoIsOnline,
       later,
       users: () => [...sessions()].filter(takesOrders).map(({ user }) => user),
-      tell: (home, wereOnline, left) => {
+      report: (home, wereOnline, left) => {
         called();
         const asked = left.length === 0 ? undefined : { holder: node(), users: left };
         // Once. A home that doesn't hear it takes the users for online until its next sweep.

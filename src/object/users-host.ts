@@ -62,10 +62,10 @@ export class UsersHost {
     this.#parts = parts;
     // As in the other objects: an event and the alarm for it are in one commit.
     if (parts.length > 0) platform.readAlarmFirst(this.#alarms.known);
-    const tell = (user: string, isOnline: boolean): void => {
+    const report = (user: string, isOnline: boolean): void => {
       for (const part of parts) part.noteOnline(user, isOnline);
     };
-    this.#home = parts.length === 0 ? new Home(sql) : new Home(sql, tell);
+    this.#home = parts.length === 0 ? new Home(sql) : new Home(sql, report);
     this.#slots = new ConnectionSlots(sql);
     this.#statuses = new UserStatuses(sql);
     this.#directory = new Directory(sql);

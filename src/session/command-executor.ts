@@ -82,8 +82,8 @@ export class CommandExecutor {
     const { user, connecting } = this.#session;
     const taken = this.#rateLimit.take(command.method, user, channel, nowMs);
     const received = { command, tokens, nowMs, busy };
-    if (user === "" && connecting) this.#heed(taken, { ...received, beforeUser: true });
-    else this.#heed(taken === "granted" ? this.#takeChannel(command, nowMs) : taken, received);
+    if (user === "" && connecting) this.#admit(taken, { ...received, beforeUser: true });
+    else this.#admit(taken === "granted" ? this.#takeChannel(command, nowMs) : taken, received);
   }
 
   /** Takes the channel that a command makes the server turn to, unless the connection is subscribed to it. */
@@ -96,7 +96,7 @@ export class CommandExecutor {
   }
 
   /** Carries a command out, or queues it, unless it is over a rate. */
-  #heed(taken: ReturnType<CommandRateLimit["take"]>, received: ReceivedCommand): void {
+  #admit(taken: ReturnType<CommandRateLimit["take"]>, received: ReceivedCommand): void {
     switch (taken) {
       case "granted":
         this.#enter(received);
@@ -242,7 +242,7 @@ export class CommandExecutor {
           ? this.#rateLimit.takeForUser(command.method, user, channelOf(command) ?? "", nowMs)
           : "granted";
       const isNew = beforeUser === true && taken === "granted";
-      this.#heed(isNew ? this.#takeChannel(command, nowMs) : taken, counted);
+      this.#admit(isNew ? this.#takeChannel(command, nowMs) : taken, counted);
     }
     const rest = all.slice(waited.length);
     if (rest.length === 0 || this.#session.ignoresCommands) return;
@@ -266,7 +266,8 @@ export class CommandExecutor {
     const { connection, subscription } = given.tokens;
     const hasToken = (connection ?? subscription) !== undefined;
     // For its connect's own token, a session asks the token's home itself.
-    const tokens = hasToken && command.method !== "connect" ? this.#standing(given) : given.tokens;
+    const tokens =
+      hasToken && command.method !== "connect" ? this.#validTokens(given) : given.tokens;
     const received = tokens === given.tokens ? given : { ...given, tokens };
     const apply = (decision: Decision): void => {
       this.#apply(received, decision);
@@ -282,9 +283,9 @@ export class CommandExecutor {
     });
   }
 
-  #standing({ tokens, nowMs }: ReceivedCommand): VerifiedTokens {
+  #validTokens({ tokens, nowMs }: ReceivedCommand): VerifiedTokens {
     const { registrar } = this.#session.context;
-    return registrar?.standingTokens(this.#session, tokens, nowMs) ?? tokens;
+    return registrar?.validTokens(this.#session, tokens, nowMs) ?? tokens;
   }
 
   #readEnded(): void {

@@ -238,7 +238,7 @@ export interface Registrar {
     done: (tokens: VerifiedTokens) => void,
   ): boolean;
   /** The tokens of a command that is carried out now, in which one that doesn't stand isn't verified any more. */
-  standingTokens(session: CommandSession, tokens: VerifiedTokens, nowMs: number): VerifiedTokens;
+  validTokens(session: CommandSession, tokens: VerifiedTokens, nowMs: number): VerifiedTokens;
   /** Asks whether a connection's token stands, before the connection may last longer (rule U33). */
   askBeforeProlonging(
     session: CommandSession,
@@ -253,8 +253,8 @@ export interface AdmittedSession extends CommandSession {
   hold(): void;
   /** The client gets what was held back. */
   admitted(): void;
-  /** Closes the connection, and tells the log why (rule A13). */
-  turnAway(rule: string, reason: string, code: DisconnectCode): void;
+  /** Closes the connection, and writes the reason to the log (rule A13). */
+  refuse(rule: string, reason: string, code: DisconnectCode): void;
 }
 
 /**

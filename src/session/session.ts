@@ -241,7 +241,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     this.#executor?.admitted();
   }
 
-  turnAway(rule: string, reason: string, code: DisconnectCode): void {
+  refuse(rule: string, reason: string, code: DisconnectCode): void {
     if (this.closed) return;
     this.context.refused?.({ refused: "connect", rule, reason, code: code.code, user: this.user });
     this.disconnect(code);

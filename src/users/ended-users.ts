@@ -21,7 +21,7 @@ export class EndedUsers {
     // A client that polls comes back at once, and its user would come and go with each poll.
     const hasLeft = this.#port.reportsWhoIsOnline && identity.passing !== true;
     if (!wasOnline && !hasLeft) return;
-    if (this.#users.size === 0) this.#port.later(limits.endedNoteMs, () => this.#tell());
+    if (this.#users.size === 0) this.#port.later(limits.endedNoteMs, () => this.#report());
     const before = this.#users.get(user);
     this.#users.set(user, {
       user,
@@ -30,17 +30,17 @@ export class EndedUsers {
     });
   }
 
-  #tell(): void {
+  #report(): void {
     const gone = new Map(this.#users);
     this.#users.clear();
     for (const user of this.#port.users()) gone.delete(user);
     for (const [home, users] of Map.groupBy(gone.values(), homeOf)) {
       for (let start = 0; start < users.length; start += limits.registerUsersMax) {
-        const told = users.slice(start, start + limits.registerUsersMax);
-        this.#port.tell(
+        const ended = users.slice(start, start + limits.registerUsersMax);
+        this.#port.report(
           home,
-          told.filter(({ wasOnline }) => wasOnline).map(({ user }) => user),
-          told.filter(({ hasLeft }) => hasLeft).map(({ user }) => user),
+          ended.filter(({ wasOnline }) => wasOnline).map(({ user }) => user),
+          ended.filter(({ hasLeft }) => hasLeft).map(({ user }) => user),
         );
       }
     }
@@ -72,7 +72,7 @@ interface EndedUsersPort {
    * @param wereOnline users who were online until now
    * @param left       users who may have no connection on the object any more
    */
-  tell(home: string, wereOnline: readonly string[], left: readonly string[]): void;
+  report(home: string, wereOnline: readonly string[], left: readonly string[]): void;
 }
 
 /** A user of whom a connection has ended. */

@@ -3,17 +3,17 @@ import { columnText, type Sql } from "../sql.ts";
 
 /**
  * The holders of a home's users and tokens, in the table `holder`: the objects that hold connections of a user, or what
- * was made with a token. It tells when a user gets the first holder, and has lost the last one (rule E11): each time a
+ * was made with a token. It reports when a user gets the first holder, and has lost the last one (rule E11): each time a
  * row of the table is written, in the same stretch.
  */
 export class Holders {
   readonly #sql: Sql;
-  readonly #tell: TellOfUser | undefined;
+  readonly #report: ReportOnline | undefined;
 
-  /** @param tell absent if nobody wants to know */
-  constructor(sql: Sql, tell: TellOfUser | undefined) {
+  /** @param report absent if no backend is told who is online */
+  constructor(sql: Sql, report: ReportOnline | undefined) {
     this.#sql = sql;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** The nodes of the holders of a user or a token. To be called only if the table exists. */
@@ -28,26 +28,26 @@ export class Holders {
    * @param endSeconds when the row may be forgotten, in seconds since 1970; 0 for never
    */
   add(key: string, holder: string, endSeconds: number): void {
-    const isFirst = this.#isTold(key) && this.of(key).length === 0;
+    const isFirst = this.#isReported(key) && this.of(key).length === 0;
     this.#sql.run(hold, key, holder, endSeconds);
-    if (isFirst) this.#tell?.(userOfKey(key), true);
+    if (isFirst) this.#report?.(userOfKey(key), true);
   }
 
   /** The object holds nothing of the user or the token any more: a row, if it was noted. */
   remove(key: string, holder: string): void {
-    const before = this.#isTold(key) ? this.of(key).length : 0;
+    const before = this.#isReported(key) ? this.of(key).length : 0;
     this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", key, holder);
-    if (before > 0 && this.of(key).length === 0) this.#tell?.(userOfKey(key), false);
+    if (before > 0 && this.of(key).length === 0) this.#report?.(userOfKey(key), false);
   }
 
   /** Nobody is online by a token: its connections are those of users. */
-  #isTold(key: string): boolean {
-    return this.#tell !== undefined && uidOfKey(key) === undefined;
+  #isReported(key: string): boolean {
+    return this.#report !== undefined && uidOfKey(key) === undefined;
   }
 }
 
 /** Takes that a user is online from now on, or isn't any more. */
-export type TellOfUser = (user: string, isOnline: boolean) => void;
+export type ReportOnline = (user: string, isOnline: boolean) => void;
 
 /**
  * Without a rowid, the primary key is the table's only index, and a row costs one row written. `until` says until when the

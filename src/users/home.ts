@@ -10,9 +10,9 @@ import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { elapsed, hasPassed } from "../moment.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
-import { Holders, holderTable, type TellOfUser } from "./holders.ts";
+import { Holders, holderTable, type ReportOnline } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
-import { Standing, standingTables } from "./standing.ts";
+import { Restrictions, restrictionTables } from "./restrictions.ts";
 
 /**
  * The home of a share of all users: it knows which objects hold connections of a user, and keeps the orders that not
@@ -23,7 +23,7 @@ import { Standing, standingTables } from "./standing.ts";
 export class Home {
   readonly #sql: Sql;
   readonly #holders: Holders;
-  readonly #standing: Standing;
+  readonly #restrictions: Restrictions;
   readonly #kept = new Map<number, KeptOrder>();
   readonly #inFlight = new Set<OrderDelivery>();
   /** Forgets registrations of users who have no connection left. */
@@ -37,14 +37,14 @@ export class Home {
   /**
    * Also restores a home: its orders are to be delivered again, to all that hold connections of their users now.
    *
-   * @param tell called when a user gets the first holder, and has lost the last one (rule E11); absent for nobody
+   * @param report called when a user gets the first holder, and has lost the last one (rule E11); absent for nobody
    */
-  constructor(sql: Sql, tell?: TellOfUser) {
+  constructor(sql: Sql, report?: ReportOnline) {
     this.#sql = sql;
-    this.#holders = new Holders(sql, tell);
-    this.#standing = new Standing(sql);
+    this.#holders = new Holders(sql, report);
+    this.#restrictions = new Restrictions(sql);
     this.#hasTables = hasTable(sql, "holder");
-    const intervalMs = tell === undefined ? limits.sweepIntervalMs : limits.eventsHoldersCheckMs;
+    const intervalMs = report === undefined ? limits.sweepIntervalMs : limits.eventsHoldersCheckMs;
     this.sweep = new HolderSweep(sql, this.#hasTables, this.#holders, intervalMs);
     if (!this.#hasTables) return;
     for (const row of sql.rows("SELECT number, user, body, since FROM user_order")) {
@@ -78,11 +78,11 @@ export class Home {
     const blocked: string[] = [];
     const invalidations: UserInvalidation[] = [];
     for (const [index, user] of users.entries()) {
-      if (this.#standing.isBarred(user, nowMs)) {
+      if (this.#restrictions.isBarred(user, nowMs)) {
         blocked.push(user);
         continue;
       }
-      invalidations.push(...this.#standing.invalidations(user, nowMs));
+      invalidations.push(...this.#restrictions.invalidations(user, nowMs));
       this.#holders.add(user, holder, ends[index] ?? 0);
       this.sweep.registered(user, holder, nowMs);
       for (const delivery of this.#inFlight) {
@@ -108,7 +108,7 @@ export class Home {
     if (isKept && this.#kept.size + orders.length > limits.ordersKeptMax)
       return { outcome: "full" };
     const added = orders.filter(({ method }) => method === "invalidate_user_tokens").length;
-    if (this.#hasTables && !this.#standing.hasRoom(user, added, nowMs))
+    if (this.#hasTables && !this.#restrictions.hasRoom(user, added, nowMs))
       return { outcome: "limit-exceeded" };
     const carriedOut = orders.flatMap((order) => this.#stand(user, order, nowMs));
     if (!isKept) return { outcome: "taken", numbers: [], deliveries: [] };
@@ -201,21 +201,21 @@ export class Home {
       case "block_user":
         if (hasPassed(order.expireAtSeconds, nowMs)) return [];
         this.#createTables();
-        this.#standing.bar(user, order.expireAtSeconds);
+        this.#restrictions.bar(user, order.expireAtSeconds);
         return [{ method: "disconnect", code: disconnectCodes.permissionDenied }];
       case "unblock_user":
-        if (this.#hasTables) this.#standing.free(user);
+        if (this.#hasTables) this.#restrictions.free(user);
         return [];
       case "revoke_token":
         if (hasPassed(order.expireAtSeconds, nowMs)) return [];
         this.#createTables();
-        this.#standing.bar(user, order.expireAtSeconds);
+        this.#restrictions.bar(user, order.expireAtSeconds);
         return [order];
       case "invalidate_user_tokens": {
         if (hasPassed(order.expireAtSeconds, nowMs)) return [];
         this.#createTables();
         const issuedBeforeSeconds = order.issuedBeforeSeconds || Math.floor(nowMs / 1_000);
-        this.#standing.invalidate(user, { ...order, issuedBeforeSeconds });
+        this.#restrictions.invalidate(user, { ...order, issuedBeforeSeconds });
         return [{ ...order, issuedBeforeSeconds }];
       }
       case "disconnect":
@@ -234,7 +234,7 @@ export class Home {
     if (end === undefined) {
       this.#sql.run(pruneRest, nowMs / 1_000, ...this.#pruned);
       this.#pruned = ["", ""];
-      this.#standing.prune(nowMs);
+      this.#restrictions.prune(nowMs);
     } else {
       const last = [columnText(end, "user"), columnText(end, "holder")] as const;
       this.#sql.run(prune, nowMs / 1_000, ...this.#pruned, ...last);
@@ -279,7 +279,7 @@ export class Home {
 
   #createTables(): void {
     if (this.#hasTables) return;
-    for (const table of [...tables, ...standingTables]) this.#sql.run(table);
+    for (const table of [...tables, ...restrictionTables]) this.#sql.run(table);
     this.#hasTables = true;
   }
 }

@@ -18,7 +18,7 @@ import {
   takesOrders,
 } from "./session-orders.ts";
 import { SharedCalls } from "./shared-calls.ts";
-import { covers } from "./standing.ts";
+import { covers } from "./restrictions.ts";
 
 /**
  * The users of one object's connections: it registers the object with the homes of their users, admits connections once

@@ -54,7 +54,7 @@ export class SessionUsers implements Registrar {
     if (user !== "" && needsSlot(session)) {
       missing++;
       this.#users.admit(user, session.identity.client, (answer) => {
-        if (!session.closed) heedSlot(session, answer);
+        if (!session.closed) refuseWithoutSlot(session, answer);
         answered();
       });
     }
@@ -65,7 +65,7 @@ export class SessionUsers implements Registrar {
         uid,
         tokenEndSeconds(expireAtSeconds, context.config.client),
         (state) => {
-          if (!session.closed) heed(session, state);
+          if (!session.closed) refuseByToken(session, state);
           answered();
         },
       );
@@ -108,7 +108,7 @@ export class SessionUsers implements Registrar {
     return true;
   }
 
-  standingTokens(session: CommandSession, tokens: VerifiedTokens, nowMs: number): VerifiedTokens {
+  validTokens(session: CommandSession, tokens: VerifiedTokens, nowMs: number): VerifiedTokens {
     const claims = verifiedClaims(tokens);
     if (claims === undefined) return tokens;
     const { uid, issuedAtSeconds } = claims;
@@ -143,10 +143,10 @@ function needsSlot({ context, identity }: AdmittedSession): boolean {
 function beginAfter(session: AdmittedSession, answer: UserAnswer, nowMs: number): void {
   switch (answer.outcome) {
     case "unknown":
-      session.turnAway("U4", noAnswer, disconnectCodes.internalServerError);
+      session.refuse("U4", noAnswer, disconnectCodes.internalServerError);
       return;
     case "blocked":
-      session.turnAway("U9", "the user is blocked", disconnectCodes.permissionDenied);
+      session.refuse("U9", "the user is blocked", disconnectCodes.permissionDenied);
       return;
     case "registered":
       break;
@@ -158,22 +158,22 @@ function beginAfter(session: AdmittedSession, answer: UserAnswer, nowMs: number)
     ...(invalidations.length === 0 ? {} : { invalidated: true }),
   };
   const refuse = () =>
-    session.turnAway("U11", "invalidate_user_tokens names the token", disconnectCodes.invalidToken);
+    session.refuse("U11", "invalidate_user_tokens names the token", disconnectCodes.invalidToken);
   for (const one of invalidations) endInvalid(session, one, nowMs, refuse);
 }
 
 const noAnswer = "the user's home didn't answer in time";
 
-/** Takes the answer of the token's home. */
-function heed(session: AdmittedSession, state: TokenState): void {
+/** Refuses the session unless the token's home knows the token to be valid. */
+function refuseByToken(session: AdmittedSession, state: TokenState): void {
   switch (state) {
     case "valid":
       return;
     case "revoked":
-      session.turnAway("U10", "the token is revoked", disconnectCodes.invalidToken);
+      session.refuse("U10", "the token is revoked", disconnectCodes.invalidToken);
       return;
     case "unknown":
-      session.turnAway(
+      session.refuse(
         "U4",
         "the token's home didn't answer in time",
         disconnectCodes.internalServerError,
@@ -181,20 +181,23 @@ function heed(session: AdmittedSession, state: TokenState): void {
   }
 }
 
-/** Takes the answer of the user's home about a slot. */
-function heedSlot(session: AdmittedSession, answer: "admitted" | "full" | "unknown"): void {
+/** Refuses the session unless the user's home has admitted it. */
+function refuseWithoutSlot(
+  session: AdmittedSession,
+  answer: "admitted" | "full" | "unknown",
+): void {
   switch (answer) {
     case "admitted":
       return;
     case "full":
-      session.turnAway(
+      session.refuse(
         "U12",
         "the user has client.user_connection_limit connections",
         disconnectCodes.connectionLimit,
       );
       return;
     case "unknown":
-      session.turnAway("U4", noAnswer, disconnectCodes.internalServerError);
+      session.refuse("U4", noAnswer, disconnectCodes.internalServerError);
   }
 }
 

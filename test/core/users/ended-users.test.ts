@@ -28,7 +28,7 @@ function endedFixture(
       counts.looks++;
       return sessions.filter(({ takesOrders }) => takesOrders).map(({ user }) => user);
     },
-    tell: (home, wereOnline, left) => calls.push([home, wereOnline, left]),
+    report: (home, wereOnline, left) => calls.push([home, wereOnline, left]),
   });
   const wait = () => {
     works.shift()?.();

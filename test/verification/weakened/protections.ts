@@ -187,8 +187,8 @@ export const protections: readonly Protection[] = [
     rule: "U9",
     noticedBy: ["prove", "simulate"],
     file: "src/users/home.ts",
-    code: "if (this.#standing.isBarred(user, nowMs)) {",
-    weakened: 'if (user === "" && this.#standing.isBarred(user, nowMs)) {',
+    code: "if (this.#restrictions.isBarred(user, nowMs)) {",
+    weakened: 'if (user === "" && this.#restrictions.isBarred(user, nowMs)) {',
   },
   {
     name: "cancelled-subscribe",
@@ -214,8 +214,8 @@ export const protections: readonly Protection[] = [
     rule: "U11",
     noticedBy: ["simulate"],
     file: "src/users/home.ts",
-    code: "invalidations.push(...this.#standing.invalidations(user, nowMs));",
-    weakened: "this.#standing.invalidations(user, nowMs);",
+    code: "invalidations.push(...this.#restrictions.invalidations(user, nowMs));",
+    weakened: "this.#restrictions.invalidations(user, nowMs);",
   },
   {
     name: "frozen-pages",

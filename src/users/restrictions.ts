@@ -4,11 +4,10 @@ import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
 
 /**
- * What stands in a home about its users and tokens: which users are blocked and which tokens revoked (rules U9, U10), and
- * which tokens of a user are invalid (rule U11). Each is a row until it ends. The home creates the tables, and calls
- * nothing here before.
+ * The restrictions of a home's users and tokens: blocked users and revoked tokens (rules U9, U10), and invalidations of a
+ * user's tokens (rule U11). Each is a row until it ends. The home creates the tables, and calls nothing here before.
  */
-export class Standing {
+export class Restrictions {
   readonly #sql: Sql;
   /** Whether there may be bars and invalidations at all; undefined until that is asked. Most homes have none. */
   #hasBars: boolean | undefined;
@@ -65,12 +64,12 @@ export class Standing {
 
   /** What makes tokens of a user invalid. */
   invalidations(user: string, nowMs: number): readonly UserInvalidation[] {
-    const standing: UserInvalidation[] = [];
+    const lasting: UserInvalidation[] = [];
     for (const one of this.#rowsOf(user)) {
       if (hasPassed(one.expireAtSeconds, nowMs)) this.#drop(one);
-      else standing.push(one);
+      else lasting.push(one);
     }
-    return standing;
+    return lasting;
   }
 
   /** Deletes what has ended. It reads all rows. */
@@ -109,8 +108,8 @@ export function covers(one: Invalidation, other: Invalidation): boolean {
   );
 }
 
-/** The tables of {@link Standing}. Times are in seconds since 1970; an `until` of 0 is never. */
-export const standingTables = [
+/** The tables of {@link Restrictions}. Times are in seconds since 1970; an `until` of 0 is never. */
+export const restrictionTables = [
   // Until when a user is blocked, or a token is revoked.
   `CREATE TABLE blocked (user TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID`,
   // What makes tokens of users invalid.
