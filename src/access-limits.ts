@@ -95,4 +95,10 @@ export const accessLimits = {
    * all signatures that it has.
    */
   signaturesPerToken: 64,
+  /**
+   * Refusals that an object remembers, and the characters of their texts together. Equal ones that follow each other
+   * count as one (rule Y5).
+   */
+  trailRefusalsMax: 1_000,
+  trailRefusalCharactersMax: 262_144,
 } as const;

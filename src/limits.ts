@@ -1,15 +1,9 @@
 import { accessLimits } from "./access-limits.ts";
-import { eventLimits } from "./features/events/limits.ts";
-import { hookLimits } from "./features/hooks/limits.ts";
-import { mapLimits } from "./features/maps/limits.ts";
-import { metricsLimits } from "./features/metrics/limits.ts";
-import { pollLimits } from "./features/shared-polls/limits.ts";
 import { sessionLimits } from "./session-limits.ts";
-import { trailLimits } from "./features/why/limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
- * Every bound of Dormouse that an operator can't set. The comment of each bound says what it bounds, in which unit if
+ * Every bound of the kernel that an operator can't set; each feature has its own in its folder. The comment of each bound says what it bounds, in which unit if
  * the name doesn't, why it has this value, and what happens at the limit. Rules are those of src/SPEC.md (rule B1).
  */
 export const limits = {
@@ -468,11 +462,5 @@ export const limits = {
   descriptorsReadMs: 250,
   ...accessLimits,
   ...userLimits,
-  ...eventLimits,
-  ...hookLimits,
-  ...mapLimits,
-  ...metricsLimits,
-  ...pollLimits,
   ...sessionLimits,
-  ...trailLimits,
 } as const;

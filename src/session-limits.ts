@@ -68,4 +68,44 @@ export const sessionLimits = {
    */
   vainReadsPerSecond: 4,
   vainReadsBurst: 8,
+  /**
+   * Names in `http_headers` and in `emulated_headers`, entries of `static_headers`, and headers of one connect command. A
+   * configuration with more is refused (rule A8), and a command with more is malformed (rule C8).
+   */
+  hookHeadersMax: 32,
+  /**
+   * A key of a map or of a shared poll. It is stored with each of its changes, and sent with them; the largest that
+   * `client_key` can set is the ID of a user, of which few are longer than 100 bytes. A longer key is answered 107 (rule
+   * B2).
+   */
+  mapKeyBytesMax: 1_024,
+  /**
+   * The cursor of a page: a key, and before it the score if the pages are ordered by scores. Clients and backends send
+   * back the cursor that they were sent. A longer one is malformed in a command (rule C8), and answered 107 in a request
+   * of a backend (rule B2).
+   */
+  mapCursorBytesMax: 1_088,
+  /**
+   * How much longer than the hook's timeout an object waits for the entrypoint that calls the backend: the entrypoint may
+   * have to start. Then the call has failed (rule Q5). At the edge, how late a question may be sent, and its answer be
+   * reported: after that its request has ended, and another one takes its turn (rule Q13).
+   */
+  hookMarginMs: 1_000,
+  /**
+   * The body of a backend's response. A publication of 1 MiB takes a third more in base64. A larger one is a failed call
+   * (rule Q5).
+   */
+  hookAnswerBytesMax: 1_572_864,
+  /**
+   * The handover to an object with what a backend gave at the upgrade, or with the client's first frame, encoded as a
+   * header, in characters. Half of what the platform takes of headers. A larger one is refused with 106 (rule Q14), or with
+   * status 413 (rule T8).
+   */
+  hookHandoverLengthMax: 65_536,
+  /**
+   * Sockets of clients that a backend has refused with an error at the upgrade, in one isolate of the edge, which holds
+   * them until their connect is answered. Each takes some 20 KiB of its 128 MiB. Further ones are closed at once (rule
+   * Q13).
+   */
+  refusedSocketsMax: 500,
 } as const;

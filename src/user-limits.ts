@@ -160,4 +160,9 @@ export const userLimits = {
   tokenKeptSeconds: 600,
   /** A user's ID in an order, in characters. No token is long enough to name a longer one. A longer one is answered 107. */
   userCharactersMax: 16_384,
+  /**
+   * How often a home asks whom its holders still hold, in place of `sweepIntervalMs`, if a backend is told who is online
+   * (rule E11).
+   */
+  eventsHoldersCheckMs: 3_600_000,
 } as const;

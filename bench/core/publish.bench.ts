@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FrameTrail } from "../../src/features/why/frame-trail.ts";
 import { PublicationTrail } from "../../src/features/why/publication-trail.ts";
-import { limits } from "../../src/limits.ts";
+import { trailLimits } from "../../src/features/why/limits.ts";
 import { openChannel, publishing } from "../../test/contract/open-channel.ts";
 import { NodeSql } from "../../test/support/node-sql.ts";
 import { sendAll } from "../../test/support/send-all.ts";
@@ -12,7 +12,7 @@ const options = { historySize: 1_000, historyTtlMs: 3_600_000 };
 
 /** Publishes into a channel with so many subscribers, each time at a later moment, so that nothing is collected. */
 function publisher(subscriberCount: number, historySize = options.historySize): () => void {
-  const frames = new FrameTrail({ nowMs: () => Date.now() }, limits.trailFramesMax);
+  const frames = new FrameTrail({ nowMs: () => Date.now() }, trailLimits.trailFramesMax);
   const publications = new PublicationTrail();
   const channel = openChannel(new NodeSql(), {
     options: { ...options, historySize },

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { JsonObject } from "../../src/protocol/wire-value.ts";
-import { limits } from "../../src/limits.ts";
+import { eventLimits } from "../../src/features/events/limits.ts";
 import { numberOf, objectsOf } from "../connection/answer.ts";
 import { ApiClient } from "../connection/api-client.ts";
 import { momentOf } from "../text/moment.ts";
@@ -25,8 +25,8 @@ export function eventsCommand(shell: Shell): Command {
     .option(
       "--limit <count>",
       "at most so many",
-      wholeNumber(1, limits.eventsAnswerMax),
-      limits.eventsAnswerDefault,
+      wholeNumber(1, eventLimits.eventsAnswerMax),
+      eventLimits.eventsAnswerDefault,
     );
   return withServer(command)
     .option("--json", "print the answer as JSON")

@@ -1,4 +1,6 @@
 /** The methods that ask what became of a publication and how objects are, and which events objects keep (docs/protocol.md 6.2). */
+import { eventLimits } from "../../src/features/events/limits.ts";
+import { trailLimits } from "../../src/features/why/limits.ts";
 import { limits } from "../../src/limits.ts";
 import { channelNote } from "./shared-notes.ts";
 import type { MethodNotes } from "./method.ts";
@@ -54,7 +56,7 @@ export const inspectionMethods = {
         description:
           "The ID of the connection that is told of. Without `user`, only objects that follow the channel are asked, and " +
           "the one that the ID of an anonymous connection names.",
-        maxLength: limits.trailClientCharactersMax,
+        maxLength: trailLimits.trailClientCharactersMax,
       },
     },
     condition: namesConnections,
@@ -229,8 +231,8 @@ export const inspectionMethods = {
           "List what comes after the event of this number; absent for the oldest that is kept.",
       },
       limit: {
-        description: `The most events; 0, or none, for ${limits.eventsAnswerDefault}.`,
-        maximum: limits.eventsAnswerMax,
+        description: `The most events; 0, or none, for ${eventLimits.eventsAnswerDefault}.`,
+        maximum: eventLimits.eventsAnswerMax,
       },
     },
     result: object("The events of the object.", {

@@ -17,6 +17,8 @@ export interface Operation {
   readonly changes?: true;
   /** Its result may be as large as an answer may be (rule B28). */
   readonly readsMuch?: true;
+  /** How many objects a feature's question asks at most. */
+  readonly asksMax?: number;
   /** The configuration that it needs: homes of users, or also their status. */
   readonly needs?: "users" | "status";
   /** The console calls it. */

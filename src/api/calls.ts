@@ -77,21 +77,9 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
 
 /** How many objects the edge calls at most to answer a question: homes, or all shards of the directory twice. */
 function callsFor(question: Question): number {
-  switch (question.method) {
-    case "connections":
-      return 1;
-    case "update_user_status":
-    case "get_user_status":
-    case "delete_user_status":
-      return Math.min(question.users.length, limits.homes);
-    case "info":
-    case "channels":
-      return 2 * limits.directoryShards;
-    case "why":
-    case "inspect":
-      // The channel's object, the user's home and the gateways.
-      return limits.askedGatewaysMax + 2;
-  }
+  if ("users" in question) return Math.min(question.users.length, limits.homes);
+  if ("page" in question) return 2 * limits.directoryShards;
+  return operationOf(question.method).asksMax ?? 1;
 }
 
 function planQuestions(entries: readonly Entry[]): readonly QuestionCall[] {

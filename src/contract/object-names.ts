@@ -89,19 +89,6 @@ export function shardName(number: number): string {
   return `directory/${number}`;
 }
 
-/**
- * The name of the object that collects what an object counts: one of `limits.metricsCollectors`. Counts that go to
- * different objects are added up when they are read, so this function may change.
- */
-export function collectorOf(node: string): string {
-  return collectorName(hashOf(node) % limits.metricsCollectors);
-}
-
-/** The name of a collecting object by its number. */
-export function collectorName(number: number): string {
-  return String(number);
-}
-
 /** The `object` in the events of a channel's object or a gateway, from its node: `channel/<name>` or `gateway/<name>`. */
 export function eventObject(node: string): string {
   return node.replace(":", "/");

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PollCycle } from "../../src/features/shared-polls/poll-cycle.ts";
-import { limits } from "../../src/limits.ts";
+import { eventLimits } from "../../src/features/events/limits.ts";
+import { mapLimits } from "../../src/features/maps/limits.ts";
 import type { HolderSweep } from "../../src/users/holder-sweep.ts";
 import { Home } from "../../src/users/home.ts";
 import { Totals } from "../../src/features/metrics/totals.ts";
@@ -73,7 +74,7 @@ describe.each(steps)("a step of $stepMs ms, with the object $state", ({ stepMs, 
       const before = openMap(sql, options, { nowMs: startMs });
       set(before.map, "a", 1, { nowMs: startMs });
       set(before.map, "b", 1, { nowMs: startMs });
-      before.map.rest(startMs + limits.mapRestMs);
+      before.map.rest(startMs + mapLimits.mapRestMs);
       const { channel, map } = again(before, () => openMap(sql, options, { nowMs }));
       set(map, "b", 2, { nowMs });
       for (let rings = 0; rings < 9; rings++) {
@@ -94,7 +95,7 @@ describe.each(steps)("a step of $stepMs ms, with the object $state", ({ stepMs, 
     const outbox = again(before, () => openOutbox(sql));
     const hasExpired = stepMs >= eventsConfig().keepMs;
     const expected = hasExpired ? [`gap ${startMs}-${startMs + 1}`] : [1, 2];
-    expect(shownBatch(outbox, nowMs + 100 + 2 * limits.eventsRetryMs)).toEqual(expected);
+    expect(shownBatch(outbox, nowMs + 100 + 2 * eventLimits.eventsRetryMs)).toEqual(expected);
   });
 
   it("[S5] [K1] [K2] delays pings and the check of pongs by no more than an interval", () => {

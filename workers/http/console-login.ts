@@ -2,8 +2,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import * as v from "valibot";
-import { limits } from "../../src/limits.ts";
-import { GuessBound } from "../../src/access/guess-bound.ts";
+import { consoleLimits } from "../../src/features/console/limits.ts";
+import { GuessBound } from "../../src/features/console/guess-bound.ts";
 import type { ConsoleAccess, PasswordAccess } from "../platform/console-access.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import { AddressRate } from "./client-address.ts";
@@ -65,8 +65,8 @@ function proofOf(context: Context<AppEnv>, { kind }: ConsoleAccess): string {
 /** `POST /console/login` with `{"password":"…"}`: sets the cookies of a login. */
 export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
   const attempts = new AddressRate({
-    burst: limits.consoleLoginsBurst,
-    perSecond: limits.consoleLoginsPerSecond,
+    burst: consoleLimits.consoleLoginsBurst,
+    perSecond: consoleLimits.consoleLoginsPerSecond,
   });
   // An attacker's guesses don't lock out the browsers of operators (rule N11).
   const ofKnown = new GuessBound();
@@ -105,8 +105,8 @@ async function compare(
   const login = await access.logIn(password, nowMs);
   if (login === undefined) return wrongPassword(context);
   guesses.right();
-  const response = withCookie(context, login.token, limits.consoleSessionSeconds);
-  const known = cookie(context, knownCookieName, login.known, limits.consoleKnownSeconds);
+  const response = withCookie(context, login.token, consoleLimits.consoleSessionSeconds);
+  const known = cookie(context, knownCookieName, login.known, consoleLimits.consoleKnownSeconds);
   response.headers.append("Set-Cookie", known);
   return response;
 }
@@ -143,7 +143,7 @@ const knownCookieName = "dormouse-console-known";
 const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 async function passwordIn(request: Request): Promise<string | undefined | Response> {
-  const bytes = await anybodysBytes(request, limits.consolePasswordCharactersMax * 8);
+  const bytes = await anybodysBytes(request, consoleLimits.consolePasswordCharactersMax * 8);
   if (bytes instanceof Response) return bytes;
   const text = utf8Text(bytes);
   const parsed = text === undefined ? undefined : v.safeParse(loginShape(), text);

@@ -6,6 +6,7 @@ import type { Context, Handler } from "hono";
 import { isCommandName, operationOf } from "../../src/api/operations.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
+import { metricsLimits } from "../../src/features/metrics/limits.ts";
 import { limits } from "../../src/limits.ts";
 import {
   encodeConsoleMetrics,
@@ -60,7 +61,7 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
     version,
     login: access?.kind,
     login_ends_at: await loginEnd(context),
-    report_ms: limits.metricsReportMs,
+    report_ms: metricsLimits.metricsReportMs,
     namespace_boundary: namespaceBoundary,
     namespaces: all.map(([name, { historySize, presence }]) => ({
       name,

@@ -9,8 +9,8 @@ import type {
   RefusalsQuery,
 } from "../../src/contract/metrics-report.ts";
 import type { MetricsCalls } from "../../src/contract/object-calls.ts";
-import { collectorName } from "../../src/contract/object-names.ts";
-import { limits } from "../../src/limits.ts";
+import { collectorName } from "../../src/features/metrics/collectors.ts";
+import { metricsLimits } from "../../src/features/metrics/limits.ts";
 import { CarriedGauges } from "../../src/features/metrics/carried-gauges.ts";
 import { seriesOf } from "../../src/features/metrics/catalogue.ts";
 import { Counts } from "../../src/features/metrics/counts.ts";
@@ -87,7 +87,7 @@ interface IsolateMetrics {
 function newIsolate(): IsolateMetrics {
   return {
     counts: new Counts(),
-    refusals: new LastRefusals(limits.metricsRefusalsMax),
+    refusals: new LastRefusals(metricsLimits.metricsRefusalsMax),
     carried: new CarriedGauges(),
   };
 }
@@ -108,7 +108,7 @@ async function reportLater(
   { counts, refusals, carried }: IsolateMetrics,
   context: Context<AppEnv>,
 ): Promise<void> {
-  await scheduler.wait(limits.metricsReportMs);
+  await scheduler.wait(metricsLimits.metricsReportMs);
   isReportDue = false;
   const refused = refusals.take();
   const report = { node: "", ...counts.take(), gauges: [] };
@@ -165,8 +165,8 @@ async function askCollectors<Answer>(
   ask: (collector: MetricsCalls) => Promise<Answer>,
 ): Promise<readonly Answer[] | undefined> {
   if (collectors === undefined) return undefined;
-  const numbers = Array.from({ length: limits.metricsCollectors }, (_, number) => number);
-  return answerInTime(what, limits.metricsAnswerMs, () =>
+  const numbers = Array.from({ length: metricsLimits.metricsCollectors }, (_, number) => number);
+  return answerInTime(what, metricsLimits.metricsAnswerMs, () =>
     Promise.all(numbers.map((number) => ask(collectors.getByName(collectorName(number))))),
   );
 }

@@ -8,6 +8,7 @@ import {
   tooMany,
 } from "../../src/features/hooks/hooks.ts";
 import type { AskBackend } from "../../src/object/part.ts";
+import { hookLimits } from "../../src/features/hooks/limits.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime } from "../platform/object-call.ts";
 import { dueMoment } from "../../src/moment.ts";
@@ -50,7 +51,7 @@ export class SharedHooks {
     });
     // Few questions have to wait.
     if (asked.turn === undefined && asked.answer === undefined)
-      await inTime(decided.promise, limits.hookWaitMs, undefined);
+      await inTime(decided.promise, hookLimits.hookWaitMs, undefined);
     const { turn } = asked;
     if (turn !== undefined) {
       turn.used(Date.now());

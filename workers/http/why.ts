@@ -19,7 +19,7 @@ import {
 import type { TrailQuery } from "../../src/features/why/trail.ts";
 import { edgeNode } from "../../src/contract/metrics-report.ts";
 import { version } from "../../src/version.ts";
-import { limits } from "../../src/limits.ts";
+import { trailLimits } from "../../src/features/why/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
@@ -45,7 +45,7 @@ export async function askWhy(
     ...(user === "" ? {} : { user }),
     ...(client === "" ? {} : { client }),
   };
-  const endsAtMs = Date.now() + limits.trailAllAnswersMs;
+  const endsAtMs = Date.now() + trailLimits.trailAllAnswersMs;
   const isHomeAsked = users.enabled && user !== "";
   const [own, holders] = await Promise.all([
     env.CHANNELS.getByName(channel).trail(query),
@@ -60,7 +60,7 @@ export async function askWhy(
     ...(gateways ?? []).map(({ name }) => gatewayNode(name)),
   ]);
   nodes.delete(channelNode(channel));
-  const asked = [...nodes].slice(0, limits.askedGatewaysMax);
+  const asked = [...nodes].slice(0, trailLimits.askedGatewaysMax);
   const told = tags === undefined ? query : { ...query, tags };
   const others = await askAll(asked, endsAtMs, (node) => objectNamed(node, env)?.trail(told));
   const isShort = asked.length < nodes.size || holders === undefined;
@@ -84,10 +84,10 @@ export async function askInspect(
     if (asked === undefined) return refused(errorCodes.badRequest, noSuchObject);
     return answered(encodeInspectedObject(await asked.inspect({ refusals })));
   }
-  const endsAtMs = Date.now() + limits.trailAllAnswersMs;
+  const endsAtMs = Date.now() + trailLimits.trailAllAnswersMs;
   const own = await env.CHANNELS.getByName(channel).inspect({ refusals });
   const followers = own.channel?.gateways ?? [];
-  const names = followers.slice(0, limits.askedGatewaysMax).map(({ name }) => name);
+  const names = followers.slice(0, trailLimits.askedGatewaysMax).map(({ name }) => name);
   const states = await askAll(names, endsAtMs, (name) =>
     env.GATEWAYS.getByName(name).inspect({ channel, refusals: 0 }),
   );
@@ -112,7 +112,7 @@ async function holdersOf(
 ): Promise<readonly string[] | undefined> {
   const key = userKey(user);
   const home = homes.getByName(homeName(key));
-  return answerInTime("question to an object", limits.trailAnswerMs, () => home.holders(key));
+  return answerInTime("question to an object", trailLimits.trailAnswerMs, () => home.holders(key));
 }
 
 const noHolders: readonly string[] = [];
@@ -133,8 +133,8 @@ async function askAll<Answer>(
   ask: (name: string) => Promise<Answer> | undefined,
 ): Promise<ReadonlyMap<string, Answer | undefined>> {
   const answers = new Map<string, Answer | undefined>(names.map((name) => [name, undefined]));
-  await forEachInTurns(names, limits.askedAtATime, async (name) => {
-    const waitMs = Math.min(limits.trailAnswerMs, endsAtMs - Date.now());
+  await forEachInTurns(names, trailLimits.askedAtATime, async (name) => {
+    const waitMs = Math.min(trailLimits.trailAnswerMs, endsAtMs - Date.now());
     answers.set(name, await answerInTime("question to an object", waitMs, () => ask(name)));
   });
   return answers;

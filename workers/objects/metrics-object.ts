@@ -7,7 +7,7 @@ import {
   type RefusalsQuery,
 } from "../../src/contract/metrics-report.ts";
 import type { MetricsCalls } from "../../src/contract/object-calls.ts";
-import { limits } from "../../src/limits.ts";
+import { metricsLimits } from "../../src/features/metrics/limits.ts";
 import { RefusalList } from "../../src/features/metrics/refusal-list.ts";
 import { Totals } from "../../src/features/metrics/totals.ts";
 import type { Env } from "../platform/env.ts";
@@ -60,7 +60,7 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
   #analyse({ counters }: MetricsReport): void {
     const { METRICS_DATASET: dataset } = this.env;
     if (dataset === undefined) return;
-    for (const { series, added } of counters.slice(0, limits.metricsPointsMax)) {
+    for (const { series, added } of counters.slice(0, metricsLimits.metricsPointsMax)) {
       const [name = ""] = series.split("{", 1);
       dataset.writeDataPoint({ indexes: [name], blobs: [series], doubles: [added] });
     }
@@ -74,6 +74,6 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
       this.#storesSoon = false;
       this.#totals.store();
       this.#refusals.store();
-    }, limits.metricsStoreMs);
+    }, metricsLimits.metricsStoreMs);
   }
 }

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts";
 import type { ConsoleAccessConfig } from "../../src/features/console/config.ts";
-import { limits } from "../../src/limits.ts";
+import { consoleLimits } from "../../src/features/console/limits.ts";
 import { areEqual, digest } from "./digest.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 
@@ -27,12 +27,12 @@ export class PasswordAccess {
    * @returns the tokens of the login and of the browser; undefined if the password is wrong
    */
   async logIn(password: string, nowMs: number): Promise<Login | undefined> {
-    if (password.length > limits.consolePasswordCharactersMax) return undefined;
+    if (password.length > consoleLimits.consolePasswordCharactersMax) return undefined;
     const [sent, right] = await Promise.all([digest(password), digest(this.#password)]);
     if (!areEqual(new Uint8Array(sent), new Uint8Array(right))) return undefined;
     return {
-      token: await this.#sign(sessionAudience, nowMs, limits.consoleSessionSeconds),
-      known: await this.#sign(knownAudience, nowMs, limits.consoleKnownSeconds),
+      token: await this.#sign(sessionAudience, nowMs, consoleLimits.consoleSessionSeconds),
+      known: await this.#sign(knownAudience, nowMs, consoleLimits.consoleKnownSeconds),
     };
   }
 
@@ -85,7 +85,7 @@ export class TeamAccess {
 
   /** When an assertion ends, in seconds since 1970; undefined if it isn't one of the team for this application. */
   async endOf(assertion: string, nowMs: number): Promise<number | undefined> {
-    if (assertion.length > limits.consoleAssertionCharactersMax) return undefined;
+    if (assertion.length > consoleLimits.consoleAssertionCharactersMax) return undefined;
     const { alg, kid } = headerOf(assertion);
     const algorithm = parseTokenAlgorithm(alg);
     if (algorithm === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { QueueTarget } from "../../src/config/config.ts";
-import { limits } from "../../src/limits.ts";
+import { queueLimits } from "../../src/features/queues/limits.ts";
 import type { JsonValue } from "../../src/protocol/wire-value.ts";
 import { inTime, parseCallFailure } from "./object-call.ts";
 import { queueOf } from "./services.ts";
@@ -33,7 +33,7 @@ export async function sendDeadLetter(
     if (sent === undefined) return false;
     return await inTime(
       sent.then(() => true),
-      limits.deadLetterAnswerMs,
+      queueLimits.deadLetterAnswerMs,
       false,
     );
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { EventTarget } from "../../src/features/events/config.ts";
-import { limits } from "../../src/limits.ts";
+import { eventLimits } from "../../src/features/events/limits.ts";
 import { inTime } from "./object-call.ts";
 import { queueOf, serviceOf } from "./services.ts";
 import type { WebhookSigner } from "./webhook-signature.ts";
@@ -21,7 +21,7 @@ export async function sendEvents(
   const controller = new AbortController();
   try {
     const sent = send(target, env, signer, body, controller.signal);
-    return await inTime(sent, limits.eventsAnswerMs, false);
+    return await inTime(sent, eventLimits.eventsAnswerMs, false);
   } catch (error) {
     const name = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : "unnamed";
     console.warn(`events were not taken: error=${name}`);

@@ -1,5 +1,6 @@
 import type { MetricsReport, NodeGauges } from "../../src/contract/metrics-report.ts";
-import { collectorName, collectorOf } from "../../src/contract/object-names.ts";
+import { collectorName, collectorOf } from "../../src/features/metrics/collectors.ts";
+import { metricsLimits } from "../../src/features/metrics/limits.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "./env.ts";
 import { answerInTime } from "./object-call.ts";
@@ -23,7 +24,7 @@ export async function reportMetrics(
       return true;
     });
   // Isolates of the edge have no names, and report to any object, best to one that gets something anyway.
-  const [first = collectorName(Math.floor(Math.random() * limits.metricsCollectors))] =
+  const [first = collectorName(Math.floor(Math.random() * metricsLimits.metricsCollectors))] =
     carried.keys();
   const own = report.node === "" ? first : collectorOf(report.node);
   const others = [...carried].filter(([name]) => name !== own);

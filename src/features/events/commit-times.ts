@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { eventLimits } from "./limits.ts";
 
 /**
  * When the publications of an object were durable (rule E12), for the events that tell of them: an event's row is written
@@ -20,7 +20,7 @@ export class CommitTimes {
     if (this.#open === undefined) return;
     this.#rounds.push({ ...this.#open, atMs });
     this.#open = undefined;
-    if (this.#rounds.length > limits.eventsCommitTimesMax) this.#rounds.shift();
+    if (this.#rounds.length > eventLimits.eventsCommitTimesMax) this.#rounds.shift();
   }
 
   /** The number of the first event whose commit is under way; undefined without one. */

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { eventLimits } from "./limits.ts";
 import type { Config, HookEndpoint, QueueTarget } from "../../config/config.ts";
 import { readDurationMs, readText, readTexts, readWholeNumber } from "../../config/fields.ts";
 import type { Section } from "../../config/section.ts";
@@ -56,19 +56,19 @@ export function readEventsSection(section: Section): EventsConfig | undefined {
   const config = {
     types,
     batchMax: readWholeNumber(section, "batch_max", {
-      default: limits.eventsBatchDefault,
+      default: eventLimits.eventsBatchDefault,
       min: 1,
-      max: limits.eventsBatchMax,
+      max: eventLimits.eventsBatchMax,
     }),
     keepMs: readDurationMs(section, "keep", {
-      defaultMs: limits.eventsKeepMsDefault,
-      minMs: limits.eventsKeepMsMin,
-      maxMs: limits.eventsKeepMsMax,
+      defaultMs: eventLimits.eventsKeepMsDefault,
+      minMs: eventLimits.eventsKeepMsMin,
+      maxMs: eventLimits.eventsKeepMsMax,
     }),
     keepMax: readWholeNumber(section, "keep_max", {
-      default: limits.eventsKeepDefault,
-      min: limits.eventsKeepMin,
-      max: limits.eventsKeepMax,
+      default: eventLimits.eventsKeepDefault,
+      min: eventLimits.eventsKeepMin,
+      max: eventLimits.eventsKeepMax,
     }),
     ...(namespaces && { namespaces: new Set(namespaces) }),
   };

@@ -2,7 +2,7 @@ import type { EventsConfig, EventType } from "./config.ts";
 import { hashOf } from "../../contract/text-hash.ts";
 import { connectionLost } from "../../protocol/codes.ts";
 import type { EndCode } from "../../session/observer.ts";
-import { limits } from "../../limits.ts";
+import { eventLimits } from "./limits.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { isReported, type ObjectEvent } from "./event.ts";
 import type { Outbox } from "./outbox.ts";
@@ -72,7 +72,7 @@ export class ConnectionEvents {
   alarmAtMs(nowMs: number): number {
     return this.#digest.count === 0
       ? Number.POSITIVE_INFINITY
-      : nowMs + limits.eventsConnectionsCheckMs;
+      : nowMs + eventLimits.eventsConnectionsCheckMs;
   }
 
   /** Stores who is connected before the events that say it make room for others, such as publications (rule E13). */
@@ -123,7 +123,7 @@ export class ConnectionEvents {
   #write(event: ObjectEvent, hash: number, change: 1 | -1): void {
     this.compare();
     const { outbox, table, config, sessions, nowMs } = this.#setup;
-    const every = Math.min(limits.eventsCheckpointEvery, Math.floor(config.keepMax / 2));
+    const every = Math.min(eventLimits.eventsCheckpointEvery, Math.floor(config.keepMax / 2));
     // Before the event: until its row is written, the sessions are as the rows before it say.
     if (outbox.last > 0 && outbox.last - this.#checkpoint >= every)
       table.write(outbox.last, sessions());

@@ -7,7 +7,7 @@ import { isReported, publicationEvent } from "./event.ts";
 import { Occupancy } from "./occupancy.ts";
 import { type EventBatch, Outbox } from "./outbox.ts";
 import { type ReportedConnection, ReportedTable } from "./reported-table.ts";
-import { limits } from "../../limits.ts";
+import { eventLimits } from "./limits.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
 import type { HomePart, ObjectPart, PartedHome, PartHost } from "../../object/part.ts";
@@ -55,7 +55,7 @@ class EventDelivery implements ObjectPart, HomePart {
 
   /** Reports the channel's publications; also how often the channel asks whether gateways still follow it. */
   ofChannel(name: string): Pick<ChannelSetup, "accepted" | "followersCheckMs"> {
-    const followersCheckMs = limits.eventsFollowersCheckMs;
+    const followersCheckMs = eventLimits.eventsFollowersCheckMs;
     const accepted: ChannelSetup["accepted"] = (entry, position, nowMs) => {
       // This event may overwrite the row that says which connections a crash has ended: report those first.
       this.connections?.compare();

@@ -1,7 +1,7 @@
 import type { Operation } from "../../access/operations.ts";
 import type { EventsConfig } from "./config.ts";
 import { type EventObject, parseEventObject } from "../../contract/object-names.ts";
-import { limits } from "../../limits.ts";
+import { eventLimits } from "./limits.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "../../api/command.ts";
 import {
@@ -48,9 +48,9 @@ export function parseEventsRequest(
     : checkAllChannels(asked);
   if (refused?.outcome === "refused") return refused;
   if (events === undefined) return switchedOff;
-  if (limit > limits.eventsAnswerMax)
-    return refusedRequest(`limit is more than ${limits.eventsAnswerMax}`);
-  return { outcome: "events", object, since, limit: limit || limits.eventsAnswerDefault };
+  if (limit > eventLimits.eventsAnswerMax)
+    return refusedRequest(`limit is more than ${eventLimits.eventsAnswerMax}`);
+  return { outcome: "events", object, since, limit: limit || eventLimits.eventsAnswerDefault };
 }
 
 const channelPrefix = "channel:";

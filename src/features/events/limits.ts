@@ -1,4 +1,4 @@
-/** The bounds of events for backends, and of messages that queues bring from them; a part of `limits` (rule B1). */
+/** The bounds of events for backends (rule B1). */
 export const eventLimits = {
   /** Events in one batch, by default and at most. They are in memory together. A configuration with more is refused. */
   eventsBatchDefault: 100,
@@ -59,11 +59,6 @@ export const eventLimits = {
    */
   eventsFollowersCheckMs: 3_600_000,
   /**
-   * How often a home asks whom its holders still hold, in place of `sweepIntervalMs`, if a backend is told who is online
-   * (rule E11).
-   */
-  eventsHoldersCheckMs: 3_600_000,
-  /**
    * Commits of which an object remembers when they ended, the newest ones, for events that are sent later (rule E12). An
    * event of an older one is sent without that time.
    */
@@ -71,22 +66,4 @@ export const eventLimits = {
   /** Events in one answer of the API, by default and at most. Together they have at most `answerBytesMax` characters. */
   eventsAnswerDefault: 100,
   eventsAnswerMax: 1_000,
-  /**
-   * Entries of `consumers`. Each batch is compared with each of them. A configuration with more is refused (rule A8).
-   */
-  consumersMax: 16,
-  /**
-   * Characters of a message as text. A queue takes 128 KB; a message that the platform has parsed may take several
-   * times that when it is written again. A longer one is refused with 107 (rule M5).
-   */
-  queueMessageCharactersMax: 1_048_576,
-  /**
-   * The delay before a message is delivered again, in seconds; it doubles with each delivery up to the maximum (rule
-   * M3). Two deliveries after the longest delay are within `idempotencyMs`, so that the second one finds the key of the
-   * first.
-   */
-  queueRetrySeconds: 5,
-  queueRetrySecondsMax: 120,
-  /** How long the queue of refused messages may take to store one. Then the message is delivered again (rule M8). */
-  deadLetterAnswerMs: 10_000,
 } as const;

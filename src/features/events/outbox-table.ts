@@ -1,5 +1,5 @@
 import type { EventType } from "./config.ts";
-import { limits } from "../../limits.ts";
+import { eventLimits } from "./limits.ts";
 import { newestRow, type Ring, slotRuns } from "../../ring.ts";
 import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
 
@@ -42,7 +42,7 @@ export class OutboxTable {
   /** The number of the oldest event that stays when one with so many bytes follows the newest one. */
   oldestWith(bytes: number, last: number): number {
     const oldest = this.oldest(last + 1);
-    const goneMin = this.#bytes + bytes - limits.eventsBytesMax;
+    const goneMin = this.#bytes + bytes - eventLimits.eventsBytesMax;
     if (this.#bytesGone >= goneMin) return oldest;
     for (const { low, high } of slotRuns(oldest, last, this.#size)) {
       const [row] = this.#sql.rows(statements.enough, low, high, goneMin);

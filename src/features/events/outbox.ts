@@ -1,4 +1,5 @@
 import type { EventsConfig, EventType } from "./config.ts";
+import { eventLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { Sql } from "../../sql.ts";
 import { CommitTimes } from "./commit-times.ts";
@@ -90,7 +91,9 @@ export class Outbox {
   /** Adds an event: one row written (rule E1). The owner calls {@link begin} before it ends its own event. */
   add(event: ObjectEvent, nowMs: number): void {
     if (!this.#table.exists) this.#create(nowMs);
-    const dataBytesMax = this.#isQueue ? limits.eventsQueueDataBytesMax : Number.POSITIVE_INFINITY;
+    const dataBytesMax = this.#isQueue
+      ? eventLimits.eventsQueueDataBytesMax
+      : Number.POSITIVE_INFINITY;
     const body = encodeEvent(event, dataBytesMax);
     const bytes = utf8Length(body);
     const oldest = this.#table.oldestWith(bytes, this.#last);
@@ -110,7 +113,7 @@ export class Outbox {
       oldest,
     });
     this.#storedDelivered = this.#delivered;
-    if (isIdle) this.#nextAtMs = Math.max(this.#nextAtMs, nowMs + limits.eventsFirstWaitMs);
+    if (isIdle) this.#nextAtMs = Math.max(this.#nextAtMs, nowMs + eventLimits.eventsFirstWaitMs);
   }
 
   /**
@@ -133,7 +136,9 @@ export class Outbox {
   begin(nowMs: number): EventBatch | undefined {
     const dueAtMs = this.dueAtMs(nowMs);
     if (dueAtMs === undefined || dueAtMs > nowMs) return undefined;
-    const bytesMax = this.#isQueue ? limits.eventsQueueBytesMax : limits.eventsBatchBytesMax;
+    const bytesMax = this.#isQueue
+      ? eventLimits.eventsQueueBytesMax
+      : eventLimits.eventsBatchBytesMax;
     const bounds = { countMax: this.#config.batchMax, bytesMax, last: this.#sendable };
     const page = this.#page(this.#delivered + 1, bounds, nowMs);
     const texts = this.#texts(page, this.#committedAt);
@@ -151,7 +156,7 @@ export class Outbox {
     if (taken) {
       this.#delivered = batch.last;
       this.#failures = 0;
-      this.#nextAtMs = nowMs + limits.eventsPauseMs;
+      this.#nextAtMs = nowMs + eventLimits.eventsPauseMs;
       // If events wait, the row of the next event stores the number that was taken.
       if (this.#last === this.#delivered) this.#storeProgress();
       return;
@@ -160,7 +165,7 @@ export class Outbox {
     const pauseMs = this.#pauseMs;
     this.#nextAtMs = nowMs + pauseMs;
     // The object may hibernate in a long pause, and has to go on with the next longer one.
-    if (pauseMs >= limits.eventsAlarmMs) this.#storeProgress();
+    if (pauseMs >= eventLimits.eventsAlarmMs) this.#storeProgress();
   }
 
   /**
@@ -177,7 +182,7 @@ export class Outbox {
   /** In how many ms a timer has to call {@link begin}; undefined if none has to, because that is done by the alarm. */
   beginInMs(nowMs: number): number | undefined {
     const dueAtMs = this.dueAtMs(nowMs);
-    if (dueAtMs === undefined || dueAtMs - nowMs >= limits.eventsAlarmMs) return undefined;
+    if (dueAtMs === undefined || dueAtMs - nowMs >= eventLimits.eventsAlarmMs) return undefined;
     return Math.max(0, dueAtMs - nowMs);
   }
 
@@ -187,7 +192,7 @@ export class Outbox {
    */
   alarmAtMs(nowMs: number): number {
     if (this.#last === this.#delivered) return this.#endsAtMs;
-    return Math.max(this.dueAtMs(nowMs) ?? 0, nowMs + limits.eventsAlarmMs);
+    return Math.max(this.dueAtMs(nowMs) ?? 0, nowMs + eventLimits.eventsAlarmMs);
   }
 
   /** Deletes everything once it is of no use any more (rule E16). */
@@ -253,7 +258,7 @@ export class Outbox {
   get #endsAtMs(): number {
     if (this.storesNothing || this.#marks.size > 0) return Number.POSITIVE_INFINITY;
     // Only the newest number is stored. The next first number is a time, and so beyond it once the clock is.
-    if (!this.#table.exists) return this.#lastBefore + limits.eventsNumberMs;
+    if (!this.#table.exists) return this.#lastBefore + eventLimits.eventsNumberMs;
     const isTaken = this.#last === this.#delivered;
     return this.#lastMs + this.#config.keepMs * (isTaken ? 1 : 2);
   }
@@ -286,9 +291,9 @@ export class Outbox {
 
   /** The time between the answer to a batch and the next batch, ms. */
   get #pauseMs(): number {
-    if (this.#failures === 0) return limits.eventsPauseMs;
-    const pauseMs = limits.eventsRetryMs * 2 ** (this.#failures - 1);
-    return Math.min(pauseMs, limits.eventsRetryMsMax);
+    if (this.#failures === 0) return eventLimits.eventsPauseMs;
+    const pauseMs = eventLimits.eventsRetryMs * 2 ** (this.#failures - 1);
+    return Math.min(pauseMs, eventLimits.eventsRetryMsMax);
   }
 
   /** The number of the last event that may be sent. */

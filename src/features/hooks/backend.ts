@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { hookLimits } from "./limits.ts";
 import { dueMoment } from "../../moment.ts";
 
 /**
@@ -94,15 +94,17 @@ export class Backend {
   }
 
   #hasTurn({ inFlight }: Asker): boolean {
-    return this.#inFlight < limits.hooksInFlightMax && inFlight < limits.hooksInFlightShareMax;
+    return (
+      this.#inFlight < hookLimits.hooksInFlightMax && inFlight < hookLimits.hooksInFlightShareMax
+    );
   }
 
   #hasRoom({ waiting, bytes: own }: Asker, bytes: number): boolean {
     return (
-      this.#waitingCount < limits.hooksWaitingMax &&
-      waiting.length < limits.hooksWaitingShareMax &&
-      this.#waitingBytes + bytes <= limits.hooksWaitingBytesMax &&
-      own + bytes <= limits.hooksWaitingBytesShareMax
+      this.#waitingCount < hookLimits.hooksWaitingMax &&
+      waiting.length < hookLimits.hooksWaitingShareMax &&
+      this.#waitingBytes + bytes <= hookLimits.hooksWaitingBytesMax &&
+      own + bytes <= hookLimits.hooksWaitingBytesShareMax
     );
   }
 
@@ -120,12 +122,14 @@ export class Backend {
 
   #failed(pauseMs: number, nowMs: number): void {
     this.#failures++;
-    if (this.#failures < limits.hookFailuresMax && pauseMs === 0) return;
+    if (this.#failures < hookLimits.hookFailuresMax && pauseMs === 0) return;
     // Questions that were in flight when the backend went down say nothing new.
     if (this.#isDown(nowMs) && pauseMs === 0) return;
     this.#pauseMs =
-      this.#pauseMs === 0 ? limits.hookPauseMs : Math.min(this.#pauseMs * 2, limits.hookPauseMsMax);
-    const pause = Math.max(this.#pauseMs, Math.min(pauseMs, limits.hookRetryAfterMsMax));
+      this.#pauseMs === 0
+        ? hookLimits.hookPauseMs
+        : Math.min(this.#pauseMs * 2, hookLimits.hookPauseMsMax);
+    const pause = Math.max(this.#pauseMs, Math.min(pauseMs, hookLimits.hookRetryAfterMsMax));
     const leftMs = this.#isDown(nowMs) ? (this.#downUntilMs ?? 0) : 0;
     this.#downForMs = pause;
     this.#downUntilMs = Math.max(leftMs, nowMs + pause);
@@ -144,7 +148,7 @@ export class Backend {
         const { name, asker, question } = next;
         // All that wait for a backend that is down learn it now: none of them could be asked in time.
         if (this.#downUntilMs !== undefined) question.turn("down");
-        else if (nowMs - question.sinceMs > limits.hookWaitMs) question.turn("busy");
+        else if (nowMs - question.sinceMs > hookLimits.hookWaitMs) question.turn("busy");
         else this.#go(asker, question.turn);
         this.#forgetIdle(name, asker);
       }

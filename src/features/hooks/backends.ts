@@ -11,6 +11,7 @@ import {
 import type { Section } from "../../config/section.ts";
 import { parseEndpoint, urlMeaning } from "../../config/targets.ts";
 import { not, type UnsupportedKeys } from "../../config/unsupported.ts";
+import { hookLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { DisconnectCode, ErrorCode } from "../../protocol/codes.ts";
@@ -28,8 +29,8 @@ export type NamedTargets = ReadonlyMap<string, HookTarget>;
  */
 export function readProxies(root: Section): NamedTargets {
   const sections = root.sections("proxies", "name");
-  if (sections.length > limits.hookTargetsMax)
-    root.problem("proxies", `has more than ${limits.hookTargetsMax} entries`);
+  if (sections.length > hookLimits.hookTargetsMax)
+    root.problem("proxies", `has more than ${hookLimits.hookTargetsMax} entries`);
   const owners = new Map<string, string>();
   const named = new Map<string, HookTarget>();
   for (const section of sections) {
@@ -115,8 +116,8 @@ export function readTarget(section: Section, name: string = section.path): HookT
 
 const timeoutRule = {
   defaultMs: 1_000,
-  minMs: limits.hookTimeoutMsMin,
-  maxMs: limits.hookTimeoutMsMax,
+  minMs: hookLimits.hookTimeoutMsMin,
+  maxMs: hookLimits.hookTimeoutMsMax,
 };
 
 /** Reads the endpoint. An invalid one isn't quoted, because it may contain a password by mistake. */
@@ -175,7 +176,7 @@ function readStaticHeaders(section: Section): readonly HookHeader[] {
 }
 
 const headerValue = new RegExp(
-  `^(?:[\\x21-\\x7e](?:[\\t\\x20-\\x7e]{0,${limits.hookStaticHeaderMax - 2}}[\\x21-\\x7e])?)?$`,
+  `^(?:[\\x21-\\x7e](?:[\\t\\x20-\\x7e]{0,${hookLimits.hookStaticHeaderMax - 2}}[\\x21-\\x7e])?)?$`,
 );
 
 /** Headers of a hook's request that only the server may set: its signature, and those of its connection. */
@@ -200,8 +201,8 @@ const ownHeaders: ReadonlySet<string> = new Set([
 function readStatuses(section: Section): ReadonlyMap<number, HookRefusal> {
   const key = "status_to_code_transforms";
   const sections = section.sections(key, "status_code");
-  if (sections.length > limits.hookStatusesMax)
-    section.problem(key, `has more than ${limits.hookStatusesMax} entries`);
+  if (sections.length > hookLimits.hookStatusesMax)
+    section.problem(key, `has more than ${hookLimits.hookStatusesMax} entries`);
   const statuses = new Map<number, HookRefusal>();
   for (const one of sections) {
     one.demand("status_code");

@@ -4,7 +4,7 @@ import { readBoolean, readChoice, readText } from "../../config/fields.ts";
 import type { Section } from "../../config/section.ts";
 import type { Target } from "../../config/targets.ts";
 import { not, notYet, pro, type UnsupportedKeys } from "../../config/unsupported.ts";
-import { limits } from "../../limits.ts";
+import { hookLimits } from "./limits.ts";
 import { type NamedTargets, proxyName, readBackends, readTarget } from "./backends.ts";
 
 declare module "../../config/config.ts" {
@@ -93,8 +93,8 @@ export function readRpcSection(section: Section, proxies: NamedTargets): RpcConf
   const backends = readBackends(section, ["proxy"], proxies);
   const withoutNamespace = readMethods(section.section("without_namespace"), backends);
   const sections = section.sections("namespaces", "name");
-  if (sections.length > limits.hookTargetsMax)
-    section.problem("namespaces", `has more than ${limits.hookTargetsMax} entries`);
+  if (sections.length > hookLimits.hookTargetsMax)
+    section.problem("namespaces", `has more than ${hookLimits.hookTargetsMax} entries`);
   const owners = new Map<string, string>();
   const namespaces = new Map<string, HookTarget | undefined>();
   for (const one of sections) {

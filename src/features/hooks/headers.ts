@@ -1,6 +1,6 @@
 import type { HookTarget } from "../../config/config.ts";
 import type { HookHeader, KeptHeaders } from "../../contract/session-snapshot.ts";
-import { limits } from "../../limits.ts";
+import { hookLimits } from "./limits.ts";
 
 /** Targets of hooks, as the configuration has them. */
 type Targets = ReadonlyMap<string, HookTarget>;
@@ -85,7 +85,7 @@ export function withTrace(
 /** Whether headers fit into a session (rule B2). */
 export function fitHeaders({ http = [], emulated = [] }: KeptHeaders): boolean {
   const lengths = [...http, ...emulated].map(([name, value]) => name.length + value.length);
-  return lengths.reduce((sum, one) => sum + one, 0) <= limits.hookHeadersLengthMax;
+  return lengths.reduce((sum, one) => sum + one, 0) <= hookLimits.hookHeadersLengthMax;
 }
 
 /** Whether a text can be the value of a header: line breaks in it would be other headers. */

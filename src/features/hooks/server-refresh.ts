@@ -4,7 +4,7 @@ import type { SubscriptionSnapshot } from "../../contract/session-snapshot.ts";
 import { type HookAnswer, reasonOf } from "./hooks.ts";
 import type { HookSubject } from "./request.ts";
 import { type Life, parseRefreshResult } from "./response.ts";
-import { limits } from "../../limits.ts";
+import { hookLimits } from "./limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../protocol/codes.ts";
 import { changeLife, pushEnd } from "../../session/refresh.ts";
 import type { CommandSession, Refresh } from "../../session/ports.ts";
@@ -140,7 +140,7 @@ function lifeOf(
 
 function extended({ context, user }: CommandSession, reason: string, nowMs: number): Life {
   context.refused?.({ refused: "refresh", rule: "Q9", reason, user });
-  return { expireAtSeconds: Math.floor(nowMs / 1_000) + limits.hookExtensionSeconds };
+  return { expireAtSeconds: Math.floor(nowMs / 1_000) + hookLimits.hookExtensionSeconds };
 }
 
 function extendConnection(session: CommandSession, life: Life, nowMs: number): void {

@@ -6,6 +6,7 @@ import type {
   MapRemoveRequest,
   MapStateQuery,
 } from "./map-call.ts";
+import { mapLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { MapExpiry } from "./map-expiry.ts";
 import { type MapPage, pageRows, readPage } from "./map-page.ts";
@@ -157,7 +158,7 @@ export class ChannelMap {
       return { outcome: "state", entries: isSeen ? [entry] : [], cursor: "", position: at };
     }
     if (limit === 0) return { outcome: "state", entries: [], cursor: "", position: at };
-    const most = limits.mapAnswerEntriesMax;
+    const most = mapLimits.mapAnswerEntriesMax;
     const entriesMax = limit < 0 ? most : Math.min(limit, most);
     const { cursor } = query;
     const read = this.#read(cursor, entriesMax, revision, nowMs, limits.answerBytesMax / 2);
@@ -241,7 +242,7 @@ export class ChannelMap {
     for (const key of this.expiry.take(nowMs)) {
       const known = this.#store.state.find(key);
       if (known !== undefined && !this.#end(known, nowMs))
-        this.expiry.postpone(known, nowMs + limits.mapExpiryGrainMs);
+        this.expiry.postpone(known, nowMs + mapLimits.mapExpiryGrainMs);
     }
     this.expiry.settled(nowMs);
   }
@@ -301,7 +302,7 @@ export class ChannelMap {
     const { state } = this.#store;
     const { key, data, streamData, tags, score = 0 } = request;
     const isNew = known?.isRemoved !== false;
-    if (isNew && this.#counted().keys >= limits.mapKeysMax) return "full";
+    if (isNew && this.#counted().keys >= mapLimits.mapKeysMax) return "full";
     const mayBePatch = streamData === undefined && (request.delta || this.#options.deltaPublish);
     const hasBase = mayBePatch && known?.isDiverted === false && !known.isRemoved;
     const before = hasBase ? state.read(key)?.data : undefined;
@@ -352,7 +353,7 @@ export class ChannelMap {
     const remembered =
       known !== undefined &&
       known.version > 0n &&
-      this.#counted().removed < limits.mapRemovedVersionsMax;
+      this.#counted().removed < mapLimits.mapRemovedVersionsMax;
     if (!remembered) return this.#append(removal, undefined, undefined, known, by);
     const { version, versionEpoch } = known;
     const entry = { ...removedEntry, key, timeMs: by.nowMs, version, versionEpoch };

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { mapLimits } from "./limits.ts";
 import { concatenated, utf8Text } from "../../protocol/bytes.ts";
 import { encodeClientInfo } from "../../protocol/json/encode.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
@@ -55,7 +55,7 @@ export class MapCheckpoint {
     let text = "";
     for (const entry of entries) text += `${entryText(entry)}\n`;
     const bytes = new TextEncoder().encode(text);
-    const size = limits.mapCheckpointBytesMax;
+    const size = mapLimits.mapCheckpointBytesMax;
     const parts = Math.max(1, Math.ceil(bytes.length / size));
     for (let part = parts - 1; part >= 0; part--) {
       this.#sql.run(

@@ -1,3 +1,4 @@
+import { mapLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { ChannelOptions, HookTarget } from "../../config/config.ts";
 import {
@@ -142,7 +143,7 @@ export function readPages(
   | "liveTransitionMaxPublicationLimit"
   | "subscribeCatchUpTimeoutMs"
 > {
-  const rule = { default: 0, min: 0, max: limits.mapPageSizeMax };
+  const rule = { default: 0, min: 0, max: mapLimits.mapPageSizeMax };
   const given = readWholeNumber(section, "default_page_size", rule);
   const [min, max] = [
     readWholeNumber(section, "min_page_size", rule),
@@ -155,7 +156,7 @@ export function readPages(
   if (given > 0 && given < min) section.problem("default_page_size", "is under min_page_size");
   const timeoutMs = readDurationMs(section, "subscribe_catch_up_timeout", {
     defaultMs: 0,
-    maxMs: limits.mapCatchUpMsMax,
+    maxMs: mapLimits.mapCatchUpMsMax,
   });
   const maxPageSize = max === 0 ? Math.max(1_000, given, min) : max;
   const minPageSize = min === 0 ? Math.min(100, given || maxPageSize) : min;
@@ -178,8 +179,8 @@ function checkKeys(
     section.problem("key_ttl", `is missing: the mode "${mode}" requires it`);
   if (isKnown && mode === "persistent" && keyTtlMs > 0)
     section.problem("key_ttl", 'is not for the mode "persistent", whose keys never expire');
-  if (keyTtlMs > 0 && keyTtlMs < limits.mapKeyTtlMsMin)
-    section.problem("key_ttl", `is shorter than ${limits.mapKeyTtlMsMin / 1_000}s`);
+  if (keyTtlMs > 0 && keyTtlMs < mapLimits.mapKeyTtlMsMin)
+    section.problem("key_ttl", `is shorter than ${mapLimits.mapKeyTtlMsMin / 1_000}s`);
   if (clientKey === "") return;
   const hooks = { publish_proxy_enabled: publishHook, remove_proxy_enabled: removeHook };
   for (const [name, hook] of Object.entries(hooks)) {

@@ -1,17 +1,5 @@
-/** The bounds of maps; a part of `limits` (rule B1). */
+/** The bounds of maps (rule B1). */
 export const mapLimits = {
-  /**
-   * A key of a map or of a shared poll. It is stored with each of its changes, and sent with them; the largest that
-   * `client_key` can set is the ID of a user, of which few are longer than 100 bytes. A longer key is answered 107 (rule
-   * B2).
-   */
-  mapKeyBytesMax: 1_024,
-  /**
-   * The cursor of a page: a key, and before it the score if the pages are ordered by scores. Clients and backends send
-   * back the cursor that they were sent. A longer one is malformed in a command (rule C8), and answered 107 in a request
-   * of a backend (rule B2).
-   */
-  mapCursorBytesMax: 1_088,
   /**
    * Keys of one map, and removed keys whose version is remembered. Synchronising so many takes a client a hundred pages of
    * 1,000; a waking object that has to look for keys that end reads so many rows. A change that would add a further key
@@ -75,23 +63,6 @@ export const mapLimits = {
   mapPageSizeMax: 10_000,
   /** The shortest `key_ttl`. Each key that expires is a change of its own. A configuration with a shorter one is refused. */
   mapKeyTtlMsMin: 100,
-  /**
-   * The bounds of the `key_ttl` of presence maps. Twice within it the subscribers of the channel are counted anew, which
-   * calls their objects and sets an alarm, and a crash is noticed within it. A configuration beyond one is refused.
-   */
-  presenceKeyTtlMsMin: 10_000,
-  presenceKeyTtlMsMax: 86_400_000,
-  /**
-   * Comings and goings that one call tells a presence map, and those that wait for the call before it. Further ones are
-   * dropped: the map learns of them when its object counts next (rule Z37).
-   */
-  presenceToldMax: 1_000,
-  presenceToldWaitingMax: 10_000,
-  /** The pause after which a call to a presence map is repeated, and how often it is made in all (rule Z37). */
-  presenceTellRetryMs: 1_000,
-  presenceTellTriesMax: 3,
-  /** How long a presence map waits for the answer of the channel that it shows: as long as that waits, and a second more. */
-  presenceCountMs: 4_000,
   /**
    * The longest `subscribe_catch_up_timeout`. What a client was told of its first page is in memory for as long. A
    * configuration with a longer one is refused (rule A8).

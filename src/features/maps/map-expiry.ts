@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { mapLimits } from "./limits.ts";
 import type { KeyHead, MapState } from "./map-state.ts";
 import { dueMoment } from "../../moment.ts";
 
@@ -41,7 +41,8 @@ export class MapExpiry {
   checkClock(newestMs: number | undefined, nowMs: number): void {
     const { keyTtlMs, lingerMs } = this.#options;
     const wasAhead = this.#isAhead;
-    this.#isAhead = (newestMs ?? 0) - nowMs > (keyTtlMs || lingerMs || limits.mapRemovedVersionMs);
+    this.#isAhead =
+      (newestMs ?? 0) - nowMs > (keyTtlMs || lingerMs || mapLimits.mapRemovedVersionMs);
     if (!this.#isAhead || wasAhead || this.#state.dueMs === undefined) return;
     this.clear();
     this.#knownUntilMs = Number.NEGATIVE_INFINITY;
@@ -50,9 +51,9 @@ export class MapExpiry {
 
   /** When a key ends, ms since 1970; undefined if it doesn't. */
   endOf({ isRemoved, timeMs, endsMs }: KeyEnding, nowMs: number): number | undefined {
-    const ttlMs = isRemoved ? limits.mapRemovedVersionMs : this.#options.keyTtlMs;
+    const ttlMs = isRemoved ? mapLimits.mapRemovedVersionMs : this.#options.keyTtlMs;
     if (endsMs === undefined && ttlMs === 0) return undefined;
-    const grainMs = limits.mapExpiryGrainMs;
+    const grainMs = mapLimits.mapExpiryGrainMs;
     const endMs = Math.ceil((endsMs ?? timeMs + ttlMs) / grainMs) * grainMs;
     const intervalMs = endsMs === undefined ? ttlMs : this.#options.lingerMs;
     return dueMoment(endMs, Math.max(intervalMs, grainMs), nowMs);
@@ -83,7 +84,7 @@ export class MapExpiry {
       this.#lookOn(nowMs);
     const ended: string[] = [];
     let looked = 0;
-    while (ended.length < limits.mapExpirySliceKeys && looked < limits.mapExpiryRowsMax) {
+    while (ended.length < mapLimits.mapExpirySliceKeys && looked < mapLimits.mapExpiryRowsMax) {
       const next = this.#queue[looked];
       if (next === undefined || next.dueMs > nowMs) break;
       looked++;
@@ -133,7 +134,7 @@ export class MapExpiry {
       else high = middle;
     }
     this.#queue.splice(low, 0, due);
-    const max = limits.mapExpiryKeysMax;
+    const max = mapLimits.mapExpiryKeysMax;
     if (this.#queue.length <= 2 * max) return;
     this.#queue.length = max;
     this.#knownUntilMs = this.#queue.at(-1)?.dueMs ?? this.#knownUntilMs;
@@ -143,14 +144,14 @@ export class MapExpiry {
   #lookOn(nowMs: number): void {
     this.#look ??= { after: "", found: [], knownUntilMs: Number.POSITIVE_INFINITY };
     const look = this.#look;
-    const heads = this.#state.heads(look.after, limits.mapExpiryRowsMax);
+    const heads = this.#state.heads(look.after, mapLimits.mapExpiryRowsMax);
     for (const head of heads) {
       const dueMs = this.endOf(head, nowMs);
       if (dueMs !== undefined) look.found.push({ key: head.key, offset: head.offset, dueMs });
     }
     look.after = heads.at(-1)?.key ?? look.after;
-    const isOver = heads.length < limits.mapExpiryRowsMax;
-    if (isOver || look.found.length > 2 * limits.mapExpiryKeysMax) cut(look);
+    const isOver = heads.length < mapLimits.mapExpiryRowsMax;
+    if (isOver || look.found.length > 2 * mapLimits.mapExpiryKeysMax) cut(look);
     if (!isOver) return;
     this.#queue = look.found;
     this.#knownUntilMs = look.knownUntilMs;
@@ -179,7 +180,7 @@ interface DueKey {
 /** Sorts the keys that were found, and keeps those that end first. */
 function cut(look: { found: DueKey[]; knownUntilMs: number }): void {
   look.found.sort((one, other) => one.dueMs - other.dueMs || one.offset - other.offset);
-  const max = limits.mapExpiryKeysMax;
+  const max = mapLimits.mapExpiryKeysMax;
   if (look.found.length <= max) return;
   look.found.length = max;
   // Of the keys that end together with the last one, some were cut off: another look finds them.

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { mapLimits } from "./limits.ts";
 import type { MapEntry, MapState } from "./map-state.ts";
 
 /**
@@ -54,5 +54,5 @@ export interface MapPage {
 
 /** The rows that a page of so many entries may look at. */
 export function pageRows(entriesMax: number): number {
-  return Math.max(limits.mapPageRowsMax, entriesMax + 1);
+  return Math.max(mapLimits.mapPageRowsMax, entriesMax + 1);
 }

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { mapLimits } from "./limits.ts";
 import { type CheckpointHeader, MapCheckpoint } from "./checkpoint.ts";
 import type { MapEntry, MapState } from "./map-state.ts";
 import { entryBytes, StateMemory } from "./state-memory.ts";
@@ -67,9 +67,9 @@ export function historyOptionsOf({
 }: ChannelOptions): HistoryOptions {
   if (map?.mode !== "ephemeral") return { size, ttlMs, metaTtlMs, isKeyed: map !== undefined };
   return {
-    size: limits.ephemeralStreamSize,
-    ttlMs: limits.ephemeralStreamMs,
-    metaTtlMs: limits.ephemeralMetaMs,
+    size: mapLimits.ephemeralStreamSize,
+    ttlMs: mapLimits.ephemeralStreamMs,
+    metaTtlMs: mapLimits.ephemeralMetaMs,
     isKeyed: true,
   };
 }
@@ -206,7 +206,7 @@ class EphemeralMap implements MapStore {
     const before = this.state.read(entry.key);
     const beforeBytes = before === undefined ? 0 : entryBytes(before);
     const bytes = this.#memory.bytes - beforeBytes + entryBytes({ ...entry, offset: 0 });
-    return bytes <= limits.ephemeralStateBytesMax;
+    return bytes <= mapLimits.ephemeralStateBytesMax;
   }
 
   changing(nowMs: number): void {
@@ -235,7 +235,10 @@ class EphemeralMap implements MapStore {
 
   restInMs(nowMs: number): number | undefined {
     if (this.#changedMs === undefined) return undefined;
-    return Math.min(Math.max(0, this.#changedMs + limits.mapRestMs - nowMs), limits.mapRestMs);
+    return Math.min(
+      Math.max(0, this.#changedMs + mapLimits.mapRestMs - nowMs),
+      mapLimits.mapRestMs,
+    );
   }
 
   forget(): void {

@@ -1,5 +1,5 @@
 import { publicationBytes } from "../../contract/relay-batch.ts";
-import { limits } from "../../limits.ts";
+import { mapLimits } from "./limits.ts";
 import type { Publication } from "../../protocol/publication.ts";
 import type {
   HistoryEntry,
@@ -16,7 +16,7 @@ import type { SizedPublication } from "../../channel/recent-publications.ts";
  * `HistoryTable`, so that the stream of an ephemeral map is read and recovered as every other one.
  */
 export class MemoryHistory implements HistoryRows {
-  readonly size = limits.ephemeralStreamSize;
+  readonly size = mapLimits.ephemeralStreamSize;
   /** Consecutive offsets, oldest first. */
   #kept: KeptChange[] = [];
   #bytes = 0;
@@ -58,7 +58,7 @@ export class MemoryHistory implements HistoryRows {
     const idempotencyKey = entry.idempotencyKey === "" ? undefined : entry.idempotencyKey;
     this.#kept.push({ publication, bytes, timeMs: stream.timeMs, key: idempotencyKey });
     this.#bytes += bytes;
-    while (this.#kept.length > this.size || this.#bytes > limits.ephemeralStreamBytesMax)
+    while (this.#kept.length > this.size || this.#bytes > mapLimits.ephemeralStreamBytesMax)
       this.#bytes -= this.#kept.shift()?.bytes ?? 0;
   }
 

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { mapLimits } from "./limits.ts";
 import type { Publication } from "../../protocol/publication.ts";
 import { publicationBytes } from "../../contract/relay-batch.ts";
 import { dueMoment } from "../../moment.ts";
@@ -29,10 +29,10 @@ export class SharedPages<Page extends { readonly publications: readonly Publicat
   keep(key: string, page: Page, nowMs: number): void {
     this.#forget(key);
     const bytes = page.publications.reduce((sum, each) => sum + publicationBytes(each), 0);
-    this.#pages.set(key, { page, bytes, untilMs: nowMs + limits.mapPageSharedMs });
+    this.#pages.set(key, { page, bytes, untilMs: nowMs + mapLimits.mapPageSharedMs });
     this.#bytes += bytes;
     for (const oldest of this.#pages.keys()) {
-      if (this.#bytes <= limits.mapPagesSharedBytesMax) break;
+      if (this.#bytes <= mapLimits.mapPagesSharedBytesMax) break;
       this.#forget(oldest);
     }
   }
@@ -40,7 +40,7 @@ export class SharedPages<Page extends { readonly publications: readonly Publicat
   /** Forgets the pages whose moment is over; without it they would stay in memory until the next page is read. */
   forgetOld(nowMs: number): void {
     for (const [key, { untilMs }] of this.#pages) {
-      if (dueMoment(untilMs, limits.mapPageSharedMs, nowMs) > nowMs) break;
+      if (dueMoment(untilMs, mapLimits.mapPageSharedMs, nowMs) > nowMs) break;
       this.#forget(key);
     }
   }

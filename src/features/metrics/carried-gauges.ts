@@ -1,6 +1,6 @@
 import type { GaugeValue, NodeGauges } from "../../contract/metrics-report.ts";
-import { collectorOf } from "../../contract/object-names.ts";
-import { limits } from "../../limits.ts";
+import { collectorOf } from "./collectors.ts";
+import { metricsLimits } from "./limits.ts";
 
 /** The gauges of objects whose counts came with their answers, until an isolate or a gateway reports them (rule J8). */
 export class CarriedGauges {
@@ -8,7 +8,7 @@ export class CarriedGauges {
 
   /** Whether there is room for those of another object. */
   get hasRoom(): boolean {
-    return this.#nodes.size < limits.metricsCarriedMax;
+    return this.#nodes.size < metricsLimits.metricsCarriedMax;
   }
 
   /** Takes the gauges of an object, in place of earlier ones. */

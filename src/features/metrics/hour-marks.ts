@@ -1,5 +1,5 @@
 import type { CounterAddition, CounterMark } from "../../contract/metrics-report.ts";
-import { limits } from "../../limits.ts";
+import { metricsLimits } from "./limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 
 /**
@@ -26,7 +26,7 @@ export class HourMarks {
   note(counters: ReadonlyMap<string, number>, unchangedMs: number, nowMs: number): void {
     this.#forgetFuture(nowMs);
     const newest = this.#marks.at(-1);
-    if (newest !== undefined && nowMs - newest.untilMs < limits.metricsMarkMs) return;
+    if (newest !== undefined && nowMs - newest.untilMs < metricsLimits.metricsMarkMs) return;
     const mark = {
       fromMs: unchangedMs,
       untilMs: nowMs,
@@ -42,7 +42,7 @@ export class HourMarks {
 
   /** Forgets the marks that were made before the clock was set back (rule S5). */
   #forgetFuture(nowMs: number): void {
-    const untilMs = nowMs + limits.metricsMarkMs;
+    const untilMs = nowMs + metricsLimits.metricsMarkMs;
     if ((this.#marks.at(-1)?.untilMs ?? 0) <= untilMs) return;
     this.#marks = this.#marks.filter((mark) => mark.untilMs <= untilMs);
     this.#sql.run("DELETE FROM metric_marks WHERE until_ms > ?", untilMs);

@@ -1,4 +1,4 @@
-/** The bounds of metrics, and of the operator's console that shows them; a part of `limits` (rule B1). */
+/** The bounds of metrics (rule B1). */
 export const metricsLimits = {
   /**
    * How often an object, or an isolate of the edge, reports what it has counted. Each report is a call, which wakes an
@@ -43,28 +43,4 @@ export const metricsLimits = {
   metricsRefusalsMax: 20,
   /** How long a scrape waits for the objects that collect. */
   metricsAnswerMs: 3_000,
-  /** For how long a login lasts, 12 hours: a working day. Then the password has to be given again. */
-  consoleSessionSeconds: 43_200,
-  /** Logins that one address may try at once, and how many more a second, in one isolate of the edge. */
-  consoleLoginsBurst: 10,
-  consoleLoginsPerSecond: 0.2,
-  /**
-   * Wrong passwords from all addresses together before the next one has to wait, in one isolate of the edge: more than
-   * several operators mistype (rule N10).
-   */
-  consoleGuessesFree: 20,
-  /**
-   * The first wait, which doubles with each further wrong password, and the longest one. At one guess a minute, 16 random
-   * characters stay unknown, and an operator in a new browser waits no longer than that (rule N10).
-   */
-  consoleGuessWaitMs: 1_000,
-  consoleGuessWaitMsMax: 60_000,
-  /** Without a guess for this long, all wrong passwords are forgotten: fewer guesses than the longest wait admits. */
-  consoleGuessesForgottenMs: 3_600_000,
-  /** How long a browser that has logged in is known, 90 days: an operator who comes back each quarter (rule N11). */
-  consoleKnownSeconds: 7_776_000,
-  /** The longest password of a login, in characters. A longer one is refused unread. */
-  consolePasswordCharactersMax: 1_024,
-  /** The longest assertion of Cloudflare Access, in characters. A longer one is refused unread. */
-  consoleAssertionCharactersMax: 16_384,
 } as const;

@@ -1,6 +1,7 @@
 import type { Refusal } from "../../access/refusal.ts";
 import { LastRefusals } from "../../access/last-refusals.ts";
 import type { CarriedReport, GaugeValue, MetricsReport } from "../../contract/metrics-report.ts";
+import { metricsLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { type CounterName, seriesOf } from "./catalogue.ts";
 import { CarriedGauges } from "./carried-gauges.ts";
@@ -12,7 +13,7 @@ import { channelCounts } from "./channel-counts.ts";
 import { namespaceLabel } from "../../channel/channel-name.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { CountedSessions } from "./session-counts.ts";
-import { collectorOf } from "../../contract/object-names.ts";
+import { collectorOf } from "./collectors.ts";
 import type { ObjectPart, PartHost } from "../../object/part.ts";
 import type { GatewaySetup } from "../../gateway/gateway.ts";
 import { elapsed } from "../../moment.ts";
@@ -23,7 +24,7 @@ export class ObjectMetrics implements ObjectPart {
   readonly #object: PartHost;
   readonly #reporter: MetricsReporter;
   /** Since the last report. */
-  readonly #refusals = new LastRefusals(limits.metricsRefusalsMax);
+  readonly #refusals = new LastRefusals(metricsLimits.metricsRefusalsMax);
   /** The gauges of other objects, for the next report. */
   readonly #carried = new CarriedGauges();
   /** The gauges as they were last handed on, and when, ms since 1970. */
@@ -84,7 +85,7 @@ export class ObjectMetrics implements ObjectPart {
     const second = Math.floor(nowMs / 1_000);
     if (second !== this.#second) this.#answers = 0;
     this.#second = second;
-    if (this.#answers >= limits.metricsRidesPerSecond) return undefined;
+    if (this.#answers >= metricsLimits.metricsRidesPerSecond) return undefined;
     if (!this.#object.sockets.empty || this.#refusals.last(1).length > 0) return undefined;
     const taken = this.#reporter.take(nowMs);
     if (taken === undefined) return undefined;
@@ -109,7 +110,8 @@ export class ObjectMetrics implements ObjectPart {
   #noteGauges(gauges: readonly GaugeValue[], nowMs: number): boolean {
     const text = JSON.stringify(gauges);
     const isKnown =
-      text === this.#gaugesText && !elapsed(this.#gaugesAtMs, limits.metricsGaugesAgainMs, nowMs);
+      text === this.#gaugesText &&
+      !elapsed(this.#gaugesAtMs, metricsLimits.metricsGaugesAgainMs, nowMs);
     if (isKnown) return false;
     this.#gaugesText = text;
     this.#gaugesAtMs = nowMs;

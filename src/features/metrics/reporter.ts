@@ -1,5 +1,5 @@
 import type { GaugeValue, MetricsReport } from "../../contract/metrics-report.ts";
-import { limits } from "../../limits.ts";
+import { metricsLimits } from "./limits.ts";
 import type { Counts } from "./counts.ts";
 
 /**
@@ -23,8 +23,11 @@ export class MetricsReporter {
   check(nowMs: number): void {
     if (this.#isDue || !this.#counts.any) return;
     this.#isDue = true;
-    const leftMs = Math.min(this.#lastMs + limits.metricsReportMs - nowMs, limits.metricsReportMs);
-    const waitMs = Math.max(leftMs, limits.metricsCollectMs);
+    const leftMs = Math.min(
+      this.#lastMs + metricsLimits.metricsReportMs - nowMs,
+      metricsLimits.metricsReportMs,
+    );
+    const waitMs = Math.max(leftMs, metricsLimits.metricsCollectMs);
     this.#port.later(waitMs, (dueMs) => this.#report(dueMs));
   }
 

@@ -4,7 +4,7 @@ import type {
   HistogramAddition,
   MetricsReport,
 } from "../../contract/metrics-report.ts";
-import { limits } from "../../limits.ts";
+import { metricsLimits } from "./limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 import { HourMarks } from "./hour-marks.ts";
 
@@ -70,7 +70,7 @@ export class Totals {
   collected(nowMs: number): CollectedMetrics {
     const gauges = new Map<string, number>();
     for (const [name, node] of this.#nodes) {
-      if (Math.abs(nowMs - node.atMs) > limits.metricsGaugeMs) this.#forget(name, node);
+      if (Math.abs(nowMs - node.atMs) > metricsLimits.metricsGaugeMs) this.#forget(name, node);
       else
         for (const { series, value } of node.gauges)
           gauges.set(series, (gauges.get(series) ?? 0) + value);
@@ -102,7 +102,7 @@ export class Totals {
   }
 
   #isFull(): boolean {
-    return this.#counters.size + this.#histograms.size >= limits.metricsSeriesMax;
+    return this.#counters.size + this.#histograms.size >= metricsLimits.metricsSeriesMax;
   }
 
   #note(name: string, gauges: readonly GaugeValue[], nowMs: number): void {
@@ -111,7 +111,7 @@ export class Totals {
       if (known !== undefined) this.#forget(name, known);
       return;
     }
-    if (known === undefined && this.#nodes.size >= limits.metricsNodesMax) return;
+    if (known === undefined && this.#nodes.size >= metricsLimits.metricsNodesMax) return;
     const row = known?.row ?? this.#rowWithRoom();
     this.#nodes.set(name, { gauges, atMs: nowMs, row });
     this.#changedRows.add(row);

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { presenceLimits } from "./limits.ts";
 import type { ChannelConfig, ChannelOptions } from "../../config/config.ts";
 import { readChoice, readDurationMs, readText } from "../../config/fields.ts";
 import type { ChannelType, UnfitOptions } from "../../config/channel-features.ts";
@@ -45,8 +45,8 @@ function readPresenceMap(
     section.problem("mode", `has to be "ephemeral" for "${type}", whose keys are in memory`);
   const keyTtlMs = readDurationMs(section, "key_ttl", {
     defaultMs: 0,
-    minMs: limits.presenceKeyTtlMsMin,
-    maxMs: limits.presenceKeyTtlMsMax,
+    minMs: presenceLimits.presenceKeyTtlMsMin,
+    maxMs: presenceLimits.presenceKeyTtlMsMax,
   });
   if (keyTtlMs === 0 && section.isValid("key_ttl"))
     section.problem("key_ttl", `is missing: "${type}" requires it`);

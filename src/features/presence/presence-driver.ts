@@ -8,6 +8,7 @@ import type {
   PresenceKind,
   RelayRequest,
 } from "../../contract/relay-request.ts";
+import { presenceLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
@@ -126,7 +127,7 @@ export class PresenceDriver implements ObjectPart {
         },
       );
     called();
-    platform.call("present", channel, [kind], limits.presenceCountMs, (reply) => {
+    platform.call("present", channel, [kind], presenceLimits.presenceCountMs, (reply) => {
       if (presenceMap.listed(answerOf(reply), platform.nowMs())) slice();
       else endEvent(platform.nowMs());
     });

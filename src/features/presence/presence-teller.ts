@@ -1,6 +1,6 @@
 import type { PresenceKind } from "../../contract/relay-request.ts";
 import type { PresenceChange, PresenceTold, PresenceToldReply } from "./presence-call.ts";
-import { limits } from "../../limits.ts";
+import { presenceLimits } from "./limits.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { PresenceChannel } from "./presence-channels.ts";
 import { dueMoment } from "../../moment.ts";
@@ -96,7 +96,7 @@ class Line {
     const key = isUser ? info.user : info.client;
     if (!this.#isHeard || (isUser && info.user === "")) return;
     const isKnown = this.#waiting.delete(key);
-    if (!isKnown && this.#waiting.size >= limits.presenceToldWaitingMax) return;
+    if (!isKnown && this.#waiting.size >= presenceLimits.presenceToldWaitingMax) return;
     this.#waiting.set(key, { type, info: isUser ? { user: info.user, client: "" } : info });
   }
 
@@ -106,7 +106,7 @@ class Line {
   }
 
   dueAtMs(nowMs: number): number {
-    return dueMoment(this.retryAtMs, limits.presenceTellRetryMs, nowMs);
+    return dueMoment(this.retryAtMs, presenceLimits.presenceTellRetryMs, nowMs);
   }
 
   next(nowMs: number): readonly PresenceChange[] {
@@ -116,7 +116,7 @@ class Line {
     this.#isCalling = true;
     const changes: PresenceChange[] = [];
     for (const [key, change] of this.#waiting) {
-      if (changes.length >= limits.presenceToldMax) break;
+      if (changes.length >= presenceLimits.presenceToldMax) break;
       changes.push(change);
       this.#waiting.delete(key);
     }
@@ -144,9 +144,9 @@ class Line {
       case "busy":
       case "failed":
         this.#failures++;
-        if (this.#failures >= limits.presenceTellTriesMax) this.#failures = 0;
+        if (this.#failures >= presenceLimits.presenceTellTriesMax) this.#failures = 0;
         else this.#putBack(told.changes);
-        if (this.#waiting.size > 0) this.retryAtMs = nowMs + limits.presenceTellRetryMs;
+        if (this.#waiting.size > 0) this.retryAtMs = nowMs + presenceLimits.presenceTellRetryMs;
     }
   }
 

@@ -1,6 +1,6 @@
 import type { ApiKeyRights } from "../../access/api-keys.ts";
 import type { OperationRows } from "../../access/operations.ts";
-import { limits } from "../../limits.ts";
+import { queueLimits } from "./limits.ts";
 import type { Config, QueueTarget } from "../../config/config.ts";
 import { readBoolean, readText } from "../../config/fields.ts";
 import { channelGlob, methodName, readAdmitted } from "../../config/http-api.ts";
@@ -38,8 +38,8 @@ export interface ConsumerConfig {
  */
 export function readConsumers(root: Section, operations: OperationRows): readonly ConsumerConfig[] {
   const sections = root.sections("consumers", "name");
-  if (sections.length > limits.consumersMax)
-    root.problem("consumers", `has more than ${limits.consumersMax} entries`);
+  if (sections.length > queueLimits.consumersMax)
+    root.problem("consumers", `has more than ${queueLimits.consumersMax} entries`);
   const methods = Object.entries(operations).flatMap(([name, { changes }]) =>
     changes === true ? [name] : [],
   );

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { isCommandName, operationOf } from "../../api/operations.ts";
 import type { ConsumerConfig } from "./config.ts";
 import { isPublishing, type PublishingOperation } from "../../contract/channel-call.ts";
-import { limits } from "../../limits.ts";
+import { queueLimits } from "./limits.ts";
 import { utf8Text } from "../../protocol/bytes.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import { type JsonText, memberText, parseJsonText } from "../../protocol/json/text.ts";
@@ -49,8 +49,10 @@ export function parseQueueMessage(
   nowMs: number,
 ): ParsedMessage {
   if (body === undefined) return refusedRequest("the message is neither JSON nor UTF-8 text");
-  if (body.text.length > limits.queueMessageCharactersMax)
-    return refusedRequest(`the message exceeds ${limits.queueMessageCharactersMax} characters`);
+  if (body.text.length > queueLimits.queueMessageCharactersMax)
+    return refusedRequest(
+      `the message exceeds ${queueLimits.queueMessageCharactersMax} characters`,
+    );
   const json = parseJsonText(body.text);
   if (json === undefined) return refusedRequest("the message is not valid JSON");
   const caller = { key: consumerKey(consumer), channels, nowMs };
@@ -212,6 +214,6 @@ function isOfAnotherRelease(entry: Entry, { code }: ErrorCode): boolean {
  * @param attempts deliveries so far, with the present one
  */
 export function retrySeconds(attempts: number): number {
-  const { queueRetrySeconds, queueRetrySecondsMax } = limits;
+  const { queueRetrySeconds, queueRetrySecondsMax } = queueLimits;
   return Math.min(queueRetrySeconds * 2 ** Math.max(0, attempts - 1), queueRetrySecondsMax);
 }

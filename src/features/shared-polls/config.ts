@@ -1,6 +1,6 @@
 import { type SecretUse, secretPair } from "../../access/secrets.ts";
 import type { ChannelOptions, Config, HookTarget } from "../../config/config.ts";
-import { limits } from "../../limits.ts";
+import { pollLimits } from "./limits.ts";
 import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "../../config/fields.ts";
 import type { HookTargets } from "../hooks/config.ts";
 import type { ChannelBackends, ChannelType } from "../../config/channel-features.ts";
@@ -77,19 +77,24 @@ function readSharedPoll(
   const options = {
     mode: mode === "" ? "versionless" : mode,
     refreshIntervalMs: readPositiveMs(section, "refresh_interval", 10_000),
-    refreshBatchSize: readPositive(section, "refresh_batch_size", 1_000, limits.pollBatchItemsMax),
+    refreshBatchSize: readPositive(
+      section,
+      "refresh_batch_size",
+      1_000,
+      pollLimits.pollBatchItemsMax,
+    ),
     maxKeysPerConnection: readPositive(
       section,
       "max_keys_per_connection",
       5_000,
-      limits.pollKeysPerConnectionMax,
+      pollLimits.pollKeysPerConnectionMax,
     ),
     channelShutdownDelayMs: readPositiveMs(section, "channel_shutdown_delay", 1_000),
     trackExpiredExtraDelayMs: readPositiveMs(section, "track_expired_extra_delay", 25_000),
     publishEnabled,
   } as const;
-  if (options.refreshIntervalMs < limits.pollIntervalMsMin)
-    section.problem("refresh_interval", `is shorter than ${limits.pollIntervalMsMin / 1_000}s`);
+  if (options.refreshIntervalMs < pollLimits.pollIntervalMsMin)
+    section.problem("refresh_interval", `is shorter than ${pollLimits.pollIntervalMsMin / 1_000}s`);
   section.refuseOthers(unsupportedSharedPollOptions);
   return refreshHook && { ...options, refreshHook };
 }

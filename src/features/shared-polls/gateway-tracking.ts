@@ -1,7 +1,7 @@
 import { errorOf } from "../../contract/channel-call.ts";
 import type { KeyChange, KnownVersion, PollBatch, PollBatchReply } from "./poll-batch.ts";
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
-import { limits } from "../../limits.ts";
+import { pollLimits } from "./limits.ts";
 import { LocalTracks, type ObjectTracking, type StoredTracks } from "./local-tracks.ts";
 import type { ObjectPart } from "../../object/part.ts";
 import type { Subscription } from "../../session/subscription.ts";
@@ -72,7 +72,7 @@ export class GatewayTracking implements Tracking, ObjectPart {
   get full(): boolean {
     let length = 0;
     for (const { waitingLength } of this.#sending) length += waitingLength;
-    return length > limits.keyFramesLengthMax;
+    return length > pollLimits.keyFramesLengthMax;
   }
 
   polled(batch: PollBatch, nowMs: number): PollBatchReply {

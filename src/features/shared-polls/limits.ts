@@ -1,4 +1,4 @@
-/** The bounds of shared polls; a part of `limits` (rule B1). */
+/** The bounds of shared polls (rule B1). */
 export const pollLimits = {
   /**
    * The shortest `refresh_interval`, the most keys of one question, and those of one connection. A backend is asked no more

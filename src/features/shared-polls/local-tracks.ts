@@ -1,5 +1,6 @@
 import { changeBytes, type KeyChange, type KnownVersion } from "./poll-batch.ts";
 import { fullForDelta } from "../../delta/delta-chain.ts";
+import { pollLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { FailedReply } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
@@ -32,7 +33,7 @@ export class LocalTracks {
   constructor(setup: LocalTracksSetup) {
     this.#setup = setup;
     this.#frames = new KeyFrames(setup.channel, setup.queueMaxBytes);
-    this.#tracked = new TrackedKeys(() => limits.keyBasesLengthMax - setup.budget.bases);
+    this.#tracked = new TrackedKeys(() => pollLimits.keyBasesLengthMax - setup.budget.bases);
   }
 
   /** Whether nothing is tracked, asked or sent any more. */
@@ -193,11 +194,11 @@ export class LocalTracks {
     const own = this.#tracked.of(subscription);
     const added = keys.filter(({ key }) => !this.#tracked.tracks(subscription, key));
     const length = added.reduce((sum, { key }) => sum + key.length, 0);
-    if (own.count + added.length > keysMax || own.length + length > limits.trackRowLengthMax)
+    if (own.count + added.length > keysMax || own.length + length > pollLimits.trackRowLengthMax)
       return errorCodes.limitExceeded;
     const isFull =
-      budget.tracks + added.length > limits.tracksMax ||
-      budget.length + length > limits.tracksLengthMax;
+      budget.tracks + added.length > pollLimits.tracksMax ||
+      budget.length + length > pollLimits.tracksLengthMax;
     return isFull ? errorCodes.tooManyRequests : undefined;
   }
 

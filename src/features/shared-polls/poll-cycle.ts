@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { pollLimits } from "./limits.ts";
 import { dueMoment } from "../../moment.ts";
 
 /**
@@ -33,7 +33,7 @@ export class PollCycle {
 
   /** When {@link next} has to be called, ms since 1970; Infinity for never. */
   dueAtMs(nowMs: number): number {
-    if (this.#inFlight >= limits.pollsInFlightMax) return Number.POSITIVE_INFINITY;
+    if (this.#inFlight >= pollLimits.pollsInFlightMax) return Number.POSITIVE_INFINITY;
     if (this.#place < this.#cycle.length) return nowMs;
     for (const key of this.#soon) if (!this.#asked.has(key)) return nowMs;
     if (this.#cycleInFlight > 0) return Number.POSITIVE_INFINITY;
@@ -69,7 +69,7 @@ export class PollCycle {
     isPolled: (key: string) => boolean,
     nowMs: number,
   ): PollQuestion | undefined {
-    if (this.#inFlight >= limits.pollsInFlightMax) return undefined;
+    if (this.#inFlight >= pollLimits.pollsInFlightMax) return undefined;
     const isOver = this.#place >= this.#cycle.length && this.#cycleInFlight === 0;
     if (isOver && nowMs >= dueMoment(this.#dueAtMs, this.#intervalMs, nowMs)) {
       this.#cycle = keys();
@@ -96,7 +96,10 @@ export class PollCycle {
       return;
     }
     if (this.#dueAtMs === Number.POSITIVE_INFINITY) return;
-    const pauseMs = Math.min(limits.pollRetryMs * 2 ** this.#failures, limits.pollRetryMsMax);
+    const pauseMs = Math.min(
+      pollLimits.pollRetryMs * 2 ** this.#failures,
+      pollLimits.pollRetryMsMax,
+    );
     this.#failures++;
     this.#endCycle();
     // A long interval would leave clients without data that have just come.

@@ -2,6 +2,7 @@ import type { SharedPollOptions } from "./config.ts";
 import type { HookAnswer } from "../hooks/hooks.ts";
 import { ObjectHooks } from "../hooks/object-hooks.ts";
 import { parsePollResult, type PollAnswer, pollRequestBody } from "./refresh-hook.ts";
+import { pollLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { PollDelivery, PollRequest, SharedPoll } from "./shared-poll.ts";
 import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
@@ -39,7 +40,9 @@ export class PollDriver implements ObjectPart {
     const dueMs = poll.dueAtMs(nowMs);
     // The platform's timers take no time of more than 24 days, and the alarm rings after a minute anyway.
     const waitMs =
-      dueMs === undefined ? undefined : Math.min(Math.max(0, dueMs - nowMs), limits.pollAlarmMs);
+      dueMs === undefined
+        ? undefined
+        : Math.min(Math.max(0, dueMs - nowMs), pollLimits.pollAlarmMs);
     this.#timer.set(waitMs, nowMs);
   }
 

@@ -8,7 +8,7 @@ import {
   type PollPublishRequest,
 } from "./poll-batch.ts";
 import type { PollAnswer } from "./refresh-hook.ts";
-import { limits } from "../../limits.ts";
+import { pollLimits } from "./limits.ts";
 import type { ChannelPart } from "../../channel/channel-part.ts";
 import type { ChannelOperation, FailedReply } from "../../contract/channel-call.ts";
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
@@ -101,7 +101,7 @@ export class SharedPoll implements ChannelPart {
     }
     if (request.method !== "track") return undefined;
     const { known, number } = request;
-    const bytesMax = Math.min(roomBytes, limits.pollBatchBytesMax);
+    const bytesMax = Math.min(roomBytes, pollLimits.pollBatchBytesMax);
     const tracking = this.track(gateway, known, nowMs, bytesMax);
     if (number !== undefined) this.noteRequest(gateway, number);
     return tracking;
@@ -125,7 +125,7 @@ export class SharedPoll implements ChannelPart {
     watcher: string,
     known: readonly KnownVersion[],
     nowMs: number,
-    bytesMax: number = limits.pollBatchBytesMax,
+    bytesMax: number = pollLimits.pollBatchBytesMax,
   ): TrackOutcome {
     const [epoch, instance] = [this.#epoch, this.#instance];
     const newer: KeyChange[] = [];
@@ -284,7 +284,7 @@ export class SharedPoll implements ChannelPart {
    */
   alarmAtMs(nowMs: number): number {
     const isNeeded = this.active || [...this.#watchers.values()].some(({ isOwed }) => isOwed);
-    return isNeeded ? nowMs + limits.pollAlarmMs : Number.POSITIVE_INFINITY;
+    return isNeeded ? nowMs + pollLimits.pollAlarmMs : Number.POSITIVE_INFINITY;
   }
 
   get #versioned(): boolean {
@@ -307,7 +307,7 @@ export class SharedPoll implements ChannelPart {
   #hasRoom(known: readonly KnownVersion[]): boolean {
     const added = known.filter(({ key }) => !this.#keys.has(key));
     const length = added.reduce((sum, { key }) => sum + key.length, this.#keysLength);
-    const { polledKeysMax, polledKeysLengthMax } = limits;
+    const { polledKeysMax, polledKeysLengthMax } = pollLimits;
     return this.#keys.size + added.length <= polledKeysMax && length <= polledKeysLengthMax;
   }
 
@@ -401,7 +401,7 @@ export class SharedPoll implements ChannelPart {
   #keep(state: PolledKey, change: KeyChange | undefined): void {
     this.#kept -= state.change?.data.length ?? 0;
     const length = change?.data.length ?? 0;
-    const hasRoom = this.#kept + length <= limits.polledDataMax;
+    const hasRoom = this.#kept + length <= pollLimits.polledDataMax;
     state.change = hasRoom ? change : undefined;
     state.hash = hasRoom || change === undefined ? undefined : contentOf(change.data);
     if (hasRoom) this.#kept += length;

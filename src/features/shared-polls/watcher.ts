@@ -1,5 +1,5 @@
 import { changeBytes, type KeyChange } from "./poll-batch.ts";
-import { limits } from "../../limits.ts";
+import { pollLimits } from "./limits.ts";
 import { dueMoment } from "../../moment.ts";
 
 /**
@@ -54,11 +54,11 @@ export class Watcher {
   /** When it is to be called next, ms since 1970; Infinity for never. */
   dueAtMs(nowMs: number): number {
     if (this.calling) return Number.POSITIVE_INFINITY;
-    const retryAtMs = dueMoment(this.#retryAtMs, limits.pollCallRetryMsMax, nowMs);
+    const retryAtMs = dueMoment(this.#retryAtMs, pollLimits.pollCallRetryMsMax, nowMs);
     if (this.#hasNews) return retryAtMs;
     if (this.has.size === 0) return Number.POSITIVE_INFINITY;
-    const checkAtMs = this.checkedAtMs + limits.pollCheckMs;
-    return Math.max(dueMoment(checkAtMs, limits.pollCheckMs, nowMs), retryAtMs);
+    const checkAtMs = this.checkedAtMs + pollLimits.pollCheckMs;
+    return Math.max(dueMoment(checkAtMs, pollLimits.pollCheckMs, nowMs), retryAtMs);
   }
 
   /**
@@ -95,7 +95,7 @@ export class Watcher {
     const known = this.has.get(key);
     if (known === undefined || (removed !== true && known >= version)) return;
     this.#drop(key);
-    if (!isKept && this.#looseLength + data.length > limits.polledWaitingMax) return;
+    if (!isKept && this.#looseLength + data.length > pollLimits.polledWaitingMax) return;
     if (removed === true) this.has.delete(key);
     else this.has.set(key, version);
     if (!isKept) this.#addLoose(change);
@@ -116,8 +116,8 @@ export class Watcher {
     let bytes = 0;
     for (const change of this.#pending.values()) {
       bytes += changeBytes(change);
-      if (taken.length >= limits.pollBatchChangesMax) break;
-      if (taken.length > 0 && bytes > limits.pollBatchBytesMax) break;
+      if (taken.length >= pollLimits.pollBatchChangesMax) break;
+      if (taken.length > 0 && bytes > pollLimits.pollBatchBytesMax) break;
       taken.push(change);
     }
     for (const { key } of taken) this.#drop(key);
@@ -147,7 +147,7 @@ export class Watcher {
       if (isWanted) this.#pending.set(key, change);
     }
     this.mustCall = true;
-    const { pollCallRetryMs, pollCallRetryMsMax } = limits;
+    const { pollCallRetryMs, pollCallRetryMsMax } = pollLimits;
     this.#retryAtMs = nowMs + Math.min(pollCallRetryMs * 2 ** this.#failures, pollCallRetryMsMax);
     this.#failures++;
   }

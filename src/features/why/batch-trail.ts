@@ -3,7 +3,7 @@ import type { RelayBatch } from "../../contract/relay-batch.ts";
 import type { TakenPublication } from "./trail.ts";
 import type { Clock } from "./frame-trail.ts";
 import { RowRing } from "./row-ring.ts";
-import { limits } from "../../limits.ts";
+import { trailLimits } from "./limits.ts";
 
 /**
  * The last publications with offsets that a gateway took, of all its channels, in memory: by a call of the channel's
@@ -11,7 +11,7 @@ import { limits } from "../../limits.ts";
  */
 export class BatchTrail implements BatchObserver {
   readonly #clock: Clock;
-  readonly #rows = new RowRing(columns.count, limits.trailBatchesMax);
+  readonly #rows = new RowRing(columns.count, trailLimits.trailBatchesMax);
   readonly #channels: string[] = [];
 
   constructor(clock: Clock) {

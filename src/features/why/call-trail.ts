@@ -3,11 +3,11 @@ import type { CallObserver, Relay } from "../../channel/relay.ts";
 import type { GatewayProgress, CallsToGateway } from "./trail.ts";
 import type { RelayBatch, RelayBatchReply } from "../../contract/relay-batch.ts";
 import { RowRing } from "./row-ring.ts";
-import { limits } from "../../limits.ts";
+import { trailLimits } from "./limits.ts";
 
 /** The last calls of a channel's object to one gateway, in memory (rule Y1). One call is in flight at a time. */
 export class CallTrail {
-  readonly #rows = new RowRing(columns.count, limits.trailCallsMax);
+  readonly #rows = new RowRing(columns.count, trailLimits.trailCallsMax);
 
   /** A call begins. */
   begun({ first, entries }: RelayBatch, nowMs: number): void {

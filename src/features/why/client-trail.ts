@@ -1,6 +1,6 @@
 import type { ClosedConnection, SubscriptionNote } from "./trail.ts";
 import type { Clock } from "./frame-trail.ts";
-import { limits } from "../../limits.ts";
+import { trailLimits } from "./limits.ts";
 import type { ClientObserver } from "../../session/observer.ts";
 
 /**
@@ -9,8 +9,8 @@ import type { ClientObserver } from "../../session/observer.ts";
  */
 export class ClientTrail implements ClientObserver {
   readonly #clock: Clock;
-  readonly #notes = new NewestOf<NotedEvent>(limits.trailNotesMax);
-  readonly #closes = new NewestOf<ClosedConnection>(limits.trailClosesMax);
+  readonly #notes = new NewestOf<NotedEvent>(trailLimits.trailNotesMax);
+  readonly #closes = new NewestOf<ClosedConnection>(trailLimits.trailClosesMax);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -64,7 +64,7 @@ export class ClientTrail implements ClientObserver {
 
   /** The last connections that ended, newest first. */
   get lastCloses(): readonly ClosedConnection[] {
-    return this.#closes.all.slice(-limits.inspectedConnectionsMax).toReversed();
+    return this.#closes.all.slice(-trailLimits.inspectedConnectionsMax).toReversed();
   }
 
   #note(channel: string, note: SubscriptionNote): void {
@@ -99,7 +99,7 @@ export function isAsked(
 
 /** A user's ID, or "" for one that is too long to be remembered. */
 function rememberedUser(user: string): string {
-  return user.length > limits.trailUserCharactersMax ? "" : user;
+  return user.length > trailLimits.trailUserCharactersMax ? "" : user;
 }
 
 interface NotedEvent {

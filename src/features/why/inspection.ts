@@ -4,7 +4,7 @@
  */
 import type { BehindConnection, ConnectionCounts, SubscriberCounts } from "./object-state.ts";
 import type { TrailAnswer, TracedConnection, TrailQuery } from "./trail.ts";
-import { limits } from "../../limits.ts";
+import { trailLimits } from "./limits.ts";
 import type { Tags } from "../../protocol/publication.ts";
 import { type ClientTrail, isAsked } from "./client-trail.ts";
 import { protocolOf, transportOf } from "../../session/transport-name.ts";
@@ -72,7 +72,7 @@ export function countBacklogs(connections: Iterable<OpenConnection>): {
     behind.push({ client, user, bytes });
   }
   behind.sort((one, other) => other.bytes - one.bytes);
-  return { backlogBytes, behind: behind.slice(0, limits.inspectedConnectionsMax) };
+  return { backlogBytes, behind: behind.slice(0, trailLimits.inspectedConnectionsMax) };
 }
 
 /**
@@ -90,7 +90,7 @@ export function traceConnections(
   "connections" | "closes" | "notes" | "incomplete" | "notesSinceMs" | "closesSinceMs"
 > {
   const { channel } = query;
-  const most = limits.trailConnectionsMax;
+  const most = trailLimits.trailConnectionsMax;
   const notes = trail.notesOf(channel, query);
   const lastSubscribe = new Map(
     notes.filter(({ event }) => event === "subscribed").map((note) => [note.client, note]),

@@ -1,6 +1,6 @@
 /**
  * The bounds of what objects remember of publications and clients, so that a backend can ask why something didn't
- * arrive; a part of `limits` (rule B1). All of it is in memory, and where a bound is reached the oldest is forgotten.
+ * arrive (rule B1). All of it is in memory, and where a bound is reached the oldest is forgotten.
  */
 export const trailLimits = {
   /**
@@ -28,12 +28,6 @@ export const trailLimits = {
   trailUserCharactersMax: 256,
   /** Characters of a connection's ID in a question. A longer one is answered 107 (rule Y3). */
   trailClientCharactersMax: 1_024,
-  /**
-   * Refusals that an object remembers, and the characters of their texts together. Equal ones that follow each other
-   * count as one (rule Y5).
-   */
-  trailRefusalsMax: 1_000,
-  trailRefusalCharactersMax: 262_144,
   /** Gateways that are asked for the answer to one `why` or `inspect`. Beyond it the answer is `incomplete` (rule Y7). */
   askedGatewaysMax: 128,
   /** Of these, how many are asked at a time: a Worker may wait for six connections only. */

@@ -1,5 +1,6 @@
 import type { Operation } from "../../access/operations.ts";
 import { parseNodeName } from "../../contract/object-names.ts";
+import { trailLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { type Entry, type ParsedEntry, type Question, refusedRequest } from "../../api/command.ts";
 import {
@@ -27,8 +28,10 @@ function whyEntry(fields: Shaped<typeof whyShape>, request: MethodRequest): Pars
   if (user === "" && client === "") return refusedRequest("user or client is required");
   const refused = refusedUser(user);
   if (refused !== undefined) return refused;
-  if (client.length > limits.trailClientCharactersMax)
-    return refusedRequest(`client has more than ${limits.trailClientCharactersMax} characters`);
+  if (client.length > trailLimits.trailClientCharactersMax)
+    return refusedRequest(
+      `client has more than ${trailLimits.trailClientCharactersMax} characters`,
+    );
   return asked({ method: "why", channel, offset, user, client });
 }
 
@@ -74,10 +77,13 @@ const inspectShape = shape(() => ({
   refusals: uint32Field(),
 }));
 
+/** The channel's object, the user's home and the gateways. */
+const asksMax = trailLimits.askedGatewaysMax + 2;
+
 /** The rows of these methods. */
 export const whyOperations = {
-  why: { at: "question", console: true },
-  inspect: { at: "question", console: true },
+  why: { at: "question", asksMax, console: true },
+  inspect: { at: "question", asksMax, console: true },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type WhyOperations = typeof whyOperations;

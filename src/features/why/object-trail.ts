@@ -2,7 +2,7 @@ import type { Refusal } from "../../access/refusal.ts";
 import { LastRefusals } from "../../access/last-refusals.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
 import type { GatewaySetup } from "../../gateway/gateway.ts";
-import { limits } from "../../limits.ts";
+import { trailLimits } from "./limits.ts";
 import type { EventKind, ObjectPart, PartHost } from "../../object/part.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { version } from "../../version.ts";
@@ -38,7 +38,7 @@ export class ObjectTrail implements ObjectPart {
 
   constructor(object: PartHost) {
     const { platform, kind } = object;
-    const { trailFramesMax, trailGatewayFramesMax } = limits;
+    const { trailFramesMax, trailGatewayFramesMax } = trailLimits;
     this.#object = object;
     this.#heard = {
       frames: new FrameTrail(platform, kind === "channel" ? trailFramesMax : trailGatewayFramesMax),

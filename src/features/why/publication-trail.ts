@@ -1,5 +1,5 @@
 import type { PublicationObserver } from "../../channel/channel-setup.ts";
-import { limits } from "../../limits.ts";
+import { trailLimits } from "./limits.ts";
 import { RowRing } from "./row-ring.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { KnownPublication, Publisher } from "./trail.ts";
@@ -9,7 +9,7 @@ import type { KnownPublication, Publisher } from "./trail.ts";
  * published it (rule Y1). Nothing reads it until somebody asks.
  */
 export class PublicationTrail implements PublicationObserver {
-  readonly #rows = new RowRing(columns.count, limits.trailPublicationsMax);
+  readonly #rows = new RowRing(columns.count, trailLimits.trailPublicationsMax);
   /** The client's ID, or the name of the API key; and the client's user. */
   readonly #publishers: string[] = [];
   readonly #users: string[] = [];
@@ -32,7 +32,7 @@ export class PublicationTrail implements PublicationObserver {
     rows.set(row, columns.byClient, info === undefined ? 0 : 1);
     this.#publishers[slot] = info?.client ?? key;
     const user = info?.user ?? "";
-    this.#users[slot] = user.length > limits.trailUserCharactersMax ? "" : user;
+    this.#users[slot] = user.length > trailLimits.trailUserCharactersMax ? "" : user;
   }
 
   /** All publications so far are durable. */

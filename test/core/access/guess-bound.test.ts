@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { GuessBound } from "../../../src/access/guess-bound.ts";
-import { limits } from "../../../src/limits.ts";
+import { GuessBound } from "../../../src/features/console/guess-bound.ts";
+import { consoleLimits } from "../../../src/features/console/limits.ts";
 
 const startMs = 1_700_000_000_000;
-const { consoleGuessesFree: free, consoleGuessWaitMs: firstMs } = limits;
-const { consoleGuessWaitMsMax: longestMs, consoleGuessesForgottenMs: forgottenMs } = limits;
+const { consoleGuessesFree: free, consoleGuessWaitMs: firstMs } = consoleLimits;
+const { consoleGuessWaitMsMax: longestMs, consoleGuessesForgottenMs: forgottenMs } = consoleLimits;
 
 /** A bound whose free guesses were all wrong. */
 function used(): GuessBound {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseEventsRequest } from "../../../src/features/events/events-request.ts";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { eventsConfig } from "../events/outbox-fixture.ts";
 import { caller } from "./channel-config.ts";
 
@@ -20,7 +20,7 @@ describe("an events request", () => {
       outcome: "events",
       object: { kind: "node", name: "gateway:weur/0" },
       since: 0,
-      limit: limits.eventsAnswerDefault,
+      limit: eventLimits.eventsAnswerDefault,
     });
   });
 
@@ -30,7 +30,7 @@ describe("an events request", () => {
     [{ object: "channel/" }, 107],
     [{ object: "home/64" }, 107],
     [{ object: "channel/strange:a" }, 102],
-    [{ object: "channel/news", limit: limits.eventsAnswerMax + 1 }, 107],
+    [{ object: "channel/news", limit: eventLimits.eventsAnswerMax + 1 }, 107],
   ])("[E5] [B2] refuses %j", (request, code) => {
     expect(parse(request)).toMatchObject({ outcome: "refused", error: { code } });
   });

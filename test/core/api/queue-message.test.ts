@@ -9,6 +9,7 @@ import {
   retrySeconds,
 } from "../../../src/features/queues/queue-message.ts";
 import type { ConsumerConfig } from "../../../src/features/queues/config.ts";
+import { queueLimits } from "../../../src/features/queues/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { caller, json } from "./channel-config.ts";
@@ -98,7 +99,7 @@ describe("the body of a message", () => {
   });
 
   it("[M5] [B2] has at most limits.queueMessageCharactersMax characters", () => {
-    const longest = text + " ".repeat(limits.queueMessageCharactersMax - text.length);
+    const longest = text + " ".repeat(queueLimits.queueMessageCharactersMax - text.length);
     expect(commandOf(longest)).toMatchObject({ method: "publish" });
     expect(refusalOf(`${longest} `).detail).toBe("the message exceeds 1048576 characters");
   });
@@ -189,7 +190,7 @@ describe("a message with a command", () => {
   });
 
   it("[M3] [B4] is refused if it alone is more than one request may carry out", () => {
-    const each = "x".repeat(limits.queueMessageCharactersMax / 2);
+    const each = "x".repeat(queueLimits.queueMessageCharactersMax / 2);
     const many = Array.from({ length: 20 }, () => "a");
     const payload = { channels: many, data: each };
     expect(refusalOf({ method: "broadcast", payload })).toMatchObject({
@@ -331,8 +332,8 @@ describe("what becomes of a message", () => {
 
   it("[M3] the delay doubles up to limits.queueRetrySecondsMax", () => {
     expect([0, 1, 2, 3, 5, 6, 100].map(retrySeconds)).toStrictEqual([5, 5, 10, 20, 80, 120, 120]);
-    expect(retrySeconds(1)).toBe(limits.queueRetrySeconds);
+    expect(retrySeconds(1)).toBe(queueLimits.queueRetrySeconds);
     // A repetition finds the key of the first publication.
-    expect(2 * limits.queueRetrySecondsMax * 1_000).toBeLessThan(limits.idempotencyMs);
+    expect(2 * queueLimits.queueRetrySecondsMax * 1_000).toBeLessThan(limits.idempotencyMs);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { planCalls } from "../../../src/api/calls.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
 import { availableEntry } from "../../../src/api/order-methods.ts";
+import { trailLimits } from "../../../src/features/why/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { caller } from "./channel-config.ts";
 
@@ -32,7 +33,7 @@ describe("a why request", () => {
     expect(why({ ...asked, user })).toMatchObject({ outcome: "question" });
     expect(why({ ...asked, user: `${user}x` })).toMatchObject({ error: { code: 107 } });
     expect(why({ ...asked, user: "a\uD800" })).toMatchObject({ error: { code: 107 } });
-    const client = "x".repeat(limits.trailClientCharactersMax);
+    const client = "x".repeat(trailLimits.trailClientCharactersMax);
     expect(why({ ...asked, client })).toMatchObject({ outcome: "question" });
     expect(why({ ...asked, client: `${client}x` })).toMatchObject({ error: { code: 107 } });
   });
@@ -47,7 +48,7 @@ describe("a why request", () => {
     const entry = why(asked);
     if (entry.outcome === "malformed") throw new Error(entry.detail);
     expect(availableEntry(entry, { enabled: false, status: false })).toBe(entry);
-    const most = Math.floor(limits.requestChannelsMax / (limits.askedGatewaysMax + 2));
+    const most = Math.floor(limits.requestChannelsMax / (trailLimits.askedGatewaysMax + 2));
     const entries = Array.from({ length: most + 1 }, () => entry);
     expect(planCalls(entries.slice(1))).toMatchObject({ outcome: "plan" });
     expect(planCalls(entries)).toMatchObject({ error: { code: 107 } });

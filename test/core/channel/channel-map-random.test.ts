@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { MapOptions } from "../../../src/features/maps/config.ts";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
 import {
   changesOf,
@@ -83,7 +83,7 @@ class ModelMap {
   }
 
   #endOf(timeMs: number): number {
-    const grainMs = limits.mapExpiryGrainMs;
+    const grainMs = mapLimits.mapExpiryGrainMs;
     return Math.ceil((timeMs + this.#ttlMs) / grainMs) * grainMs;
   }
 }
@@ -136,7 +136,7 @@ it.each(modes)(
           nowMs += one.afterMs;
           if (one.before.includes("wake")) {
             // The platform lets an object hibernate only once it rests.
-            opened.map.rest(nowMs + limits.mapRestMs);
+            opened.map.rest(nowMs + mapLimits.mapRestMs);
             opened = open();
           }
           if (one.before.includes("alarm")) ring(opened.map, nowMs);

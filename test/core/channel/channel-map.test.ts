@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import type { MapPageOutcome } from "../../../src/features/maps/map-outcomes.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { changesOf, openMap, set, stateOf, unset } from "../../contract/open-map.ts";
@@ -124,7 +124,7 @@ describe("reasons for which a change does nothing", () => {
       unset(map, "a");
       const late = { version: 5n, versionEpoch: "x" };
       expect(set(map, "a", 1, late)).toMatchObject({ reason: "version" });
-      map.rest(limits.mapRestMs);
+      map.rest(mapLimits.mapRestMs);
       const woken = openMap(sql, options).map;
       expect(set(woken, "a", 1, late)).toMatchObject({ reason: "version" });
       expect(stateOf(woken)).toEqual({});
@@ -147,7 +147,7 @@ describe("reasons for which a change does nothing", () => {
     const { map } = openMap(sql);
     set(map, "a", 1, { version: 5n });
     unset(map, "a", { nowMs: 1_000 });
-    const endMs = 1_000 + limits.mapRemovedVersionMs;
+    const endMs = 1_000 + mapLimits.mapRemovedVersionMs;
     expect(map.dueAtMs).toBe(endMs);
     const woken = openMap(sql).map;
     woken.expire(endMs - 1);
@@ -293,7 +293,7 @@ describe("the end of keys", () => {
   it("[Z6] comes before a change of a key whose turn hasn't come among many", () => {
     const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
     const { channel, map } = openMap(new NodeSql(), options, { options: { historySize: 1_000 } });
-    const count = limits.mapExpirySliceKeys + 1;
+    const count = mapLimits.mapExpirySliceKeys + 1;
     for (let number = 1; number <= count; number++) set(map, `key${number}`, number);
     const last = `key${count}`;
     set(map, last, 0, { nowMs: 10_000, keyMode: "if_new" });
@@ -322,7 +322,7 @@ describe("the end of keys", () => {
     const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
     const stream = { options: { historySize: 2_000 } };
     const { map } = openMap(sql, options, stream);
-    const count = 2 * limits.mapExpirySliceKeys + 10;
+    const count = 2 * mapLimits.mapExpirySliceKeys + 10;
     for (let number = 0; number < count; number++) set(map, `key${number}`, number);
     const woken = openMap(sql, options, { ...stream, nowMs: 10_000 });
     const ends: number[] = [];
@@ -331,7 +331,7 @@ describe("the end of keys", () => {
       woken.map.expire(10_000);
       ends.push(changesOf(woken.channel, 10_000).length - before);
     }
-    expect(Math.max(...ends)).toBe(limits.mapExpirySliceKeys);
+    expect(Math.max(...ends)).toBe(mapLimits.mapExpirySliceKeys);
     expect(ends.reduce((sum, each) => sum + each, 0)).toBe(count);
     expect(changesOf(woken.channel, 10_000).slice(count)).toEqual(
       Array.from({ length: count }, (_, number) => `-key${number}`),
@@ -393,7 +393,7 @@ describe("clearing and ending", () => {
     const ephemeral = { mode: "ephemeral", keyTtlMs: 10_000 } as const;
     const first = openMap(sql, ephemeral).map;
     set(first, "b", 1);
-    first.rest(limits.mapRestMs);
+    first.rest(mapLimits.mapRestMs);
     expect(stateOf(openMap(sql, ephemeral).map)).toEqual({ b: "1" });
     expect(stateOf(openMap(sql).map)).toEqual({});
     expect(stateOf(openMap(sql, ephemeral).map)).toEqual({});
@@ -406,10 +406,10 @@ describe("clearing and ending", () => {
     sql.run(
       `WITH RECURSIVE entry (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM entry WHERE number < ?)
         INSERT INTO map_state SELECT 'key' || number, 1, 0, 0, 0, '0', '', 0, NULL, NULL, '1' FROM entry`,
-      limits.mapKeysMax - 1,
+      mapLimits.mapKeysMax - 1,
     );
     const full = openMap(sql).map;
-    expect(full.keys(0)).toBe(limits.mapKeysMax);
+    expect(full.keys(0)).toBe(mapLimits.mapKeysMax);
     expect(set(full, "b", 1)).toEqual({ outcome: "full" });
     expect(set(full, "a", 2)).toMatchObject(changed(2));
     unset(full, "a");

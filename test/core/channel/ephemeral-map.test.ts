@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { changesOf, openMap, set, stateOf, unset } from "../../contract/open-map.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -12,10 +13,10 @@ describe("an ephemeral map", () => {
     const { channel, map } = openMap(sql, options);
     set(map, "a", 1, { tags: { room: "ä" }, score: 3, nowMs: 1_000 });
     set(map, "b", 0, { data: new Uint8Array([255, 0]), nowMs: 1_000 });
-    expect(map.restInMs(2_000)).toBe(limits.mapRestMs - 1_000);
+    expect(map.restInMs(2_000)).toBe(mapLimits.mapRestMs - 1_000);
     map.rest(2_000);
-    expect(map.restInMs(2_000)).toBe(limits.mapRestMs - 1_000);
-    map.rest(1_000 + limits.mapRestMs);
+    expect(map.restInMs(2_000)).toBe(mapLimits.mapRestMs - 1_000);
+    map.rest(1_000 + mapLimits.mapRestMs);
     expect(map.restInMs(5_000)).toBeUndefined();
     const woken = openMap(sql, options);
     expect(woken.channel.top).toEqual(channel.top);
@@ -38,7 +39,7 @@ describe("an ephemeral map", () => {
     set(map, "a", 2, { nowMs: 30_000 });
     // The first change's time is looked for, and the key has another by then.
     map.expire(61_000);
-    map.rest(61_000 + limits.mapRestMs);
+    map.rest(61_000 + mapLimits.mapRestMs);
     expect(map.restInMs(70_000)).toBeUndefined();
     expect(openMap(sql, options).channel.newestMs).toBe(30_000);
   });
@@ -47,7 +48,7 @@ describe("an ephemeral map", () => {
     const sql = new NodeSql();
     const { channel, map } = openMap(sql, options);
     set(map, "a", 1);
-    map.rest(limits.mapRestMs);
+    map.rest(mapLimits.mapRestMs);
     set(map, "a", 2, { nowMs: 5_000 });
     const { channel: after, map: left } = openMap(sql, options);
     const subscriber = new RecordingSubscriber("restored");
@@ -57,7 +58,7 @@ describe("an ephemeral map", () => {
     expect(subscriber.restarts).toBe(1);
     expect(stateOf(left, 6_000)).toEqual({});
     expect(after.top?.epoch).not.toBe(channel.top?.epoch);
-    left.rest(6_000 + limits.mapRestMs);
+    left.rest(6_000 + mapLimits.mapRestMs);
     const { channel: last, map: quiet } = openMap(sql, options);
     last.hub.add(subscriber);
     quiet.tellLoss(10_000);
@@ -70,7 +71,7 @@ describe("an ephemeral map", () => {
     const large = new Uint8Array(limits.publicationBytesMax);
     let taken = 0;
     while (set(map, `key${taken}`, 0, { data: large }).outcome === "changed") taken++;
-    expect(taken).toBe(Math.floor(limits.ephemeralStateBytesMax / (large.length + 256)));
+    expect(taken).toBe(Math.floor(mapLimits.ephemeralStateBytesMax / (large.length + 256)));
     expect(set(map, "key0", 0, { data: large })).toMatchObject({ outcome: "changed" });
     unset(map, "key0");
     expect(set(map, "other", 0, { data: large })).toMatchObject({ outcome: "changed" });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
 import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
 import { MemoryHistory } from "../../../src/features/maps/memory-history.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { openMap, set, unset } from "../../contract/open-map.ts";
@@ -21,7 +22,8 @@ function after(offset: number, { channel, map }: { channel: Channel; map: Channe
 describe("the stream of an ephemeral map", () => {
   it("[Z11] [B1] has as many changes as it may", () => {
     const opened = openMap(new NodeSql(), ephemeral);
-    for (let count = 0; count <= limits.ephemeralStreamSize; count++) set(opened.map, "a", count);
+    for (let count = 0; count <= mapLimits.ephemeralStreamSize; count++)
+      set(opened.map, "a", count);
     expect(after(1, opened)).toBe("recovered");
     expect(after(0, opened)).toBe("unrecoverable");
   });
@@ -29,7 +31,7 @@ describe("the stream of an ephemeral map", () => {
   it("[Z11] [B1] keeps no more changes in memory than that", () => {
     const history = new MemoryHistory();
     const entry = { data: publishing("1").data, idempotencyKey: "", delta: false, ...noVersion };
-    for (let top = 1; top <= limits.ephemeralStreamSize + 1; top++)
+    for (let top = 1; top <= mapLimits.ephemeralStreamSize + 1; top++)
       history.append(entry, { epoch: "e", top, floor: 1, timeMs: 0, ...noVersion });
     expect(history.find(1)).toBeUndefined();
     expect(history.find(2)).toBeDefined();
@@ -37,7 +39,7 @@ describe("the stream of an ephemeral map", () => {
 
   it("[Z11] [B1] has as many bytes as it may", () => {
     const opened = openMap(new NodeSql(), ephemeral);
-    const quarter = new Uint8Array(limits.ephemeralStreamBytesMax / 4);
+    const quarter = new Uint8Array(mapLimits.ephemeralStreamBytesMax / 4);
     for (let count = 0; count < 4; count++) set(opened.map, "a", 0, { data: quarter });
     // Each change takes more than its data.
     expect(after(1, opened)).toBe("recovered");
@@ -48,17 +50,17 @@ describe("the stream of an ephemeral map", () => {
     const opened = openMap(new NodeSql(), ephemeral);
     set(opened.map, "a", 1);
     set(opened.map, "a", 2);
-    expect(after(1, opened, limits.ephemeralStreamMs - 1)).toBe("recovered");
-    expect(after(1, opened, limits.ephemeralStreamMs)).toBe("unrecoverable");
+    expect(after(1, opened, mapLimits.ephemeralStreamMs - 1)).toBe("recovered");
+    expect(after(1, opened, mapLimits.ephemeralStreamMs)).toBe("unrecoverable");
   });
 
   it("[H6] [B1] is kept for a while once no key is left", () => {
     const { channel, map } = openMap(new NodeSql(), ephemeral);
     set(map, "a", 1);
     unset(map, "a");
-    channel.deleteExpired(limits.ephemeralMetaMs - 1);
+    channel.deleteExpired(mapLimits.ephemeralMetaMs - 1);
     expect(channel.top).toBeDefined();
-    channel.deleteExpired(limits.ephemeralMetaMs);
+    channel.deleteExpired(mapLimits.ephemeralMetaMs);
     expect(channel.top).toBeUndefined();
   });
 });
@@ -66,24 +68,24 @@ describe("the stream of an ephemeral map", () => {
 describe("reading a map", () => {
   it("[Z3] [Z25] [B1] looks at a bounded number of rows, and goes on after them", () => {
     const { map } = openMap(new NodeSql(), ephemeral);
-    for (let number = 0; number <= limits.mapPageRowsMax; number++) {
+    for (let number = 0; number <= mapLimits.mapPageRowsMax; number++) {
       set(map, keyOf(number), 1, { version: 1n });
       unset(map, keyOf(number));
     }
     set(map, "last", 1);
     const page = map.page({ cursor: "", limit: 10 }, 0, 1_000);
-    expect(page).toMatchObject({ publications: [], cursor: keyOf(limits.mapPageRowsMax - 1) });
-    const next = map.page({ cursor: keyOf(limits.mapPageRowsMax - 1), limit: 10 }, 0, 1_000);
+    expect(page).toMatchObject({ publications: [], cursor: keyOf(mapLimits.mapPageRowsMax - 1) });
+    const next = map.page({ cursor: keyOf(mapLimits.mapPageRowsMax - 1), limit: 10 }, 0, 1_000);
     expect(next).toMatchObject({ publications: [{ key: "last" }], cursor: "" });
   });
 
   it("[B1] gives a backend that asks for all entries so many, and a cursor", () => {
     const { map } = openMap(new NodeSql(), ephemeral);
-    const count = limits.mapAnswerEntriesMax + 1;
+    const count = mapLimits.mapAnswerEntriesMax + 1;
     for (let number = 0; number < count; number++) set(map, `key${number}`, 1);
     const read = map.readState({ key: "", cursor: "", limit: -1, asc: false }, 0);
     expect(read).toMatchObject({ outcome: "state", cursor: expect.stringMatching(/^key/) });
-    expect("entries" in read && read.entries).toHaveLength(limits.mapAnswerEntriesMax);
+    expect("entries" in read && read.entries).toHaveLength(mapLimits.mapAnswerEntriesMax);
   });
 });
 
@@ -94,7 +96,7 @@ describe("the versions of removed keys", () => {
     sql.run(
       `WITH RECURSIVE entry (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM entry WHERE number < ?)
         INSERT INTO map_state SELECT 'key' || number, 1, 0, 1, 0, '5', '', 0, NULL, NULL, '' FROM entry`,
-      limits.mapRemovedVersionsMax - 1,
+      mapLimits.mapRemovedVersionsMax - 1,
     );
     const { map } = openMap(sql);
     for (const key of ["b", "c"]) {

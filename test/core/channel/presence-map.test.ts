@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PresenceMap } from "../../../src/features/presence/presence-map.ts";
 import type { PresenceKind } from "../../../src/contract/relay-request.ts";
 import type { PresenceChange } from "../../../src/features/presence/presence-call.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
@@ -212,7 +213,7 @@ describe("a user", () => {
     fixture.count([ada, bob]);
     fixture.count([ada]);
     const missedMs = fixture.nowMs;
-    fixture.opened.map.rest(missedMs + limits.mapRestMs);
+    fixture.opened.map.rest(missedMs + mapLimits.mapRestMs);
     const woken = new Fixture("users", fixture.sql, missedMs + keyTtlMs - 1);
     expect(woken.keys).toEqual(["ada", "bob"]);
     woken.nowMs++;
@@ -270,7 +271,7 @@ describe("a presence map that is full", () => {
       ...client(`c${10 + index}`),
       connInfo: large,
     }));
-    const fits = Math.floor(limits.ephemeralStateBytesMax / 1_000_500);
+    const fits = Math.floor(mapLimits.ephemeralStateBytesMax / 1_000_500);
     fixture.count(all);
     expect(fixture.keys).toHaveLength(fits);
     const first = all[0] ?? fail();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
 import type { MapPageQuery } from "../../../src/features/maps/map-call.ts";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { openMap, set, unset } from "../../contract/open-map.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -29,7 +29,7 @@ describe("[Z26] a page that many clients read at the same time", () => {
     const { rowsRead } = sql;
     expect(pageOf(map, first).publications).toBe(one.publications);
     expect(sql.rowsRead).toBe(rowsRead);
-    expect(pageOf(map, first, limits.mapPageSharedMs).publications).not.toBe(one.publications);
+    expect(pageOf(map, first, mapLimits.mapPageSharedMs).publications).not.toBe(one.publications);
   });
 
   it("is read anew where it is a first one and the map has changed", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { queueLimits } from "../../../src/features/queues/limits.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 const queue = { queue: "dormouse-orders", methods: ["publish", "disconnect"], channels: ["*"] };
@@ -116,9 +116,9 @@ describe("[A8] the section consumers", () => {
   });
 
   it("[B1] refuses more consumers than limits.consumersMax", () => {
-    expect(problemsOf({ consumers: many(limits.consumersMax) })).toStrictEqual([]);
-    expect(problemsOf({ consumers: many(limits.consumersMax + 1) })).toStrictEqual([
-      `consumers has more than ${limits.consumersMax} entries`,
+    expect(problemsOf({ consumers: many(queueLimits.consumersMax) })).toStrictEqual([]);
+    expect(problemsOf({ consumers: many(queueLimits.consumersMax + 1) })).toStrictEqual([
+      `consumers has more than ${queueLimits.consumersMax} entries`,
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 const target = "https://backend.example.com/events?from=dormouse";
@@ -15,20 +15,20 @@ describe("[A8] the events section", () => {
     expect(configOf({ events: given }).events).toStrictEqual({
       target: { kind: "url", url: target },
       types: new Set(["publication"]),
-      batchMax: limits.eventsBatchDefault,
-      keepMs: limits.eventsKeepMsDefault,
-      keepMax: limits.eventsKeepDefault,
+      batchMax: eventLimits.eventsBatchDefault,
+      keepMs: eventLimits.eventsKeepMsDefault,
+      keepMax: eventLimits.eventsKeepDefault,
     });
     const set = { batch_max: 1_000, keep: "336h", keep_max: 100, namespaces: ["", "chat"] };
     const channel = { namespaces: [{ name: "chat" }] };
     expect(configOf({ channel, events: { ...given, ...set } }).events).toMatchObject({
       batchMax: 1_000,
-      keepMs: limits.eventsKeepMsMax,
+      keepMs: eventLimits.eventsKeepMsMax,
       keepMax: 100,
       namespaces: new Set(["", "chat"]),
     });
     const shortest = configOf({ events: { ...given, keep: "60s" } });
-    expect(shortest.events?.keepMs).toBe(limits.eventsKeepMsMin);
+    expect(shortest.events?.keepMs).toBe(eventLimits.eventsKeepMsMin);
     expect(configOf({ events: { ...given, namespaces: [] } }).events?.namespaces?.size).toBe(0);
   });
 
@@ -77,11 +77,11 @@ describe("[A8] the events section", () => {
     [{ types: [] }, "events.types is missing: list what the target is told of"],
     [{ target: undefined }, "events.types requires target"],
     [{ batch_max: 0 }, "events.batch_max: 0 is not"],
-    [{ batch_max: limits.eventsBatchMax + 1 }, "events.batch_max: 1001 is not"],
+    [{ batch_max: eventLimits.eventsBatchMax + 1 }, "events.batch_max: 1001 is not"],
     [{ keep: "59s" }, 'events.keep: "59s" is shorter'],
     [{ keep: "337h" }, 'events.keep: "337h" is longer'],
-    [{ keep_max: limits.eventsKeepMin - 1 }, "events.keep_max: 99 is not"],
-    [{ keep_max: limits.eventsKeepMax + 1 }, "events.keep_max: 100001 is not"],
+    [{ keep_max: eventLimits.eventsKeepMin - 1 }, "events.keep_max: 99 is not"],
+    [{ keep_max: eventLimits.eventsKeepMax + 1 }, "events.keep_max: 100001 is not"],
     [{ namespaces: ["chta"] }, 'events.namespaces: "chta" is not the name of a namespace'],
     [{ keeep: 1 }, "events.keeep is unknown; did you mean keep?"],
   ])("[B1] refuses %j", (more, problem) => {

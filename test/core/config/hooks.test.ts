@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
@@ -199,15 +200,15 @@ describe("[A8] a backend", () => {
   );
 
   it("[A8] may have a timeout at each of its bounds", () => {
-    for (const ms of [limits.hookTimeoutMsMin, limits.hookTimeoutMsMax])
+    for (const ms of [hookLimits.hookTimeoutMsMin, hookLimits.hookTimeoutMsMax])
       expect(connectProblems({ timeout: `${ms}ms` })).toStrictEqual([]);
   });
 
   it.each([
-    [{ timeout: "9ms" }, `timeout: "9ms" is shorter than ${limits.hookTimeoutMsMin / 1_000}s`],
+    [{ timeout: "9ms" }, `timeout: "9ms" is shorter than ${hookLimits.hookTimeoutMsMin / 1_000}s`],
     [
       { timeout: "30001ms" },
-      `timeout: "30001ms" is longer than ${limits.hookTimeoutMsMax / 1_000}s`,
+      `timeout: "30001ms" is longer than ${hookLimits.hookTimeoutMsMax / 1_000}s`,
     ],
     [{ http_headers: ["a b"] }, 'http_headers[0]: "a b" is not the name of a header'],
     [{ http_headers: ["Host"] }, "http_headers has host, which Dormouse sets itself"],
@@ -278,7 +279,7 @@ describe("[A8] a backend", () => {
         emulated_headers: most,
         http: {
           static_headers: headers(most),
-          status_to_code_transforms: transforms(limits.hookStatusesMax),
+          status_to_code_transforms: transforms(hookLimits.hookStatusesMax),
         },
       }),
     ).toStrictEqual([]);
@@ -288,15 +289,15 @@ describe("[A8] a backend", () => {
         emulated_headers: over,
         http: {
           static_headers: headers(over),
-          status_to_code_transforms: transforms(limits.hookStatusesMax + 1),
+          status_to_code_transforms: transforms(hookLimits.hookStatusesMax + 1),
         },
       }),
     ).toHaveLength(4);
   });
 
   it("has static headers of a bounded length", () => {
-    expect(connectProblems(value(limits.hookStaticHeaderMax))).toStrictEqual([]);
-    expect(connectProblems(value(limits.hookStaticHeaderMax + 1))).toHaveLength(1);
+    expect(connectProblems(value(hookLimits.hookStaticHeaderMax))).toStrictEqual([]);
+    expect(connectProblems(value(hookLimits.hookStaticHeaderMax + 1))).toHaveLength(1);
   });
 });
 
@@ -357,13 +358,13 @@ describe("[A8] a hook", () => {
   });
 
   it("has a bounded number of backends", () => {
-    expect(problemsOf({ proxies: entries(limits.hookTargetsMax) })).toStrictEqual([]);
-    expect(problemsOf({ proxies: entries(limits.hookTargetsMax + 1) })).toStrictEqual([
-      `proxies has more than ${limits.hookTargetsMax} entries`,
+    expect(problemsOf({ proxies: entries(hookLimits.hookTargetsMax) })).toStrictEqual([]);
+    expect(problemsOf({ proxies: entries(hookLimits.hookTargetsMax + 1) })).toStrictEqual([
+      `proxies has more than ${hookLimits.hookTargetsMax} entries`,
     ]);
-    const namespaces = entries(limits.hookTargetsMax + 1).map(({ name }) => ({ name }));
+    const namespaces = entries(hookLimits.hookTargetsMax + 1).map(({ name }) => ({ name }));
     expect(problemsOf({ rpc: { namespaces } })).toStrictEqual([
-      `rpc.namespaces has more than ${limits.hookTargetsMax} entries`,
+      `rpc.namespaces has more than ${hookLimits.hookTargetsMax} entries`,
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MapOptions } from "../../../src/features/maps/config.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import { mapDefaults } from "../../support/map-defaults.ts";
@@ -146,7 +147,7 @@ describe("[A8] the options of a map", () => {
     ],
     [
       { mode: "ephemeral", key_ttl: "99ms" },
-      `key_ttl is shorter than ${limits.mapKeyTtlMsMin / 1_000}s`,
+      `key_ttl is shorter than ${mapLimits.mapKeyTtlMsMin / 1_000}s`,
     ],
     ...["stream_ttl", "meta_ttl"].map((name): [object, string] => [
       { mode: "ephemeral", key_ttl: "1m", [name]: "1s" },
@@ -166,8 +167,8 @@ describe("[A8] the options of a map", () => {
       `stream_size: 100001 is not a whole number from 0 to ${limits.historySizeMax}`,
     ],
     [
-      { mode: "persistent", max_page_size: limits.mapPageSizeMax + 1 },
-      `max_page_size: 10001 is not a whole number from 0 to ${limits.mapPageSizeMax}`,
+      { mode: "persistent", max_page_size: mapLimits.mapPageSizeMax + 1 },
+      `max_page_size: 10001 is not a whole number from 0 to ${mapLimits.mapPageSizeMax}`,
     ],
     [
       { mode: "persistent", min_page_size: 3, max_page_size: 2 },
@@ -183,7 +184,7 @@ describe("[A8] the options of a map", () => {
     ],
     [
       { mode: "persistent", subscribe_catch_up_timeout: "61s" },
-      `subscribe_catch_up_timeout: "61s" is longer than ${limits.mapCatchUpMsMax / 1_000}s`,
+      `subscribe_catch_up_timeout: "61s" is longer than ${mapLimits.mapCatchUpMsMax / 1_000}s`,
     ],
     [
       { mode: "persistent", ordered: true },

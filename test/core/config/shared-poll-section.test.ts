@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { namedSecretNames } from "../../../src/config/secret-uses.ts";
-import { limits } from "../../../src/limits.ts";
+import { pollLimits } from "../../../src/features/shared-polls/limits.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import { pollDefaults } from "../shared-poll/poll-fixture.ts";
 import { configOf, problemsOf } from "./parsed.ts";
@@ -51,16 +51,16 @@ describe("[A8] the options of a shared poll", () => {
     [{ proxy_name: "votes" }, 'proxy_name: "votes" is not the name of one of proxies'],
     [
       { refresh_interval: "99ms" },
-      `refresh_interval is shorter than ${limits.pollIntervalMsMin / 1_000}s`,
+      `refresh_interval is shorter than ${pollLimits.pollIntervalMsMin / 1_000}s`,
     ],
     [
-      { refresh_batch_size: limits.pollBatchItemsMax + 1 },
-      `refresh_batch_size: 10001 is not a whole number from 0 to ${limits.pollBatchItemsMax}`,
+      { refresh_batch_size: pollLimits.pollBatchItemsMax + 1 },
+      `refresh_batch_size: 10001 is not a whole number from 0 to ${pollLimits.pollBatchItemsMax}`,
     ],
     [
-      { max_keys_per_connection: limits.pollKeysPerConnectionMax + 1 },
+      { max_keys_per_connection: pollLimits.pollKeysPerConnectionMax + 1 },
       // The name of a key that has "key" in it may be that of a secret, so its value isn't quoted.
-      `max_keys_per_connection is not a whole number from 0 to ${limits.pollKeysPerConnectionMax}`,
+      `max_keys_per_connection is not a whole number from 0 to ${pollLimits.pollKeysPerConnectionMax}`,
     ],
     [
       { keep_latest_data: true },

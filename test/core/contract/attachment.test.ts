@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { serialize } from "node:v8";
 import { describe, expect, it, vi } from "vitest";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import {
   type Attachment,
@@ -105,7 +106,7 @@ describe("a stored session", () => {
     ["large claims", { user: "42", expireAtSeconds: 0, info: json(`"${"x".repeat(8_000)}"`) }, "x"],
     ["text that isn't Latin", { user: "42", expireAtSeconds: 0 }, "😀"],
   ])("[Q14] holds what a backend gave until the connect, up to a bound: %s", (_, claims, unit) => {
-    const http = [["cookie", "c".repeat(limits.hookHeadersLengthMax - 6)]] as const;
+    const http = [["cookie", "c".repeat(hookLimits.hookHeadersLengthMax - 6)]] as const;
     const withData = (count: number) => ({
       ...identity,
       claims,

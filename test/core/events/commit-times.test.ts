@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CommitTimes } from "../../../src/features/events/commit-times.ts";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { beginDue, openOutbox, published } from "./outbox-fixture.ts";
 
@@ -78,7 +78,7 @@ describe("the events of publications in an outbox", () => {
 describe("the times of commits", () => {
   it("[B1] are remembered for so many commits", () => {
     const times = new CommitTimes();
-    const count = limits.eventsCommitTimesMax + 1;
+    const count = eventLimits.eventsCommitTimesMax + 1;
     for (let number = 1; number <= count; number++) {
       times.written(number);
       times.committed(startMs + number);

@@ -5,7 +5,7 @@ import { ConnectionEvents } from "../../../src/features/events/connection-events
 import { connectionLost } from "../../../src/protocol/codes.ts";
 import { Outbox } from "../../../src/features/events/outbox.ts";
 import { ReportedTable } from "../../../src/features/events/reported-table.ts";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { eventsConfig, published } from "./outbox-fixture.ts";
 
@@ -144,9 +144,9 @@ describe("the events of connections", () => {
     const object = new ModelObject();
     expect(object.events.alarmAtMs(5)).toBe(Number.POSITIVE_INFINITY);
     object.connect("a");
-    expect(object.events.alarmAtMs(5)).toBe(5 + limits.eventsConnectionsCheckMs);
+    expect(object.events.alarmAtMs(5)).toBe(5 + eventLimits.eventsConnectionsCheckMs);
     object.restart(true);
-    expect(object.events.alarmAtMs(5)).toBe(5 + limits.eventsConnectionsCheckMs);
+    expect(object.events.alarmAtMs(5)).toBe(5 + eventLimits.eventsConnectionsCheckMs);
     object.events.compare();
     expect(object.events.alarmAtMs(5)).toBe(Number.POSITIVE_INFINITY);
   });
@@ -190,16 +190,16 @@ describe("the events of connections", () => {
   it("[E9] [B1] list thousands of connections in a few rows, and find all of them gone", () => {
     const object = new ModelObject();
     const user = "x".repeat(100);
-    for (let count = 0; count < 2 * limits.eventsCheckpointEvery; count++)
+    for (let count = 0; count < 2 * eventLimits.eventsCheckpointEvery; count++)
       object.connect(`c${count}`, user);
     const rows = object.sql.rows("SELECT number FROM told");
-    expect(rows).toEqual([{ number: 1_000_000 + limits.eventsCheckpointEvery - 1 }]);
+    expect(rows).toEqual([{ number: 1_000_000 + eventLimits.eventsCheckpointEvery - 1 }]);
     object.connect("last", user);
     expect(object.sql.rows("SELECT chunk FROM told")).toEqual([{ chunk: 0 }, { chunk: 1 }]);
     object.restart(true);
     object.events.compare();
     const ends = object.told().filter((words) => words.startsWith("disconnected"));
-    expect(new Set(ends).size).toBe(2 * limits.eventsCheckpointEvery + 1);
+    expect(new Set(ends).size).toBe(2 * eventLimits.eventsCheckpointEvery + 1);
   });
 
   it.each([

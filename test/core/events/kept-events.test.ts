@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { beginDue, countedWrites, eventsIn, openOutbox, published } from "./outbox-fixture.ts";
 
@@ -21,7 +21,7 @@ describe("the events that an outbox keeps", () => {
     );
     // 64 wouldn't fit with their other fields.
     expect(kept?.["count"]).toBe(63);
-    expect(kept?.["bytes"]).toBeLessThanOrEqual(limits.eventsBytesMax);
+    expect(kept?.["bytes"]).toBeLessThanOrEqual(eventLimits.eventsBytesMax);
     const gap = { type: "gap", from: startMs, to: startMs + 56 };
     const [first, second] = eventsIn(beginDue(outbox, startMs + 100).body);
     expect([first, second?.number]).toMatchObject([{ ...gap, number: gap.to }, gap.to + 1]);
@@ -47,7 +47,7 @@ describe("the events that an outbox keeps", () => {
         const length = lengths[count % lengths.length] ?? 0;
         outbox.add(published("1".repeat(length)), startMs);
         kept.push(length + bytesBesides);
-        while (kept.length > keepMax || sum(kept) > limits.eventsBytesMax) kept.shift();
+        while (kept.length > keepMax || sum(kept) > eventLimits.eventsBytesMax) kept.shift();
         number++;
         if (count % 7 === 0) outbox = openOutbox(sql, { keepMax });
         const [row] = sql.rows("SELECT count(*) AS count, min(number) AS oldest FROM event");

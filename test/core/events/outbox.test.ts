@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Outbox } from "../../../src/features/events/outbox.ts";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import type { Sql } from "../../../src/sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import {
@@ -56,7 +56,7 @@ describe("an outbox", () => {
   it("[E7] sends the first event after 100 ms, later ones 1 s after the answer, and a full batch at once", () => {
     const outbox = openOutbox(new NodeSql());
     add(outbox, 1, 1);
-    expect(outbox.beginInMs(startMs)).toBe(limits.eventsFirstWaitMs);
+    expect(outbox.beginInMs(startMs)).toBe(eventLimits.eventsFirstWaitMs);
     expect(outbox.begin(startMs + 99)).toBeUndefined();
     const first = beginDue(outbox, startMs + 100);
     expect(shown(first)).toEqual([1]);
@@ -65,7 +65,7 @@ describe("an outbox", () => {
     expect(outbox.begin(startMs + 5_000)).toBeUndefined();
     expect(outbox.beginInMs(startMs + 5_000)).toBeUndefined();
     outbox.answered(first, true, startMs + 200);
-    expect(outbox.beginInMs(startMs + 200)).toBe(limits.eventsPauseMs);
+    expect(outbox.beginInMs(startMs + 200)).toBe(eventLimits.eventsPauseMs);
     add(outbox, 4, 4, startMs + 300);
     expect(outbox.beginInMs(startMs + 300)).toBe(0);
     expect(shownBatch(outbox, startMs + 300)).toEqual([2, 3, 4]);
@@ -89,7 +89,7 @@ describe("an outbox", () => {
 
   it("[E2] [B1] sends at most 1 MiB at once, and a larger event alone", () => {
     const outbox = openOutbox(new NodeSql());
-    const max = limits.eventsBatchBytesMax;
+    const max = eventLimits.eventsBatchBytesMax;
     // Two events of half the size don't fit with their other fields, and somewhat smaller ones do.
     for (const length of [max / 2, max / 2, max / 2 - 1_000, max - 2, 1])
       outbox.add(published(`"${"x".repeat(length)}"`), startMs);
@@ -104,13 +104,16 @@ describe("an outbox", () => {
 
   it("[E2] sends a queue no data over its limit, but its size", () => {
     const outbox = openOutbox(new NodeSql(), { target: { kind: "queue", binding: "EVENTS" } });
-    for (const bytes of [limits.eventsQueueDataBytesMax, limits.eventsQueueDataBytesMax + 2])
+    for (const bytes of [
+      eventLimits.eventsQueueDataBytesMax,
+      eventLimits.eventsQueueDataBytesMax + 2,
+    ])
       outbox.add(published(`"${"ä".repeat((bytes - 2) / 2)}"`), startMs);
     outbox.add(published(1), startMs);
     const { body } = beginDue(outbox, startMs + 100);
     expect(body).toContain('"data":"ää');
     expect(body).toContain('"data_bytes":65538}');
-    expect(new TextEncoder().encode(body).byteLength).toBeLessThan(limits.eventsQueueBytesMax);
+    expect(new TextEncoder().encode(body).byteLength).toBeLessThan(eventLimits.eventsQueueBytesMax);
   });
 
   it("[E2] [W7] sends JSON as it was written and other bytes in base64", () => {
@@ -125,7 +128,7 @@ describe("an outbox", () => {
   it("[E4] repeats a batch that wasn't taken, after pauses that double up to 5 minutes", () => {
     const outbox = openOutbox(new NodeSql());
     add(outbox, 1, 2);
-    const first = limits.eventsRetryMs;
+    const first = eventLimits.eventsRetryMs;
     expect(failures(outbox, startMs + 100, 4)).toEqual([first, 2 * first, 4 * first, 8 * first]);
     // However many wait.
     add(outbox, 3, 5);
@@ -133,7 +136,7 @@ describe("an outbox", () => {
     expect(dueAtMs).toBe(startMs + 15_100);
     expect(outbox.begin(dueAtMs - 1)).toBeUndefined();
     expect(failures(outbox, dueAtMs, 8).slice(-4)).toEqual([256_000, 300_000, 300_000, 300_000]);
-    expect(limits.eventsRetryMsMax).toBe(300_000);
+    expect(eventLimits.eventsRetryMsMax).toBe(300_000);
     expect(shownBatch(outbox, outbox.dueAtMs(Number.POSITIVE_INFINITY) ?? 0)).toEqual([1, 2, 3]);
   });
 
@@ -156,7 +159,7 @@ describe("an outbox", () => {
     const sql = new NodeSql();
     const outbox = openOutbox(sql);
     add(outbox, 1, 4);
-    expect(outbox.alarmAtMs(startMs)).toBe(startMs + limits.eventsAlarmMs);
+    expect(outbox.alarmAtMs(startMs)).toBe(startMs + eventLimits.eventsAlarmMs);
     const batch = beginDue(outbox, startMs + 100);
     outbox.answered(batch, true, startMs + 150);
     // The row of event 5 says how far the target is.
@@ -244,7 +247,7 @@ describe("an outbox", () => {
       expect(outbox.first).toBe(startMs + 5);
       outbox.deleteExpired(startMs);
       outbox = opened(outbox);
-      const endsAtMs = startMs + 5 + limits.eventsNumberMs;
+      const endsAtMs = startMs + 5 + eventLimits.eventsNumberMs;
       expect(outbox.alarmAtMs(startMs)).toBe(endsAtMs);
       outbox.deleteExpired(endsAtMs - 1);
       expect([outbox.storesNothing, tablesOf(sql)]).toEqual([false, ["outbox"]]);
@@ -259,9 +262,9 @@ describe("an outbox", () => {
     const sql = new NodeSql();
     const outbox = openOutbox(sql, { keepMs: 60_000 });
     add(outbox, 1, 1);
-    add(outbox, 2, 2, startMs + limits.eventsNumberMs);
-    drain(outbox, startMs + limits.eventsNumberMs + 100);
-    outbox.deleteExpired(startMs + limits.eventsNumberMs + 60_000);
+    add(outbox, 2, 2, startMs + eventLimits.eventsNumberMs);
+    drain(outbox, startMs + eventLimits.eventsNumberMs + 100);
+    outbox.deleteExpired(startMs + eventLimits.eventsNumberMs + 60_000);
     expect([outbox.storesNothing, tablesOf(sql)]).toEqual([true, []]);
   });
 

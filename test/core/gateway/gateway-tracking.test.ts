@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KeyChange } from "../../../src/features/shared-polls/poll-batch.ts";
+import { pollLimits } from "../../../src/features/shared-polls/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";
@@ -116,7 +117,7 @@ describe("a gateway whose clients track keys", () => {
   it("[SP9] refuses more than limits.tracksMax keys of all connections together, with 111", () => {
     const fixture = new Fixture();
     const tracker = new Tracker("c1", fixture);
-    const many = Array.from({ length: limits.tracksMax / 4 }, (_, index) => `${index}`);
+    const many = Array.from({ length: pollLimits.tracksMax / 4 }, (_, index) => `${index}`);
     const others = ["c2", "c3", "c4", "c5"].map((client) => new Tracker(client, fixture));
     for (const other of others) other.track(...many);
     tracker.track("a");
@@ -130,8 +131,12 @@ describe("a gateway whose clients track keys", () => {
   it("[SP9] refuses more than limits.tracksLengthMax characters of keys of all connections, with 111", () => {
     const fixture = new Fixture();
     const length = limits.mapKeyBytesMax;
-    const each = limits.trackRowLengthMax / length;
-    for (let client = 0; client < limits.tracksLengthMax / limits.trackRowLengthMax; client++) {
+    const each = pollLimits.trackRowLengthMax / length;
+    for (
+      let client = 0;
+      client < pollLimits.tracksLengthMax / pollLimits.trackRowLengthMax;
+      client++
+    ) {
       const keys = Array.from({ length: each }, (_, index) => `${index}`.padEnd(length, "x"));
       new Tracker(`${client}`, fixture).track(...keys);
     }
@@ -142,7 +147,7 @@ describe("a gateway whose clients track keys", () => {
 
   it("[SP7] takes nothing more while limits.keyFramesLengthMax characters wait to be sent", () => {
     const { fixture } = tracked("a", "b");
-    const data = json(`"${"x".repeat(limits.keyFramesLengthMax / 2)}"`);
+    const data = json(`"${"x".repeat(pollLimits.keyFramesLengthMax / 2)}"`);
     const batch = { v: 1, channel, instance, epoch: "e" } as const;
     fixture.tracking.take({ ...batch, changes: [{ ...change("a", 1), data }] }, 0);
     expect(fixture.tracking.full).toBe(false);
@@ -155,7 +160,7 @@ describe("a gateway whose clients track keys", () => {
   it("[SP9] refuses keys that are longer together than fits into a row, with 106", () => {
     const tracker = new Tracker("c1", new Fixture());
     const length = limits.mapKeyBytesMax;
-    const count = limits.trackRowLengthMax / length;
+    const count = pollLimits.trackRowLengthMax / length;
     const longest = Array.from({ length: count }, (_, index) => `${index}`.padEnd(length, "x"));
     tracker.track(...longest);
     expect(tracker.replies).toEqual([]);
@@ -293,7 +298,7 @@ describe("[SP13] a gateway with clients that get deltas", () => {
     const fixture = new Fixture();
     const tracker = new Tracker("c1", fixture, true);
     tracker.track("a", "b", "c");
-    const half = "x".repeat(limits.keyBasesLengthMax / 2 - 30);
+    const half = "x".repeat(pollLimits.keyBasesLengthMax / 2 - 30);
     const value = (key: string, version: number): KeyChange => ({
       ...change(key, version),
       data: json(`{"value":${version % 10},"text":"${half}"}`),

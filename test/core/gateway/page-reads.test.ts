@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { OperationReply } from "../../../src/contract/channel-call.ts";
 import type { MapPageQuery } from "../../../src/features/maps/map-call.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { GatewayFixture } from "./support/gateway-fixture.ts";
 
@@ -55,7 +55,7 @@ describe("[Z3] [Z26] pages of a map for the clients of a gateway", () => {
     expect(fixture.port.open).toBe(0);
     expect(read(fixture, first)).toHaveLength(0);
     fixture.port.answer(page());
-    fixture.nowMs += limits.mapPageSharedMs;
+    fixture.nowMs += mapLimits.mapPageSharedMs;
     expect(read(fixture, second)).toHaveLength(0);
     expect(fixture.port.open).toBe(1);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Backend, type Turn } from "../../../src/features/hooks/backend.ts";
-import { limits } from "../../../src/limits.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 
 interface AskedOnce {
   turn: Turn | undefined;
@@ -34,14 +34,14 @@ function ask(backend: Asked, nowMs: number, bytes?: number): AskedOnce {
 }
 
 function fill(backend: Asked, nowMs = 0): void {
-  for (let count = 0; count < limits.hooksInFlightMax; count++)
+  for (let count = 0; count < hookLimits.hooksInFlightMax; count++)
     expect(ask(backend, nowMs).turn).toBe("go");
 }
 
 /** A backend that has failed until it counts as down, at time 0. */
 function down(): Asked {
   const backend = new Asked();
-  for (let count = 0; count < limits.hookFailuresMax; count++) {
+  for (let count = 0; count < hookLimits.hookFailuresMax; count++) {
     expect(ask(backend, 0).turn).toBe("go");
     backend.ends("failed", 0, 0);
   }
@@ -63,7 +63,7 @@ describe("[Q6] the questions to a backend", () => {
   it("wait up to a number, and a further one is refused", () => {
     const backend = new Asked();
     fill(backend);
-    for (let count = 0; count < limits.hooksWaitingMax; count++)
+    for (let count = 0; count < hookLimits.hooksWaitingMax; count++)
       expect(ask(backend, 0).turn).toBeUndefined();
     expect(ask(backend, 0).turn).toBe("busy");
   });
@@ -71,8 +71,8 @@ describe("[Q6] the questions to a backend", () => {
   it("wait up to a number of bytes, and a further one is refused", () => {
     const backend = new Asked();
     fill(backend);
-    const share = limits.hooksWaitingBytesShareMax;
-    for (let bytes = 2 * share; bytes <= limits.hooksWaitingBytesMax; bytes += share)
+    const share = hookLimits.hooksWaitingBytesShareMax;
+    for (let bytes = 2 * share; bytes <= hookLimits.hooksWaitingBytesMax; bytes += share)
       expect(ask(backend, 0, share).turn).toBeUndefined();
     expect(ask(backend, 0, share - 1).turn).toBeUndefined();
     expect(ask(backend, 0, 2).turn).toBe("busy");
@@ -86,13 +86,13 @@ describe("[Q6] the questions to a backend", () => {
     const backend = new Asked();
     fill(backend);
     let skipped = 0;
-    for (let count = 0; count < limits.hooksWaitingMax; count++)
+    for (let count = 0; count < hookLimits.hooksWaitingMax; count++)
       backend.ask(`${count % 2_000}-`, 1, 0, () => {
         skipped++;
         backend.skipped(`${count % 2_000}-`, 0);
       });
     backend.ends("answered", 0, 0);
-    expect(skipped).toBe(limits.hooksWaitingMax);
+    expect(skipped).toBe(hookLimits.hooksWaitingMax);
     expect(ask(backend, 0).turn).toBe("go");
   });
 
@@ -100,13 +100,13 @@ describe("[Q6] the questions to a backend", () => {
     const backend = new Asked();
     fill(backend);
     const [late, intime] = [ask(backend, 0), ask(backend, 1)];
-    backend.ends("answered", 0, limits.hookWaitMs + 1);
+    backend.ends("answered", 0, hookLimits.hookWaitMs + 1);
     expect([late.turn, intime.turn]).toEqual(["busy", "go"]);
   });
 });
 
 describe("[Q11] the share of one who asks", () => {
-  const { hooksInFlightShareMax, hooksWaitingShareMax, hooksWaitingBytesShareMax } = limits;
+  const { hooksInFlightShareMax, hooksWaitingShareMax, hooksWaitingBytesShareMax } = hookLimits;
 
   /** A backend that one floods. */
   function flooded(): { readonly backend: Asked; readonly flood: readonly AskedOnce[] } {
@@ -144,7 +144,7 @@ describe("[Q11] the share of one who asks", () => {
 
   it("is each one's turn, so that few questions don't wait behind many", () => {
     const { backend } = flooded();
-    const shares = limits.hooksInFlightMax / hooksInFlightShareMax;
+    const shares = hookLimits.hooksInFlightMax / hooksInFlightShareMax;
     for (let share = 1; share < shares; share++)
       for (let count = 0; count < 2 * hooksInFlightShareMax; count++)
         backend.once(0, 1, `other ${share}`);
@@ -164,13 +164,13 @@ describe("[Q11] the share of one who asks", () => {
 describe("[Q7] a backend that fails", () => {
   it("is asked until it has failed a number of times in a row", () => {
     const backend = new Asked();
-    for (let count = 1; count < limits.hookFailuresMax; count++) {
+    for (let count = 1; count < hookLimits.hookFailuresMax; count++) {
       ask(backend, 0);
       backend.ends("failed", 0, 0);
     }
     expect(ask(backend, 0).turn).toBe("go");
     backend.ends("answered", 0, 0);
-    for (let count = 1; count < limits.hookFailuresMax; count++) {
+    for (let count = 1; count < hookLimits.hookFailuresMax; count++) {
       ask(backend, 0);
       backend.ends("failed", 0, 0);
     }
@@ -179,17 +179,17 @@ describe("[Q7] a backend that fails", () => {
 
   it("isn't asked for a second then, and by one question after it", () => {
     const backend = down();
-    expect(ask(backend, limits.hookPauseMs - 1).turn).toBe("down");
-    expect(ask(backend, limits.hookPauseMs).turn).toBe("go");
-    expect(ask(backend, limits.hookPauseMs).turn).toBe("down");
-    backend.ends("answered", 0, limits.hookPauseMs);
-    expect(ask(backend, limits.hookPauseMs).turn).toBe("go");
-    expect(ask(backend, limits.hookPauseMs).turn).toBe("go");
+    expect(ask(backend, hookLimits.hookPauseMs - 1).turn).toBe("down");
+    expect(ask(backend, hookLimits.hookPauseMs).turn).toBe("go");
+    expect(ask(backend, hookLimits.hookPauseMs).turn).toBe("down");
+    backend.ends("answered", 0, hookLimits.hookPauseMs);
+    expect(ask(backend, hookLimits.hookPauseMs).turn).toBe("go");
+    expect(ask(backend, hookLimits.hookPauseMs).turn).toBe("go");
   });
 
   it("isn't asked for twice as long after each attempt that fails, up to a maximum", () => {
     const backend = down();
-    let nowMs = limits.hookPauseMs;
+    let nowMs = hookLimits.hookPauseMs;
     const pauses: number[] = [];
     for (let attempt = 0; attempt < 6; attempt++) {
       expect(ask(backend, nowMs).turn).toBe("go");
@@ -198,17 +198,17 @@ describe("[Q7] a backend that fails", () => {
       while (ask(backend, nowMs).turn === "down") nowMs += 500;
       pauses.push(nowMs - failedMs);
       backend.ends("failed", 0, nowMs);
-      nowMs += limits.hookPauseMsMax;
+      nowMs += hookLimits.hookPauseMsMax;
     }
     expect(pauses[0]).toBe(2_000);
-    expect(Math.max(...pauses)).toBe(limits.hookPauseMsMax);
+    expect(Math.max(...pauses)).toBe(hookLimits.hookPauseMsMax);
   });
 
   it("tells those that wait at once", () => {
     const backend = new Asked();
     fill(backend);
     const waiting = [ask(backend, 0), ask(backend, 0)];
-    for (let count = 0; count < limits.hookFailuresMax; count++) {
+    for (let count = 0; count < hookLimits.hookFailuresMax; count++) {
       backend.ends("failed", 0, 0);
       // Each that ended let one go that waited.
       waiting.push(ask(backend, 0));
@@ -220,8 +220,8 @@ describe("[Q7] a backend that fails", () => {
   it("isn't down for longer because of questions that were in flight", () => {
     const backend = new Asked();
     fill(backend);
-    for (let count = 0; count < limits.hooksInFlightMax; count++) backend.ends("failed", 0, 0);
-    expect(ask(backend, limits.hookPauseMs).turn).toBe("go");
+    for (let count = 0; count < hookLimits.hooksInFlightMax; count++) backend.ends("failed", 0, 0);
+    expect(ask(backend, hookLimits.hookPauseMs).turn).toBe("go");
   });
 
   it("isn't asked for as long as it asks for, up to a maximum, after one failure", () => {
@@ -230,9 +230,9 @@ describe("[Q7] a backend that fails", () => {
     backend.ends("failed", 5_000, 0);
     expect(ask(backend, 4_999).turn).toBe("down");
     expect(ask(backend, 5_000).turn).toBe("go");
-    backend.ends("failed", limits.hookRetryAfterMsMax * 2, 5_000);
-    expect(ask(backend, 5_000 + limits.hookRetryAfterMsMax - 1).turn).toBe("down");
-    expect(ask(backend, 5_000 + limits.hookRetryAfterMsMax).turn).toBe("go");
+    backend.ends("failed", hookLimits.hookRetryAfterMsMax * 2, 5_000);
+    expect(ask(backend, 5_000 + hookLimits.hookRetryAfterMsMax - 1).turn).toBe("down");
+    expect(ask(backend, 5_000 + hookLimits.hookRetryAfterMsMax).turn).toBe("go");
   });
 
   it("is idle once it has answered everything", () => {

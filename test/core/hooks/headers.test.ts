@@ -7,7 +7,7 @@ import {
   withEmulated,
 } from "../../../src/features/hooks/headers.ts";
 import type { HookTarget } from "../../../src/config/config.ts";
-import { limits } from "../../../src/limits.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { target } from "./targets.ts";
 
 function targets(...all: readonly HookTarget[]): ReadonlyMap<string, HookTarget> {
@@ -77,7 +77,7 @@ describe("[Q8] the headers of a connection", () => {
   });
 
   it("[B2] are bounded together", () => {
-    const most = limits.hookHeadersLengthMax - 1;
+    const most = hookLimits.hookHeadersLengthMax - 1;
     expect(fitHeaders({ http: [["a", "x".repeat(most)]] })).toBe(true);
     expect(fitHeaders({ http: [["a", "x".repeat(most)]], emulated: [["b", ""]] })).toBe(false);
   });

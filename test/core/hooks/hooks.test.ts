@@ -3,7 +3,7 @@ import type { HookTarget } from "../../../src/config/config.ts";
 import type { BackendReply } from "../../../src/contract/backend-call.ts";
 import { type HookAnswer, Hooks } from "../../../src/features/hooks/hooks.ts";
 import type { AskBackend } from "../../../src/object/part.ts";
-import { limits } from "../../../src/limits.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 import { target } from "./targets.ts";
 
@@ -114,11 +114,11 @@ describe("a hook", () => {
 
   it("[Q6] isn't asked when its connection has gone while it waited, and the next one is", () => {
     const fixture = new HooksFixture();
-    for (let count = 0; count < limits.hooksInFlightMax; count++) fixture.ask();
+    for (let count = 0; count < hookLimits.hooksInFlightMax; count++) fixture.ask();
     const gone = fixture.ask(target(), () => false);
     const next = fixture.ask();
     fixture.reply(status(200, "{}"));
-    expect(fixture.calls).toHaveLength(limits.hooksInFlightMax);
+    expect(fixture.calls).toHaveLength(hookLimits.hooksInFlightMax);
     expect(gone.answer).toBeUndefined();
     while (fixture.calls.length > 0) fixture.reply(status(200, "{}"));
     expect(next.answer).toMatchObject({ outcome: "result" });
@@ -127,11 +127,11 @@ describe("a hook", () => {
 
   it("[Q6] is answered 111 beyond the bound", () => {
     const fixture = new HooksFixture();
-    const most = limits.hooksInFlightMax + limits.hooksWaitingMax;
+    const most = hookLimits.hooksInFlightMax + hookLimits.hooksWaitingMax;
     const asked = Array.from({ length: most + 1 }, () => fixture.ask());
     expect(asked.at(-2)?.answer).toBeUndefined();
     expect(asked.at(-1)?.answer).toMatchObject({ outcome: "failed", error: { code: 111 } });
-    expect(fixture.calls).toHaveLength(limits.hooksInFlightMax);
+    expect(fixture.calls).toHaveLength(hookLimits.hooksInFlightMax);
   });
 });
 
@@ -148,7 +148,7 @@ describe("[Q7] a backend that is down", () => {
       failed("the backend has failed, and isn't asked for a while"),
     );
     expect(fixture.calls).toHaveLength(0);
-    fixture.nowMs = limits.hookPauseMs;
+    fixture.nowMs = hookLimits.hookPauseMs;
     expect(fixture.answered(status(200, "{}"))).toStrictEqual({
       outcome: "result",
       result: undefined,
@@ -159,7 +159,7 @@ describe("[Q7] a backend that is down", () => {
     "isn't one that answers %j",
     (reply) => {
       const fixture = new HooksFixture();
-      for (let count = 0; count < limits.hookFailuresMax; count++) fixture.answered(reply);
+      for (let count = 0; count < hookLimits.hookFailuresMax; count++) fixture.answered(reply);
       fixture.ask();
       expect(fixture.calls).toHaveLength(1);
     },
@@ -201,7 +201,7 @@ describe("[Q7] a backend that is down", () => {
 
 /** Fails as often as it takes. */
 function failAll(fixture: HooksFixture, reply: BackendReply, to: HookTarget = target()): void {
-  for (let count = 0; count < limits.hookFailuresMax; count++) fixture.answered(reply, to);
+  for (let count = 0; count < hookLimits.hookFailuresMax; count++) fixture.answered(reply, to);
 }
 
 function url(text: string): HookTarget {

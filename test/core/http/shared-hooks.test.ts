@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { BackendReply } from "../../../src/contract/backend-call.ts";
 import type { HookAnswer } from "../../../src/features/hooks/hooks.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { SharedHooks } from "../../../workers/http/shared-hooks.ts";
 import { target } from "../hooks/targets.ts";
@@ -54,58 +55,58 @@ describe("the hooks of an isolate of the edge", () => {
 
   it("[Q6] [Q10] [Q13] bound the questions of all requests, and each is sent in its turn", async () => {
     const requests = new Requests();
-    void requests.askMany(limits.hooksInFlightMax);
+    void requests.askMany(hookLimits.hooksInFlightMax);
     const next = requests.ask();
     await vi.advanceTimersByTimeAsync(100);
-    expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
+    expect(requests.sent).toHaveLength(hookLimits.hooksInFlightMax);
     requests.reply(0, good);
     await vi.advanceTimersByTimeAsync(0);
-    expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 1);
-    requests.reply(limits.hooksInFlightMax, good);
+    expect(requests.sent).toHaveLength(hookLimits.hooksInFlightMax + 1);
+    requests.reply(hookLimits.hooksInFlightMax, good);
     expect(await next).toMatchObject({ outcome: "result" });
   });
 
   it("[Q6] [Q10] [Q13] refuse a question that has waited for its turn too long, and skip that turn", async () => {
     const requests = new Requests();
     // The backend is slow, and its timeout is long: no turn is taken back.
-    const [first] = requests.askMany(limits.hooksInFlightMax, 20_000);
+    const [first] = requests.askMany(hookLimits.hooksInFlightMax, 20_000);
     const waiting = requests.ask();
     await vi.advanceTimersByTimeAsync(0);
-    vi.advanceTimersByTime(limits.hookWaitMs);
+    vi.advanceTimersByTime(hookLimits.hookWaitMs);
     expect(await waiting).toMatchObject(busy);
     requests.reply(0, good);
     await first;
-    expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
+    expect(requests.sent).toHaveLength(hookLimits.hooksInFlightMax);
     // The turn that was skipped is free.
     void requests.ask();
-    expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 1);
+    expect(requests.sent).toHaveLength(hookLimits.hooksInFlightMax + 1);
   });
 
   it("[Q7] [Q10] [Q13] don't ask a backend that has failed other requests", async () => {
     const requests = new Requests();
-    for (let index = 0; index < limits.hookFailuresMax; index++) {
+    for (let index = 0; index < hookLimits.hookFailuresMax; index++) {
       const answer = requests.ask();
       requests.reply(index, failed);
       expect(await answer).toMatchObject({ outcome: "failed", error: { code: 100 } });
     }
     expect(await requests.ask()).toMatchObject({ reason: expect.stringContaining("for a while") });
-    expect(requests.sent).toHaveLength(limits.hookFailuresMax);
+    expect(requests.sent).toHaveLength(hookLimits.hookFailuresMax);
   });
 
   it("[B1] [Q10] take back the turns of requests that ended without their answer", async () => {
     const requests = new Requests();
     // Their clients go, and the platform ends them: none of them goes on.
-    void requests.askMany(limits.hooksInFlightMax);
+    void requests.askMany(hookLimits.hooksInFlightMax);
     const { timeoutMs } = target();
     await vi.advanceTimersByTimeAsync(timeoutMs + limits.hookMarginMs - 1);
     const waiting = requests.ask();
-    expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
+    expect(requests.sent).toHaveLength(hookLimits.hooksInFlightMax);
     await vi.advanceTimersByTimeAsync(1);
     const next = requests.ask();
     await vi.advanceTimersByTimeAsync(0);
-    expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 2);
+    expect(requests.sent).toHaveLength(hookLimits.hooksInFlightMax + 2);
     // That a client has gone says nothing of the backend, which isn't down.
-    for (const index of [0, 1]) requests.reply(limits.hooksInFlightMax + index, good);
+    for (const index of [0, 1]) requests.reply(hookLimits.hooksInFlightMax + index, good);
     for (const answer of [waiting, next]) expect(await answer).toMatchObject({ outcome: "result" });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { MapCheckpoint } from "../../../src/features/maps/checkpoint.ts";
 import type { MapEntry } from "../../../src/features/maps/map-state.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
@@ -24,7 +24,8 @@ describe("the checkpoint of an ephemeral map", () => {
     new MapCheckpoint(sql, false).write(header, entries);
     const rows = sql.rows("SELECT length(data) AS bytes FROM map_checkpoint ORDER BY part");
     expect(rows.length).toBeGreaterThan(1);
-    for (const { bytes } of rows) expect(bytes).toBeLessThanOrEqual(limits.mapCheckpointBytesMax);
+    for (const { bytes } of rows)
+      expect(bytes).toBeLessThanOrEqual(mapLimits.mapCheckpointBytesMax);
     const read = new MapCheckpoint(sql, true);
     expect(read.header).toEqual(header);
     expect(read.wasLost).toBe(false);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { MapExpiry } from "../../../src/features/maps/map-expiry.ts";
 import { StateTable } from "../../../src/features/maps/state-table.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
@@ -65,7 +65,7 @@ describe("which keys end next", () => {
     sql.run(
       `WITH RECURSIVE entry (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM entry WHERE number < ?)
         INSERT INTO map_state SELECT 'key' || number, number, number, 0, 0, '0', '', 0, NULL, NULL, '1' FROM entry`,
-      limits.mapKeysMax,
+      mapLimits.mapKeysMax,
     );
     const state = new StateTable(counting, true);
     const expiry = new MapExpiry({ state }, options, false);
@@ -81,16 +81,16 @@ describe("which keys end next", () => {
       rows.push(counting.rowsRead);
     }
     expect(Math.max(...rows)).toBeLessThanOrEqual(
-      limits.mapExpiryRowsMax + limits.mapExpirySliceKeys,
+      mapLimits.mapExpiryRowsMax + mapLimits.mapExpirySliceKeys,
     );
-    expect(rows.length).toBe(Math.ceil(limits.mapKeysMax / limits.mapExpiryRowsMax));
+    expect(rows.length).toBe(Math.ceil(mapLimits.mapKeysMax / mapLimits.mapExpiryRowsMax));
     expect(ended).toEqual(
-      Array.from({ length: limits.mapExpirySliceKeys }, (_, number) => `key${number + 1}`),
+      Array.from({ length: mapLimits.mapExpirySliceKeys }, (_, number) => `key${number + 1}`),
     );
     counting.rowsRead = 0;
     for (const key of ended) state.delete(key);
-    expect(expiry.take(11_000)).toHaveLength(limits.mapExpirySliceKeys);
-    expect(counting.rowsRead).toBe(limits.mapExpirySliceKeys);
+    expect(expiry.take(11_000)).toHaveLength(mapLimits.mapExpirySliceKeys);
+    expect(counting.rowsRead).toBe(mapLimits.mapExpirySliceKeys);
   });
 
   it("[Z6] [Z33] are all found, although more end at the same time than are kept", () => {
@@ -121,7 +121,7 @@ describe("which keys end next", () => {
     const state = new StateTable(sql, false);
     const expiry = new MapExpiry({ state }, options, true);
     const due: (number | undefined)[] = [];
-    for (let number = 0; number < 2 * limits.mapExpiryKeysMax + 10; number++) {
+    for (let number = 0; number < 2 * mapLimits.mapExpiryKeysMax + 10; number++) {
       expiry.changed(mapEntry(`key${number}`, { offset: number, timeMs: number }));
       if (due.at(-1) !== state.dueMs) due.push(state.dueMs);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { pageRows, readPage } from "../../../src/features/maps/map-page.ts";
 import type { MapEntry, MapState } from "../../../src/features/maps/map-state.ts";
 import { StateMemory } from "../../../src/features/maps/state-memory.ts";
@@ -56,7 +56,7 @@ describe("a map of 100,000 keys", () => {
     sql.run(
       `WITH RECURSIVE entry (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM entry WHERE number < ?)
         INSERT INTO map_state SELECT printf('key%06d', number), number, 0, 0, 0, '0', '', 0, NULL, NULL, '1' FROM entry`,
-      limits.mapKeysMax - 1,
+      mapLimits.mapKeysMax - 1,
     );
     let read = 0;
     let rowsMax = 0;
@@ -66,7 +66,7 @@ describe("a map of 100,000 keys", () => {
         cursor,
         entriesMax: 1_000,
         bytesMax: 1_000_000,
-        offsetMax: limits.mapKeysMax,
+        offsetMax: mapLimits.mapKeysMax,
         rowsMax: pageRows(1_000),
       });
       rowsMax = Math.max(rowsMax, counting.rowsRead);
@@ -74,11 +74,11 @@ describe("a map of 100,000 keys", () => {
       if (page.cursor === "") break;
       ({ cursor } = page);
     }
-    expect(read).toBe(limits.mapKeysMax);
+    expect(read).toBe(mapLimits.mapKeysMax);
     expect(rowsMax).toBe(2_001);
     counting.rowsRead = 0;
     state.find("key050000");
-    state.write(entry("key050000", limits.mapKeysMax + 1, "2"));
+    state.write(entry("key050000", mapLimits.mapKeysMax + 1, "2"));
     expect(counting.rowsRead).toBe(1);
   });
 });

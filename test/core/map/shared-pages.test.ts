@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { SharedPages } from "../../../src/features/maps/shared-pages.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
@@ -17,21 +17,21 @@ describe("[Z26] the pages that were read a moment ago", () => {
     const page = pageOf(10);
     pages.keep("first", page, 1_000);
     expect(pages.find("second", 1_000)).toBeUndefined();
-    expect(pages.find("first", 999 + limits.mapPageSharedMs)).toBe(page);
-    expect(pages.find("first", 1_000 + limits.mapPageSharedMs)).toBeUndefined();
+    expect(pages.find("first", 999 + mapLimits.mapPageSharedMs)).toBe(page);
+    expect(pages.find("first", 1_000 + mapLimits.mapPageSharedMs)).toBeUndefined();
   });
 
   it("are given no longer after a clock was set back", () => {
     const pages = new SharedPages();
     pages.keep("before", pageOf(10), 1_000);
     pages.keep("after", pageOf(10), 500);
-    expect(pages.find("after", 500 + limits.mapPageSharedMs)).toBeUndefined();
-    expect(pages.find("before", 500 + limits.mapPageSharedMs)).toBeDefined();
+    expect(pages.find("after", 500 + mapLimits.mapPageSharedMs)).toBeUndefined();
+    expect(pages.find("before", 500 + mapLimits.mapPageSharedMs)).toBeDefined();
   });
 
   it("take mapPagesSharedBytesMax together: the newest ones stay", () => {
     const pages = new SharedPages();
-    const half = Math.floor(limits.mapPagesSharedBytesMax / 2) - 1_000;
+    const half = Math.floor(mapLimits.mapPagesSharedBytesMax / 2) - 1_000;
     pages.keep("a", pageOf(half), 0);
     pages.keep("b", pageOf(half), 0);
     expect(pages.find("a", 0)).toBeDefined();
@@ -39,7 +39,7 @@ describe("[Z26] the pages that were read a moment ago", () => {
     expect(pages.find("a", 0)).toBeUndefined();
     expect(pages.find("b", 0)).toBeDefined();
     expect(pages.find("c", 0)).toBeDefined();
-    pages.keep("large", pageOf(limits.mapPagesSharedBytesMax), 0);
+    pages.keep("large", pageOf(mapLimits.mapPagesSharedBytesMax), 0);
     expect(["a", "b", "c", "large"].filter((key) => pages.find(key, 0))).toEqual([]);
   });
 });

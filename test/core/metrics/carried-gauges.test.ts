@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { collectorOf } from "../../../src/contract/object-names.ts";
-import { limits } from "../../../src/limits.ts";
+import { collectorOf } from "../../../src/features/metrics/collectors.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { CarriedGauges } from "../../../src/features/metrics/carried-gauges.ts";
 
 const gauges = (value: number) => [{ series: "centrifugo_node_num_channels", value }];
@@ -20,7 +20,7 @@ it("[J8] the gauges that are carried go to the object that collects them, the la
 
 it("[J7] [B1] the gauges of so many objects are carried, and no call asks for more", () => {
   const carried = new CarriedGauges();
-  for (let number = 0; number < limits.metricsCarriedMax - 1; number++)
+  for (let number = 0; number < metricsLimits.metricsCarriedMax - 1; number++)
     carried.add(`channel:${number}`, gauges(1));
   expect(carried.hasRoom).toBe(true);
   carried.add("channel:last", gauges(1));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { encodeConsoleMetrics } from "../../../src/features/metrics/console-answer.ts";
 import { hourAgo } from "../../../src/features/metrics/sums.ts";
 import { Totals } from "../../../src/features/metrics/totals.ts";
@@ -55,8 +55,8 @@ describe("the counters of an hour ago", () => {
     const totals = new Totals(counting);
     for (let minute = 0; minute < 600; minute++) counted(totals, 1, beganMs + minute * minuteMs);
     const rows = [...sql.rows("SELECT * FROM metric_marks")];
-    expect(rows.length).toBeLessThanOrEqual(3_600_000 / limits.metricsMarkMs + 2);
-    expect(rows.length).toBeGreaterThanOrEqual(3_600_000 / limits.metricsMarkMs);
+    expect(rows.length).toBeLessThanOrEqual(3_600_000 / metricsLimits.metricsMarkMs + 2);
+    expect(rows.length).toBeGreaterThanOrEqual(3_600_000 / metricsLimits.metricsMarkMs);
   });
 
   it("[J6] aren't told if an object of an older release collects, too", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
-import { limits } from "../../../src/limits.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { Counts } from "../../../src/features/metrics/counts.ts";
 import { MetricsReporter } from "../../../src/features/metrics/reporter.ts";
 
@@ -65,14 +65,16 @@ describe("an object's reports", () => {
     const beganMs = object.nowMs;
     object.happen();
     object.happen();
-    expect(object.timerAtMs).toBe(beganMs + limits.metricsCollectMs);
+    expect(object.timerAtMs).toBe(beganMs + metricsLimits.metricsCollectMs);
     object.ring();
     object.answer(true);
     expect(object.reported).toStrictEqual([2]);
     expect(object.timerAtMs).toBeUndefined();
     object.nowMs += 100;
     object.happen();
-    expect(object.timerAtMs).toBe(beganMs + limits.metricsCollectMs + limits.metricsReportMs);
+    expect(object.timerAtMs).toBe(
+      beganMs + metricsLimits.metricsCollectMs + metricsLimits.metricsReportMs,
+    );
     object.ring();
     object.answer(true);
     expect(object.reported).toStrictEqual([2, 1]);
@@ -96,7 +98,7 @@ describe("an object's reports", () => {
     object.happen();
     expect(object.timerAtMs).toBeUndefined();
     object.answer(true);
-    expect(object.timerAtMs).toBe(object.nowMs + limits.metricsReportMs);
+    expect(object.timerAtMs).toBe(object.nowMs + metricsLimits.metricsReportMs);
     object.ring();
     expect(object.reported).toStrictEqual([1, 1]);
   });
@@ -113,7 +115,7 @@ describe("an object's reports", () => {
     expect(object.reports).toStrictEqual([]);
     object.nowMs += 1_000;
     object.happen();
-    expect(object.timerAtMs).toBe(object.nowMs - 2_000 + limits.metricsReportMs);
+    expect(object.timerAtMs).toBe(object.nowMs - 2_000 + metricsLimits.metricsReportMs);
   });
 
   it("[J2] aren't repeated if the collecting object is away, and keep nobody awake", () => {

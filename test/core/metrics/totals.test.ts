@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
-import { limits } from "../../../src/limits.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { Totals } from "../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -50,8 +50,8 @@ describe("the totals of reports", () => {
     totals.add(report("a", { gauges: clients(3) }), nowMs);
     totals.add(report("b", { gauges: clients(4) }), nowMs + 1);
     totals.add(report("b"), nowMs + 2);
-    expect(totals.collected(nowMs + limits.metricsGaugeMs).gauges).toStrictEqual(clients(3));
-    expect(totals.collected(nowMs + limits.metricsGaugeMs + 1).gauges).toStrictEqual([]);
+    expect(totals.collected(nowMs + metricsLimits.metricsGaugeMs).gauges).toStrictEqual(clients(3));
+    expect(totals.collected(nowMs + metricsLimits.metricsGaugeMs + 1).gauges).toStrictEqual([]);
   });
 
   it("survive the collecting object's sleep, in a few rows", () => {
@@ -76,17 +76,17 @@ describe("the totals of reports", () => {
 
   it("[B1] keep a bounded number of series and of objects", () => {
     const totals = new Totals(new NodeSql());
-    const many = Array.from({ length: limits.metricsSeriesMax + 1 }, (_, number) => ({
+    const many = Array.from({ length: metricsLimits.metricsSeriesMax + 1 }, (_, number) => ({
       series: `series ${number}`,
       added: 1,
     }));
     totals.add(report("", { counters: many }), nowMs);
     totals.add(report("", { histograms: [{ series: "times", sum: 1, counts: [1] }] }), nowMs);
-    expect(totals.collected(nowMs).counters).toHaveLength(limits.metricsSeriesMax);
+    expect(totals.collected(nowMs).counters).toHaveLength(metricsLimits.metricsSeriesMax);
     expect(totals.collected(nowMs).histograms).toStrictEqual([]);
-    for (let number = 0; number <= limits.metricsNodesMax; number++)
+    for (let number = 0; number <= metricsLimits.metricsNodesMax; number++)
       totals.add(report(`node ${number}`, { gauges: clients(1) }), nowMs);
-    expect(totals.collected(nowMs).gauges).toStrictEqual(clients(limits.metricsNodesMax));
+    expect(totals.collected(nowMs).gauges).toStrictEqual(clients(metricsLimits.metricsNodesMax));
   });
 
   it("[V1] take a histogram with other buckets, of another release", () => {

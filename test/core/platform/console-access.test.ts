@@ -1,11 +1,11 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseKeySet } from "../../../src/access/keys.ts";
-import { limits } from "../../../src/limits.ts";
+import { consoleLimits } from "../../../src/features/console/limits.ts";
 import { PasswordAccess, TeamAccess } from "../../../workers/platform/console-access.ts";
 
 const nowMs = 1_700_000_000_000;
-const lifetimeMs = limits.consoleSessionSeconds * 1_000;
+const lifetimeMs = consoleLimits.consoleSessionSeconds * 1_000;
 
 describe("a login by password", () => {
   const access = new PasswordAccess("the password of the console");
@@ -21,7 +21,7 @@ describe("a login by password", () => {
 
   it("[B1] [N2] isn't compared with a password that is too long", async () => {
     for (const more of [0, 1]) {
-      const password = "x".repeat(limits.consolePasswordCharactersMax + more);
+      const password = "x".repeat(consoleLimits.consolePasswordCharactersMax + more);
       const token = await new PasswordAccess(password).logIn(password, nowMs);
       expect(token !== undefined).toBe(more === 0);
     }
@@ -107,7 +107,7 @@ describe("an assertion of Cloudflare Access", () => {
   });
 
   it("[B1] [N2] isn't read if it is too long", async () => {
-    const max = limits.consoleAssertionCharactersMax;
+    const max = consoleLimits.consoleAssertionCharactersMax;
     const { length } = await assertion({ more: "" });
     // In base64, three further bytes are four characters.
     const bytes = Math.floor((max - length) / 4) * 3;

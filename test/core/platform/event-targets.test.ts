@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { configurationOf } from "../../../workers/platform/configuration.ts";
 import { sendEvents } from "../../../workers/platform/event-target.ts";
 import { WebhookSigner } from "../../../workers/platform/webhook-signature.ts";
@@ -69,7 +69,7 @@ describe("a batch of events", () => {
       return Promise.withResolvers<Response>().promise;
     });
     const { signal } = await asked.promise;
-    await vi.advanceTimersByTimeAsync(limits.eventsAnswerMs - 1);
+    await vi.advanceTimersByTimeAsync(eventLimits.eventsAnswerMs - 1);
     expect(signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(await sent).toBe(false);

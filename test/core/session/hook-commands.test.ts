@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
@@ -415,10 +415,10 @@ describe("an rpc", () => {
   it("[Q6] is answered 111 beyond the bound, and others go on", () => {
     const fixture = newFixture({ rpc, proxies });
     const connections = Array.from({ length: 6 }, (_, index) => fixture.connected(`u${index}`));
-    const most = limits.hooksInFlightMax + limits.hooksWaitingMax;
+    const most = hookLimits.hooksInFlightMax + hookLimits.hooksWaitingMax;
     let sent = 0;
     for (const connection of connections)
-      for (let count = 0; count < limits.hooksWaitingShareMax && sent < most; count++) {
+      for (let count = 0; count < hookLimits.hooksWaitingShareMax && sent < most; count++) {
         fixture.send(connection, call(2, "a"));
         sent++;
       }

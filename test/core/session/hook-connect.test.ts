@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
@@ -133,7 +134,7 @@ describe("a connect without a token, with the hook", () => {
 
   it("[Q7] is answered at once while the backend is down", () => {
     const fixture = newFixture();
-    for (let count = 0; count < limits.hookFailuresMax; count++) {
+    for (let count = 0; count < hookLimits.hookFailuresMax; count++) {
       const connection = fixture.open();
       fixture.send(connection, connect);
       fixture.backend.fail();
@@ -193,7 +194,7 @@ describe("the headers of a connection", () => {
 
   it("[B2] are refused with 106 beyond their bound", () => {
     const fixture = newFixture(client, { rpc });
-    const value = "x".repeat(limits.hookHeadersLengthMax);
+    const value = "x".repeat(hookLimits.hookHeadersLengthMax);
     const request = `{"id":1,"connect":{"headers":{"Authorization":"${value}"}}}`;
     expect(fixture.ask(fixture.open(), request)).toStrictEqual([
       '{"id":1,"error":{"code":106,"message":"limit exceeded"}}',
@@ -284,7 +285,7 @@ describe("a connection that the server refreshes", () => {
     fixture.pass(connection, 60_000);
     fixture.backend.fail();
     expect(connection.saved.claims?.expireAtSeconds).toBe(
-      expireAtSeconds + limits.hookExtensionSeconds,
+      expireAtSeconds + hookLimits.hookExtensionSeconds,
     );
     expect(fixture.refusals).toMatchObject([{ rule: "Q9", user: "42" }]);
     fixture.backend.takeAsked();
@@ -366,7 +367,7 @@ describe("a subscription that the server refreshes", () => {
     expect(fixture.backend.takeAsked()).toHaveLength(1);
     fixture.backend.fail();
     expect(connection.saved.subscriptions[0]?.expireAtSeconds).toBe(
-      Math.floor(fixture.nowMs / 1_000) + limits.hookExtensionSeconds,
+      Math.floor(fixture.nowMs / 1_000) + hookLimits.hookExtensionSeconds,
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 
 const rpc = {
@@ -16,9 +16,9 @@ describe("a share of the questions to a backend", () => {
     const fixture = new ManyChannelsFixture({ rpc });
     for (const user of [one, other]) {
       const connection = fixture.connected(user);
-      for (let count = 0; count <= limits.hooksInFlightShareMax; count++)
+      for (let count = 0; count <= hookLimits.hooksInFlightShareMax; count++)
         fixture.send(connection, `{"id":2,"rpc":{"method":"a"}}`);
     }
-    expect(fixture.backend.pending).toBe(shares * limits.hooksInFlightShareMax);
+    expect(fixture.backend.pending).toBe(shares * hookLimits.hooksInFlightShareMax);
   });
 });

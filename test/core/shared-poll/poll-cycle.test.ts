@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { pollLimits } from "../../../src/features/shared-polls/limits.ts";
 import { PollCycle, type PollQuestion } from "../../../src/features/shared-polls/poll-cycle.ts";
 
 const all = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`);
@@ -45,9 +45,9 @@ describe("the cycle of a shared poll", () => {
   });
 
   it("[SP4] has at most limits.pollsInFlightMax questions in flight", () => {
-    const { cycle, nextAll } = cycleOf(limits.pollsInFlightMax * 2 + 2);
+    const { cycle, nextAll } = cycleOf(pollLimits.pollsInFlightMax * 2 + 2);
     const questions = nextAll(1_000);
-    expect(questions).toHaveLength(limits.pollsInFlightMax);
+    expect(questions).toHaveLength(pollLimits.pollsInFlightMax);
     expect(cycle.dueAtMs(1_000)).toBe(Infinity);
     const [first] = questions;
     if (first !== undefined) cycle.ended(first, "answered", 1_000);
@@ -70,7 +70,7 @@ describe("the cycle of a shared poll", () => {
   });
 
   it("[SP5] leaves the rest of a failed cycle out, and repeats it soon, though ever later", () => {
-    const { cycle, next, nextAll } = cycleOf(limits.pollsInFlightMax * 2 + 2, {
+    const { cycle, next, nextAll } = cycleOf(pollLimits.pollsInFlightMax * 2 + 2, {
       intervalMs: 3_600_000,
     });
     const failAll = (nowMs: number) => {
@@ -81,7 +81,7 @@ describe("the cycle of a shared poll", () => {
     // The rest isn't asked, although there is room again.
     expect(next(3_600_000)).toBeUndefined();
     for (const question of others) cycle.ended(question, "answered", 3_600_000);
-    expect(cycle.dueAtMs(3_600_000)).toBe(3_600_000 + limits.pollRetryMs);
+    expect(cycle.dueAtMs(3_600_000)).toBe(3_600_000 + pollLimits.pollRetryMs);
     let nowMs = 3_600_000;
     const pauses: number[] = [];
     for (let round = 0; round < 4; round++) {
@@ -89,7 +89,7 @@ describe("the cycle of a shared poll", () => {
       failAll(nowMs);
       pauses.push(cycle.dueAtMs(nowMs) - nowMs);
     }
-    expect(pauses.at(-1)).toBe(limits.pollRetryMsMax);
+    expect(pauses.at(-1)).toBe(pollLimits.pollRetryMsMax);
     expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
   });
 

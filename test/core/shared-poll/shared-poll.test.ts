@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { pollLimits } from "../../../src/features/shared-polls/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { SharedPoll } from "../../../src/features/shared-polls/shared-poll.ts";
@@ -16,7 +17,7 @@ const published = (key: string, data: string, version: bigint, epoch = "") => ({
 function filled(): PollFixture {
   const fixture = new PollFixture();
   fixture.track("", "filler");
-  fixture.answerAll({ filler: `"${"x".repeat(limits.polledDataMax - 2)}"` });
+  fixture.answerAll({ filler: `"${"x".repeat(pollLimits.polledDataMax - 2)}"` });
   fixture.poll.takeOwn();
   return fixture;
 }
@@ -127,7 +128,7 @@ describe("values with versions", () => {
     const [call] = fixture.poll.deliveries(0);
     fixture.poll.publish(published("a", "1", 1n, "two"));
     if (call !== undefined) fixture.poll.delivered(call, "failed", 0);
-    fixture.nowMs = limits.pollCallRetryMs;
+    fixture.nowMs = pollLimits.pollCallRetryMs;
     const [again] = fixture.poll.deliveries(fixture.nowMs);
     expect(again?.batch).toMatchObject({ epoch: "two", changes: [] });
   });
@@ -145,7 +146,7 @@ describe("values with versions", () => {
     fixture.track("g", "a");
     fixture.poll.publish(published("a", "new", 5n, "two"));
     if (call !== undefined) fixture.poll.delivered(call, "failed", 0);
-    fixture.nowMs = limits.pollCallRetryMs;
+    fixture.nowMs = pollLimits.pollCallRetryMs;
     expect(fixture.delivered("g")).toEqual(["a@5=new"]);
   });
 });
@@ -206,17 +207,17 @@ describe("whoever tracks a key", () => {
 
   it("[SP9] is refused beyond limits.polledKeysMax keys of the channel, with all that it asks for", () => {
     const fixture = new PollFixture();
-    const keys = Array.from({ length: limits.polledKeysMax }, (_, index) => `${index}`);
+    const keys = Array.from({ length: pollLimits.polledKeysMax }, (_, index) => `${index}`);
     expect(fixture.track("g", ...keys)).toEqual([]);
     expect(fixture.track("h", "0", "new")).toEqual(["full"]);
-    expect(fixture.poll.size).toBe(limits.polledKeysMax);
+    expect(fixture.poll.size).toBe(pollLimits.polledKeysMax);
     expect(fixture.track("h", "0")).toEqual([]);
   });
 
   it("[SP9] is refused beyond limits.polledKeysLengthMax characters of the channel's keys", () => {
     const fixture = new PollFixture();
     const length = limits.mapKeyBytesMax;
-    const keys = Array.from({ length: limits.polledKeysLengthMax / length }, (_, index) =>
+    const keys = Array.from({ length: pollLimits.polledKeysLengthMax / length }, (_, index) =>
       `${index}`.padEnd(length, "x"),
     );
     expect(fixture.track("g", ...keys)).toEqual([]);
@@ -292,9 +293,9 @@ describe("a gateway", () => {
       fixture.nowMs = dueMs;
     }
     expect([pauses[0], pauses[1], pauses.at(-1)]).toEqual([
-      limits.pollCallRetryMs,
-      limits.pollCallRetryMs * 2,
-      limits.pollCallRetryMsMax,
+      pollLimits.pollCallRetryMs,
+      pollLimits.pollCallRetryMs * 2,
+      pollLimits.pollCallRetryMsMax,
     ]);
     fixture.nowMs = 3_600_000;
     fixture.answerAll({ a: "2", b: "1" });
@@ -329,12 +330,13 @@ describe("a gateway", () => {
     fixture.track("g", "a");
     fixture.answerAll({ a: "1" });
     expect(fixture.delivered("g")).toEqual(["a@1=1"]);
-    expect(fixture.poll.dueAtMs(0)).toBe(limits.pollCheckMs);
-    expect(fixture.poll.deliveries(limits.pollCheckMs - 1)).toEqual([]);
-    const [call] = fixture.poll.deliveries(limits.pollCheckMs);
+    expect(fixture.poll.dueAtMs(0)).toBe(pollLimits.pollCheckMs);
+    expect(fixture.poll.deliveries(pollLimits.pollCheckMs - 1)).toEqual([]);
+    const [call] = fixture.poll.deliveries(pollLimits.pollCheckMs);
     expect(call?.batch.changes).toEqual([]);
-    if (call !== undefined) fixture.poll.delivered(call, { outcome: "left" }, limits.pollCheckMs);
-    fixture.nowMs = limits.pollCheckMs + 1_000;
+    if (call !== undefined)
+      fixture.poll.delivered(call, { outcome: "left" }, pollLimits.pollCheckMs);
+    fixture.nowMs = pollLimits.pollCheckMs + 1_000;
     fixture.questions();
     fixture.nowMs += 1_000;
     fixture.questions();
@@ -354,16 +356,16 @@ describe("a gateway", () => {
     const relay = { instance: 7, gateways: ["g"] };
     const poll = SharedPoll.begin("prices:eu", pollOptions(), relay, () => "new", 0);
     expect(poll.active).toBe(false);
-    expect(poll.alarmAtMs(0)).toBe(limits.pollAlarmMs);
+    expect(poll.alarmAtMs(0)).toBe(pollLimits.pollAlarmMs);
     const [call] = poll.deliveries(0);
-    expect(poll.alarmAtMs(1)).toBe(limits.pollAlarmMs + 1);
+    expect(poll.alarmAtMs(1)).toBe(pollLimits.pollAlarmMs + 1);
     if (call !== undefined) poll.delivered(call, { outcome: "taken" }, 0);
     expect(poll.alarmAtMs(2)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("[SP7] that is slow has no more than limits.polledWaitingMax waiting of what isn't kept, and gets it later", () => {
     const fixture = filled();
-    const large = `"${"x".repeat(limits.polledWaitingMax / 2)}"`;
+    const large = `"${"x".repeat(pollLimits.polledWaitingMax / 2)}"`;
     fixture.track("g", "a", "b");
     expect(fixture.answerAll({ a: large, b: large })).toEqual(["a", "b"]);
     const keysOf = () => fixture.delivered("g").map((line) => line.slice(0, line.indexOf("@")));
@@ -374,8 +376,8 @@ describe("a gateway", () => {
   });
 
   it.each([
-    ["changes", limits.pollBatchChangesMax + 1, "1", limits.pollBatchChangesMax],
-    ["bytes", 3, `"${"x".repeat(limits.pollBatchBytesMax / 2)}"`, 1],
+    ["changes", pollLimits.pollBatchChangesMax + 1, "1", pollLimits.pollBatchChangesMax],
+    ["bytes", 3, `"${"x".repeat(pollLimits.pollBatchBytesMax / 2)}"`, 1],
   ])("[SP7] gets no more %s in one call than limits allow", (_, count, data, expected) => {
     const fixture = new PollFixture({ refreshBatchSize: 10_000 });
     const keys = Array.from({ length: count }, (__, index) => `k${index}`);

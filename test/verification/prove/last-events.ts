@@ -4,6 +4,7 @@ import {
   gatewayNode,
   homeObject,
 } from "../../../src/contract/object-names.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import type { EventsTold } from "../checker/history-event.ts";
 import type { EventReceiver } from "./backends/event-receiver.ts";
@@ -34,10 +35,10 @@ export class LastEvents {
     this.#receiver.settle();
     await this.#allTaken();
     this.#receiver.ignoreTimes();
-    await this.#ring(limits.eventsConnectionsCheckMs + marginMs);
+    await this.#ring(eventLimits.eventsConnectionsCheckMs + marginMs);
     await this.#allTaken();
     told("connections");
-    const hourMs = Math.max(limits.eventsHoldersCheckMs, limits.eventsFollowersCheckMs);
+    const hourMs = Math.max(limits.eventsHoldersCheckMs, eventLimits.eventsFollowersCheckMs);
     // What one alarm begins, the next ones go on with.
     for (let rings = 1; rings <= 3; rings++) await this.#ring(hourMs + rings * marginMs);
     await this.#allTaken();

@@ -3,7 +3,7 @@ import type { Random } from "../../support/random.ts";
 import { type BackendAddress, BackendCalls } from "./clients/backend-call.ts";
 import { Backoff } from "./clients/backoff.ts";
 import { keysMax } from "./clients/map-subscriber.ts";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { microseconds } from "./history/clock.ts";
 import type { Recorder } from "./history/recorder.ts";
 import type { ProvedMap } from "./scenario.ts";
@@ -61,7 +61,7 @@ export class MapLoad {
     const map = this.#maps.find(({ name }) => name === channel);
     if (map === undefined) return;
     for (let change = 0; change < stirredKeys; change++) await this.#change(map);
-    await pause(limits.mapRestMs + restsMs);
+    await pause(mapLimits.mapRestMs + restsMs);
     for (let change = 0; change < stirredKeys; change++) await this.#change(map);
   }
 

@@ -12,7 +12,7 @@ import type { ProveOptions } from "./options.ts";
 import { historiesIn } from "./run-facts.ts";
 import { LastEvents } from "./last-events.ts";
 import { isReported } from "./scenario.ts";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { MapLoad } from "./map-load.ts";
 import { OrderLoad } from "./order-load.ts";
 import type { Target } from "./target.ts";
@@ -135,7 +135,7 @@ export class Proof {
     const { events, scenario } = this.#target;
     if (events === undefined) return;
     const channels = scenario.channels.filter(isReported).map(({ name }) => name);
-    this.#record({ f: "events", type: "info", channels, keepMax: limits.eventsKeepDefault });
+    this.#record({ f: "events", type: "info", channels, keepMax: eventLimits.eventsKeepDefault });
     events.recordTo(this.#recorder);
   }
 

@@ -1,7 +1,7 @@
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import type { MapOptions } from "../../../src/features/maps/config.ts";
 import type { MapChange, MapSuppression } from "../../../src/features/maps/map-call.ts";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
@@ -186,7 +186,7 @@ export class MapModel {
   }
 
   #endOf(entry: ModelEntry): number {
-    const grainMs = limits.mapExpiryGrainMs;
+    const grainMs = mapLimits.mapExpiryGrainMs;
     return Math.ceil(this.#dueOf(entry) / grainMs) * grainMs;
   }
 

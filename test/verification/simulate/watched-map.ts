@@ -2,7 +2,7 @@ import type { ChannelMap } from "../../../src/features/maps/channel-map.ts";
 import type { MapChangeOutcome } from "../../../src/features/maps/map-outcomes.ts";
 import type { MapOptions } from "../../../src/features/maps/config.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { textOf } from "../../support/text-of.ts";
 import { type MapAnswer, MapModel } from "./map-model.ts";
 import type { ChannelWatch } from "./watched-channel.ts";
@@ -180,7 +180,7 @@ export class MapWatch {
 
   #wasShown(page: string, is: string, nowMs: number): boolean {
     const earlier = this.#pages.get(page);
-    return earlier?.shown === is && nowMs - earlier.atMs <= limits.mapPageSharedMs;
+    return earlier?.shown === is && nowMs - earlier.atMs <= mapLimits.mapPageSharedMs;
   }
 
   /** Compares what was done with the model, unless it is about to be undone. */

@@ -369,7 +369,7 @@ export const protections: readonly Protection[] = [
     rule: "SP4",
     noticedBy: ["simulate"],
     file: "src/features/shared-polls/poll-cycle.ts",
-    code: "  ): PollQuestion | undefined {\n    if (this.#inFlight >= limits.pollsInFlightMax) return undefined;",
+    code: "  ): PollQuestion | undefined {\n    if (this.#inFlight >= pollLimits.pollsInFlightMax) return undefined;",
     weakened: "  ): PollQuestion | undefined {\n    if (this.#inFlight >= 999) return undefined;",
   },
   {

@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { consoleLimits } from "../../../src/features/console/limits.ts";
 import { address } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { testConfig } from "../support/test-config.ts";
@@ -12,7 +12,7 @@ configure({ ...testConfig, console: { enabled: true } });
 let nowMs = Date.now();
 let lines: string[] = [];
 beforeEach(() => {
-  nowMs += limits.consoleGuessesForgottenMs;
+  nowMs += consoleLimits.consoleGuessesForgottenMs;
   lines = [];
   vi.spyOn(Date, "now").mockImplementation(() => nowMs);
   vi.spyOn(console, "warn").mockImplementation((line: string) => void lines.push(line));
@@ -40,7 +40,7 @@ async function cookies(): Promise<Readonly<Record<string, string>>> {
 
 /** Guesses from an address each, all at once, until guesses have to wait. */
 async function attack(headers: Record<string, string> = {}): Promise<readonly Response[]> {
-  const guesses = Array.from({ length: limits.consoleGuessesFree * 2 }, (_, number) =>
+  const guesses = Array.from({ length: consoleLimits.consoleGuessesFree * 2 }, (_, number) =>
     logIn("wrong", { "CF-Connecting-IP": `192.0.2.${number}`, ...headers }),
   );
   return Promise.all(guesses);
@@ -50,12 +50,12 @@ describe("guesses of the console's password", () => {
   it("[N10] are bounded whatever addresses they come from, also all at once, and the log says so", async () => {
     const answers = await attack();
     const compared = answers.filter(({ status }) => status === 401);
-    expect(compared).toHaveLength(limits.consoleGuessesFree);
+    expect(compared).toHaveLength(consoleLimits.consoleGuessesFree);
     const refused = answers.find(({ status }) => status === 503);
     expect(refused?.headers.get("Retry-After")).toBe("1");
     expect(lines.join("\n")).toContain('"refused":"console login","rule":"N10"');
     expect((await logIn(password)).status).toBe(503);
-    nowMs += limits.consoleGuessWaitMs;
+    nowMs += consoleLimits.consoleGuessWaitMs;
     expect((await logIn(password)).status).toBe(204);
   });
 
@@ -67,7 +67,7 @@ describe("guesses of the console's password", () => {
     const settings = "/console/api/settings";
     expect((await post(settings, {}, { Cookie: `dormouse-console=${login}` })).status).toBe(200);
 
-    nowMs += (limits.consoleSessionSeconds + 1) * 1_000;
+    nowMs += (consoleLimits.consoleSessionSeconds + 1) * 1_000;
     await attack();
     expect((await post(settings, {}, { Cookie: `dormouse-console=${login}` })).status).toBe(401);
     const browser = { Cookie: `dormouse-console-known=${known}` };
@@ -80,7 +80,7 @@ describe("guesses of the console's password", () => {
     // Its own guesses are bounded in the same way, and its address isn't.
     await attack(browser);
     expect((await logIn(password, browser)).status).toBe(503);
-    nowMs += limits.consoleKnownSeconds * 1_000;
+    nowMs += consoleLimits.consoleKnownSeconds * 1_000;
     await attack();
     expect((await logIn(password, browser)).status).toBe(503);
   });

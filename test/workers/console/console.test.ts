@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { consoleLimits } from "../../../src/features/console/limits.ts";
 import { address, call, fetchWith, publish } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
 import { configure } from "../support/configure.ts";
@@ -106,7 +106,7 @@ describe("the console", () => {
 
   it("[N2] bounds the logins of an address", async () => {
     const from = { "CF-Connecting-IP": "192.0.2.7" };
-    for (let attempt = 0; attempt < limits.consoleLoginsBurst; attempt++)
+    for (let attempt = 0; attempt < consoleLimits.consoleLoginsBurst; attempt++)
       expect(await statusOf(post("/console/login", { password: "wrong" }, from))).toBe(401);
     expect(await statusOf(post("/console/login", { password }, from))).toBe(503);
     const other = { "CF-Connecting-IP": "192.0.2.8" };

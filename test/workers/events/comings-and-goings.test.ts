@@ -2,6 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { homeName } from "../../../src/contract/object-names.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { call } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
@@ -134,7 +135,7 @@ describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name"
       ).length;
     }, patience);
     // An alarm that repeats calls comes 8 s after the one that is due.
-    const checkMs = limits.eventsFollowersCheckMs + limits.crashAlarmMs;
+    const checkMs = eventLimits.eventsFollowersCheckMs + limits.crashAlarmMs;
     expect(Date.now() - startMs).toBeLessThanOrEqual(checkMs);
     vi.setSystemTime(startMs);
     await vi.waitUntil(async () => {

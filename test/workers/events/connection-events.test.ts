@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { call } from "../support/api-request.ts";
 import { crashObject } from "../support/crash-object.ts";
 import {
@@ -129,9 +129,9 @@ describe.each(ofBothKinds(awakeVariants))("a crash of the object of $place.name"
         (_, { storage }) => storage.getAlarm(),
       );
       const waitMs = (dueAtMs ?? 0) - Date.now();
-      return waitMs > limits.eventsAlarmMs && waitMs;
+      return waitMs > eventLimits.eventsAlarmMs && waitMs;
     }, patience);
-    expect(dueInMs).toBeLessThanOrEqual(limits.eventsConnectionsCheckMs);
+    expect(dueInMs).toBeLessThanOrEqual(eventLimits.eventsConnectionsCheckMs);
     await crashObject(holder);
     await ada.closed;
     expect(await runDurableObjectAlarm(variant.place.holder(channel))).toBe(true);

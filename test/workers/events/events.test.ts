@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { call, post, publish } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
 import { crashObject } from "../support/crash-object.ts";
@@ -128,7 +128,7 @@ describe("the events of publications", () => {
       async (_, { storage }) => ((await storage.getAlarm()) ?? 0) - Date.now(),
     );
     expect(dueInMs).toBeGreaterThan(0);
-    expect(dueInMs).toBeLessThanOrEqual(limits.eventsAlarmMs);
+    expect(dueInMs).toBeLessThanOrEqual(eventLimits.eventsAlarmMs);
     expect(await alarm(channel)).toBe(true);
     const events = await takenUntil(`channel/${channel}`, ({ data }) => data === 1);
     expect(events).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { call, publish } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
 import { crashObject } from "../support/crash-object.ts";
@@ -103,9 +103,9 @@ describe("the events that an object keeps", () => {
         channel,
         "SELECT min(number) AS oldest, max(number) AS newest, sum(length(body)) AS bytes FROM event",
       );
-      expect(kept?.["bytes"]).toBeLessThanOrEqual(limits.eventsBytesMax);
+      expect(kept?.["bytes"]).toBeLessThanOrEqual(eventLimits.eventsBytesMax);
       // Another one wouldn't fit.
-      expect(kept?.["bytes"]).toBeGreaterThan(limits.eventsBytesMax - 1_001_000);
+      expect(kept?.["bytes"]).toBeGreaterThan(eventLimits.eventsBytesMax - 1_001_000);
       const oldest = Number(kept?.["oldest"]);
       const gap = { type: "gap", from: Number(kept?.["newest"]) - 69, to: oldest - 1 };
       const { body } = await call("events", { object, since: gap.from - 1, limit: 1 });

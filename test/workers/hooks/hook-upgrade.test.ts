@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { createApp } from "../../../workers/http/app.ts";
 import { AddressRate } from "../../../workers/http/client-address.ts";
@@ -439,7 +440,7 @@ describe("a stream whose client a backend is asked about at the upgrade", () => 
   });
 
   it("[Q10] [B2] brings no more headers for hooks than a session can keep", async () => {
-    const headers = { "X-Emulated": "x".repeat(limits.hookHeadersLengthMax) };
+    const headers = { "X-Emulated": "x".repeat(hookLimits.hookHeadersLengthMax) };
     const stream = new TestStream(await edge("/connection/http_stream", post({}, { headers })));
     expect(await stream.line()).toContain('"error":{"code":106');
     expect(await takeAsked()).toStrictEqual([]);

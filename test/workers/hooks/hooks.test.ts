@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { address, call, publish } from "../support/api-request.ts";
 import { rewriteAttachments } from "../support/attachments.ts";
@@ -256,7 +257,7 @@ describe("a question to a backend", () => {
 
   it("[B2] brings no more headers of a client than a session can keep", async () => {
     const channel = newChannel("asked");
-    const large = { "X-Answer": "x".repeat(limits.hookHeadersLengthMax) };
+    const large = { "X-Answer": "x".repeat(hookLimits.hookHeadersLengthMax) };
     const response = await variants[0]?.place.upgrade(channel, "", large);
     expect(response?.status).toBe(413);
   });

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { address, call, fetchWith, post } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
@@ -8,7 +9,7 @@ import { testConfig, testSecrets } from "../support/test-config.ts";
 
 configure({ ...testConfig, prometheus: { enabled: true } });
 // The same in shorter times: test/core/metrics holds the reports to their real ones.
-Object.assign(limits, { metricsReportMs: 300, metricsStoreMs: 300 });
+Object.assign(metricsLimits, { metricsReportMs: 300, metricsStoreMs: 300 });
 
 interface Told {
   readonly object: string;
@@ -52,7 +53,9 @@ function refuse(origin: string): Promise<Response> {
 
 const reasonOf = (origin: string) => `origin ${origin} isn't in client.allowed_origins`;
 
-const collectors = Array.from({ length: limits.metricsCollectors }, (_, number) => String(number));
+const collectors = Array.from({ length: metricsLimits.metricsCollectors }, (_, number) =>
+  String(number),
+);
 
 async function stored(): Promise<void> {
   for (const name of collectors)
@@ -101,16 +104,16 @@ describe("what the edge refuses", () => {
   it("[Y6] [J2] is told in the report that comes anyway, the newest ones only", async () => {
     await stored();
     const made = vi.spyOn(env.METRICS, "getByName");
-    const flood = limits.metricsRefusalsMax * 3;
+    const flood = metricsLimits.metricsRefusalsMax * 3;
     const startMs = Date.now();
     for (let count = 0; count < flood; count++) await refuse(`https://flood-${count}.example`);
-    const reportsMeanwhile = (Date.now() - startMs) / limits.metricsReportMs;
-    await new Promise((resolve) => setTimeout(resolve, limits.metricsReportMs * 2));
+    const reportsMeanwhile = (Date.now() - startMs) / metricsLimits.metricsReportMs;
+    await new Promise((resolve) => setTimeout(resolve, metricsLimits.metricsReportMs * 2));
     expect(made.mock.calls.length).toBeLessThanOrEqual(2 + reportsMeanwhile);
     made.mockRestore();
     const told = await remembers(reasonOf(`https://flood-${flood - 1}.example`));
     const flooded = (told.refusals ?? []).filter(({ reason }) => reason.includes("flood"));
-    expect(flooded.length).toBeLessThanOrEqual(limits.metricsRefusalsMax * 2);
+    expect(flooded.length).toBeLessThanOrEqual(metricsLimits.metricsRefusalsMax * 2);
   });
 
   it("[Y6] isn't remembered where nothing is counted, and the answer says so", async () => {

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { beginAnswerClock, endAnswerClock } from "../support/answer-clock.ts";
 import { call } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
@@ -81,7 +81,7 @@ async function ring(channel: string): Promise<number> {
 
 /** Writes an ephemeral map down, as its timer does when it is quiet. */
 async function rest(channel: string): Promise<void> {
-  vi.setSystemTime(Date.now() + limits.mapRestMs);
+  vi.setSystemTime(Date.now() + mapLimits.mapRestMs);
   // Any event sets the timer by the test's clock.
   await read(channel);
   await vi.waitFor(
@@ -167,7 +167,7 @@ describe("the end of keys", () => {
       expect(rings).toBeLessThan(5);
       await ring(channel);
     }
-    expect(Date.now()).toBeLessThanOrEqual(beganMs + ttlMs + 2_000 + limits.mapExpiryGrainMs);
+    expect(Date.now()).toBeLessThanOrEqual(beganMs + ttlMs + 2_000 + mapLimits.mapExpiryGrainMs);
     expect(await read(channel)).toMatchObject({ entries: [{ key: "b", data: 3 }], offset: 4 });
     await ring(channel);
     expect(await read(channel)).toMatchObject({ entries: [], offset: 5 });

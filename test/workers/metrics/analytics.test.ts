@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import type { MetricsObject } from "../../../workers/objects/metrics-object.ts";
 
 it("[B1] a report's counters are handed on to Analytics Engine, as many as the platform takes", async () => {
@@ -10,7 +10,7 @@ it("[B1] a report's counters are handed on to Analytics Engine, as many as the p
     writeDataPoint: (point: AnalyticsEngineDataPoint) => points.push(point),
   };
   Object.assign(env, { METRICS_DATASET });
-  const counters = Array.from({ length: limits.metricsPointsMax + 1 }, (_, index) => ({
+  const counters = Array.from({ length: metricsLimits.metricsPointsMax + 1 }, (_, index) => ({
     series: `dormouse_commands_total{method="m${index}"}`,
     added: index,
   }));
@@ -18,10 +18,10 @@ it("[B1] a report's counters are handed on to Analytics Engine, as many as the p
   await runInDurableObject<MetricsObject, object>(collector, (object) =>
     object.report({ node: "", counters, histograms: [], gauges: [] }),
   );
-  expect(points).toHaveLength(limits.metricsPointsMax);
+  expect(points).toHaveLength(metricsLimits.metricsPointsMax);
   expect(points.at(-1)).toStrictEqual({
     indexes: ["dormouse_commands_total"],
     blobs: [counters.at(-2)?.series],
-    doubles: [limits.metricsPointsMax - 1],
+    doubles: [metricsLimits.metricsPointsMax - 1],
   });
 });

@@ -3,7 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import type { CarriedReport, MetricsReport } from "../../../src/contract/metrics-report.ts";
 import { channelNode } from "../../../src/contract/object-names.ts";
-import { limits } from "../../../src/limits.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { MetricsObject } from "../../../workers/edge.ts";
 import { address, publish } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
@@ -15,14 +15,14 @@ import { TestSocket } from "../support/test-socket.ts";
 
 configure({ ...testConfig, prometheus: { enabled: true } });
 // The same in shorter times: test/core/metrics holds the reports to their real ones.
-Object.assign(limits, { metricsReportMs: 200, metricsCollectMs: 50, metricsStoreMs: 200 });
+Object.assign(metricsLimits, { metricsReportMs: 200, metricsCollectMs: 50, metricsStoreMs: 200 });
 
 /** The reports that were made meanwhile, until all timers of reports have rung. */
 async function reportsOf(happens: () => Promise<void>): Promise<readonly MetricsReport[]> {
-  await new Promise((resolve) => setTimeout(resolve, limits.metricsReportMs * 2));
+  await new Promise((resolve) => setTimeout(resolve, metricsLimits.metricsReportMs * 2));
   const report = vi.spyOn(MetricsObject.prototype, "report");
   await happens();
-  await new Promise((resolve) => setTimeout(resolve, limits.metricsReportMs * 3));
+  await new Promise((resolve) => setTimeout(resolve, metricsLimits.metricsReportMs * 3));
   const made = report.mock.calls.map(([one]) => one);
   report.mockRestore();
   return made;
@@ -52,7 +52,7 @@ describe("what a channel's object has counted", () => {
     for (const channel of channels) expect(own(made, channel)).toStrictEqual([]);
     expect(publications(made)).toBe(channels.length * 2);
     // Without that, each of the 16 wakings would have made a report of its own, beside those that the edge makes anyway.
-    const reportsOfEdge = (Date.now() - startMs) / limits.metricsReportMs;
+    const reportsOfEdge = (Date.now() - startMs) / metricsLimits.metricsReportMs;
     expect(made.length).toBeLessThan(channels.length + reportsOfEdge);
   });
 
@@ -110,14 +110,14 @@ describe("what a channel's object has counted", () => {
     const channel = newChannel("room");
     const counted: CarriedReport[] = [];
     const made = await reportsOf(async () => {
-      for (let count = 0; count < limits.metricsRidesPerSecond * 3; count++) {
+      for (let count = 0; count < metricsLimits.metricsRidesPerSecond * 3; count++) {
         const one = await publishTo(channel, true);
         if (one !== undefined) counted.push(one);
       }
     });
-    expect(counted.length).toBeLessThanOrEqual(limits.metricsRidesPerSecond * 2);
+    expect(counted.length).toBeLessThanOrEqual(metricsLimits.metricsRidesPerSecond * 2);
     expect(publications(counted) + publications(own(made, channel))).toBe(
-      limits.metricsRidesPerSecond * 3,
+      metricsLimits.metricsRidesPerSecond * 3,
     );
     // The gauges are said when they change only.
     expect(counted.filter(({ gauges }) => gauges !== undefined).length).toBeLessThanOrEqual(1);
@@ -128,12 +128,12 @@ describe("what a channel's object has counted", () => {
 describe("the gauges of a channel's object", () => {
   it("[J7] [B1] come again after a while, because those that were told count for a day only", async () => {
     const channel = newChannel("room");
-    const { metricsGaugesAgainMs } = limits;
+    const { metricsGaugesAgainMs } = metricsLimits;
     expect(await publishTo(channel, true)).toHaveProperty("gauges");
     expect(await publishTo(channel, true)).not.toHaveProperty("gauges");
-    Object.assign(limits, { metricsGaugesAgainMs: 0 });
+    Object.assign(metricsLimits, { metricsGaugesAgainMs: 0 });
     expect(await publishTo(channel, true)).toHaveProperty("gauges");
-    Object.assign(limits, { metricsGaugesAgainMs });
+    Object.assign(metricsLimits, { metricsGaugesAgainMs });
   });
 });
 

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { version } from "../../../src/version.ts";
 import { address, apiKeyHeader, call, fetchWith, publish } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
@@ -25,7 +25,7 @@ configure({
   prometheus: { enabled: true },
 });
 // The same in shorter times: test/core/metrics holds the reports to their real ones.
-Object.assign(limits, { metricsReportMs: 300, metricsCollectMs: 100, metricsStoreMs: 300 });
+Object.assign(metricsLimits, { metricsReportMs: 300, metricsCollectMs: 100, metricsStoreMs: 300 });
 
 const metricsKey = "a-key-for-metrics-of-32-characters";
 
@@ -197,7 +197,7 @@ describe("metrics", () => {
     await publish(newChannel("room"), 1);
     const name = room("centrifugo_node_messages_sent_count", 'type="publication",');
     const before = await until((all) => (all.get(name) ?? 0) > 0);
-    const collectors = Array.from({ length: limits.metricsCollectors }, (_, number) =>
+    const collectors = Array.from({ length: metricsLimits.metricsCollectors }, (_, number) =>
       env.METRICS.getByName(String(number)),
     );
     for (const collector of collectors) {

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { beginAnswerClock, endAnswerClock } from "../support/answer-clock.ts";
 import { call } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
@@ -212,7 +212,7 @@ async function ring(channel: string): Promise<void> {
 
 /** Waits until an ephemeral map is written down, as its timer does when it is quiet. */
 async function rested(channel: string): Promise<void> {
-  vi.setSystemTime(Date.now() + limits.mapRestMs);
+  vi.setSystemTime(Date.now() + mapLimits.mapRestMs);
   // Any event sets the timer by the test's clock.
   await call("map_stats", { channel });
   const parts = () =>

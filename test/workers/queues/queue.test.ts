@@ -2,6 +2,7 @@ import { createExecutionContext, createMessageBatch, getQueueResult } from "clou
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ChannelAnswers } from "../../../src/contract/channel-call.ts";
+import { queueLimits } from "../../../src/features/queues/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import edge from "../../../workers/edge.ts";
 import { keptData, publish } from "../support/api-request.ts";
@@ -257,7 +258,7 @@ describe("a message that is refused", () => {
     const { differences, sent } = refusedQueue(answer);
     const taken = take([message("s3cr3t")], { differences });
     await vi.waitUntil(() => sent.length === 1, patience);
-    await vi.advanceTimersByTimeAsync(limits.deadLetterAnswerMs);
+    await vi.advanceTimersByTimeAsync(queueLimits.deadLetterAnswerMs);
     expect(await taken).toStrictEqual({ done: [], again: [[0, 5]] });
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
+import { trailLimits } from "../../../src/features/why/limits.ts";
 import { call, publish } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { awakeVariants } from "../support/variant.ts";
 
 // The objects are made with so many.
-Object.assign(limits, { trailFramesMax: 2, trailGatewayFramesMax: 2 });
+Object.assign(trailLimits, { trailFramesMax: 2, trailGatewayFramesMax: 2 });
 
 interface Told {
   readonly objects: readonly { readonly frame?: object }[];

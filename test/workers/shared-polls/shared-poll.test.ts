@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { pollLimits } from "../../../src/features/shared-polls/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { columnText } from "../../../src/sql.ts";
 import type { ChannelObject } from "../../../workers/objects/channel-object.ts";
@@ -202,7 +203,7 @@ describe.each(awakeVariants)("a shared poll, on $place.name", (variant) => {
     expect(after).toEqual(before);
     const dueInMs = (after.alarmMs ?? 0) - Date.now();
     expect(dueInMs).toBeGreaterThan(0);
-    expect(dueInMs).toBeLessThanOrEqual(limits.pollAlarmMs);
+    expect(dueInMs).toBeLessThanOrEqual(pollLimits.pollAlarmMs);
   });
 
   it("[SP11] a backend publishes values, and ends an epoch", async () => {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import type { TrailAnswer } from "../../../src/features/why/trail.ts";
-import { limits } from "../../../src/limits.ts";
+import { trailLimits } from "../../../src/features/why/limits.ts";
 import type { ChannelObject } from "../../../workers/objects/channel-object.ts";
 import { call, post, publish } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
@@ -355,7 +355,7 @@ describe("why, with several objects", () => {
     const unblock = blockObject(gateway.place.holder(channel));
     const before = Date.now();
     const told = await why({ channel, offset, user });
-    expect(Date.now() - before).toBeLessThan(limits.trailAllAnswersMs);
+    expect(Date.now() - before).toBeLessThan(trailLimits.trailAllAnswersMs);
     await unblock();
     expect(told).toMatchObject({ connections: [{ client: one.client }], incomplete: true });
   });
@@ -367,7 +367,7 @@ describe("why, with several objects", () => {
       CHANNELS.getByName.bind(CHANNELS),
       GATEWAYS.getByName.bind(GATEWAYS),
     ];
-    const most = limits.askedGatewaysMax;
+    const most = trailLimits.askedGatewaysMax;
     let followers = most;
     CHANNELS.getByName = (name, options) => {
       const stub = channels(name, options);
@@ -394,7 +394,7 @@ describe("why, with several objects", () => {
     };
     try {
       const told = await why({ channel, offset: 1, user: newUser() });
-      expect([asked.length, inFlight.most]).toStrictEqual([most, limits.askedAtATime]);
+      expect([asked.length, inFlight.most]).toStrictEqual([most, trailLimits.askedAtATime]);
       expect(told.incomplete).toBeUndefined();
       followers++;
       expect((await why({ channel, offset: 1, user: newUser() })).incomplete).toBe(true);

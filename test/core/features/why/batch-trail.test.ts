@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RelayBatch } from "../../../../src/contract/relay-batch.ts";
 import { BatchTrail } from "../../../../src/features/why/batch-trail.ts";
-import { limits } from "../../../../src/limits.ts";
+import { trailLimits } from "../../../../src/features/why/limits.ts";
 import { publishing } from "../../../contract/open-channel.ts";
 
 function batch(channel: string, ...offsets: readonly number[]): RelayBatch {
@@ -43,7 +43,7 @@ describe("the trail of a gateway's batches", () => {
 
   it("[Y1] [B1] remembers the last ones, and says since when", () => {
     const trail = opened();
-    for (let offset = 1; offset <= limits.trailBatchesMax; offset++)
+    for (let offset = 1; offset <= trailLimits.trailBatchesMax; offset++)
       trail.took(batch("news", offset));
     expect([trail.find("news", 1)?.atMs, trail.sinceMs]).toEqual([1_000, undefined]);
     trail.took(batch("news", 5_000));

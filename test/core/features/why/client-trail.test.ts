@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../../src/limits.ts";
+import { trailLimits } from "../../../../src/features/why/limits.ts";
 import { ClientTrail } from "../../../../src/features/why/client-trail.ts";
 import type { SubscribeOptions } from "../../../../src/channel/channel.ts";
 
@@ -58,7 +58,7 @@ describe("the trail of an object's clients", () => {
 
   it("[Y2] [B1] remembers the last ones, oldest first, and says since when", () => {
     const trail = opened();
-    const { trailClosesMax, trailNotesMax, inspectedConnectionsMax } = limits;
+    const { trailClosesMax, trailNotesMax, inspectedConnectionsMax } = trailLimits;
     for (let count = 0; count < trailClosesMax; count++)
       trail.ended(session("ada", `${count}`), 1_006, "client");
     expect([trail.closesOf({ user: "ada" }).length, trail.closesSinceMs]).toEqual([
@@ -81,7 +81,7 @@ describe("the trail of an object's clients", () => {
 
   it("[Y2] [B1] keeps no longer ID of a user than it may", () => {
     const trail = opened();
-    const user = "x".repeat(limits.trailUserCharactersMax);
+    const user = "x".repeat(trailLimits.trailUserCharactersMax);
     trail.ended(session(user, "a"), 1_000, "client");
     trail.ended(session(`${user}x`, "b"), 1_000, "client");
     expect(trail.closesOf({ user })).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TrailQuery } from "../../../../src/features/why/trail.ts";
-import { limits } from "../../../../src/limits.ts";
+import { trailLimits } from "../../../../src/features/why/limits.ts";
 import { ClientTrail } from "../../../../src/features/why/client-trail.ts";
 import {
   countBacklogs,
@@ -55,7 +55,7 @@ describe("an inspected object's connections", () => {
   });
 
   it("[Y4] [B1] are listed by their backlogs, the largest first", () => {
-    const most = limits.inspectedConnectionsMax;
+    const most = trailLimits.inspectedConnectionsMax;
     const all = Array.from({ length: most + 1 }, (_, index) => connection(`${index}`, index + 1));
     const { backlogBytes, behind } = countBacklogs([connection("idle"), ...all]);
     expect(backlogBytes).toBe(((most + 1) * (most + 2)) / 2);
@@ -66,7 +66,7 @@ describe("an inspected object's connections", () => {
   });
 
   it("[Y3] [B1] are told of one by one, up to a bound", () => {
-    const most = limits.trailConnectionsMax;
+    const most = trailLimits.trailConnectionsMax;
     const all = Array.from({ length: most }, (_, index) => connection(`${index}`));
     const traced = traceConnections(query, undefined, all, newTrail());
     expect(traced.connections).toHaveLength(most);
@@ -80,7 +80,7 @@ describe("an inspected object's connections", () => {
 
   it("[Y3] [B1] are told of after their end, up to a bound", () => {
     const trail = newTrail();
-    const most = limits.trailConnectionsMax;
+    const most = trailLimits.trailConnectionsMax;
     for (let count = 0; count < most; count++)
       trail.ended(connection(`${count}`).session, 1_006, "client");
     expect(traceConnections(query, undefined, [], trail)).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CallTrail, CallTrails } from "../../../../src/features/why/call-trail.ts";
 import { PublicationTrail } from "../../../../src/features/why/publication-trail.ts";
 import type { RelayBatch } from "../../../../src/contract/relay-batch.ts";
-import { limits } from "../../../../src/limits.ts";
+import { trailLimits } from "../../../../src/features/why/limits.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
 import { addPublications, at, onlyDelivery, openRelay } from "../../channel/relay/relay-fixture.ts";
 
@@ -31,11 +31,11 @@ describe("the trail of a channel's publications", () => {
 
   it("[Y1] [B1] remembers the last ones, and no user with a longer ID than it may keep", () => {
     const trail = new PublicationTrail();
-    const most = limits.trailPublicationsMax;
+    const most = trailLimits.trailPublicationsMax;
     for (let offset = 1; offset <= most; offset++)
       trail.published(offset, offset, undefined, "", 0);
     expect(trail.find(1)).toBeDefined();
-    const user = "x".repeat(limits.trailUserCharactersMax);
+    const user = "x".repeat(trailLimits.trailUserCharactersMax);
     trail.published(most + 1, most + 1, { user, client: "c" }, "", 0);
     trail.published(most + 2, most + 2, { user: `${user}x`, client: "c" }, "", 0);
     expect([trail.find(2), trail.find(3)?.sequence]).toEqual([undefined, 3]);
@@ -79,9 +79,10 @@ describe("the trail of the calls to a gateway", () => {
 
   it("[Y1] [B1] remembers the last calls", () => {
     const trail = new CallTrail();
-    for (let first = 1; first <= limits.trailCallsMax; first++) trail.begun(batch(first, 1), first);
+    for (let first = 1; first <= trailLimits.trailCallsMax; first++)
+      trail.begun(batch(first, 1), first);
     expect(trail.find(1)).toBeDefined();
-    trail.begun(batch(limits.trailCallsMax + 1, 1), 0);
+    trail.begun(batch(trailLimits.trailCallsMax + 1, 1), 0);
     expect([trail.find(1), trail.find(2)]).toEqual([undefined, { begunAtMs: 2, attempts: 1 }]);
   });
 

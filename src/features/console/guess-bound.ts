@@ -2,8 +2,8 @@
  * Bounds how often a secret can be guessed, whatever address the guesses come from (rule N10). A guess counts as wrong
  * before it is compared, so guesses that arrive together count one by one.
  */
-import { limits } from "../limits.ts";
-import { elapsed } from "../moment.ts";
+import { consoleLimits } from "./limits.ts";
+import { elapsed } from "../../moment.ts";
 
 export class GuessBound {
   #wrong = 0;
@@ -18,12 +18,15 @@ export class GuessBound {
   take(nowMs: number): number {
     const waitMs = this.#closedUntilMs - nowMs;
     // A longer wait than the longest one is left from a clock that was set back.
-    if (waitMs > 0 && waitMs <= limits.consoleGuessWaitMsMax) return waitMs;
-    if (elapsed(this.#lastMs, limits.consoleGuessesForgottenMs, nowMs)) this.#wrong = 0;
+    if (waitMs > 0 && waitMs <= consoleLimits.consoleGuessWaitMsMax) return waitMs;
+    if (elapsed(this.#lastMs, consoleLimits.consoleGuessesForgottenMs, nowMs)) this.#wrong = 0;
     this.#lastMs = nowMs;
     this.#wrong++;
-    const over = this.#wrong - limits.consoleGuessesFree;
-    const nextMs = Math.min(limits.consoleGuessWaitMs * 2 ** over, limits.consoleGuessWaitMsMax);
+    const over = this.#wrong - consoleLimits.consoleGuessesFree;
+    const nextMs = Math.min(
+      consoleLimits.consoleGuessWaitMs * 2 ** over,
+      consoleLimits.consoleGuessWaitMsMax,
+    );
     if (over >= 0) this.#closedUntilMs = nowMs + nextMs;
     return 0;
   }
