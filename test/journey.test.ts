@@ -107,7 +107,7 @@ const gatewayFiles: readonly string[] = [
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
-const subscribeFilesMax = { own: 56, gateway: 79 };
+const subscribeFilesMax = { own: 56, gateway: 81 };
 
 /** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
 function tableUnder(heading: string): readonly string[][][] {

@@ -7,11 +7,9 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { FieldWriter } from "../protocol/fields.ts";
 import { jsonOf } from "../protocol/json/encode.ts";
 import { trustedJsonText } from "../protocol/json/text.ts";
-import { isNoPayload } from "../protocol/payload.ts";
 import type { PresenceAnswer } from "../protocol/reply.ts";
 import {
   changeFields,
-  clientInfoFields,
   historyFields,
   presenceFields,
   presenceStatsFields,
@@ -62,7 +60,6 @@ function answerOf(outcome: OperationOutcome): ChannelAnswer {
     case "failed":
       return { error: outcome.error };
     case "published":
-    case "changed":
       return resultOf(outcome.position ?? {}, changeFields);
     case "suppressed":
       return resultOf({ ...outcome, ...outcome.position }, changeFields);
@@ -70,10 +67,11 @@ function answerOf(outcome: OperationOutcome): ChannelAnswer {
       return resultOf({ ...outcome.position, reason: "position_mismatch" }, changeFields);
     case "history":
       return resultOf(outcome, historyFields);
-    case "page":
-      return resultOf(outcome, pageFields);
-    case "counted":
-      return resultOf(outcome, countFields);
+    case "result":
+      return resultOf(undefined, outcome.fields);
+    case "reply":
+      // Only clients get it.
+      return { error: errorCodes.internal };
     case "done":
       return resultOf({}, changeFields);
   }
@@ -81,27 +79,4 @@ function answerOf(outcome: OperationOutcome): ChannelAnswer {
 
 function resultOf<M>(message: M, fields: (out: FieldWriter, message: M) => void): ChannelAnswer {
   return { result: trustedJsonText(jsonOf(message, fields)) };
-}
-
-type StatePage = Extract<OperationOutcome, { readonly outcome: "page" }>;
-
-function pageFields(out: FieldWriter, { publications, position, cursor }: StatePage): void {
-  out.messages(1, "entries", publications, entryFields, "always");
-  changeFields(out, position);
-  out.text(4, "cursor", cursor);
-}
-
-function entryFields(out: FieldWriter, entry: StatePage["publications"][number]): void {
-  out.text(1, "key", entry.key);
-  if (entry.removed !== true && !isNoPayload(entry.data)) out.payload(2, "data", entry.data);
-  out.textMap(3, "tags", entry.tags);
-  out.unsigned(4, "offset", entry.offset);
-  out.signed(5, "score", entry.score);
-  out.flag(6, "removed", entry.removed);
-  out.unsigned(7, "time", entry.timeMs);
-  out.message(8, "info", entry.info, clientInfoFields);
-}
-
-function countFields(out: FieldWriter, { keys }: { readonly keys: number }): void {
-  out.unsigned(1, "num_keys", keys, "always");
 }

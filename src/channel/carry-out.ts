@@ -1,15 +1,13 @@
-import {
-  type ChannelOperation,
-  type ClientOperation,
-  type FailedReply,
-  type OperationReply,
+import type {
+  ChannelOperation,
+  ClientOperation,
+  FailedReply,
+  OperationReply,
 } from "../contract/channel-call.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { Channel, PublishOutcome } from "./channel.ts";
-import type { HistoryOutcome } from "./history.ts";
-import { isMapOperation } from "../features/maps/map-call.ts";
-import { carryOutOnMap } from "../features/maps/map-operations.ts";
+import type { PartOutcome } from "./channel-part.ts";
+import type { Channel } from "./channel.ts";
 
 /**
  * Carries out an operation on its channel (docs/protocol.md 6.2), for clients and backends alike. Permissions are for
@@ -23,11 +21,7 @@ export function carryOut(
   nowMs: number,
   roomBytes = Number.POSITIVE_INFINITY,
 ) {
-  return orFailed(
-    isMapOperation(operation)
-      ? carryOutOnMap(channel, operation, nowMs, roomBytes)
-      : carryOutOnChannel(channel, operation, nowMs, roomBytes),
-  );
+  return orFailed(carryOutOnChannel(channel, operation, nowMs, roomBytes));
 }
 
 /** The outcome of an operation on a channel. */
@@ -41,47 +35,39 @@ export function replyTo(
   roomBytes?: number,
 ): OperationReply {
   const outcome = carryOut(channel, operation, nowMs, roomBytes);
-  if (outcome.outcome === "failed" || outcome.outcome === "history" || outcome.outcome === "page")
-    return outcome;
+  if (outcome.outcome === "failed" || outcome.outcome === "history") return outcome;
+  if (outcome.outcome === "reply") return outcome.reply;
   const { instance, sequence } = channel.relay;
   return { outcome: "published", instance, sequence };
 }
 
 function carryOutOnChannel(
   channel: Channel,
-  operation: Exclude<ChannelOperation, { readonly method: `map_${string}` }>,
+  operation: ChannelOperation,
   nowMs: number,
   roomBytes: number,
-): PublishOutcome | HistoryOutcome | Done {
-  switch (operation.method) {
-    case "publish":
-      // A publication without a key has no place in a map (docs/protocol.md 3.4).
-      if (channel.map !== undefined) return { outcome: "misplaced" };
-      return channel.publish(operation.request, operation.info, nowMs, operation.key);
-    case "history": {
-      const bytesMax = Math.min(operation.bytesMax ?? limits.answerBytesMax, roomBytes);
-      return channel.history(operation.request, nowMs, bytesMax);
-    }
-    case "history_remove":
-      return channel.removeHistory(nowMs) === "removed" ? done : notAvailable;
-    case "shared_poll_publish":
-      return channel.parts.some((part) => part.carryOut?.(operation) === "done")
-        ? done
-        : notAvailable;
-    case "presence":
-    case "presence_stats":
-      // The object asks for these before, because gateways answer them, too.
-      return notAvailable;
-    default:
-      // A newer release may send an operation that this release doesn't know yet, and may send it again (rule V1).
-      return { outcome: "unknown" };
+): PartOutcome {
+  const { method } = operation;
+  if (method === "publish") {
+    // A publication without a key has no place in a map (docs/protocol.md 3.4).
+    if (channel.keys !== undefined) return { outcome: "misplaced" };
+    return channel.publish(operation.request, operation.info, nowMs, operation.key);
   }
+  if (method === "history") {
+    const bytesMax = Math.min(operation.bytesMax ?? limits.answerBytesMax, roomBytes);
+    return channel.history(operation.request, nowMs, bytesMax);
+  }
+  if (method === "history_remove")
+    return channel.removeHistory(nowMs) === "removed" ? done : notAvailable;
+  // The object asks for these before, because gateways answer them, too.
+  if (method === "presence" || method === "presence_stats") return notAvailable;
+  for (const part of channel.parts) {
+    const outcome = part.carryOut?.(operation, nowMs, roomBytes);
+    if (outcome !== undefined) return outcome;
+  }
+  // A newer release may send an operation that this release doesn't know yet, and may send it again (rule V1).
+  return { outcome: "unknown" };
 }
-
-type Done =
-  | { readonly outcome: "done" }
-  | { readonly outcome: "misplaced" }
-  | { readonly outcome: "unknown" };
 
 const done = { outcome: "done" } as const;
 const notAvailable = { outcome: "not-available" } as const;

@@ -1,12 +1,28 @@
 import type { ChannelOptions } from "../config/config.ts";
-import type { ChannelOperation } from "../contract/channel-call.ts";
+import type { ChannelOperation, OperationReply } from "../contract/channel-call.ts";
+import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
+import type { FieldWriter } from "../protocol/fields.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { PublishOutcome } from "./channel-outcomes.ts";
+import type { HistoryOutcome } from "./history.ts";
 import type { Relay } from "./relay.ts";
+import type { ChannelKeys, KeyedStream } from "./keyed-stream.ts";
 
-/** A feature's state of one channel. Each member gives undefined for a request that isn't the feature's. */
+/**
+ * What a feature does on one channel. The channel asks its parts, in their order, about what isn't the stream's: the
+ * first one that gives anything but undefined has carried it out. A feature has a part of a channel that isn't of its
+ * type only to refuse its operations there.
+ */
 export interface ChannelPart {
   /**
-   * Carries out a request of a gateway.
+   * Carries out an operation of a backend or a client.
+   *
+   * @param roomBytes how large the publications of the reply may be, where the operation itself allows more
+   */
+  carryOut?(operation: ChannelOperation, nowMs: number, roomBytes: number): PartOutcome | undefined;
+  /**
+   * Carries out a request of a gateway that is no operation.
    *
    * @param roomBytes how large the reply may be
    */
@@ -16,19 +32,49 @@ export interface ChannelPart {
     roomBytes: number,
     nowMs: number,
   ): RelayReply | undefined;
-  /** Carries out an operation of a backend or a client. */
-  carryOut?(operation: ChannelOperation): "done" | undefined;
+  /** Takes an entry about a subscriber, here or on a gateway, that the features' `SubscriptionPart` has made. */
+  announced?(entry: RelayEntry, nowMs: number): void;
+  /** Calls back once the channel can be read for these calls, or can't be; at once where nothing is to wait for. */
+  whenReadable?(
+    calls: readonly (ChannelOperation | RelayRequest)[],
+    nowMs: number,
+    done: (outcome: "ready" | "failed") => void,
+  ): void;
 }
 
+/** What an operation of a feature has done or read. */
+export type PartOutcome =
+  | PublishOutcome
+  | HistoryOutcome
+  | { readonly outcome: "done" }
+  | { readonly outcome: "unrecoverable"; readonly position: StreamPosition }
+  /** Nothing was done. */
+  | { readonly outcome: "full" | "misplaced" | "unknown" }
+  /** The result of a backend, which the feature writes. */
+  | { readonly outcome: "result"; readonly fields: (out: FieldWriter) => void }
+  /** The reply to a client. */
+  | { readonly outcome: "reply"; readonly reply: OperationReply };
+
 /** A channel, as its parts see it. */
-interface PartedChannel {
+export interface PartedChannel {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly relay: Relay;
+  readonly keys: ChannelKeys | undefined;
+  /** Whether the channel has subscribers, here or on gateways. */
+  readonly isHeld: boolean;
 }
 
-/** Makes the parts of a channel. */
-export type ChannelParts = (
-  channel: PartedChannel,
-  setup: { readonly newEpoch: () => string; readonly nowMs: number },
-) => readonly ChannelPart[];
+/** What the features make of channels. */
+export interface FeaturedChannels {
+  /** The kind of the streams of such channels; undefined for publications without keys. */
+  keyedStreamOf(options: ChannelOptions): KeyedStream | undefined;
+  /** Makes the parts of a channel. */
+  partsOf(channel: PartedChannel, setup: PartSetup): readonly ChannelPart[];
+}
+
+/** The ports of a channel that its parts need. */
+export interface PartSetup {
+  readonly newEpoch: () => string;
+  readonly nowMs: number;
+}

@@ -1,15 +1,10 @@
-import type { ChannelConfig, ChannelOptions, ClientConfig } from "../config/config.ts";
+import type { ChannelOptions, ClientConfig } from "../config/config.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import type { RelaySetup } from "./relay.ts";
 import type { Sql } from "../sql.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { ChannelParts } from "./channel-part.ts";
-import {
-  type PresenceChannel,
-  presenceMapsOf,
-  shownChannelOf,
-} from "../features/presence/presence-channels.ts";
-import { PresenceTeller } from "../features/presence/presence-teller.ts";
+import type { ChannelCounts } from "./channel-outcomes.ts";
+import type { FeaturedChannels } from "./channel-part.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
 /** The ports and the configuration of a channel. */
@@ -25,12 +20,8 @@ export interface ChannelSetup
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
-  /** Makes what features keep of the channel; absent where they keep nothing. */
-  readonly parts?: ChannelParts;
-  /** The other channel, of a channel that is its presence map (rule Z21). */
-  readonly shown?: PresenceChannel;
-  /** Of a channel that has presence maps (rule Z22). */
-  readonly teller?: PresenceTeller;
+  /** Absent: the channel has no feature. */
+  readonly features?: FeaturedChannels;
   /** Absent where nothing is counted. */
   readonly counts?: ChannelCounts;
   /** Takes each publication, in the stretch in which its row is written (rule E1); absent for none. */
@@ -69,40 +60,4 @@ export interface PublicationObserver {
     key: string,
     nowMs: number,
   ): void;
-}
-
-/** Where one channel's publications are counted. */
-export interface ChannelCounts {
-  readonly published: { value: number };
-  /** Suppressed by an idempotency key. */
-  readonly repeated: { value: number };
-  /** Suppressed by a version. */
-  readonly outdated: { value: number };
-  readonly deliveries: { value: number };
-  readonly gatewayChanges: { value: number };
-  /** The further counts of a channel that is a map. */
-  ofMap(): MapCounts;
-}
-
-/** Counts the changes of a map. */
-export interface MapCounts {
-  /** A key was set or removed. */
-  changed(method: "map_publish" | "map_remove"): void;
-  /** A change did nothing. */
-  suppressed(method: "map_publish" | "map_remove", reason: string): void;
-  /** A key has ended. */
-  ended(): void;
-}
-
-/** What a channel is told of presence maps: those that it has, and the channel that it shows if it is one. */
-export function presenceSetup(
-  name: string,
-  config: ChannelConfig,
-): Pick<ChannelSetup, "shown" | "teller"> {
-  const shown = shownChannelOf(name, config);
-  const maps = presenceMapsOf(name, config);
-  return {
-    ...(shown !== undefined && { shown }),
-    ...(maps.length > 0 && { teller: new PresenceTeller(name, maps) }),
-  };
 }

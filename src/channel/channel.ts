@@ -1,28 +1,22 @@
-import type { PublicationRequest } from "../contract/channel-call.ts";
+import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { ChannelPart } from "./channel-part.ts";
-import type { ChannelCounts, ChannelSetup, MapCounts } from "./channel-setup.ts";
+import type { ChannelPart, PartedChannel } from "./channel-part.ts";
+import type { PublishOutcome, SubscribeOptions, SubscribeOutcome } from "./channel-outcomes.ts";
+import type { ChannelSetup } from "./channel-setup.ts";
+import type { ChannelCounts } from "./channel-outcomes.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
-import { History, type HistoryOutcome, type HistoryRange } from "./history.ts";
-import type { PresenceTeller } from "../features/presence/presence-teller.ts";
-import { Idempotency } from "./idempotency.ts";
+import type { History, HistoryOutcome, HistoryRange } from "./history.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { type Changer, livePublication } from "./publication-request.ts";
-import {
-  dropOtherKinds,
-  historyOptionsOf,
-  mapStoreOf,
-  memorySql,
-} from "../features/maps/map-store.ts";
-import { ChannelMap, recoveryLimitOf } from "../features/maps/channel-map.ts";
-import { PresenceMap } from "../features/presence/presence-map.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
-import { PublicationStore } from "./publication-store.ts";
-import { storedTables } from "./stored-tables.ts";
+import type { PublicationStore } from "./publication-store.ts";
+import { openStream } from "./stored-stream.ts";
+import type { ChannelKeys, KeyedChannel } from "./keyed-stream.ts";
 import type { HistoryEntry } from "./history-table.ts";
 
 /**
@@ -42,23 +36,19 @@ import type { HistoryEntry } from "./history-table.ts";
  * {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay` the entries and how far each
  * gateway is with them. This class keeps them in step.
  */
-export class Channel {
+export class Channel implements KeyedChannel, PartedChannel {
   readonly name: string;
   readonly options: ChannelOptions;
   /** The subscribers with sockets of this object. */
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
-  /** The keys and values, if the channel is a map (the rules Z). */
-  readonly map: ChannelMap | undefined;
-  /** The clients of another channel, if the channel is a presence map of one (rule Z21). */
-  readonly presenceMap: PresenceMap | undefined;
-  /** Tells presence maps who comes and goes; undefined if the channel has none. */
-  readonly teller: PresenceTeller | undefined;
-  /** Absent as well if nothing is counted. */
-  readonly mapCounts: MapCounts | undefined;
-  /** The features' states of the channel. */
+  /** The keys that the publications change; undefined for a stream without keys. */
+  readonly keys: ChannelKeys | undefined;
+  /** What the features do on the channel. */
   readonly parts: readonly ChannelPart[];
+  /** The part that says when the channel can be read; undefined if that is always. */
+  readonly gate: ChannelPart | undefined;
   readonly #publications: ChannelSetup["publications"];
   readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
@@ -74,33 +64,28 @@ export class Channel {
   #gatewaysCounted = 0;
 
   constructor(setup: ChannelSetup) {
-    const { name, options, client, sql, newEpoch, nowMs } = setup;
+    const { name, options, client } = setup;
     this.name = name;
     this.options = options;
     this.#publications = setup.publications;
     this.#counts = setup.counts;
-    const hidesOffsets = options.map?.mode === "ephemeral";
+    const kind = setup.features?.keyedStreamOf(options);
+    const hidesOffsets = kind?.hidesOffsets === true;
     this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts, hidesOffsets });
-    this.#recoveryLimit = recoveryLimitOf(options, client);
+    this.#recoveryLimit = kind?.recoveryLimit ?? client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#accepted = setup.accepted;
-    const tables = dropOtherKinds(options, sql, setup.tables ?? storedTables(sql));
-    const keys = mapStoreOf(options, sql, tables);
-    const isStored = keys?.history === undefined;
-    const ownSql = isStored ? sql : memorySql;
-    const history = historyOptionsOf(options);
-    this.#history = new History(ownSql, history, newEpoch, tables, keys?.history);
-    this.#idempotency = new Idempotency(ownSql, this.#history, nowMs, tables);
-    this.#store = new PublicationStore(ownSql, this.#history, this.#idempotency);
-    // Young keys of the rows that are deleted are retained first.
-    this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
+    const opened = openStream(setup, kind);
+    this.#history = opened.history;
+    this.#idempotency = opened.idempotency;
+    this.#store = opened.store;
     const checks = {
-      intervalMs: setup.followersCheckMs ?? Math.max(history.metaTtlMs, checkIntervalMinMs),
+      intervalMs: setup.followersCheckMs ?? Math.max(opened.options.metaTtlMs, checkIntervalMinMs),
       history: this.#history,
     };
-    this.#registry = new GatewayRegistry(sql, checks, tables);
+    this.#registry = new GatewayRegistry(setup.sql, checks, opened.tables);
     // After a clock was set back this could seem older than the instance before, and gateways would drop its entries.
     const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
     this.relay = new Relay({
@@ -108,16 +93,17 @@ export class Channel {
       channel: name,
       instance: Math.max(setup.instance, beforeMs + 1),
       registry: this.#registry,
-      hasHistory: this.#history.enabled && isStored,
+      hasHistory: this.#history.enabled && opened.isStored,
     });
     this.#gatewaysCounted = this.relay.size;
-    this.mapCounts = keys && setup.counts?.ofMap();
-    this.map = keys && new ChannelMap(options, keys, this.#history, this.#store, this);
-    const { shown, teller } = setup;
-    const times = { isHeld: () => this.isHeld, keyTtlMs: options.map?.keyTtlMs ?? 0, nowMs };
-    this.presenceMap = this.map && shown && new PresenceMap(this.map, { ...times, shown });
-    this.teller = teller;
-    this.parts = setup.parts?.(this, setup) ?? [];
+    this.keys = opened.keys?.begin({
+      channel: this,
+      history: this.#history,
+      publications: this.#store,
+      counts: setup.counts,
+    });
+    this.parts = setup.features?.partsOf(this, setup) ?? [];
+    this.gate = this.parts.find((part) => "whenReadable" in part);
   }
 
   get hasHistory(): boolean {
@@ -189,18 +175,14 @@ export class Channel {
    * @param query    `limit` 0 asks for the position alone, a negative one for all publications
    * @param bytesMax the largest answer that the caller can take
    */
-  history(
-    query: { readonly since?: StreamPosition; readonly limit: number; readonly reverse: boolean },
-    nowMs: number,
-    bytesMax: number = limits.answerBytesMax,
-  ): HistoryOutcome {
-    if (!this.#history.enabled || this.map !== undefined) return { outcome: "not-available" };
-    return this.changes(query, nowMs, bytesMax);
+  history(query: HistoryQuery, nowMs: number, bytesMax?: number): HistoryOutcome {
+    if (!this.#history.enabled || this.keys !== undefined) return { outcome: "not-available" };
+    return this.readStream(query, nowMs, bytesMax);
   }
 
-  /** Reads the changes of a map, as {@link history} reads publications. */
-  changes(
-    query: { readonly since?: StreamPosition; readonly limit: number; readonly reverse: boolean },
+  /** The same for the feature that keeps the keys. */
+  readStream(
+    query: HistoryQuery,
     nowMs: number,
     bytesMax: number = limits.answerBytesMax,
   ): HistoryOutcome {
@@ -223,7 +205,7 @@ export class Channel {
 
   /** Deletes the publications and keeps the position (rule H10). */
   removeHistory(nowMs: number): "removed" | "not-available" {
-    if (!this.#history.enabled || this.map !== undefined) return "not-available";
+    if (!this.#history.enabled || this.keys !== undefined) return "not-available";
     this.deleteExpired(nowMs);
     if (this.#history.epoch === undefined) return "removed";
     this.#store.remove(nowMs);
@@ -327,7 +309,7 @@ export class Channel {
    * while from the time at which the last of them left (rule H12).
    */
   noteHolders(nowMs: number): void {
-    this.map?.expiry.checkClock(this.#history.newestMs, nowMs);
+    this.keys?.checkClock(nowMs);
     this.#history.checkClock(nowMs);
     if (this.#wasHeld && !this.isHeld) this.#history.left(nowMs);
     if (this.#counts !== undefined && this.#gatewaysCounted !== this.relay.size) {
@@ -347,11 +329,11 @@ export class Channel {
     const historyEnd = this.#history.endsAtMs;
     const ended = historyEnd !== undefined && historyEnd <= nowMs;
     const followed = ended && (this.hub.size > 0 || this.relay.isFollowed(historyEnd));
-    const stays = followed || (ended && this.map?.isEmpty === false);
+    const stays = followed || (ended && this.keys?.isEmpty === false);
     const dueMs = Math.min(
       keysEnd ?? Number.POSITIVE_INFINITY,
       (stays ? undefined : historyEnd) ?? Number.POSITIVE_INFINITY,
-      this.map?.dueAtMs ?? Number.POSITIVE_INFINITY,
+      this.keys?.dueAtMs ?? Number.POSITIVE_INFINITY,
     );
     return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
   }
@@ -372,13 +354,13 @@ export class Channel {
    * the stream.
    */
   deleteExpired(nowMs: number): void {
-    this.map?.tellLoss(nowMs);
+    this.keys?.tellLoss(nowMs);
     if (nowMs >= (this.#idempotency.endsAtMs ?? Infinity)) this.#idempotency.forget();
     const historyEnds = this.#history.endsAtMs;
     if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
     this.relay.checkFollowers(historyEnds);
-    if (this.relay.size > 0 || this.map?.isEmpty === false) return;
-    this.#store.forget(nowMs, () => this.map?.forget());
+    if (this.relay.size > 0 || this.keys?.isEmpty === false) return;
+    this.#store.forget(nowMs, () => this.keys?.forget());
     // Nobody is told, but a number passes: a call that is late can't take a gateway back to this stream (rule L1).
     this.relay.add({ type: "removed" }, undefined);
   }
@@ -448,45 +430,6 @@ export class Channel {
 
 function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
   return info === undefined ? request : { ...request, info };
-}
-
-/** The outcome of {@link Channel.publish}. */
-export type PublishOutcome =
-  /** The publication was accepted; the position is absent if it went without history. */
-  | { readonly outcome: "published"; readonly position?: StreamPosition }
-  /** Nothing was done: `ifOffset` isn't the top's offset (rule Z13). */
-  | { readonly outcome: "position-mismatch"; readonly position: StreamPosition }
-  /** Nothing was done: the idempotency key was published before (rule I1), or the version isn't newer (rule H9). */
-  | { readonly outcome: "suppressed"; readonly position?: StreamPosition }
-  /** Nothing was done; the same publish may succeed a little later (rule I4). */
-  | { readonly outcome: "too-many-keys" };
-
-/** The outcome of {@link Channel.subscribe}. */
-export type SubscribeOutcome =
-  | {
-      readonly outcome: "subscribed";
-      /** Absent if the subscription keeps no position. */
-      readonly position?: StreamPosition;
-      readonly recovered: boolean;
-      readonly publications: readonly Publication[];
-    }
-  | { readonly outcome: "unrecoverable-position" };
-
-/** How a subscription begins. */
-export interface SubscribeOptions {
-  /** Whether the subscription keeps a position. */
-  readonly positioned: boolean;
-  /** The position up to which the subscriber has everything; absent if it recovers nothing. */
-  readonly since?: StreamPosition;
-  /** The top when its last page of a map was read: it begins there or later (rule Z2). Absent: as of `since`. */
-  readonly readOffset?: number;
-  /**
-   * stream: recover every publication after `since`. cache: recover the newest publication, unless the subscriber is at
-   * the top (docs/protocol.md 2.4).
-   */
-  readonly mode: "stream" | "cache";
-  /** Whether a subscribe that can't recover is refused, and doesn't begin without what it missed (rule R5). */
-  readonly orFail: boolean;
 }
 
 /** The bytes of a push besides the publication and the channel's name. */

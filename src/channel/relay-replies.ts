@@ -6,7 +6,6 @@ import type { StreamPosition } from "../protocol/publication.ts";
 import { isPublishing } from "../contract/channel-call.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
-import { removalOf } from "../features/maps/map-call.ts";
 
 /**
  * Carries out the requests of one call of a gateway, in order, and returns their replies in that order. All
@@ -45,32 +44,27 @@ function answer(
   nowMs: number,
 ): RelayReply {
   if ("request" in request) return replyTo(channel, request, nowMs, roomBytes);
-  switch (request.method) {
-    case "follow":
-      return follow(channel, gateway, nowMs);
-    case "recover":
-      return request.whole === true
-        ? (channel.recoverPage(request.since, nowMs, roomBytes) ?? failed(errorCodes.notAvailable))
-        : recover(channel, request.since, "stream", roomBytes, nowMs);
-    case "newest":
-      return recover(channel, noPosition, "cache", roomBytes, nowMs);
-    case "announce":
-      for (const entry of request.entries) announce(channel, entry, nowMs);
-      return { outcome: "announced" };
-    case "check":
-      channel.relay.check(gateway);
-      return { outcome: "checking" };
-    case "track":
-    case "untrack":
-      for (const part of channel.parts) {
-        const reply = part.reply?.(gateway, request, roomBytes, nowMs);
-        if (reply !== undefined) return reply;
-      }
-      return failed(errorCodes.notAvailable);
-    default:
-      // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
-      return failed(errorCodes.internal);
+  const { method } = request;
+  if (method === "follow") return follow(channel, gateway, nowMs);
+  if (method === "recover")
+    return request.whole === true
+      ? (channel.recoverPage(request.since, nowMs, roomBytes) ?? failed(errorCodes.notAvailable))
+      : recover(channel, request.since, "stream", roomBytes, nowMs);
+  if (method === "newest") return recover(channel, noPosition, "cache", roomBytes, nowMs);
+  if (method === "announce") {
+    for (const entry of request.entries) announce(channel, entry, nowMs);
+    return { outcome: "announced" };
   }
+  if (method === "check") {
+    channel.relay.check(gateway);
+    return { outcome: "checking" };
+  }
+  for (const part of channel.parts) {
+    const reply = part.reply?.(gateway, request, roomBytes, nowMs);
+    if (reply !== undefined) return reply;
+  }
+  // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
+  return failed(errorCodes.internal);
 }
 
 function follow(channel: Channel, gateway: string, nowMs: number): RelayReply {
@@ -92,26 +86,11 @@ function recover(
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
 }
 
-function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {
-  switch (entry.type) {
-    case "join":
-    case "leave":
-      channel.announce(entry.type, entry.info);
-      return;
-    case "sole":
-      channel.makeExclusive(entry.user, entry.client);
-      return;
-    case "gone":
-      channel.map?.change(removalOf(entry.info), entry.info, nowMs);
-      return;
-    case "here":
-    case "away":
-      channel.teller?.[entry.type](entry.info);
-      return;
-    case "publication":
-    case "removed":
-    // Only the channel itself makes these entries.
-  }
+/** Collects an announced entry, or has the features take it. */
+export function announce(channel: Channel, entry: RelayEntry, nowMs: number): void {
+  if (entry.type === "join" || entry.type === "leave") channel.announce(entry.type, entry.info);
+  else if (entry.type === "sole") channel.makeExclusive(entry.user, entry.client);
+  else for (const part of channel.parts) part.announced?.(entry, nowMs);
 }
 
 function failed(error: ErrorCode): RelayReply {

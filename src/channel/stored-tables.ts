@@ -32,6 +32,35 @@ function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
   return newestRow(sql, ringOf(table), size)?.["time"];
 }
 
+/**
+ * Deletes what a channel stored while its stream was of another kind, because its namespace had another
+ * `subscription_type` or `map.mode`: a stream without its keys is no stream of a map, and the other way round. So the
+ * channel begins anew, with a new epoch (rule Z12).
+ *
+ * @param own    the tables of the channel's kind, beside `stream` and `gateway`
+ * @param tables those that exist
+ * @returns the tables that stay
+ */
+export function dropOtherTables(
+  own: readonly StoredTable[],
+  sql: Sql,
+  tables: ReadonlySet<StoredTable>,
+): ReadonlySet<StoredTable> {
+  const dropped: StoredTable[] = all.filter(
+    (table) =>
+      table !== "stream" && table !== "gateway" && !own.includes(table) && tables.has(table),
+  );
+  if (dropped.length === 0) return tables;
+  // The row of `stream` belongs to the ring.
+  if (dropped.includes("publication") || dropped.includes("map_change")) dropped.push("stream");
+  sql.transaction(() => {
+    for (const table of dropped) sql.run(`DROP TABLE IF EXISTS ${table}`);
+  });
+  const left = new Set(tables);
+  for (const table of dropped) left.delete(table);
+  return left;
+}
+
 /** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
 export function ringOf(table: RingTable): Ring {
   return { table, number: "offset", columns: "offset, time, floor, version, version_epoch" };

@@ -22,23 +22,20 @@ export interface RelayBatch {
 }
 
 /** One event of a channel. Two releases agree on the types' names, "sole" for an exclusive connection among them. */
-export type RelayEntry =
-  | { readonly type: "publication"; readonly publication: Publication }
-  | { readonly type: "join" | "leave"; readonly info: ClientInfo }
+export type RelayEntry = {
+  [Type in keyof RelayEntries]: { readonly type: Type } & RelayEntries[Type];
+}[keyof RelayEntries];
+
+/** The entries by their `type`. A feature adds those that only its parts of a channel take. @public */
+export interface RelayEntries {
+  readonly publication: { readonly publication: Publication };
+  readonly join: { readonly info: ClientInfo };
+  readonly leave: { readonly info: ClientInfo };
   /** The user's other connections on the channel are closed with 3504 for this client's (rule C10). */
-  | { readonly type: "sole"; readonly user: string; readonly client: string }
-  /**
-   * The subscription of a gateway's client to a map has ended: the key that is the client's ID goes with it (rule Z20).
-   * It goes to the channel's object only.
-   */
-  | { readonly type: "gone"; readonly info: ClientInfo }
-  /**
-   * A gateway's client has subscribed to a channel with presence maps, or its subscription has ended (rule Z27). It goes to
-   * the channel's object only.
-   */
-  | { readonly type: "here" | "away"; readonly info: ClientInfo }
+  readonly sole: { readonly user: string; readonly client: string };
   /** The history was removed: no gateway may serve it from memory any more. */
-  | { readonly type: "removed" };
+  readonly removed: object;
+}
 
 /** A gateway's reply to a batch. */
 export type RelayBatchReply =
@@ -54,20 +51,9 @@ export type RelayBatchReply =
 
 /** The bytes that an entry takes in memory and in a call, estimated: one per character, and a constant for the rest. */
 export function entryBytes(entry: RelayEntry): number {
-  switch (entry.type) {
-    case "publication":
-      return publicationBytes(entry.publication);
-    case "join":
-    case "leave":
-    case "gone":
-    case "here":
-    case "away":
-      return overheadBytes + infoBytes(entry.info);
-    case "sole":
-      return overheadBytes + entry.user.length + entry.client.length;
-    case "removed":
-      return overheadBytes;
-  }
+  if (entry.type === "publication") return publicationBytes(entry.publication);
+  if (entry.type === "sole") return overheadBytes + entry.user.length + entry.client.length;
+  return overheadBytes + ("info" in entry ? infoBytes(entry.info) : 0);
 }
 
 /** The same as {@link entryBytes}, for a publication. */

@@ -1,6 +1,11 @@
 import type { Operation } from "../access/operations.ts";
 import type { AnyMethod } from "../api/shape.ts";
-import type { ChannelParts } from "../channel/channel-part.ts";
+import type {
+  ChannelPart,
+  FeaturedChannels,
+  PartedChannel,
+  PartSetup,
+} from "../channel/channel-part.ts";
 import type { Config } from "../config/config.ts";
 import type {
   CallsTo,
@@ -29,8 +34,14 @@ export interface Feature {
   readonly isOfHomes?: (config: Config) => boolean;
   /** What clients do on channels of the feature's types. */
   readonly subscriptionTypes?: SubscriptionTypes;
-  /** Makes what the feature keeps of a channel. */
-  readonly ofChannel?: ChannelParts;
+  /** How streams are kept whose publications are changes of the feature's keys. */
+  readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
+  /** Makes what the feature does on a channel. */
+  readonly ofChannel?: (
+    channel: PartedChannel,
+    setup: PartSetup,
+    config: Config,
+  ) => readonly ChannelPart[];
   /** The calls that it adds to objects of both kinds, of channels, and of gateways. */
   readonly sessionCalls?: CallsTo<PartedObject>;
   readonly channelCalls?: CallsTo<PartedChannelObject>;

@@ -1,5 +1,5 @@
-import { kernelOperations, type OperationRows } from "../access/operations.ts";
-import type { ChannelParts } from "../channel/channel-part.ts";
+import { sharedPolls } from "./shared-polls/feature.ts";
+import type { FeaturedChannels } from "../channel/channel-part.ts";
 import type {
   AddedChannelCalls,
   AddedGatewayCalls,
@@ -18,11 +18,11 @@ import type {
 } from "../object/part.ts";
 import type { SubscriptionTypes } from "../session/ports.ts";
 import type { Feature } from "./feature.ts";
-import { hooks } from "./hooks/feature.ts";
 import { maps } from "./maps/feature.ts";
-import { sharedPolls } from "./shared-polls/feature.ts";
-import { events } from "./events/feature.ts";
+import { kernelOperations, type OperationRows } from "../access/operations.ts";
 import { presence } from "./presence/feature.ts";
+import { hooks } from "./hooks/feature.ts";
+import { events } from "./events/feature.ts";
 import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
 
@@ -50,8 +50,16 @@ export const subscriptionTypes: SubscriptionTypes = {
   ...sharedPolls.subscriptionTypes,
 };
 
-export const channelParts: ChannelParts = (...channel) =>
-  features.flatMap(({ ofChannel }) => ofChannel?.(...channel) ?? []);
+/** The streams whose publications are changes of keys. */
+export const { keyedStreamOf } = maps;
+
+export function featuredChannels(config: Config): FeaturedChannels {
+  return {
+    keyedStreamOf,
+    partsOf: (channel, setup) =>
+      features.flatMap(({ ofChannel }) => ofChannel?.(channel, setup, config) ?? []),
+  };
+}
 
 export function channelObjectParts(object: PartedChannelObject): readonly ObjectPart[] {
   return features.flatMap(({ ofChannelObject }) => ofChannelObject?.(object) ?? []);

@@ -53,7 +53,7 @@ export class ChannelClient {
     const refused: PendingRequest[] = [];
     for (const pending of requests) {
       const { request } = pending;
-      if (request.method === "map_state" && this.#queue.share(request, pending.done)) continue;
+      if (pending.shares === true && this.#queue.share(request, pending.done)) continue;
       const bytes = relayRequestBytes(request);
       const queued = {
         ...pending,
@@ -152,6 +152,8 @@ export interface ChannelClientPort {
 export interface PendingRequest {
   readonly request: RelayRequest;
   readonly done: (reply: RelayReply) => void;
+  /** Whether the same request, if it waits already, does for this one, too; absent: it doesn't. */
+  readonly shares?: boolean;
 }
 
 /** It is unknown whether the request was carried out. It is repeated if a second execution does no harm. */
@@ -209,9 +211,7 @@ function repeatsOf(request: RelayRequest): Repeats {
 }
 
 /** A request that waits or is in flight, and may be repeated. */
-interface QueuedRequest {
-  readonly request: RelayRequest;
-  readonly done: (reply: RelayReply) => void;
+interface QueuedRequest extends PendingRequest {
   readonly bytes: number;
   /** How often it may still be sent without a result. */
   readonly attempts: number;
@@ -243,7 +243,7 @@ class RequestQueue {
     if (!announces && count >= limits.requestsWaitingMax) return false;
     const bytesMax = announces ? limits.announcesWaitingBytesMax : limits.requestsWaitingBytesMax;
     if (bytes + queued.bytes > bytesMax) return false;
-    this.#all.push(queued.request.method === "map_state" ? this.#shared(queued) : queued);
+    this.#all.push(queued.shares === true ? this.#shared(queued) : queued);
     this.#count(queued, 1);
     return true;
   }
@@ -287,8 +287,7 @@ class RequestQueue {
     const next = this.#all.splice(0, count);
     for (const queued of next) {
       this.#count(queued, -1);
-      if (queued.request.method === "map_state")
-        this.#sharers?.delete(JSON.stringify(queued.request));
+      if (queued.shares === true) this.#sharers?.delete(JSON.stringify(queued.request));
     }
     if (this.#sharers?.size === 0) this.#sharers = undefined;
     return next;

@@ -1,5 +1,5 @@
 import { errorOf } from "../contract/channel-call.ts";
-import type { SubscribeOptions } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";

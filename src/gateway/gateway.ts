@@ -1,13 +1,14 @@
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { type ClientOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
-import type { SubscribeOptions } from "../channel/channel.ts";
-import { recoveryLimitOf } from "../features/maps/channel-map.ts";
+import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
+import type { FeaturedChannels } from "../channel/channel-part.ts";
 import { type GatheredPresence, presentClients, shownClients } from "../channel/presence.ts";
 import {
   type PresenceQuestion,
   type PresenceSource,
   SharedPresence,
 } from "../channel/shared-presence.ts";
+import type { KeyedStream } from "../channel/keyed-stream.ts";
 import type { ChannelOptions, Config } from "../config/config.ts";
 import type { FanOutLimits, FrameObserver, HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
@@ -15,9 +16,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
-import { awaitsEnd, entriesOfBegin, entriesOfEnd } from "./announcements.ts";
 import { ChannelListing } from "./channel-listing.ts";
-import { PageReads } from "../features/maps/page-reads.ts";
 import { type BatchObserver, Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
@@ -57,6 +56,8 @@ export interface GatewaySetup {
   readonly awaitsEnd?: (channel: string) => boolean;
   /** What features keep of the subscriptions; absent where they keep nothing. */
   readonly parts?: readonly SubscriptionPart[];
+  /** The kinds of channels' streams; absent if no feature has one. */
+  readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
 }
 
 /**
@@ -75,12 +76,12 @@ export class Gateway implements Channels {
   readonly #announced = new Set<Subscription>();
   /** What features keep of the subscriptions here. */
   readonly parts: readonly SubscriptionPart[];
+  /** The part that carries operations out; undefined if none does. */
+  readonly #asking: SubscriptionPart | undefined;
   readonly #unsettled = new Set<Follower>();
   /** The followers with a frame on its way, in the order in which they send their slices (rule F6). */
   readonly #sending = new Set<Follower>();
   readonly #replayBudget = new ReplayBudget();
-  /** Undefined until a client reads a map. */
-  #pageReads: PageReads | undefined;
   readonly #memory = new SubscriptionMemory();
   readonly #forFollowers: FollowerGateway;
   /** The bytes of the followed channels' names. */
@@ -89,6 +90,7 @@ export class Gateway implements Channels {
   constructor(setup: GatewaySetup) {
     this.#setup = setup;
     this.parts = setup.parts ?? [];
+    this.#asking = this.parts.find((part) => "request" in part);
     this.#forFollowers = {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
@@ -150,7 +152,6 @@ export class Gateway implements Channels {
    */
   settle(nowMs: number): number | undefined {
     this.#replayBudget.expire(nowMs);
-    this.#pageReads?.settle(nowMs);
     let settleInMs = Number.POSITIVE_INFINITY;
     for (const client of this.#backingOff) {
       const ms = client.settle(nowMs);
@@ -217,17 +218,23 @@ export class Gateway implements Channels {
   }
 
   announce(subscription: Subscription): void {
-    const { channel } = subscription;
-    if (subscription.announced) this.#announced.add(subscription);
-    this.#announce(channel, entriesOfBegin(subscription, this.find(channel)));
+    const { announced, exclusive, info } = subscription;
+    const entries: RelayEntry[] = [];
+    if (announced) {
+      this.#announced.add(subscription);
+      entries.push({ type: "join", info });
+    }
+    if (exclusive) entries.push({ type: "sole", user: info.user, client: info.client });
+    this.#announce(subscription, entries, "entryOfBegin");
   }
 
   unsubscribe(subscription: Subscription): void {
-    const { channel } = subscription;
     for (const part of this.parts) part.leave?.(subscription);
-    this.#followers.get(channel)?.unsubscribe(subscription);
-    const wasAnnounced = this.#announced.delete(subscription);
-    this.#announce(channel, entriesOfEnd(subscription, wasAnnounced, this.find(channel)));
+    this.#followers.get(subscription.channel)?.unsubscribe(subscription);
+    const entries: RelayEntry[] = [];
+    if (this.#announced.delete(subscription))
+      entries.push({ type: "leave", info: subscription.info });
+    this.#announce(subscription, entries, "entryOfEnd");
   }
 
   request(
@@ -237,11 +244,7 @@ export class Gateway implements Channels {
     nowMs: number,
     done: (reply: OperationReply) => void,
   ): void {
-    if (operation.method === "map_state") {
-      this.#pageReads ??= new PageReads(this.ask.bind(this));
-      this.#pageReads.read(channel, operation, nowMs, done);
-      return;
-    }
+    if (this.#asking?.request?.(channel, operation, nowMs, done) === true) return;
     this.ask(channel, operation, (reply) => {
       if (reply.outcome === "published") this.#published(channel, reply, by, nowMs, done);
       else if (reply.outcome === "history") done(reply);
@@ -309,13 +312,33 @@ export class Gateway implements Channels {
     return shared;
   }
 
-  #announce(channel: string, entries: readonly RelayEntry[]): void {
+  /** Tells the channel's object of a subscription, if there is anything to tell. */
+  #announce(
+    subscription: Subscription,
+    entries: RelayEntry[],
+    which: "entryOfBegin" | "entryOfEnd",
+  ): void {
+    const { channel } = subscription;
+    const options = this.optionsOf(channel);
+    for (const part of this.parts) {
+      const entry = options && part[which]?.(subscription, options);
+      if (entry !== undefined) entries.push(entry);
+    }
     if (entries.length > 0) this.ask(channel, { method: "announce", entries }, ignoreReply);
   }
 
-  /** Sends a request to a channel's object, after those before it. */
-  ask(channel: string, request: RelayRequest, done: (reply: RelayReply) => void): void {
-    this.#requestAll(channel, [{ request, done }]);
+  /**
+   * Sends a request to a channel's object, after those before it.
+   *
+   * @param shares whether the same request of others that waits may do for this one, too
+   */
+  ask(
+    channel: string,
+    request: RelayRequest,
+    done: (reply: RelayReply) => void,
+    shares = false,
+  ): void {
+    this.#requestAll(channel, [{ request, done, ...(shares && { shares }) }]);
   }
 
   #requestAll(channel: string, requests: readonly PendingRequest[]): void {
@@ -343,7 +366,7 @@ export class Gateway implements Channels {
 
   #hubSetup(channel: string): HubSetup {
     const { fanOut, deliveries, frames } = this.#setup;
-    const hidesOffsets = this.optionsOf(channel)?.map?.mode === "ephemeral";
+    const { hidesOffsets } = this.#keyedStream(channel) ?? {};
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(frames && { frames }),
@@ -355,10 +378,12 @@ export class Gateway implements Channels {
   /** How many missed publications are too many, as the channel's object has it. */
   #recoveryLimit(channel: string): number {
     const { client } = this.#setup.config;
+    return this.#keyedStream(channel)?.recoveryLimit ?? client.recoveryMaxPublicationLimit;
+  }
+
+  #keyedStream(channel: string): KeyedStream | undefined {
     const options = this.optionsOf(channel);
-    return options?.map === undefined
-      ? client.recoveryMaxPublicationLimit
-      : recoveryLimitOf(options, client);
+    return options && this.#setup.keyedStreamOf?.(options);
   }
 
   /** The options of a channel; undefined if the configuration hasn't its namespace. */
@@ -376,7 +401,9 @@ export class Gateway implements Channels {
       this.#sending.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
-      if (this.#setup.awaitsEnd?.(channel) === true || awaitsEnd(this.find(channel)))
+      const options = this.optionsOf(channel);
+      const isAwaited = options && this.parts.some((part) => part.awaitsEnd?.(options) === true);
+      if (this.#setup.awaitsEnd?.(channel) === true || isAwaited === true)
         this.ask(channel, { method: "check" }, ignoreReply);
       return;
     }

@@ -67,23 +67,11 @@ export class LocalSubscribers {
 
   /** Collects an entry for the subscribers. */
   deliver(entry: RelayEntry): void {
-    switch (entry.type) {
-      case "publication":
-        this.hub.publish(entry.publication);
-        return;
-      case "join":
-      case "leave":
-        this.hub.announce(entry.type, entry.info);
-        return;
-      case "sole":
-        this.hub.makeExclusive(entry.user, entry.client);
-        return;
-      case "removed":
-      case "gone":
-      case "here":
-      case "away":
-      // Clients aren't told of it.
-    }
+    if (entry.type === "publication") this.hub.publish(entry.publication);
+    else if (entry.type === "join" || entry.type === "leave")
+      this.hub.announce(entry.type, entry.info);
+    else if (entry.type === "sole") this.hub.makeExclusive(entry.user, entry.client);
+    // Clients aren't told of the others.
   }
 
   /** Stores how far the gateway is, so that it survives hibernation (rule L7). */

@@ -1,5 +1,5 @@
 import { errorOf } from "../contract/channel-call.ts";
-import type { SubscribeOptions } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
 import type { ClientConfig } from "../config/config.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import type { ErrorCode } from "../protocol/codes.ts";

@@ -1,4 +1,4 @@
-import type { SubscribeOptions } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
 import { isAtTop, recover, recoverNewest, type Recovery } from "../channel/recovery.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";

@@ -8,7 +8,6 @@ import { executeAll } from "../api/execute.ts";
 import { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
 import { CommitSharing } from "../channel/commit-sharing.ts";
-import { presenceSetup } from "../channel/channel-setup.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import { SingleChannel } from "../session/single-channel.ts";
 import type { Config } from "../config/config.ts";
@@ -39,7 +38,7 @@ import {
   type Overloaded,
   type Thrown,
 } from "./commit-queue.ts";
-import { channelObjectParts, channelParts, objectParts } from "../features/index.ts";
+import { channelObjectParts, featuredChannels, objectParts } from "../features/index.ts";
 import { Leftovers, noStorage } from "./leftovers.ts";
 import { answerOrFailure } from "./object-call.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
@@ -77,12 +76,6 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   #traceparent: string | undefined;
   readonly #retryTimer = new NextTimer(this.platform, () => this.endEvent(this.platform.nowMs()));
   readonly #shareTimer = new NextTimer(this.platform, () => this.queue.waited());
-  /** Writes an ephemeral map down once it is quiet (rule Z11). */
-  readonly #restTimer = new NextTimer(this.platform, () => {
-    const nowMs = this.platform.nowMs();
-    this.#channel.map?.rest(nowMs);
-    this.endEvent(nowMs);
-  });
   readonly #leftovers: Leftovers;
 
   /**
@@ -128,8 +121,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       nowMs,
       instance: nowMs,
       fanOut: bounds,
-      parts: channelParts,
-      ...presenceSetup(name, config.channel),
+      features: featuredChannels(config),
       ...partsOfSetup(this.parts, (part) => part.ofChannel?.(name)),
     });
     for (const part of this.parts) part.began?.(channel);
@@ -282,13 +274,18 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     answer: (busy: Overloaded) => void,
     work: () => void,
   ): void {
-    const part = this.parts.find((one) => "ready" in one);
-    if (part?.ready === undefined) work();
-    else
-      part.ready(calls, (outcome) => {
-        if (outcome === "ready") work();
-        else answer(busy);
-      });
+    const { gate } = this.#channel;
+    if (gate?.whenReadable === undefined) {
+      work();
+      return;
+    }
+    const nowMs = this.platform.nowMs();
+    gate.whenReadable(calls, nowMs, (outcome) => {
+      if (outcome === "ready") work();
+      else answer(busy);
+    });
+    // What the channel waits for is asked for now.
+    for (const part of this.parts) part.settle?.(nowMs);
   }
 
   /**
@@ -392,9 +389,8 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
    * does neither, as the queue settles after the commit; but the frame that is on its way goes on.
    */
   protected override settle(nowMs: number): void {
-    const { relay, hub, map } = this.#channel;
-    map?.tellLoss(nowMs);
-    if (map !== undefined) this.#restTimer.set(map.restInMs(nowMs), nowMs);
+    const { relay, hub, keys } = this.#channel;
+    keys?.tellLoss(nowMs);
     const { top } = this.#channel;
     if (!this.queue.committing) {
       for (const part of this.parts) part.handsOn?.(nowMs);
@@ -425,7 +421,6 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     const newestMs = this.#channel.newestMs ?? 0;
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();
-    this.#channel.map?.expire(nowMs);
     for (const part of this.parts) part.ring?.(nowMs);
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);

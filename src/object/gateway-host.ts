@@ -13,7 +13,7 @@ import { parseGatewayName, gatewayNode } from "../contract/object-names.ts";
 import { SessionRows } from "./session-rows.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
-import { gatewayParts, objectParts } from "../features/index.ts";
+import { gatewayParts, objectParts, keyedStreamOf } from "../features/index.ts";
 import type { ObjectBounds, ObjectPart, PartedGateway } from "./part.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
 import type { Platform } from "./platform.ts";
@@ -59,6 +59,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
       ...(only === undefined ? {} : { only }),
       ...partsOfSetup(this.parts, (part) => part.ofGateway),
       parts: ofGateway,
+      keyedStreamOf,
     });
     this.#gateway = gateway;
     const sessions = {

@@ -8,12 +8,7 @@ import type { GatewaySetup, Gateway } from "../gateway/gateway.ts";
 import type { SessionContext } from "../session/ports.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import type { Platform } from "./platform.ts";
-import type { ChannelOperation } from "../contract/channel-call.ts";
-import type {
-  ChannelPresenceReply,
-  PresenceKind,
-  RelayRequest,
-} from "../contract/relay-request.ts";
+import type { ChannelPresenceReply, PresenceKind } from "../contract/relay-request.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
 import type { SubscriptionPart } from "../session/channels.ts";
@@ -65,10 +60,6 @@ export interface ObjectPart extends SubscriptionPart {
   sent?(seconds: number): void;
   /** A channel's object has called. */
   calledByChannel?(): void;
-  /**
-   * Calls back once the channel can be read for these calls, or can't be; at once where there is nothing to wait for.
-   */
-  ready?(calls: readonly ReadingCall[], done: (outcome: "ready" | "failed") => void): void;
   /** Lists the clients or users that a presence map shows, and ends the event. */
   listShown?(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void;
   /** What the answer to a caller carries that reports for the object (rule J7). */
@@ -112,9 +103,6 @@ export interface HomePart extends Required<
 
 /** A home of users, as its parts see it. */
 export type PartedHome = Pick<PartedObject, "config" | "platform" | "endEvent">;
-
-/** A call for which the channel may have to be read. */
-type ReadingCall = ChannelOperation | RelayRequest;
 
 /** How much is done in one turn. The simulator's bounds are so small that a few clients reach them. */
 export type ObjectBounds = FanOutLimits & { readonly presenceSliceClients: number };

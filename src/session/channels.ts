@@ -1,7 +1,9 @@
 import type { Subscription } from "./subscription.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { ClientOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
-import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
+import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel-outcomes.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 
@@ -67,4 +69,17 @@ export interface SubscriptionPart {
   restore?(subscription: Subscription): void;
   /** A subscription has ended, or a pending one was cancelled. */
   leave?(subscription: Subscription): void;
+  /** What the parts of a subscription's channel have to know of it when it has begun; undefined for nothing. */
+  entryOfBegin?(subscription: Subscription, options: ChannelOptions): RelayEntry | undefined;
+  /** The same when it has ended, or never began. */
+  entryOfEnd?(subscription: Subscription, options: ChannelOptions): RelayEntry | undefined;
+  /** Whether the object of a channel has to know at once that a gateway has no subscriber any more. */
+  awaitsEnd?(options: ChannelOptions): boolean;
+  /** On a gateway, carries out an operation that isn't simply passed on. @returns whether it does */
+  request?(
+    channel: string,
+    operation: ClientOperation,
+    nowMs: number,
+    done: (reply: OperationReply) => void,
+  ): boolean;
 }

@@ -1,4 +1,4 @@
-import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel.ts";
+import type { SubscribeOptions, SubscribeOutcome } from "../channel/channel-outcomes.ts";
 import type { FailedReply } from "../contract/channel-call.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";

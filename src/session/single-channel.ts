@@ -1,19 +1,19 @@
 import { replyTo } from "../channel/carry-out.ts";
+import { announce } from "../channel/relay-replies.ts";
 import {
   type ClientOperation,
   isPublishing,
   type OperationReply,
 } from "../contract/channel-call.ts";
-import { removalOf } from "../features/maps/map-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Channels, SubscribeReply, SubscriptionPart } from "./channels.ts";
 import type { ClientObserver } from "./observer.ts";
-import { leavesKey } from "../features/maps/map-commands.ts";
 import type { Subscription } from "./subscription.ts";
-import type { Channel, SubscribeOptions } from "../channel/channel.ts";
+import type { Channel } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 
@@ -87,17 +87,22 @@ export class SingleChannel implements Channels {
     if (!this.#unannounced.delete(subscription)) return;
     const { announced, exclusive, info } = subscription;
     if (announced) this.#channel.announce("join", info);
-    if (!subscription.hidden) this.#channel.teller?.here(info);
     if (exclusive) this.#channel.makeExclusive(info.user, info.client);
+    this.#tellParts("entryOfBegin", subscription);
   }
 
   unsubscribe(subscription: Subscription): void {
     for (const part of this.parts) part.leave?.(subscription);
-    if (subscription.begun && !subscription.hidden) this.#channel.teller?.away(subscription.info);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
-    if (leavesKey(subscription, this.find(this.#channel.name)))
-      this.#channel.map?.change(removalOf(subscription.info), subscription.info, this.#clock());
+    this.#tellParts("entryOfEnd", subscription);
+  }
+
+  #tellParts(which: "entryOfBegin" | "entryOfEnd", subscription: Subscription): void {
+    for (const part of this.parts) {
+      const entry = part[which]?.(subscription, this.#channel.options);
+      if (entry !== undefined) announce(this.#channel, entry, this.#clock());
+    }
   }
 
   request(
@@ -108,18 +113,14 @@ export class SingleChannel implements Channels {
     done: (reply: OperationReply) => void,
   ): void {
     const channel = this.#channel;
-    const { presenceMap } = channel;
+    const { gate } = channel;
     // A publication while the backlog of the sockets is too large (rule B3).
     if (isPublishing(operation) && channel.hub.overloaded(nowMs)) done(overloaded);
-    else if (
-      operation.method === "map_state" &&
-      operation.request.since === undefined &&
-      presenceMap !== undefined
-    ) {
-      presenceMap.ready(nowMs, (outcome) =>
+    else if (gate?.whenReadable === undefined) done(replyTo(channel, operation, nowMs));
+    else
+      gate.whenReadable([operation], nowMs, (outcome) =>
         done(outcome === "ready" ? replyTo(channel, operation, this.#clock()) : overloaded),
       );
-    } else done(replyTo(channel, operation, nowMs));
   }
 
   presence(_channel: string, question: PresenceQuestion): void {

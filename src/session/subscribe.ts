@@ -23,7 +23,7 @@ import {
   replyTtlSeconds,
 } from "./grant.ts";
 import type { Subscription } from "./subscription.ts";
-import type { SubscribeOptions } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
 import { mayRead, readInVain } from "./rate-limit.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";

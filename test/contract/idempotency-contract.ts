@@ -1,6 +1,7 @@
 import { sendAll } from "../support/send-all.ts";
 import { expect, it } from "vitest";
-import type { Channel, PublishOutcome } from "../../src/channel/channel.ts";
+import type { Channel } from "../../src/channel/channel.ts";
+import type { PublishOutcome } from "../../src/channel/channel-outcomes.ts";
 import type { Sql } from "../../src/sql.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";

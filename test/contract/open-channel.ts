@@ -1,7 +1,10 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
-import type { ChannelCounts, PublicationObserver } from "../../src/channel/channel-setup.ts";
-import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
-import type { PresenceTeller } from "../../src/features/presence/presence-teller.ts";
+import type { PublicationObserver } from "../../src/channel/channel-setup.ts";
+import type { ChannelCounts } from "../../src/channel/channel-outcomes.ts";
+import { Channel } from "../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../src/channel/channel-outcomes.ts";
+import type { ChannelPart } from "../../src/channel/channel-part.ts";
+import { featuredChannels } from "../../src/features/index.ts";
 import type { FrameObserver } from "../../src/hub/hub.ts";
 import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
@@ -18,8 +21,8 @@ export interface Opening {
   /** The start of the instance; by default the millisecond after anything stored. */
   readonly instance?: number;
   readonly nowMs?: number;
-  /** Tells presence maps; absent: the channel has none. */
-  readonly teller?: PresenceTeller;
+  /** Parts beside those of the features. */
+  readonly parts?: readonly ChannelPart[];
   /** Remembers the frames; absent: nothing does. */
   readonly frames?: FrameObserver;
   /** Remembers the publications; absent: nothing does. */
@@ -33,7 +36,9 @@ export const withHistory: Partial<ChannelOptions> = { historySize: 5, historyTtl
 
 /** Opens a channel on a storage that may hold the state of an earlier channel. Epochs are new each time by default. */
 export function openChannel(sql: Sql, opening: Opening = {}): Channel {
-  const { client, channel } = configured();
+  const config = configured();
+  const { client, channel } = config;
+  const features = featuredChannels(config);
   return new Channel({
     name: "room",
     options: { ...channel.withoutNamespace, ...opening.options },
@@ -42,7 +47,10 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     newEpoch: opening.newEpoch ?? nextEpoch,
     instance: opening.instance ?? 0,
     nowMs: opening.nowMs ?? 0,
-    ...(opening.teller && { teller: opening.teller }),
+    features: {
+      ...features,
+      partsOf: (...made) => [...features.partsOf(...made), ...(opening.parts ?? [])],
+    },
     ...(opening.frames && { frames: opening.frames }),
     ...(opening.publications && { publications: opening.publications }),
     ...(opening.counts && { counts: opening.counts }),

@@ -1,6 +1,7 @@
 import type { MapOptions } from "../../src/features/maps/config.ts";
 import type { Channel } from "../../src/channel/channel.ts";
 import type { ChannelMap } from "../../src/features/maps/channel-map.ts";
+import { mapOf } from "../../src/features/maps/map-operations.ts";
 import type { MapChangeOutcome } from "../../src/features/maps/map-outcomes.ts";
 import {
   type MapPublishRequest,
@@ -43,8 +44,9 @@ export function openMap(
       ...opening.options,
     },
   });
-  if (channel.map === undefined) throw new Error("the channel is no map");
-  return { channel, map: channel.map };
+  const map = mapOf(channel);
+  if (map === undefined) throw new Error("the channel is no map");
+  return { channel, map };
 }
 
 /** Sets a key to a number. */
@@ -90,7 +92,7 @@ export function stateOf(map: ChannelMap, nowMs = 0, limit = 1_000): Record<strin
 
 /** The changes in the stream, oldest first: `key=value`, or `-key` for a removal. */
 export function changesOf(channel: Channel, nowMs = 0): string[] {
-  const read = channel.changes({ limit: -1, reverse: false }, nowMs);
+  const read = channel.readStream({ limit: -1, reverse: false }, nowMs);
   if (read.outcome !== "history") throw new Error(`the stream is ${read.outcome}`);
   return read.publications.map(({ key, data, removed }) =>
     removed === true ? `-${key}` : `${key}=${textOf(data)}`,

@@ -1,5 +1,5 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
-import type { PublishOutcome } from "../../src/channel/channel.ts";
+import type { PublishOutcome } from "../../src/channel/channel-outcomes.ts";
 import type { HistoryOutcome } from "../../src/channel/history.ts";
 import { limits } from "../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../src/protocol/publication.ts";

@@ -1,4 +1,4 @@
-import type { ChannelOptions, ClientConfig } from "../../config/config.ts";
+import type { ChannelOptions } from "../../config/config.ts";
 import type {
   MapChange,
   MapPageQuery,
@@ -13,16 +13,18 @@ import { type MapPage, pageRows, readPage } from "./map-page.ts";
 import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
 import { SharedPages } from "./shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";
-import type { History } from "../../channel/history.ts";
+import type { HistoryQuery } from "../../contract/channel-call.ts";
+import type { History, HistoryOutcome } from "../../channel/history.ts";
 import type { HistoryEntry } from "../../channel/history-table.ts";
+import type { ChannelKeys, KeyedChannel, KeysSetup } from "../../channel/keyed-stream.ts";
 import { liveChange, publicationOf } from "./map-publication.ts";
 import type { MapStore } from "./map-store.ts";
 import { recoverPage, type Recovery } from "../../channel/recovery.ts";
 import type { PublicationStore } from "../../channel/publication-store.ts";
 import type {
-  MapChannel,
   ChangeFailure,
   MapChangeOutcome,
+  MapCounts,
   MapPageOutcome,
   MapStatePage,
   MapStateOutcome,
@@ -35,41 +37,39 @@ import type { Changer } from "../../channel/publication-request.ts";
  * made, writes the state in the same transaction, and says which keys end. So the state and the top are always of the
  * same moment.
  */
-export class ChannelMap {
+export class ChannelMap implements ChannelKeys {
   readonly #options: ChannelOptions;
   readonly #store: MapStore;
   readonly #history: History;
   readonly #publications: PublicationStore;
-  readonly #channel: MapChannel;
-  readonly expiry: MapExpiry;
+  readonly #channel: KeyedChannel;
+  readonly #counts: MapCounts | undefined;
+  readonly #expiry: MapExpiry;
   readonly #pages = new SharedPages<MapStatePage>();
   /** Undefined until somebody needs it: counting looks at all keys. */
-  #counts: KeyCounts | undefined;
+  #keyCounts: KeyCounts | undefined;
   /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z30). */
   #isLost: boolean;
   #hasBegun = false;
 
   /**
-   * @param store   where the keys are
-   * @param publications the changes of the history, with their idempotency keys
-   * @param channel collects the changes
+   * @param store where the keys are
    */
   constructor(
     options: ChannelOptions,
     store: MapStore,
-    history: History,
-    publications: PublicationStore,
-    channel: MapChannel,
+    { channel, history, publications, counts }: KeysSetup,
   ) {
     this.#options = options;
     this.#store = store;
     this.#history = history;
     this.#publications = publications;
     this.#channel = channel;
+    this.#counts = counts?.ofMap();
     // The keys of a presence map end when their clients are gone, see `endAt`.
     const lingerMs = options.map?.keyTtlMs ?? 0;
     const keyTtlMs = options.subscriptionType === "map" ? lingerMs : 0;
-    this.expiry = new MapExpiry(store, { keyTtlMs, lingerMs }, store.isNew);
+    this.#expiry = new MapExpiry(store, { keyTtlMs, lingerMs }, store.isNew);
     this.#isLost = store.wasLost;
   }
 
@@ -91,7 +91,7 @@ export class ChannelMap {
     const known = this.#known(request.key, nowMs);
     const reason = first === undefined ? suppressionOf(change, known) : "idempotency";
     if (reason !== undefined) {
-      this.#channel.mapCounts?.suppressed(change.method, reason);
+      this.#counts?.suppressed(change.method, reason);
       const position = first?.position ?? this.#history.position(nowMs);
       const currentOffset = known?.isRemoved === false ? known.offset : 0;
       return { outcome: "suppressed", reason, position, currentOffset };
@@ -102,7 +102,7 @@ export class ChannelMap {
         ? this.#publish(change.request, known, by)
         : this.#remove(change.request, known, by);
     if (typeof position === "string") return { outcome: position };
-    this.#channel.mapCounts?.changed(change.method);
+    this.#counts?.changed(change.method);
     return { outcome: "changed", position };
   }
 
@@ -144,6 +144,11 @@ export class ChannelMap {
     const position = this.#begin(nowMs);
     const page = this.#history.readPage(since.offset, bytesMax, 0, nowMs, limit);
     return { ...recoverPage(since, position, page), position };
+  }
+
+  /** Reads the changes for a backend. */
+  changes(query: HistoryQuery, nowMs: number): HistoryOutcome {
+    return this.#channel.readStream(query, nowMs);
   }
 
   /** Reads the state for a backend. `position` is that of the first page; `entries` are none if it asks for none. */
@@ -189,7 +194,7 @@ export class ChannelMap {
     const { endsMs: _, ...lasting } = entry;
     const changed = endsMs === undefined ? lasting : { ...lasting, endsMs };
     this.#store.state.write(changed);
-    this.expiry.changed(changed);
+    this.#expiry.changed(changed);
   }
 
   /** Whether the map has no key and remembers none. */
@@ -201,8 +206,8 @@ export class ChannelMap {
   clear(nowMs: number): void {
     this.#store.changing(nowMs);
     this.#store.state.clear();
-    this.expiry.clear();
-    this.#counts = undefined;
+    this.#expiry.clear();
+    this.#keyCounts = undefined;
     this.#channel.restart(nowMs);
   }
 
@@ -224,8 +229,8 @@ export class ChannelMap {
   /** The channel deletes its stream, and no key is left (rule H6). */
   forget(): void {
     this.#store.forget();
-    this.expiry.clear();
-    this.#counts = undefined;
+    this.#expiry.clear();
+    this.#keyCounts = undefined;
   }
 
   /** When to call {@link expire}, ms since 1970; undefined if there is nothing to wait for. */
@@ -233,18 +238,22 @@ export class ChannelMap {
     return this.#store.dueMs;
   }
 
+  checkClock(nowMs: number): void {
+    this.#expiry.checkClock(this.#history.newestMs, nowMs);
+  }
+
   /** Removes keys that have ended, in the order in which they ended: a bounded number of them (rule Z6). */
   expire(nowMs: number): void {
     this.tellLoss(nowMs);
-    this.expiry.checkClock(this.#history.newestMs, nowMs);
+    this.checkClock(nowMs);
     if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
     this.#store.changing(nowMs);
-    for (const key of this.expiry.take(nowMs)) {
+    for (const key of this.#expiry.take(nowMs)) {
       const known = this.#store.state.find(key);
       if (known !== undefined && !this.#end(known, nowMs))
-        this.expiry.postpone(known, nowMs + mapLimits.mapExpiryGrainMs);
+        this.#expiry.postpone(known, nowMs + mapLimits.mapExpiryGrainMs);
     }
-    this.expiry.settled(nowMs);
+    this.#expiry.settled(nowMs);
   }
 
   /** Writes an ephemeral map down once it is quiet, so that the object may hibernate (rule Z11). */
@@ -288,7 +297,7 @@ export class ChannelMap {
   #known(key: string, nowMs: number): KnownKey | undefined {
     const known = this.#store.state.find(key);
     if (known === undefined) return undefined;
-    const endMs = this.expiry.endOf(known, nowMs);
+    const endMs = this.#expiry.endOf(known, nowMs);
     if (endMs === undefined || endMs > nowMs) return known;
     this.#end(known, nowMs);
     return this.#store.state.find(key);
@@ -371,7 +380,7 @@ export class ChannelMap {
     const by: Changer = { info: undefined, apiKey: "", nowMs };
     const end = { key: known.key, idempotencyKey: "" };
     if (typeof this.#remove(end, known, by) === "string") return false;
-    this.#channel.mapCounts?.ended();
+    this.#counts?.ended();
     return true;
   }
 
@@ -400,22 +409,22 @@ export class ChannelMap {
     const publication = liveChange(change, by.info, position, before);
     this.#channel.published(publication, change, position, by);
     this.#count(known, entry);
-    if (entry !== undefined) this.expiry.changed({ ...entry, offset: position.offset });
+    if (entry !== undefined) this.#expiry.changed({ ...entry, offset: position.offset });
     return position;
   }
 
   #counted(): KeyCounts {
-    this.#counts ??= this.#store.state.count();
-    return this.#counts;
+    this.#keyCounts ??= this.#store.state.count();
+    return this.#keyCounts;
   }
 
   #count(
     before: Pick<KnownKey, "isRemoved"> | undefined,
     after: Pick<KnownKey, "isRemoved"> | undefined,
   ): void {
-    if (this.#counts === undefined) return;
-    const { keys, removed: removedKeys } = this.#counts;
-    this.#counts = {
+    if (this.#keyCounts === undefined) return;
+    const { keys, removed: removedKeys } = this.#keyCounts;
+    this.#keyCounts = {
       keys: keys + Number(after?.isRemoved === false) - Number(before?.isRemoved === false),
       removed: removedKeys + Number(after?.isRemoved === true) - Number(before?.isRemoved === true),
     };
@@ -425,13 +434,6 @@ export class ChannelMap {
 /** Whether a position is of the same stream as the top; a position without an epoch is. */
 function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
   return position === undefined || position.epoch === "" || position.epoch === top.epoch;
-}
-
-/** How many missed publications are too many. A client that synchronised a map may have missed as many as are kept. */
-export function recoveryLimitOf({ map }: ChannelOptions, client: ClientConfig): number {
-  if (map === undefined) return client.recoveryMaxPublicationLimit;
-  const { liveTransitionMaxPublicationLimit: max } = map;
-  return (max === 0 ? limits.historySizeMax : max) + 1;
 }
 
 /** The versions of a map are those of its keys, and not of its stream. */

@@ -33,11 +33,6 @@ declare module "../../contract/channel-call.ts" {
 /** An operation on a map (docs/protocol.md 3.4). */
 export type MapOperation = Extract<ChannelOperation, { readonly method: `map_${string}` }>;
 
-/** Whether an operation is one on a map. */
-export function isMapOperation(operation: ChannelOperation): operation is MapOperation {
-  return operation.method.startsWith("map_");
-}
-
 /** A change of one key. */
 export type MapChange = Extract<MapOperation, { readonly method: "map_publish" | "map_remove" }>;
 

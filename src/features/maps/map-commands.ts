@@ -1,6 +1,6 @@
 /** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
 import { errorOf } from "../../contract/channel-call.ts";
-import type { KnownChannel, ResolvedChannel } from "../../channel/channel-name.ts";
+import type { KnownChannel } from "../../channel/channel-name.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { HookTarget } from "../../config/config.ts";
 import type { MapOptions } from "./config.ts";
@@ -18,7 +18,8 @@ import { emptyPayload, type Payload } from "../../protocol/payload.ts";
 import { badRequest, failWith, refuseByOptions, refuseWith } from "../../session/decision.ts";
 import { type Caller, callerOf, isPermitted, mayAsk } from "../../session/grant.ts";
 import { ask, type CommandSession, type RunningCommand } from "../../session/ports.ts";
-import { clientInfo, type Subscription } from "../../session/subscription.ts";
+import type { SubscriptionPart } from "../../session/channels.ts";
+import { clientInfo } from "../../session/subscription.ts";
 
 declare module "../../session/ports.ts" {
   interface Questions {
@@ -131,12 +132,11 @@ function change(
   });
 }
 
-/** Whether the key that is the client's ID has to be removed at the end of a subscription (rule Z20). */
-export function leavesKey({ begun }: Subscription, known: ResolvedChannel): boolean {
-  return (
-    begun && known.outcome === "resolved" && known.options.map?.removeClientOnUnsubscribe === true
-  );
-}
+/** Has the key that is the client's ID removed at the end of a subscription (rule Z20). */
+export const keyEnds: SubscriptionPart = {
+  entryOfEnd: ({ begun, info }, { map }) =>
+    begun && map?.removeClientOnUnsubscribe === true ? { type: "gone", info } : undefined,
+};
 
 /** Lets a backend decide on a publish, in place of the namespace's permissions (rule Q2). */
 function publishByHook(

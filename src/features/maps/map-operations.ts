@@ -1,67 +1,127 @@
-import type { MapOperation, MapPageReply } from "./map-call.ts";
+import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
+import type { ChannelOperation } from "../../contract/channel-call.ts";
+import type { RelayEntry } from "../../contract/relay-batch.ts";
 import { limits } from "../../limits.ts";
-import type { Publication } from "../../protocol/publication.ts";
-import type { Channel } from "../../channel/channel.ts";
-import type { MapChangeOutcome, MapPageOutcome } from "./map-outcomes.ts";
-import type { HistoryOutcome } from "../../channel/history.ts";
+import type { FieldWriter } from "../../protocol/fields.ts";
+import { isNoPayload } from "../../protocol/payload.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";
+import { changeFields, clientInfoFields } from "../../protocol/reply-fields.ts";
+import { ChannelMap } from "./channel-map.ts";
+import { type MapOperation, removalOf } from "./map-call.ts";
 
-/**
- * Carries out an operation on a channel that must be a map (docs/protocol.md 3.4).
- *
- * @param roomBytes how large the publications of the reply may be, where the operation itself allows more
- */
-export function carryOutOnMap(
-  channel: Channel,
-  operation: MapOperation,
-  nowMs: number,
-  roomBytes: number,
-): MapOutcome {
-  const { map } = channel;
-  if (map === undefined) return { outcome: "not-available" };
-  switch (operation.method) {
-    case "map_publish":
-    case "map_remove":
-      return map.change(operation, operation.info, nowMs, operation.key);
-    case "map_read_state": {
-      const read = map.readState(operation.request, nowMs);
-      if (read.outcome === "unrecoverable") return read;
-      return { ...read, outcome: "page", publications: read.entries };
-    }
-    case "map_read_stream": {
-      const read = channel.changes(operation.request, nowMs);
-      return read.outcome === "history" ? { ...read, outcome: "page", cursor: "" } : read;
-    }
-    case "map_state": {
-      const bytesMax = Math.min(operation.bytesMax ?? limits.answerBytesMax, roomBytes);
-      const page = map.page(operation.request, nowMs, bytesMax);
-      return page.outcome === "unrecoverable" ? page : { ...page, outcome: "page" };
-    }
-    case "map_stream": {
-      const { since, limit } = operation.request;
-      const bytesMax = Math.min(operation.bytesMax ?? limits.answerBytesMax, roomBytes);
-      const read = map.changesAfter(since, limit, nowMs, bytesMax);
-      return read.outcome === "unrecoverable" ? read : { ...read, outcome: "history" };
-    }
-    case "map_stats":
-      return { outcome: "counted", keys: map.keys(nowMs) };
-    case "map_clear":
-      map.clear(nowMs);
-      return { outcome: "done" };
-    default:
-      // A newer release may send an operation that this release doesn't know yet, and may send it again (rule V1).
-      return { outcome: "unknown" };
+declare module "../../contract/relay-batch.ts" {
+  interface RelayEntries {
+    /**
+     * The subscription of a client to a map has ended: the key that is the client's ID goes with it (rule Z20). It goes to
+     * the channel's object only.
+     */
+    readonly gone: { readonly info: ClientInfo };
   }
 }
 
-/** What an operation on a map has done or read. */
-type MapOutcome =
-  | MapChangeOutcome
-  | HistoryOutcome
-  /** Entries of the state, which have the time of their change if a backend reads them; or changes of the stream. */
-  | (MapPageReply & {
-      readonly publications: readonly (Publication & { readonly timeMs?: number })[];
-    })
-  | Extract<MapPageOutcome, { readonly outcome: "unrecoverable" }>
-  | { readonly outcome: "counted"; readonly keys: number }
-  | { readonly outcome: "done" }
-  | { readonly outcome: "unknown" };
+/** Carries out the operations on a channel that is a map (docs/protocol.md 3.4). */
+export class MapPart implements ChannelPart {
+  readonly #map: ChannelMap;
+
+  constructor(map: ChannelMap) {
+    this.#map = map;
+  }
+
+  carryOut(operation: ChannelOperation, nowMs: number, roomBytes: number): PartOutcome | undefined {
+    return isMapOperation(operation) ? this.#carryOut(operation, nowMs, roomBytes) : undefined;
+  }
+
+  announced(entry: RelayEntry, nowMs: number): void {
+    if (entry.type === "gone") this.#map.change(removalOf(entry.info), entry.info, nowMs);
+  }
+
+  #carryOut(operation: MapOperation, nowMs: number, roomBytes: number): PartOutcome {
+    const map = this.#map;
+    switch (operation.method) {
+      case "map_publish":
+      case "map_remove": {
+        const change = map.change(operation, operation.info, nowMs, operation.key);
+        return change.outcome === "changed" ? { ...change, outcome: "published" } : change;
+      }
+      case "map_read_state": {
+        const read = map.readState(operation.request, nowMs);
+        return read.outcome === "unrecoverable"
+          ? read
+          : resultOf({ ...read, publications: read.entries });
+      }
+      case "map_read_stream": {
+        const read = map.changes(operation.request, nowMs);
+        return read.outcome === "history" ? resultOf({ ...read, cursor: "" }) : read;
+      }
+      case "map_state": {
+        const bytesMax = Math.min(operation.bytesMax ?? limits.answerBytesMax, roomBytes);
+        const page = map.page(operation.request, nowMs, bytesMax);
+        if (page.outcome === "unrecoverable") return page;
+        return { outcome: "reply", reply: { ...page, outcome: "page" } };
+      }
+      case "map_stream": {
+        const { since, limit } = operation.request;
+        const bytesMax = Math.min(operation.bytesMax ?? limits.answerBytesMax, roomBytes);
+        const read = map.changesAfter(since, limit, nowMs, bytesMax);
+        return read.outcome === "unrecoverable" ? read : { ...read, outcome: "history" };
+      }
+      case "map_stats": {
+        const keys = map.keys(nowMs);
+        const fields = (out: FieldWriter): void => out.unsigned(1, "num_keys", keys, "always");
+        return { outcome: "result", fields };
+      }
+      case "map_clear":
+        map.clear(nowMs);
+        return { outcome: "done" };
+      default:
+        // A newer release may send an operation that this release doesn't know yet, and may send it again (rule V1).
+        return { outcome: "unknown" };
+    }
+  }
+}
+
+/** On a channel that is no map. */
+export const noMap: ChannelPart = {
+  carryOut: (operation) => (isMapOperation(operation) ? { outcome: "not-available" } : undefined),
+};
+
+/** The keys of a channel that is a map; undefined for any other one. */
+export function mapOf({ keys }: Pick<PartedChannel, "keys">): ChannelMap | undefined {
+  return keys instanceof ChannelMap ? keys : undefined;
+}
+
+/** Whether an operation is one on a map. */
+function isMapOperation(operation: ChannelOperation): operation is MapOperation {
+  return operation.method.startsWith("map_");
+}
+
+/** Entries of the state, or changes of the stream, as a backend reads them. */
+interface ReadPage {
+  /** Those of the state have the time of their change. */
+  readonly publications: readonly ReadEntry[];
+  readonly position: StreamPosition;
+  /** Of the next page; "" if this is the last one. */
+  readonly cursor: string;
+}
+
+type ReadEntry = Publication & { readonly timeMs?: number };
+
+function resultOf({ publications, position, cursor }: ReadPage): PartOutcome {
+  const fields = (out: FieldWriter): void => {
+    out.messages(1, "entries", publications, entryFields, "always");
+    changeFields(out, position);
+    out.text(4, "cursor", cursor);
+  };
+  return { outcome: "result", fields };
+}
+
+function entryFields(out: FieldWriter, entry: ReadEntry): void {
+  out.text(1, "key", entry.key);
+  if (entry.removed !== true && !isNoPayload(entry.data)) out.payload(2, "data", entry.data);
+  out.textMap(3, "tags", entry.tags);
+  out.unsigned(4, "offset", entry.offset);
+  out.signed(5, "score", entry.score);
+  out.flag(6, "removed", entry.removed);
+  out.unsigned(7, "time", entry.timeMs);
+  out.message(8, "info", entry.info, clientInfoFields);
+}

@@ -1,26 +1,22 @@
-import type { Changer } from "../../channel/publication-request.ts";
 import type { MapSuppression } from "./map-call.ts";
 import type { MapPage } from "./map-page.ts";
 import type { Publication, StreamPosition } from "../../protocol/publication.ts";
-import type { MapCounts } from "../../channel/channel-setup.ts";
-import type { HistoryEntry } from "../../channel/history-table.ts";
 
-/** The channel of a map, as the map sees it. */
-export interface MapChannel {
-  readonly mapCounts: MapCounts | undefined;
-  /** Whether the channel has subscribers, here or on gateways. */
-  readonly isHeld: boolean;
-  /** The top, of a new stream if there is none. */
-  position(nowMs: number): StreamPosition | undefined;
-  /** Collects a change that was stored. */
-  published(
-    publication: Publication,
-    entry: HistoryEntry,
-    position: StreamPosition,
-    by: Changer,
-  ): void;
-  /** Begins a new stream, with a new epoch, and tells the subscribers (rule Z5). */
-  restart(nowMs: number): void;
+declare module "../../channel/channel-outcomes.ts" {
+  interface ChannelCounts {
+    /** The counts of a channel that is a map. */
+    ofMap(): MapCounts;
+  }
+}
+
+/** Counts the changes of a map. */
+export interface MapCounts {
+  /** A key was set or removed. */
+  changed(method: "map_publish" | "map_remove"): void;
+  /** A change did nothing. */
+  suppressed(method: "map_publish" | "map_remove", reason: string): void;
+  /** A key has ended. */
+  ended(): void;
 }
 
 /** Nothing was done: the map is full, or the same change may succeed a little later (rule I4). */

@@ -5,81 +5,22 @@ import { entryBytes, StateMemory } from "./state-memory.ts";
 import { StateTable } from "./state-table.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import type { Sql } from "../../sql.ts";
-import type { ChannelOptions } from "../../config/config.ts";
+import type { MapOptions } from "./config.ts";
 import type { StoredTable } from "../../channel/stored-tables.ts";
-import type { HistoryOptions } from "../../channel/history.ts";
-import type { HistoryRows, Stream } from "../../channel/history-table.ts";
+import type { Stream } from "../../channel/history-table.ts";
+import type { StreamMemory } from "../../channel/keyed-stream.ts";
 import { MemoryHistory } from "./memory-history.ts";
 
 /**
- * Makes the store of a channel that is a map.
+ * Opens the store of a map.
  *
  * @param tables those that exist, apart from those of another kind of channel
  */
-export function mapStoreOf(
-  { map }: ChannelOptions,
-  sql: Sql,
-  tables: ReadonlySet<StoredTable>,
-): MapStore | undefined {
-  if (map === undefined) return undefined;
+export function mapStoreOf(map: MapOptions, sql: Sql, tables: ReadonlySet<StoredTable>): MapStore {
   return map.mode === "ephemeral"
     ? new EphemeralMap(sql, tables)
     : new StoredMap(sql, tables, map.keyTtlMs);
 }
-
-/**
- * Deletes what a channel stored while its namespace had another `subscription_type` or `map.mode`: a stream without
- * keys is no stream of a map, and the other way round. So the channel begins anew, with a new epoch (rule Z12).
- *
- * @returns the tables that stay
- */
-export function dropOtherKinds(
-  { map }: ChannelOptions,
-  sql: Sql,
-  tables: ReadonlySet<StoredTable>,
-): ReadonlySet<StoredTable> {
-  const kind = map === undefined ? "stream" : map.mode === "ephemeral" ? "ephemeral" : "stored";
-  const foreign = foreignTables[kind].filter((table) => tables.has(table));
-  if (foreign.length === 0) return tables;
-  // The row of `stream` belongs to the ring.
-  const isOtherStream = foreign.some((table) => table === "publication" || table === "map_change");
-  const dropped = isOtherStream ? [...foreign, "stream" as const] : foreign;
-  sql.transaction(() => {
-    for (const table of dropped) sql.run(`DROP TABLE IF EXISTS ${table}`);
-  });
-  const left = new Set(tables);
-  for (const table of dropped) left.delete(table);
-  return left;
-}
-
-const foreignTables = {
-  stream: ["map_change", "map_state", "map_due", "map_checkpoint"],
-  stored: ["publication", "map_checkpoint"],
-  ephemeral: ["publication", "map_change", "map_state", "map_due", "spared_key"],
-} as const satisfies Record<string, readonly StoredTable[]>;
-
-/** How the stream of a channel is kept: of a map, `stream_size` and the like, or what an ephemeral map needs. */
-export function historyOptionsOf({
-  map,
-  historySize: size,
-  historyTtlMs: ttlMs,
-  historyMetaTtlMs: metaTtlMs,
-}: ChannelOptions): HistoryOptions {
-  if (map?.mode !== "ephemeral") return { size, ttlMs, metaTtlMs, isKeyed: map !== undefined };
-  return {
-    size: mapLimits.ephemeralStreamSize,
-    ttlMs: mapLimits.ephemeralStreamMs,
-    metaTtlMs: mapLimits.ephemeralMetaMs,
-    isKeyed: true,
-  };
-}
-
-/** A port to storage that stores nothing, for what an ephemeral map keeps in memory. */
-export const memorySql: Sql = {
-  rows: () => [],
-  run: () => undefined,
-  transaction: (work) => work(),
-};
 
 /** Where the keys of a map are, and what has to be done so that they survive hibernation. */
 export interface MapStore {
@@ -88,7 +29,7 @@ export interface MapStore {
   /** Whether the map had no key when the instance began. */
   readonly isNew: boolean;
   /** Where the changes are, and the stream before them, if they are in memory; undefined if they are stored. */
-  readonly history: { readonly rows: HistoryRows; readonly stream?: Stream } | undefined;
+  readonly memory: StreamMemory | undefined;
   /** Whether the instance before this one ended before it wrote its state down. */
   readonly wasLost: boolean;
   /** Whether no key is known. An ephemeral map that waits in its checkpoint counts as one that has keys. */
@@ -115,7 +56,7 @@ export interface MapStore {
 class StoredMap implements MapStore {
   readonly state: StateTable;
   readonly isNew: boolean;
-  readonly history = undefined;
+  readonly memory = undefined;
   readonly wasLost = false;
 
   /**
@@ -162,9 +103,9 @@ class StoredMap implements MapStore {
 /** The store of an ephemeral map: in memory, and in a checkpoint while the channel is quiet (rule Z11). */
 class EphemeralMap implements MapStore {
   readonly isNew: boolean;
-  readonly history: MapStore["history"];
+  readonly memory: StreamMemory;
   readonly #checkpoint: MapCheckpoint;
-  readonly #memory = new StateMemory();
+  readonly #entries = new StateMemory();
   /** Whether the entries of the checkpoint are in memory. */
   #loaded = false;
   /**
@@ -177,9 +118,9 @@ class EphemeralMap implements MapStore {
   constructor(sql: Sql, tables: ReadonlySet<StoredTable>) {
     this.#checkpoint = new MapCheckpoint(sql, tables.has("map_checkpoint"));
     this.isNew = this.#checkpoint.header === undefined;
-    this.#memory.noteDue(this.#checkpoint.header?.dueMs);
+    this.#entries.noteDue(this.#checkpoint.header?.dueMs);
     const stream = streamOf(this.#checkpoint.header);
-    this.history = { rows: new MemoryHistory(), ...(stream === undefined ? {} : { stream }) };
+    this.memory = { rows: new MemoryHistory(), ...(stream === undefined ? {} : { stream }) };
   }
 
   get wasLost(): boolean {
@@ -189,9 +130,9 @@ class EphemeralMap implements MapStore {
   get state(): MapState {
     if (!this.#loaded) {
       this.#loaded = true;
-      for (const entry of this.#checkpoint.read()) this.#memory.write(entry);
+      for (const entry of this.#checkpoint.read()) this.#entries.write(entry);
     }
-    return this.#memory;
+    return this.#entries;
   }
 
   get isEmpty(): boolean {
@@ -199,13 +140,13 @@ class EphemeralMap implements MapStore {
   }
 
   get dueMs(): number | undefined {
-    return this.#memory.dueMs;
+    return this.#entries.dueMs;
   }
 
   hasRoom(entry: Omit<MapEntry, "offset">): boolean {
     const before = this.state.read(entry.key);
     const beforeBytes = before === undefined ? 0 : entryBytes(before);
-    const bytes = this.#memory.bytes - beforeBytes + entryBytes({ ...entry, offset: 0 });
+    const bytes = this.#entries.bytes - beforeBytes + entryBytes({ ...entry, offset: 0 });
     return bytes <= mapLimits.ephemeralStateBytesMax;
   }
 
@@ -220,7 +161,7 @@ class EphemeralMap implements MapStore {
 
   rest(position: StreamPosition, newestMs: number | undefined, nowMs: number): void {
     if (this.restInMs(nowMs) !== 0 || this.#changedMs === undefined) return;
-    const { dueMs } = this.#memory;
+    const { dueMs } = this.#entries;
     this.#checkpoint.write(
       {
         epoch: position.epoch,
@@ -228,7 +169,7 @@ class EphemeralMap implements MapStore {
         timeMs: newestMs ?? this.#changedMs,
         ...(dueMs === undefined ? {} : { dueMs }),
       },
-      this.#memory.all,
+      this.#entries.all,
     );
     this.#changedMs = undefined;
   }
@@ -242,7 +183,7 @@ class EphemeralMap implements MapStore {
   }
 
   forget(): void {
-    this.#memory.clear();
+    this.#entries.clear();
     this.#loaded = true;
     this.#changedMs = undefined;
     this.#checkpoint.drop();

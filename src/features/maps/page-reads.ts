@@ -1,5 +1,6 @@
 import { type ClientOperation, errorOf, type FailedReply } from "../../contract/channel-call.ts";
 import type { MapPageReply } from "./map-call.ts";
+import type { ObjectPart } from "../../object/part.ts";
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { SharedPages } from "./shared-pages.ts";
 
@@ -10,24 +11,32 @@ import { SharedPages } from "./shared-pages.ts";
  * a long call get no short pages because those before them have filled the answer. A first page is as new as the
  * request for it.
  */
-export class PageReads {
+export class PageReads implements ObjectPart {
   readonly #ask: AskChannel;
   readonly #pages = new SharedPages<MapPageReply>();
   readonly #underWay = new Map<string, PageDone[]>();
+  /** Forgets the pages whose moment is over. Absent until a page is read: on most gateways none is. */
+  settle?: (nowMs: number) => void;
 
   /** @param ask sends a request to a channel's object */
   constructor(ask: AskChannel) {
     this.#ask = ask;
   }
 
-  /** Reads a page. */
-  read(channel: string, read: PageRead, nowMs: number, done: PageDone): void {
+  /** Reads a page, if that is what the operation does. */
+  request(channel: string, operation: ClientOperation, nowMs: number, done: PageDone): boolean {
+    if (operation.method === "map_state") this.#read(channel, operation, nowMs, done);
+    return operation.method === "map_state";
+  }
+
+  #read(channel: string, read: PageRead, nowMs: number, done: PageDone): void {
     const { request, bytesMax } = read;
     if (request.since === undefined) {
-      this.#ask(channel, read, (reply) => done(pageOf(reply)));
+      this.#ask(channel, read, (reply) => done(pageOf(reply)), true);
       return;
     }
     const key = JSON.stringify([channel, request, bytesMax]);
+    this.settle ??= (settledMs) => this.#pages.forgetOld(settledMs);
     const known = this.#pages.find(key, nowMs);
     if (known !== undefined) {
       done(known);
@@ -40,17 +49,17 @@ export class PageReads {
     }
     const all = [done];
     this.#underWay.set(key, all);
-    this.#ask(channel, read, (reply) => {
-      this.#underWay.delete(key);
-      const page = pageOf(reply);
-      if (page.outcome === "page") this.#pages.keep(key, page, nowMs);
-      for (const each of all) each(page);
-    });
-  }
-
-  /** Forgets the pages whose moment is over. */
-  settle(nowMs: number): void {
-    this.#pages.forgetOld(nowMs);
+    this.#ask(
+      channel,
+      read,
+      (reply) => {
+        this.#underWay.delete(key);
+        const page = pageOf(reply);
+        if (page.outcome === "page") this.#pages.keep(key, page, nowMs);
+        for (const each of all) each(page);
+      },
+      true,
+    );
   }
 }
 
@@ -60,6 +69,7 @@ type AskChannel = (
   channel: string,
   request: RelayRequest,
   done: (reply: RelayReply) => void,
+  shares: boolean,
 ) => void;
 
 function pageOf(reply: RelayReply): MapPageReply | FailedReply {

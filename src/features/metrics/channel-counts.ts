@@ -1,4 +1,5 @@
-import type { ChannelCounts, MapCounts } from "../../channel/channel-setup.ts";
+import type { ChannelCounts } from "../../channel/channel-outcomes.ts";
+import type { MapCounts } from "../maps/map-outcomes.ts";
 import type { Counts } from "./counts.ts";
 
 /**

@@ -1,13 +1,8 @@
 import { PresenceListing, shownClients } from "../../channel/presence.ts";
 import type { PresenceMap } from "./presence-map.ts";
-import type { PresenceTelling } from "./presence-teller.ts";
+import type { PresenceTeller, PresenceTelling } from "./presence-teller.ts";
 import type { PresenceTold, PresenceToldReply } from "./presence-call.ts";
-import type { ChannelOperation } from "../../contract/channel-call.ts";
-import type {
-  ChannelPresenceReply,
-  PresenceKind,
-  RelayRequest,
-} from "../../contract/relay-request.ts";
+import type { ChannelPresenceReply, PresenceKind } from "../../contract/relay-request.ts";
 import { presenceLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
@@ -23,55 +18,48 @@ import { answerOf } from "../../object/object-call.ts";
  */
 export class PresenceDriver implements ObjectPart {
   readonly #object: PartedChannelObject;
+  readonly #map: PresenceMap | undefined;
+  readonly #teller: PresenceTeller | undefined;
   readonly #timer: NextTimer;
 
-  constructor(object: PartedChannelObject) {
+  /**
+   * @param map    undefined if the channel is no presence map
+   * @param teller undefined if it has none
+   */
+  constructor(
+    object: PartedChannelObject,
+    map: PresenceMap | undefined,
+    teller: PresenceTeller | undefined,
+  ) {
     this.#object = object;
+    this.#map = map;
+    this.#teller = teller;
     const { platform } = object;
     this.#timer = new NextTimer(platform, () => object.endEvent(platform.nowMs()));
   }
 
   /** Asks and calls what is due. */
   settle(nowMs: number): void {
-    const { presenceMap, teller } = this.#object.channel;
-    if (presenceMap?.begins(nowMs) === true) this.#count(presenceMap);
+    if (this.#map?.begins(nowMs) === true) this.#count(this.#map);
+    const teller = this.#teller;
     if (teller === undefined) return;
     for (const telling of teller.calls(nowMs)) this.#tell(telling);
     this.#timer.set(teller.retryInMs(nowMs), nowMs);
   }
 
   ring(nowMs: number): void {
-    this.#object.channel.presenceMap?.ring(nowMs);
+    this.#map?.ring(nowMs);
   }
 
   dueAtMs(nowMs: number): number {
-    return this.#object.channel.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-  }
-
-  /**
-   * Calls back once the keys of a presence map may be read for these commands or requests, or can't be; at once if none
-   * of them reads a map from its beginning.
-   */
-  ready(
-    calls: readonly (ChannelOperation | RelayRequest)[],
-    done: (outcome: "ready" | "failed") => void,
-  ): void {
-    const { platform, channel } = this.#object;
-    const { presenceMap } = channel;
-    if (presenceMap === undefined || !calls.some(readsKeys)) {
-      done("ready");
-      return;
-    }
-    const nowMs = platform.nowMs();
-    presenceMap.ready(nowMs, done);
-    this.settle(nowMs);
+    return this.#map?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
   }
 
   /** Lists the clients or users that the channel's presence map shows, in slices, and tells it of later ones. */
   listShown(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void {
     const { channel, platform, called, later, bounds, sweep, endEvent } = this.#object;
     sweep();
-    channel.teller?.asked(kind);
+    this.#teller?.asked(kind);
     const { gateways } = channel.relay;
     called(gateways.length);
     gatherPresence(platform, gateways, channel.name, true, (others) => {
@@ -97,7 +85,8 @@ export class PresenceDriver implements ObjectPart {
   /** Takes what the channel that this presence map shows has told. */
   presenceTold({ source, changes }: PresenceTold, done: (reply: PresenceToldReply) => void): void {
     const { channel, queue, platform } = this.#object;
-    const { presenceMap, hub } = channel;
+    const { hub } = channel;
+    const presenceMap = this.#map;
     if (source !== presenceMap?.shown.channel) {
       done({ outcome: "left" });
       return;
@@ -134,21 +123,15 @@ export class PresenceDriver implements ObjectPart {
   }
 
   #tell(telling: PresenceTelling): void {
-    const { channel, platform, called, endEvent } = this.#object;
+    const { platform, called, endEvent } = this.#object;
     called();
     const { map, told } = telling;
     platform.call("presenceTold", map.channel, [told], limits.objectAnswerMs, (reply) => {
       const nowMs = platform.nowMs();
-      channel.teller?.answered(telling, answerOf(reply) ?? "failed", nowMs);
+      this.#teller?.answered(telling, answerOf(reply) ?? "failed", nowMs);
       endEvent(nowMs);
     });
   }
-}
-
-/** Whether a backend reads a map, or a gateway asks for its first page, which has to be as new as the question. */
-function readsKeys(call: ChannelOperation | RelayRequest): boolean {
-  if (call.method === "map_state") return call.request.since === undefined;
-  return call.method === "map_read_state" || call.method === "map_stats";
 }
 
 const busy = { outcome: "busy" } as const;

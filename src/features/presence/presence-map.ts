@@ -1,6 +1,8 @@
 import type { PresenceChange, PresenceToldReply } from "./presence-call.ts";
 import { plainMapPublish, removalOf } from "../maps/map-call.ts";
-import type { ChannelPresenceReply } from "../../contract/relay-request.ts";
+import type { ChannelPart } from "../../channel/channel-part.ts";
+import type { ChannelOperation } from "../../contract/channel-call.ts";
+import type { ChannelPresenceReply, RelayRequest } from "../../contract/relay-request.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { noPayload } from "../../protocol/payload.ts";
@@ -24,7 +26,7 @@ import { dueMoment, elapsed } from "../../moment.ts";
  * answered, is removed `key_ttl` after the first census that didn't find it. While nobody looks, nothing is counted, and
  * the keys are forgotten.
  */
-export class PresenceMap {
+export class PresenceMap implements ChannelPart {
   /** The channel whose subscribers the map shows. */
   readonly shown: PresenceChannel;
   readonly #map: ChannelMap;
@@ -46,6 +48,16 @@ export class PresenceMap {
     this.#isHeld = setup.isHeld;
     this.#sliceClients = setup.sliceClients ?? limits.presenceSliceClients;
     this.#nextMs = setup.nowMs + this.#intervalMs;
+  }
+
+  /** Waits if one of the calls reads the map from its beginning, which has to be as new as the call. */
+  whenReadable(
+    calls: readonly (ChannelOperation | RelayRequest)[],
+    nowMs: number,
+    done: PresenceDone,
+  ): void {
+    if (calls.some(readsKeys)) this.ready(nowMs, done);
+    else done("ready");
   }
 
   /**
@@ -202,6 +214,12 @@ interface PresenceMapSetup {
   readonly nowMs: number;
   /** The clients of a slice of a census; absent for the usual number. */
   readonly sliceClients?: number;
+}
+
+/** Whether a backend reads a map, or a client its first page. */
+function readsKeys(call: ChannelOperation | RelayRequest): boolean {
+  if (call.method === "map_state") return call.request.since === undefined;
+  return call.method === "map_read_state" || call.method === "map_stats";
 }
 
 type PresenceDone = (outcome: "ready" | "failed") => void;

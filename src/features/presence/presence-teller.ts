@@ -1,9 +1,20 @@
 import type { PresenceKind } from "../../contract/relay-request.ts";
 import type { PresenceChange, PresenceTold, PresenceToldReply } from "./presence-call.ts";
+import type { ChannelPart } from "../../channel/channel-part.ts";
+import type { RelayEntry } from "../../contract/relay-batch.ts";
 import { presenceLimits } from "./limits.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { PresenceChannel } from "./presence-channels.ts";
 import { dueMoment } from "../../moment.ts";
+
+declare module "../../contract/relay-batch.ts" {
+  interface RelayEntries {
+    /** A client has subscribed to a channel with presence maps (rule Z27). It goes to the channel's object only. */
+    readonly here: { readonly info: ClientInfo };
+    /** Its subscription has ended. */
+    readonly away: { readonly info: ClientInfo };
+  }
+}
 
 /**
  * Tells the presence maps of a channel who comes and goes (rule Z27). Each map has one call in flight, and what happens
@@ -11,7 +22,7 @@ import { dueMoment } from "../../moment.ts";
  * called until its object asks who is there. Calls that fail are repeated a few times and then dropped: the map's object
  * asks again anyway. The platform makes the calls and reports the reply of each to {@link answered}.
  */
-export class PresenceTeller {
+export class PresenceTeller implements ChannelPart {
   readonly #source: string;
   readonly #lines: readonly Line[];
 
@@ -22,6 +33,10 @@ export class PresenceTeller {
   constructor(source: string, maps: readonly PresenceChannel[]) {
     this.#source = source;
     this.#lines = maps.map((map) => new Line(map));
+  }
+
+  announced(entry: RelayEntry): void {
+    if (entry.type === "here" || entry.type === "away") this[entry.type](entry.info);
   }
 
   /** A client's subscription has begun: here, or on a gateway. */

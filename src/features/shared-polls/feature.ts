@@ -1,12 +1,24 @@
-import type { Feature } from "../feature.ts";
+import type { ChannelPart } from "../../channel/channel-part.ts";
 import { pollCallers, pollCalls } from "./calls.ts";
-import { GatewayTracking } from "./gateway-tracking.ts";
+import type { Feature } from "../feature.ts";
 import { OwnTracking } from "./own-tracking.ts";
-import { pollSubscriptions } from "./subscription-type.ts";
 import { PollDriver } from "./poll-driver.ts";
-import { pollMethods, pollOperations } from "./publish.ts";
-import { SharedPoll } from "./shared-poll.ts";
+import { GatewayTracking } from "./gateway-tracking.ts";
 import { ObjectTrackRows } from "./track-rows.ts";
+import { pollSubscriptions } from "./subscription-type.ts";
+import { SharedPoll } from "./shared-poll.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import { pollMethods, pollOperations } from "./publish.ts";
+
+/** On a channel that is no shared poll. */
+const noPoll: ChannelPart = {
+  carryOut: ({ method }) =>
+    method === "shared_poll_publish" ? { outcome: "not-available" } : undefined,
+  reply: (_, { method }) =>
+    method === "track" || method === "untrack"
+      ? { outcome: "failed", error: errorCodes.notAvailable }
+      : undefined,
+};
 
 /** Shared polls: channels whose clients follow keys, for whose values the server asks a backend. */
 export const sharedPolls = {
@@ -15,8 +27,9 @@ export const sharedPolls = {
   gatewayCalls: pollCalls,
   callers: pollCallers,
   subscriptionTypes: { shared_poll: pollSubscriptions },
-  ofChannel: ({ name, relay, options: { sharedPoll } }, { newEpoch, nowMs }) =>
-    sharedPoll ? [SharedPoll.begin(name, sharedPoll, relay, newEpoch, nowMs)] : [],
+  ofChannel: ({ name, relay, options: { sharedPoll } }, { newEpoch, nowMs }) => [
+    sharedPoll ? SharedPoll.begin(name, sharedPoll, relay, newEpoch, nowMs) : noPoll,
+  ],
   ofChannelObject: (object) => {
     const { name, parts, options } = object.channel;
     const { sharedPoll } = options;

@@ -9,7 +9,7 @@ import {
 } from "./poll-batch.ts";
 import type { PollAnswer } from "./refresh-hook.ts";
 import { pollLimits } from "./limits.ts";
-import type { ChannelPart } from "../../channel/channel-part.ts";
+import type { ChannelPart, PartOutcome } from "../../channel/channel-part.ts";
 import type { ChannelOperation, FailedReply } from "../../contract/channel-call.ts";
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { errorCodes } from "../../protocol/codes.ts";
@@ -107,9 +107,9 @@ export class SharedPoll implements ChannelPart {
     return tracking;
   }
 
-  carryOut(operation: ChannelOperation): "done" | undefined {
+  carryOut(operation: ChannelOperation): PartOutcome | undefined {
     if (operation.method !== "shared_poll_publish") return undefined;
-    return this.publish(operation.request) === "taken" ? "done" : undefined;
+    return { outcome: this.publish(operation.request) === "taken" ? "done" : "not-available" };
   }
 
   /**

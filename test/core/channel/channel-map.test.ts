@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mapLimits } from "../../../src/features/maps/limits.ts";
+import { mapOf } from "../../../src/features/maps/map-operations.ts";
 import type { MapPageOutcome } from "../../../src/features/maps/map-outcomes.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { changesOf, openMap, set, stateOf, unset } from "../../contract/open-map.ts";
@@ -46,7 +47,7 @@ describe("changes of a map", () => {
       cursor: "",
       position: { offset: 2, epoch: first.channel.top?.epoch },
     });
-    expect(channel.changes({ limit: -1, reverse: true }, 0)).toMatchObject({
+    expect(channel.readStream({ limit: -1, reverse: true }, 0)).toMatchObject({
       publications: [{ key: "b" }, { key: "a", score: -5, tags: { room: "x" } }],
     });
   });
@@ -197,7 +198,7 @@ describe("pages", () => {
             for (const change of left.splice(0, between)) change();
           });
           for (const change of left) change();
-          const rest = channel.changes({ since: read.position, limit: -1, reverse: false }, 0);
+          const rest = channel.readStream({ since: read.position, limit: -1, reverse: false }, 0);
           if (rest.outcome !== "history") throw new Error("the stream can't be read");
           for (const { key = "", data, removed } of rest.publications) {
             if (removed === true) delete read.state[key];
@@ -274,7 +275,7 @@ describe("the end of keys", () => {
       "-c",
       "-b",
     ]);
-    expect(woken.channel.changes({ limit: 1, reverse: true }, 20_000)).toMatchObject({
+    expect(woken.channel.readStream({ limit: 1, reverse: true }, 20_000)).toMatchObject({
       publications: [{ key: "b", removed: true, tags: { room: "x" } }],
     });
     expect(woken.map.dueAtMs).toBeUndefined();
@@ -439,7 +440,7 @@ function readWhile(
   let cursor = "";
   let since: StreamPosition | undefined;
   for (;;) {
-    const page: MapPageOutcome | undefined = channel.map?.page(
+    const page: MapPageOutcome | undefined = mapOf(channel)?.page(
       { cursor, limit, ...(since && { since }) },
       0,
       1_000_000,

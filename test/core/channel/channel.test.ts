@@ -1,7 +1,8 @@
 import { sendAll } from "../../support/send-all.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Channel, SubscribeOutcome } from "../../../src/channel/channel.ts";
+import type { Channel } from "../../../src/channel/channel.ts";
+import type { SubscribeOutcome } from "../../../src/channel/channel-outcomes.ts";
 import type { Subscriber } from "../../../src/hub/subscriber.ts";
 import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";

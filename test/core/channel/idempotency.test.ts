@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Channel, PublishOutcome } from "../../../src/channel/channel.ts";
+import type { Channel } from "../../../src/channel/channel.ts";
+import type { PublishOutcome } from "../../../src/channel/channel-outcomes.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, publishing, publishNumbers } from "../../contract/open-channel.ts";
 import { storeRing, type StoredRing } from "../../contract/stored-ring.ts";

@@ -66,7 +66,7 @@ class Fixture {
 
   /** The changes since they were last asked for. */
   get changes(): readonly string[] {
-    const read = this.opened.channel.changes({ limit: -1, reverse: false }, this.nowMs);
+    const read = this.opened.channel.readStream({ limit: -1, reverse: false }, this.nowMs);
     if (read.outcome !== "history") throw new Error("no changes");
     // The stream of an ephemeral map reaches back a minute.
     const newer = read.publications.filter(({ offset }) => offset > this.#seen);

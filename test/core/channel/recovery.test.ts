@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recover, recoverNewest } from "../../../src/channel/recovery.ts";
-import type { Channel, SubscribeOptions } from "../../../src/channel/channel.ts";
+import type { Channel } from "../../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../../src/channel/channel-outcomes.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";

@@ -7,6 +7,7 @@ import {
   type RelayRequest,
   relayRequestBytes,
 } from "../../../src/contract/relay-request.ts";
+import { mapOf } from "../../../src/features/maps/map-operations.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { openChannel, publishing, withHistory } from "../../contract/open-channel.ts";
@@ -72,7 +73,7 @@ describe("the requests of a gateway about a map", () => {
       { outcome: "published", instance: 7, sequence: 1 },
       { outcome: "published", instance: 7, sequence: 1 },
     ]);
-    expect(channel.map?.page({ cursor: "", limit: 1 }, 0, bytesMax)).toMatchObject({
+    expect(mapOf(channel)?.page({ cursor: "", limit: 1 }, 0, bytesMax)).toMatchObject({
       publications: [{ key: "a", info }],
     });
     expect(replyToRequests(channel, "eu/1", [changing], 0, true)).toEqual([

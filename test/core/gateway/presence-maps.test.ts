@@ -97,7 +97,7 @@ describe("the channel's object", () => {
       { type: "away", info: { ...info, client: "c2" } },
     ] as const;
     const request = { method: "announce", entries } as const;
-    const room = openChannel(new NodeSql(), { teller });
+    const room = openChannel(new NodeSql(), { parts: [teller] });
     expect(replyToRequests(room, "eu/1", [request], 0)).toEqual([{ outcome: "announced" }]);
     expect(teller.calls(0).map(({ told }) => told.changes)).toEqual([entries]);
     const plain = openChannel(new NodeSql());

@@ -1,7 +1,7 @@
 import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
-import { channelParts, subscriptionTypes } from "../../../src/features/index.ts";
+import { featuredChannels, subscriptionTypes } from "../../../src/features/index.ts";
 import { SharedPoll } from "../../../src/features/shared-polls/shared-poll.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
@@ -213,7 +213,7 @@ export class ChannelFixture {
       newEpoch: () => `epoch${++this.#epochs}`,
       instance: this.nowMs,
       nowMs: this.nowMs,
-      parts: channelParts,
+      features: featuredChannels(this.config),
     });
   }
 

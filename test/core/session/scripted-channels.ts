@@ -4,7 +4,7 @@ import type {
   PublicationRequest,
 } from "../../../src/contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
-import type { SubscribeOptions } from "../../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../../src/channel/channel-outcomes.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import type { PresenceQuestion } from "../../../src/channel/shared-presence.ts";
 import type { PresenceAnswer } from "../../../src/protocol/reply.ts";

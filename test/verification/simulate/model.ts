@@ -1,5 +1,5 @@
 import type { HistoryQuery, PublicationRequest } from "../../../src/contract/channel-call.ts";
-import type { SubscribeOptions } from "../../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../../src/channel/channel-outcomes.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";

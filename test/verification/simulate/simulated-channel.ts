@@ -1,7 +1,8 @@
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
-import { recoveryLimitOf } from "../../../src/features/maps/channel-map.ts";
 import type { ChannelSetup } from "../../../src/channel/channel-setup.ts";
-import { historyOptionsOf } from "../../../src/features/maps/map-store.ts";
+import { keyedStreamOf } from "../../../src/features/index.ts";
+import { PresenceMap } from "../../../src/features/presence/presence-map.ts";
+import { PresenceTeller } from "../../../src/features/presence/presence-teller.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import type {
@@ -38,10 +39,16 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     const resolved = resolveChannel(name, config.channel);
     if (resolved.outcome !== "resolved") throw new Error(resolved.outcome);
     this.#options = resolved.options;
-    const { size, ttlMs, metaTtlMs } = historyOptionsOf(resolved.options);
+    const kind = keyedStreamOf(resolved.options);
+    const { historySize, historyTtlMs, historyMetaTtlMs } = resolved.options;
+    const { size, ttlMs, metaTtlMs } = kind?.history ?? {
+      size: historySize,
+      ttlMs: historyTtlMs,
+      metaTtlMs: historyMetaTtlMs,
+    };
     this.#model = new Model(
       { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs },
-      recoveryLimitOf(resolved.options, config.client),
+      kind?.recoveryLimit ?? config.client.recoveryMaxPublicationLimit,
       () => `epoch${this.#epochs}`,
     );
     const map = modelledMap(resolved.options);
@@ -58,7 +65,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     return new ChannelHost(platform, config, boundsOf(fanOut(this.name)), (setup) => {
       const channel = this.#watched(setup);
       this.#channel = channel;
-      if (channel.teller !== undefined) this.context.presence.watch(channel.teller);
+      for (const part of channel.parts)
+        if (part instanceof PresenceTeller) this.context.presence.watch(part);
       this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
       return channel;
     });
@@ -145,7 +153,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
 
   protected override rang(): void {
     const { nowMs } = this;
-    const dueMs = this.#channel?.presenceMap?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    const map = this.#channel?.parts.find((part) => part instanceof PresenceMap);
+    const dueMs = map?.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     // It would ring again at once, for ever.
     if (dueMs <= nowMs) throw new Error(`${this.name} has its alarm ring in vain`);
   }

@@ -1,16 +1,14 @@
 import type { ChannelSetup } from "../../../src/channel/channel-setup.ts";
 import type { PublicationRequest } from "../../../src/contract/channel-call.ts";
-import {
-  Channel,
-  type SubscribeOptions,
-  type PublishOutcome,
-} from "../../../src/channel/channel.ts";
+import { Channel } from "../../../src/channel/channel.ts";
+import type { SubscribeOptions, PublishOutcome } from "../../../src/channel/channel-outcomes.ts";
 import type { HistoryOutcome } from "../../../src/channel/history.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Recovery } from "../../../src/channel/recovery.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../../src/protocol/publication.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import type { Kept, ModelAnswer } from "./model-state.ts";
+import { mapOf } from "../../../src/features/maps/map-operations.ts";
 import { modelledMap } from "./map-model.ts";
 import type { Model } from "./model.ts";
 import { MapWatch } from "./watched-map.ts";
@@ -44,7 +42,8 @@ export class WatchedChannel extends Channel {
     this.#watch = watch;
     const { options } = setup;
     const modelled = modelledMap(options);
-    this.#map = this.map && modelled && new MapWatch(this.map, modelled, watch);
+    const map = mapOf(this);
+    this.#map = map && modelled && new MapWatch(map, modelled, watch);
   }
 
   override published(
@@ -124,7 +123,7 @@ export class WatchedChannel extends Channel {
 
   override deleteExpired(nowMs: number): void {
     // Keys that have ended are removed first.
-    this.map?.tellLoss(nowMs);
+    this.keys?.tellLoss(nowMs);
     const hasKeys = (this.#watch.model.state.entries?.size ?? 0) > 0;
     const isHeld = this.hub.size > 0 || this.relay.size > 0 || hasKeys;
     super.deleteExpired(nowMs);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { trailLimits } from "../../../../src/features/why/limits.ts";
 import { ClientTrail } from "../../../../src/features/why/client-trail.ts";
-import type { SubscribeOptions } from "../../../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../../../src/channel/channel-outcomes.ts";
 
 const options: SubscribeOptions = { positioned: true, mode: "stream", orFail: false };
 const position = { epoch: "e", offset: 5 };

@@ -1,4 +1,4 @@
-import type { SubscribeOptions } from "../../../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../../../src/channel/channel-outcomes.ts";
 import { limits } from "../../../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../../../src/protocol/publication.ts";
 import type {

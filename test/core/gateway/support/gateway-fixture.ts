@@ -1,5 +1,10 @@
 import { clientPublication } from "../../../../src/channel/publication-request.ts";
 import type { GatheredPresence } from "../../../../src/channel/presence.ts";
+import { keyedStreamOf } from "../../../../src/features/index.ts";
+import { keyEnds } from "../../../../src/features/maps/map-commands.ts";
+import { PageReads } from "../../../../src/features/maps/page-reads.ts";
+import { shownSubscriptions } from "../../../../src/features/presence/subscriptions.ts";
+import type { ObjectPart } from "../../../../src/object/part.ts";
 import { Gateway } from "../../../../src/gateway/gateway.ts";
 import type { ErrorCode } from "../../../../src/protocol/codes.ts";
 import type { RelayBatchReply, RelayEntry } from "../../../../src/contract/relay-batch.ts";
@@ -22,6 +27,7 @@ export class GatewayFixture {
   turns: (() => void)[] = [];
   gateway: Gateway;
   #users = 0;
+  #parts: readonly ObjectPart[] = [];
   readonly #config: object;
 
   /** @param config as an operator writes it */
@@ -83,6 +89,7 @@ export class GatewayFixture {
   }
 
   settle(): number | undefined {
+    for (const part of this.#parts) part.settle?.(this.nowMs);
     return this.gateway.settle(this.nowMs);
   }
 
@@ -112,7 +119,13 @@ export class GatewayFixture {
         if (waitMs === 0) this.turns.push(work);
       },
     };
-    const setup = { config: configured(this.#config), ports };
+    this.#parts = [
+      new PageReads((...request) => this.gateway.ask(...request)),
+      keyEnds,
+      shownSubscriptions,
+    ];
+    const config = configured(this.#config);
+    const setup = { config, ports, parts: this.#parts, keyedStreamOf };
     return new Gateway(only === undefined ? setup : { ...setup, only });
   }
 }

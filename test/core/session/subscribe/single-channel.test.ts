@@ -1,6 +1,7 @@
 import { sendAll } from "../../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../../src/channel/channel.ts";
+import { shownSubscriptions } from "../../../../src/features/presence/subscriptions.ts";
 import { PresenceTeller } from "../../../../src/features/presence/presence-teller.ts";
 import { SharedPresence } from "../../../../src/channel/shared-presence.ts";
 import { SingleChannel } from "../../../../src/session/single-channel.ts";
@@ -243,13 +244,20 @@ describe("presence", () => {
 });
 
 function opened({ options = withHistory, turns = [], teller }: Setup = {}) {
-  const channel = openChannel(new NodeSql(), { options, ...(teller && { teller }) });
+  const shown = teller && { presenceMaps: { clients: "clients:" } };
+  const channel = openChannel(new NodeSql(), {
+    options: { ...options, ...shown },
+    ...(teller && { parts: [teller] }),
+  });
   const presence = new SharedPresence({
     later: (_, work) => turns.push(work),
     gather: (done) => done({ clients: [], complete: true }),
     subscribers: () => channel.hub.subscribers,
   });
-  return { channel, own: new SingleChannel(channel, configured().channel, presence, () => 0) };
+  const config = configured().channel;
+  const parts = [shownSubscriptions];
+  const own = new SingleChannel(channel, config, presence, () => 0, undefined, parts);
+  return { channel, own };
 }
 
 interface Setup {
