@@ -61,7 +61,7 @@ import { elapsed } from "../moment.ts";
  * calls back into this object, for each job and to settle. src/README.md has the whole picture.
  */
 export class ChannelHost extends ObjectHost implements PartedChannelObject {
-  readonly #channel: Channel;
+  readonly channel: Channel;
   /** Whether the configuration has the channel's namespace. */
   readonly #known: boolean;
   readonly queue: CommitQueue;
@@ -101,7 +101,9 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       {
         platform,
         alarms: this.alarms,
-        storesNothing: () => this.#storesNothing,
+        storesNothing: () =>
+          this.channel.storesNothing &&
+          this.parts.every((part) => part.storesNothing?.() !== false),
         holdsSockets: () => !this.sockets.empty,
         unknownMetaTtlMs: this.#known
           ? undefined
@@ -125,7 +127,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       ...partsOfSetup(this.parts, (part) => part.ofChannel?.(name)),
     });
     for (const part of this.parts) part.began?.(channel);
-    this.#channel = channel;
+    this.channel = channel;
     this.bounds = bounds;
     this.queue = new CommitQueue(this.#commits(), new CommitSharing(channel));
     this.#presence = new ChannelPresence(this);
@@ -166,18 +168,17 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   #commits(): Commits {
     const { platform } = this;
     return {
-      settle: () => this.#afterCommit(platform.nowMs()),
+      settle: () => {
+        const nowMs = platform.nowMs();
+        for (const part of this.parts) part.committed?.(nowMs);
+        this.settle(nowMs);
+      },
       commit: (done) => this.#commit(done),
       guard: (work) => platform.guard(work),
       nowMs: () => platform.nowMs(),
-      full: () => this.#channel.hub.full || this.#channel.relay.full(platform.nowMs()),
+      full: () => this.channel.hub.full || this.channel.relay.full(platform.nowMs()),
       wait: (waitMs) => this.#shareTimer.set(waitMs, platform.nowMs()),
     };
-  }
-
-  /** For the parts. */
-  get channel(): Channel {
-    return this.#channel;
   }
 
   // The calls' contract is in src/contract/object-calls.ts.
@@ -195,13 +196,13 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
         this.#answer<ChannelAnswers>(carriedOut, carries, answer),
       );
     };
-    this.#presentFor(commands, (present) =>
+    this.#presence.askFor(commands, (present) =>
       this.#whenReady(commands, done, () => {
         if (traceparent === undefined) {
           work(present, done);
           return;
         }
-        this.platform.span("publish", { traceparent, channel: this.#channel.name }, (over) =>
+        this.platform.span("publish", { traceparent, channel: this.channel.name }, (over) =>
           work(present, (answers) => {
             over();
             done(answers);
@@ -227,10 +228,10 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
         return { outcome: "answers", answers: requests.map(() => unknown) };
       }
       // Only publications are refused: a leave must be announced, and missed publications can be read.
-      const refused = kind === "publish" && this.#channel.hub.overloaded(nowMs);
+      const refused = kind === "publish" && this.channel.hub.overloaded(nowMs);
       return {
         outcome: "answers",
-        answers: replyToRequests(this.#channel, gateway, requests, nowMs, refused),
+        answers: replyToRequests(this.channel, gateway, requests, nowMs, refused),
       };
     };
     this.#whenReady(requests, done, () =>
@@ -242,10 +243,6 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
 
   present(shown: PresenceKind | undefined, done: (reply: ChannelPresenceReply) => void): void {
     this.happened("presence");
-    if (!this.#known) {
-      done({ outcome: "error", error: errorCodes.unknownChannel });
-      return;
-    }
     const part = shown && this.parts.find((one) => "listShown" in one);
     if (shown === undefined || part?.listShown === undefined) this.#presence.list(done);
     else part.listShown(shown, done);
@@ -255,17 +252,9 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     this.happened("directory");
     const nowMs = this.platform.nowMs();
     this.sockets.sweep(nowMs, true);
-    const answer = { subscribers: this.#channel.hub.size, left: this.stillListed() };
+    const answer = { subscribers: this.channel.hub.size, left: this.stillListed() };
     this.endEvent(nowMs);
     return answer;
-  }
-
-  #presentFor(
-    commands: readonly ChannelOperation[],
-    done: (present: PresenceAnswer | undefined) => void,
-  ): void {
-    if (this.#known) this.#presence.askFor(commands, done);
-    else done(undefined);
   }
 
   /** Works once the keys of a presence map may be read; answers that it can't if they may not. */
@@ -274,7 +263,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     answer: (busy: Overloaded) => void,
     work: () => void,
   ): void {
-    const { gate } = this.#channel;
+    const { gate } = this.channel;
     if (gate?.whenReadable === undefined) {
       work();
       return;
@@ -348,10 +337,10 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     }
     this.#traceparent = traceOf(commands) ?? this.#traceparent;
     this.sockets.sweep(nowMs, false);
-    if (kindOf(commands) === "publish" && this.#channel.hub.overloaded(nowMs)) {
+    if (kindOf(commands) === "publish" && this.channel.hub.overloaded(nowMs)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
-    return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, present) };
+    return { outcome: "answers", answers: executeAll(this.channel, commands, nowMs, present) };
   }
 
   /** Makes what was written durable; in a span if a publication of the round belongs to a trace. */
@@ -363,7 +352,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       return;
     }
     this.#traceparent = undefined;
-    platform.span("commit", { traceparent, channel: this.#channel.name }, (over) =>
+    platform.span("commit", { traceparent, channel: this.channel.name }, (over) =>
       platform.sync((isDurable) => {
         over();
         done(isDurable);
@@ -379,19 +368,14 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     return this.queue.jobAddedAtMs;
   }
 
-  #afterCommit(nowMs: number): void {
-    for (const part of this.parts) part.committed?.(nowMs);
-    this.settle(nowMs);
-  }
-
   /**
    * Settles: calls the gateways that have taken the batch before, and starts to send the next frame. During a commit it
    * does neither, as the queue settles after the commit; but the frame that is on its way goes on.
    */
   protected override settle(nowMs: number): void {
-    const { relay, hub, keys } = this.#channel;
+    const { relay, hub, keys } = this.channel;
     keys?.tellLoss(nowMs);
-    const { top } = this.#channel;
+    const { top } = this.channel;
     if (!this.queue.committing) {
       for (const part of this.parts) part.handsOn?.(nowMs);
       for (const delivery of relay.deliveries(top, nowMs)) this.#deliver(delivery);
@@ -405,24 +389,24 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     }
     if (isSending) this.sendInTurns(hub.collecting);
     if (!hub.full) this.queue.resume();
-    this.#channel.noteHolders(nowMs);
+    this.channel.noteHolders(nowMs);
   }
 
   override isOccupied(): boolean {
-    return this.#channel.isHeld;
+    return this.channel.isHeld;
   }
 
   protected override sendSlice(): void {
-    this.#channel.hub.sendSlice();
+    this.channel.hub.sendSlice();
     for (const part of this.parts) part.sendSlice?.();
   }
 
   protected override onAlarm(nowMs: number, done: () => void): void {
-    const newestMs = this.#channel.newestMs ?? 0;
+    const newestMs = this.channel.newestMs ?? 0;
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
-    if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();
+    if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.channel.relay.checkAfterWaking();
     for (const part of this.parts) part.ring?.(nowMs);
-    this.#channel.deleteExpired(nowMs);
+    this.channel.deleteExpired(nowMs);
     this.settle(nowMs);
     this.#leftovers.afterAlarm(nowMs, done);
   }
@@ -444,21 +428,15 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     const { gateway, batch } = delivery;
     platform.call("deliver", gateway, [batch], limits.objectAnswerMs, (reply) => {
       const nowMs = platform.nowMs();
-      this.#channel.relay.answered(delivery, answerOrFailure(reply), nowMs);
+      this.channel.relay.answered(delivery, answerOrFailure(reply), nowMs);
       this.endEvent(nowMs);
     });
   }
 
-  get #storesNothing(): boolean {
-    return (
-      this.#channel.storesNothing && this.parts.every((part) => part.storesNothing?.() !== false)
-    );
-  }
-
   protected override dueAtMs(nowMs: number): number {
     this.#leftovers.note();
-    const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
+    const cleanupDueMs = this.channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    return Math.min(cleanupDueMs, this.channel.relay.alarmAtMs(nowMs));
   }
 }
 

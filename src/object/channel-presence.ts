@@ -5,6 +5,7 @@ import type { ChannelOperation } from "../contract/channel-call.ts";
 import type { ChannelPresenceReply } from "../contract/relay-request.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import type { Codec } from "../protocol/codec.ts";
+import { errorCodes } from "../protocol/codes.ts";
 import { jsonCodec } from "../protocol/json/codec.ts";
 import { gatherPresence } from "./gather-presence.ts";
 import type { PartedChannelObject } from "./part.ts";
@@ -29,6 +30,10 @@ export class ChannelPresence {
 
   /** Lists who is present, for a call. */
   list(done: (reply: ChannelPresenceReply) => void): void {
+    if (!this.#isKnown) {
+      done({ outcome: "error", error: errorCodes.unknownChannel });
+      return;
+    }
     this.#ask(undefined, (answer) => {
       if (answer.outcome === "failed") {
         done({ outcome: "error", error: answer.error });
@@ -49,10 +54,15 @@ export class ChannelPresence {
     done: (present: PresenceAnswer | undefined) => void,
   ): void {
     const asks = (asked: string): boolean => commands.some(({ method }) => method === asked);
-    if (!this.#object.channel.options.presence) done(undefined);
+    if (!this.#isKnown || !this.#object.channel.options.presence) done(undefined);
     else if (asks("presence")) this.#ask(jsonCodec, done);
     else if (asks("presence_stats")) this.#ask(undefined, done);
     else done(undefined);
+  }
+
+  /** Whether the configuration has the channel's namespace. */
+  get #isKnown(): boolean {
+    return this.#object.knownChannel !== undefined;
   }
 
   /** @param codec the one in which the list will be encoded; undefined if it won't be */

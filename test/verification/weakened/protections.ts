@@ -39,7 +39,7 @@ export const protections: readonly Protection[] = [
     rule: "L4",
     noticedBy: ["prove"],
     file: "src/object/channel-host.ts",
-    code: "if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.#channel.relay.checkAfterWaking();",
+    code: "if (!elapsed(newestMs, limits.crashCheckMs, nowMs)) this.channel.relay.checkAfterWaking();",
     weakened: "void newestMs;",
     faults: "crash-channel=30",
   },
