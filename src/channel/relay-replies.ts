@@ -2,7 +2,7 @@ import type { Channel } from "./channel.ts";
 import { replyTo } from "./carry-out.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { StreamPosition } from "../protocol/publication.ts";
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { isPublishing } from "../contract/channel-call.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
@@ -29,11 +29,20 @@ export function replyToRequests(
       publishRefused && isPublishing(request)
         ? failed(errorCodes.tooManyRequests)
         : answer(channel, gateway, request, roomBytes, nowMs);
-    const read = "publications" in reply ? reply.publications : "newer" in reply ? reply.newer : [];
-    const bytes = read.reduce((sum, each) => sum + publicationBytes(each), 0);
-    roomBytes = Math.max(0, roomBytes - bytes);
+    roomBytes = Math.max(0, roomBytes - bytesOf(reply));
     return reply;
   });
+}
+
+/** The bytes of what a reply has read, whichever feature it is of. */
+function bytesOf({ publications = [], newer = publications }: ReadReply): number {
+  return newer.reduce((sum, each) => sum + publicationBytes(each), 0);
+}
+
+/** A reply, as far as it may be large. */
+interface ReadReply extends Pick<RelayReply, "outcome"> {
+  readonly publications?: readonly Publication[];
+  readonly newer?: readonly Publication[];
 }
 
 function answer(

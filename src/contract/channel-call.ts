@@ -1,4 +1,4 @@
-import type { CarriedReport } from "./metrics-report.ts";
+import type { CarriedReport } from "./carried-report.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";

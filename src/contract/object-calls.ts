@@ -26,12 +26,6 @@ import type {
   OwnSubscribers,
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
-import type {
-  CollectedMetrics,
-  CollectedRefusal,
-  MetricsReport,
-  RefusalsQuery,
-} from "./metrics-report.ts";
 import type { LeftUsers, OnlineUsers, UserStatusAnswer } from "./user-status.ts";
 
 /**
@@ -134,6 +128,9 @@ export interface AddedChannelCalls {}
 /** Those of a gateway's object. @public */
 export interface AddedGatewayCalls {}
 
+/** Those that objects make to objects of a feature's own. @public */
+export interface AddedObjectCalls {}
+
 /** The calls of a home, which keeps where a share of all users are connected. */
 export interface HomeCalls {
   /**
@@ -211,14 +208,4 @@ export interface DirectoryCalls {
   channels(query: ChannelsQuery): Promise<ListedChannels>;
   /** Asks channels' own objects for their subscribers. */
   channelCounts(names: readonly string[]): Promise<CountedChannels>;
-}
-
-/** The calls of an object that collects metrics. */
-export interface MetricsCalls {
-  /** Adds what an object or an isolate of the edge has counted since its last report. */
-  report(report: MetricsReport): Promise<void>;
-  /** Gives all that was reported to this object. */
-  collected(): Promise<CollectedMetrics>;
-  /** Gives the last refusals that were reported, newest first (rule Y6). */
-  refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
 }

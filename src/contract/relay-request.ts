@@ -1,5 +1,5 @@
 import { operationBytes, type ClientOperation, type OperationReply } from "./channel-call.ts";
-import type { CarriedReport } from "./metrics-report.ts";
+import type { CarriedReport } from "./carried-report.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";

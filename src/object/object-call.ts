@@ -1,11 +1,11 @@
 import type {
   AddedChannelCalls,
   AddedGatewayCalls,
+  AddedObjectCalls,
   ChannelCalls,
   DirectoryCalls,
   GatewayCalls,
   HomeCalls,
-  MetricsCalls,
   SessionCalls,
 } from "../contract/object-calls.ts";
 
@@ -20,7 +20,7 @@ interface ObjectCalls
     Pick<SessionCalls, "carryOut" | "clientsOf" | "connections" | "online">,
     Pick<HomeCalls, "register" | "admit" | "ended">,
     Pick<DirectoryCalls, "list">,
-    Pick<MetricsCalls, "report"> {
+    AddedObjectCalls {
   /** {@link GatewayCalls.present}: the other one goes to the object of a channel. */
   readonly presentOnGateway: GatewayCalls["present"];
 }

@@ -1,14 +1,14 @@
 /** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
+import type { CarriedReport } from "../../src/contract/carried-report.ts";
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { LastRefusals } from "../../src/access/last-refusals.ts";
 import type {
-  CarriedReport,
   CollectedMetrics,
   CollectedRefusal,
   RefusalsQuery,
-} from "../../src/contract/metrics-report.ts";
-import type { MetricsCalls } from "../../src/contract/object-calls.ts";
+} from "../../src/features/metrics/metrics-report.ts";
+import type { MetricsCalls } from "../../src/features/metrics/metrics-report.ts";
 import { collectorName } from "../../src/features/metrics/collectors.ts";
 import { metricsLimits } from "../../src/features/metrics/limits.ts";
 import { CarriedGauges } from "../../src/features/metrics/carried-gauges.ts";

@@ -17,7 +17,7 @@ import {
   parseNodeName,
 } from "../../src/contract/object-names.ts";
 import type { TrailQuery } from "../../src/features/why/trail.ts";
-import { edgeNode } from "../../src/contract/metrics-report.ts";
+import { edgeNode } from "../../src/features/metrics/metrics-report.ts";
 import { version } from "../../src/version.ts";
 import { trailLimits } from "../../src/features/why/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";

@@ -5,8 +5,8 @@ import {
   edgeNode,
   type MetricsReport,
   type RefusalsQuery,
-} from "../../src/contract/metrics-report.ts";
-import type { MetricsCalls } from "../../src/contract/object-calls.ts";
+} from "../../src/features/metrics/metrics-report.ts";
+import type { MetricsCalls } from "../../src/features/metrics/metrics-report.ts";
 import { metricsLimits } from "../../src/features/metrics/limits.ts";
 import { RefusalList } from "../../src/features/metrics/refusal-list.ts";
 import { Totals } from "../../src/features/metrics/totals.ts";

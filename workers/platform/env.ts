@@ -1,9 +1,9 @@
+import type { MetricsCalls } from "../../src/features/metrics/metrics-report.ts";
 import type {
   ChannelCalls,
   DirectoryCalls,
   GatewayCalls,
   HomeCalls,
-  MetricsCalls,
 } from "../../src/contract/object-calls.ts";
 import type { DescriptorSettings } from "./descriptors.ts";
 import type { Settings } from "./configuration.ts";

@@ -1,4 +1,4 @@
-import type { MetricsReport, NodeGauges } from "../../src/contract/metrics-report.ts";
+import type { MetricsReport, NodeGauges } from "../../src/features/metrics/metrics-report.ts";
 import { collectorName, collectorOf } from "../../src/features/metrics/collectors.ts";
 import { metricsLimits } from "../../src/features/metrics/limits.ts";
 import { limits } from "../../src/limits.ts";

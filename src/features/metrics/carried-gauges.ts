@@ -1,4 +1,4 @@
-import type { GaugeValue, NodeGauges } from "../../contract/metrics-report.ts";
+import type { GaugeValue, NodeGauges } from "./metrics-report.ts";
 import { collectorOf } from "./collectors.ts";
 import { metricsLimits } from "./limits.ts";
 

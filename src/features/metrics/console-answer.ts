@@ -1,5 +1,5 @@
 /** What the operator's console is answered of all that was counted and refused (rule N4). */
-import type { CollectedMetrics, CollectedRefusal } from "../../contract/metrics-report.ts";
+import type { CollectedMetrics, CollectedRefusal } from "./metrics-report.ts";
 import { buckets } from "./catalogue.ts";
 import { hourAgo, sumsOf } from "./sums.ts";
 

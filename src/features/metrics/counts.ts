@@ -1,8 +1,4 @@
-import type {
-  CounterAddition,
-  HistogramAddition,
-  MetricsReport,
-} from "../../contract/metrics-report.ts";
+import type { CounterAddition, HistogramAddition, MetricsReport } from "./metrics-report.ts";
 import {
   buckets,
   type CounterName,

@@ -1,4 +1,4 @@
-import type { CollectedMetrics } from "../../contract/metrics-report.ts";
+import type { CollectedMetrics } from "./metrics-report.ts";
 import { buckets, type Metric, metricNamed } from "./catalogue.ts";
 import { sumsOf } from "./sums.ts";
 

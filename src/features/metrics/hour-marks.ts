@@ -1,4 +1,4 @@
-import type { CounterAddition, CounterMark } from "../../contract/metrics-report.ts";
+import type { CounterAddition, CounterMark } from "./metrics-report.ts";
 import { metricsLimits } from "./limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 

@@ -1,6 +1,7 @@
 import type { Refusal } from "../../access/refusal.ts";
 import { LastRefusals } from "../../access/last-refusals.ts";
-import type { CarriedReport, GaugeValue, MetricsReport } from "../../contract/metrics-report.ts";
+import type { CarriedReport } from "../../contract/carried-report.ts";
+import type { GaugeValue, MetricsReport } from "./metrics-report.ts";
 import { metricsLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { type CounterName, seriesOf } from "./catalogue.ts";

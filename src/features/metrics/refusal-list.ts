@@ -1,8 +1,4 @@
-import {
-  type CollectedRefusal,
-  edgeNode,
-  type RefusalsQuery,
-} from "../../contract/metrics-report.ts";
+import { type CollectedRefusal, edgeNode, type RefusalsQuery } from "./metrics-report.ts";
 import { limits } from "../../limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 

@@ -1,4 +1,4 @@
-import type { GaugeValue, MetricsReport } from "../../contract/metrics-report.ts";
+import type { GaugeValue, MetricsReport } from "./metrics-report.ts";
 import { metricsLimits } from "./limits.ts";
 import type { Counts } from "./counts.ts";
 

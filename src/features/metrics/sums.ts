@@ -1,8 +1,4 @@
-import type {
-  CollectedMetrics,
-  GaugeValue,
-  HistogramAddition,
-} from "../../contract/metrics-report.ts";
+import type { CollectedMetrics, GaugeValue, HistogramAddition } from "./metrics-report.ts";
 
 /** All series of several collecting objects, added up. */
 export interface Sums {

@@ -3,7 +3,7 @@ import type {
   GaugeValue,
   HistogramAddition,
   MetricsReport,
-} from "../../contract/metrics-report.ts";
+} from "./metrics-report.ts";
 import { metricsLimits } from "./limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 import { HourMarks } from "./hour-marks.ts";

@@ -45,14 +45,7 @@ const kinds = ["clients", "users"] as const;
 function kindOf(name: string, config: ChannelConfig): PresenceKind | undefined {
   const found = resolveChannel(name, config);
   if (found.outcome !== "resolved") return undefined;
-  switch (found.options.subscriptionType) {
-    case "map_clients":
-      return "clients";
-    case "map_users":
-      return "users";
-    case "stream":
-    case "map":
-    case "shared_poll":
-      return undefined;
-  }
+  const { subscriptionType: type } = found.options;
+  if (type === "map_clients") return "clients";
+  return type === "map_users" ? "users" : undefined;
 }

@@ -5,7 +5,7 @@ import type {
   ObjectState,
   SubscriberCounts,
 } from "./object-state.ts";
-import { type CollectedRefusal, edgeNode } from "../../contract/metrics-report.ts";
+import { type CollectedRefusal, edgeNode } from "../metrics/metrics-report.ts";
 import type { ClosedConnection, GatewayProgress } from "./trail.ts";
 import { gatewayNode } from "../../contract/object-names.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CollectedMetrics } from "../../../src/contract/metrics-report.ts";
+import type { CollectedMetrics } from "../../../src/features/metrics/metrics-report.ts";
 import { metrics } from "../../../src/features/metrics/catalogue.ts";
 import { exposition, formatFor } from "../../../src/features/metrics/exposition.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
+import type { MetricsReport } from "../../../src/features/metrics/metrics-report.ts";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { Counts } from "../../../src/features/metrics/counts.ts";
 import { MetricsReporter } from "../../../src/features/metrics/reporter.ts";

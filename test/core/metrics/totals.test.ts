@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MetricsReport } from "../../../src/contract/metrics-report.ts";
+import type { MetricsReport } from "../../../src/features/metrics/metrics-report.ts";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { Totals } from "../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../support/counting-sql.ts";

@@ -1,4 +1,15 @@
-import type { KeptRefusal } from "./kept-refusal.ts";
+import type { KeptRefusal } from "../../contract/kept-refusal.ts";
+
+declare module "../../contract/object-calls.ts" {
+  interface AddedObjectCalls extends Pick<MetricsCalls, "report"> {}
+}
+
+declare module "../../contract/carried-report.ts" {
+  interface CarriedReport extends Pick<MetricsReport, "counters" | "histograms"> {
+    /** All of its gauges that aren't 0; absent if they are as they were with an answer or a report before. */
+    readonly gauges?: readonly GaugeValue[];
+  }
+}
 
 /**
  * A report of an object, or of an isolate of the edge, to an object that collects metrics (docs/metrics.md). During a
@@ -20,12 +31,6 @@ export interface MetricsReport {
    * The gauges of other objects, whose counts came with their answers and are among these (rule J8). Absent: of none.
    */
   readonly carried?: readonly NodeGauges[];
-}
-
-/** The counts of a channel's object, which come with an answer to a caller that reports them with its own (rule J7). */
-export interface CarriedReport extends Pick<MetricsReport, "node" | "counters" | "histograms"> {
-  /** All of its gauges that aren't 0; absent if they are as they were with an answer or a report before. */
-  readonly gauges?: readonly GaugeValue[];
 }
 
 /** The gauges of an object, as they last were. */
@@ -84,4 +89,14 @@ export interface CollectedMetrics {
 export interface CounterMark {
   readonly atMs: number;
   readonly counters: readonly CounterAddition[];
+}
+
+/** The calls of an object that collects metrics. */
+export interface MetricsCalls {
+  /** Adds what an object or an isolate of the edge has counted since its last report. */
+  report(report: MetricsReport): Promise<void>;
+  /** Gives all that was reported to this object. */
+  collected(): Promise<CollectedMetrics>;
+  /** Gives the last refusals that were reported, newest first (rule Y6). */
+  refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
 }
