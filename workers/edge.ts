@@ -3,8 +3,8 @@ export { BackendEntrypoint } from "./platform/backend-entrypoint.ts";
 export { GatewayObject } from "./objects/gateway-object.ts";
 export { UsersObject } from "./objects/users-object.ts";
 export { ChannelObject } from "./objects/channel-object.ts";
-export { MetricsObject } from "./objects/metrics-object.ts";
-import { takeMessages } from "./http/queue.ts";
+export { MetricsObject } from "./features/index.ts";
+import { takeMessages } from "./features/index.ts";
 import { createApp } from "./http/app.ts";
 import type { Env } from "./platform/env.ts";
 

@@ -17,6 +17,7 @@ export const floors: readonly (readonly string[])[] = [
   ["src/features"],
   ["workers/platform"],
   ["workers/http", "workers/objects"],
+  ["workers/features"],
   ["workers"],
 ];
 
@@ -26,30 +27,7 @@ export function folderOf(path: string): string {
   return parts.length > 2 ? parts.slice(0, 2).join("/") : (parts[0] ?? "");
 }
 
-/** The feature that a file belongs to; undefined for a file of the kernel. */
+/** The feature that a file belongs to, by its folder; undefined for a file of the kernel. */
 export function featureOf(path: string): string | undefined {
-  const folder = /^src\/features\/([^/]+)\//.exec(path)?.[1];
-  if (folder !== undefined) return folder;
-  if (kernelQueues.some((name) => path.endsWith(`/${name}.ts`))) return undefined;
-  const words = new Set(path.replace(/\.ts$/, "").split(/[/-]/));
-  return Object.entries(features).find(([, names]) => names.some((name) => words.has(name)))?.[0];
+  return /^(?:src|workers)\/features\/([^/]+)\//.exec(path)?.[1];
 }
-
-/** The kernel's own queues, which aren't those that backends put messages in. */
-const kernelQueues = ["command-queue", "commit-queue", "frame-queue"];
-
-/**
- * The features. A file belongs to one of them if a folder or a part of its name, between hyphens, is such a word. The
- * feature `presence`, which is that of presence maps, has no such word: who is present is a part of the kernel (section P
- * of src/SPEC.md), on every channel whose options allow to ask it.
- */
-const features: Readonly<Record<string, readonly string[]>> = {
-  console: ["console"],
-  events: ["event", "events", "occupancy", "outbox"],
-  hooks: ["hook", "hooks"],
-  maps: ["checkpoint", "map"],
-  metrics: ["counts", "gauges", "metrics"],
-  queues: ["consumers", "queue"],
-  "shared-polls": ["shared-poll", "poll", "track", "tracking", "tracks"],
-  why: ["trail", "verdict", "why"],
-};

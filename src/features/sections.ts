@@ -4,12 +4,17 @@
  * what belongs to its configuration, and none of its parts.
  */
 import type { OperationRows } from "../access/operations.ts";
-import { type SecretUse, secretPair } from "../access/secrets.ts";
+import { type Secrets, type SecretUse, secretPair } from "../access/secrets.ts";
 import type { ChannelFeatures } from "../config/channel-features.ts";
 import type { ChannelConfig, ChannelOptions, Config } from "../config/config.ts";
 import type { Section } from "../config/section.ts";
 import type { Target } from "../config/targets.ts";
-import { consoleSecrets, neededConsoleSecrets, readConsoleSection } from "./console/config.ts";
+import {
+  consoleInDevelopment,
+  consoleSecrets,
+  neededConsoleSecrets,
+  readConsoleSection,
+} from "./console/config.ts";
 import { checkEvents, eventTargets, readEventsSection } from "./events/config.ts";
 import { type NamedTargets, readProxies } from "./hooks/backends.ts";
 import {
@@ -130,3 +135,6 @@ export function neededFeatureSecrets(config: Config): readonly string[] {
     ...neededPollSecrets(config),
   ];
 }
+
+/** The configuration under `npm start`, as the secrets that are given switch features on. */
+export const inDevelopment: (config: Config, given: Secrets) => Config = consoleInDevelopment;

@@ -12,7 +12,7 @@ import {
   type ConnectHookOutcome,
   asksAtUpgrade,
   headersForHooks,
-} from "./connect-hook.ts";
+} from "../features/hooks/connect-hook.ts";
 import { addressOf } from "./endpoints.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
 import { getCookie } from "hono/cookie";

@@ -5,7 +5,7 @@
 import type { Context, Handler } from "hono";
 import type { CommandName } from "../../src/access/operations.ts";
 import { parseBroadcast } from "../../src/api/publish.ts";
-import type { AppEnv } from "./app-env.ts";
+import type { AppEnv, CarriedCounts } from "./app-env.ts";
 import {
   type ApiCaller,
   entriesOf,
@@ -44,7 +44,6 @@ import { isHolderOrder } from "../../src/contract/user-order.ts";
 import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
 import { objectOf } from "./emulation.ts";
 import { askQuestion } from "./backend-questions.ts";
-import { carriesCounts, carryCounts } from "./metrics.ts";
 import {
   type ChannelAnswers,
   type ChannelOperation,
@@ -62,7 +61,6 @@ import {
 import type { Env } from "../platform/env.ts";
 import type { Config } from "../../src/config/config.ts";
 import { inSpan } from "../platform/spans.ts";
-import { parseEventsRequest } from "../../src/features/events/events-request.ts";
 
 /** `POST /api/<name>`: one command. */
 export function carryOut(name: CommandName): Handler<AppEnv> {
@@ -134,7 +132,7 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** The backend that sends a request. */
-function callerOf(context: Context<AppEnv>): ApiCaller {
+export function callerOf(context: Context<AppEnv>): ApiCaller {
   const { channel: channels } = context.get("configured").config;
   return { key: context.get("apiKey"), channels, nowMs: Date.now() };
 }
@@ -209,7 +207,11 @@ function noteErrors(
 }
 
 /** Leaves an error for the log, and says nothing of any other answer (rule A13). */
-function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string | undefined): void {
+export function noteError(
+  context: Context<AppEnv>,
+  answer: ApiAnswer,
+  channel: string | undefined,
+): void {
   if (!("error" in answer)) return;
   const { code, message } = answer.error;
   const named = channel === undefined ? {} : { channel };
@@ -224,11 +226,17 @@ export interface Calling {
   readonly config: Config;
   /** The request, which may belong to a trace; absent for messages of a queue. */
   readonly req?: { readonly raw: { readonly headers: Headers } };
+  readonly counts?: CarriedCounts | undefined;
 }
 
 /** Hono's `context.var` makes an object of all variables each time. */
 function callingOf(context: Context<AppEnv>): Calling {
-  return { env: context.env, config: context.get("configured").config, req: context.req };
+  return {
+    env: context.env,
+    config: context.get("configured").config,
+    req: context.req,
+    counts: context.get("counts"),
+  };
 }
 
 /** The collected answers to a request's calls, or the reason why no call was made. */
@@ -333,7 +341,7 @@ async function callUser(
  * @param waitMs the time that the object has
  */
 async function callChannel(
-  { env: { CHANNELS }, config, req }: Calling,
+  { env: { CHANNELS }, req, counts }: Calling,
   channel: string,
   commands: readonly ChannelOperation[],
   method: string,
@@ -342,12 +350,11 @@ async function callChannel(
   const header = req?.raw.headers.get("traceparent") ?? undefined;
   const traceparent = header === undefined ? undefined : parseTraceparent(header);
   // A queue's messages aren't counted as requests, so nothing would report the counts that come with their answers.
-  const carries = req !== undefined && config.prometheus.counts && carriesCounts();
+  const carries = counts?.hasRoom() === true;
   const object = CHANNELS.getByName(channel);
   const call = async (): Promise<ChannelAnswers> => {
     const answers = await object.execute(withTrace(commands, traceparent), carries);
-    if (answers.outcome === "answers" && answers.counted !== undefined)
-      carryCounts(answers.counted);
+    counts?.take(answers);
     return answers;
   };
   try {
@@ -380,42 +387,3 @@ function withTrace(
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };
 const notBegun: CallOutcome = { outcome: "not-begun", retryAfterSeconds: overloadedRetrySeconds };
-
-/** `POST /api/events`: the events that an object keeps, after a number (rule E5). */
-export async function events(context: Context<AppEnv>): Promise<Response> {
-  const { configured, request } = context.var;
-  const { channel, events: config } = configured.config;
-  const mode = errorModeOf(context);
-  const parsed = parseEventsRequest(request, callerOf(context), config);
-  switch (parsed.outcome) {
-    case "malformed":
-      return respondMalformed(parsed.detail);
-    case "refused":
-      noteError(context, parsed, parsed.channel);
-      return respondAnswer(parsed, mode);
-    case "events":
-      break;
-  }
-  const { kind, name } = parsed.object;
-  const object =
-    kind === "home" ? context.env.USERS.getByName(name) : objectOf(name, context.env, channel);
-  if (object === undefined) return respondAnswer(noEvents, mode);
-  try {
-    const call = object.eventsAfter(parsed.since, parsed.limit);
-    const found = await inTime<readonly string[] | undefined>(
-      call,
-      limits.objectAnswerMs,
-      undefined,
-    );
-    if (found === undefined) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
-    return respondAnswer({ result: `{"events":[${found.join(",")}]}` }, mode);
-  } catch (error) {
-    const failure = parseCallFailure(error, object);
-    if (failure.overloaded) return respondAnswer(overloadedAnswer, mode, overloadedRetrySeconds);
-    console.error(`call for events failed: ${failure.summary}`);
-    return respondAnswer({ error: errorCodes.internal }, mode);
-  }
-}
-
-/** No object has that name, so none has events. */
-const noEvents = { result: '{"events":[]}' };

@@ -1,3 +1,4 @@
+import { addFeatures, middleware } from "../features/index.ts";
 import type { MiddlewareHandler, Handler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
@@ -17,21 +18,10 @@ import {
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
-import { batch, carryOut, legacy, missing, rpc, events } from "./api.ts";
-import {
-  consoleCall,
-  consoleFile,
-  consoleLive,
-  consoleMetrics,
-  consolePage,
-  consoleRefusals,
-  consoleSettings,
-} from "./console.ts";
-import { consoleOn, loggedIn, logIn, logOut, ownOrigin, settingsPath } from "./console-login.ts";
+import { batch, carryOut, legacy, missing, rpc } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint, withoutChannel } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
 import { type StreamKind, stream } from "./stream.ts";
-import { measure, showMetrics } from "./metrics.ts";
 import { poll } from "./poll.ts";
 import { missingProMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
@@ -43,7 +33,7 @@ export function createApp(): HonoBase<AppEnv> {
   // Hono's usual class would bring a second router, which refuses these routes, and take this one.
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configure);
-  app.use(measure);
+  for (const one of middleware) app.use(one);
   app.use(logRefusal);
   app.use(enoughDescriptors);
   const onlyPost = onlyMethods("POST");
@@ -51,9 +41,8 @@ export function createApp(): HonoBase<AppEnv> {
   app.use("/api/*", authenticate); // and `/api` itself
   app.all("/api", onlyPost, legacy);
   app.all("/api/batch", onlyPost, jsonBody, batch);
-  for (const name of operationNames()) {
-    app.all(`/api/${name}`, onlyPost, jsonBody, isCommandName(name) ? carryOut(name) : events);
-  }
+  for (const name of operationNames())
+    if (isCommandName(name)) app.all(`/api/${name}`, onlyPost, jsonBody, carryOut(name));
   app.all("/api/rpc", onlyPost, jsonBody, rpc);
   for (const method of missingProMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
@@ -68,9 +57,8 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
-  addConsole(app);
+  addFeatures(app);
   app.get("/health", respondHealthy);
-  app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);
   app.get("/openapi.json", description("/openapi.json"));
@@ -87,22 +75,6 @@ export function createApp(): HonoBase<AppEnv> {
 
 /** The end of a channel's own address. */
 const ofChannels = "/:transport{(?:(?:uni_)?(?:websocket|sse|http_stream)|poll)}";
-
-/** Adds the operator's console (section N). */
-function addConsole(app: HonoBase<AppEnv>): void {
-  const [onlyGet, onlyPost] = [onlyMethods("GET"), onlyMethods("POST")];
-  const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
-  app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
-  app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
-  app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
-  app.all("/console/api/metrics", ...call, consoleMetrics);
-  app.all("/console/api/refusals", ...call, consoleRefusals);
-  app.all(settingsPath, ...call, consoleSettings);
-  app.all("/console/api/:method", ...call, consoleCall);
-  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
-  app.all("/console/", consoleOn, onlyGet, consolePage);
-  app.all("/console/:file", consoleOn, onlyGet, consoleFile);
-}
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */
 function addTransports(

@@ -17,7 +17,7 @@ import { limits } from "../../src/limits.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
 import { answerInTime } from "../platform/object-call.ts";
-import { askInspect, askWhy } from "./why.ts";
+import { askFeature } from "../features/questions.ts";
 
 /**
  * Asks the objects that know the answer to a backend's question.
@@ -53,9 +53,8 @@ export async function askQuestion(
     case "channels":
       return answered(await channels(USERS, question.pattern, question.page));
     case "why":
-      return askWhy(env, config, question);
     case "inspect":
-      return askInspect(env, config, question);
+      return askFeature(env, config, question);
   }
 }
 

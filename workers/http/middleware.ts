@@ -153,23 +153,8 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
   return respondUnauthorized();
 };
 
-/** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */
-export async function mayReadMetrics(context: Context<AppEnv>): Promise<boolean> {
-  const configured = context.get("configured");
-  if (configured.config.httpApi.insecure) return true;
-  const key = await keyAmong(offeredKeys(context), configured);
-  if (key !== undefined) return key.rights === undefined;
-  const [scheme, offered] = splitOnce(context.req.header("Authorization") ?? "");
-  if (scheme.toLowerCase() !== "bearer" || offered === "") return false;
-  const sent = await digest(offered);
-  let isRight = false;
-  for (const value of configured.secrets.metricsKeys)
-    if (crypto.subtle.timingSafeEqual(sent, await digest(value))) isRight = true;
-  return isRight;
-}
-
 /** The first right key among those that a request offers. */
-async function keyAmong(
+export async function keyAmong(
   offered: readonly string[],
   configured: Configured,
 ): Promise<ApiKey | undefined> {
@@ -203,7 +188,8 @@ async function expectedKeys(configured: Configured): Promise<readonly ExpectedKe
 
 const expectedByConfiguration = new WeakMap<Configured, readonly ExpectedKey[]>();
 
-function offeredKeys(context: Context<AppEnv>): readonly string[] {
+/** The keys of the HTTP API that a request offers. */
+export function offeredKeys(context: Context<AppEnv>): readonly string[] {
   const [scheme, key] = splitOnce(context.req.header("Authorization") ?? "");
   return [
     context.req.header("X-API-Key") ?? "",
@@ -212,7 +198,8 @@ function offeredKeys(context: Context<AppEnv>): readonly string[] {
   ].filter((offered) => offered !== "");
 }
 
-function splitOnce(header: string): readonly [string, string] {
+/** A header's scheme, and what follows it. */
+export function splitOnce(header: string): readonly [string, string] {
   const space = header.indexOf(" ");
   return space < 0 ? [header, ""] : [header.slice(0, space), header.slice(space + 1).trim()];
 }

@@ -11,7 +11,6 @@ import {
   retrySecondsOf,
   errorStatus,
 } from "../../src/api/answers.ts";
-import { contentTypes, type ExpositionFormat } from "../../src/features/metrics/exposition.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Context } from "hono";
 
@@ -120,11 +119,6 @@ export function respondUnconfigured(problems: readonly string[]): Response {
 /** 200 with `{}`. */
 export function respondHealthy(): Response {
   return respondJson("{}");
-}
-
-/** The metrics as text. */
-export function respondMetrics(body: string, format: ExpositionFormat): Response {
-  return new Response(body, { headers: { "Content-Type": contentTypes[format] } });
 }
 
 /** 204: the posted frame was taken, or its session doesn't exist (rule T4). */

@@ -9,8 +9,7 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
-import { targetsOf } from "../../src/features/sections.ts";
-import { type ConsoleAccess, PasswordAccess, TeamAccess } from "./console-access.ts";
+import { inDevelopment, targetsOf } from "../../src/features/sections.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";
 import type { TokenSecrets } from "./static-keys.ts";
@@ -29,8 +28,8 @@ export interface Configured {
   readonly config: Config;
   readonly secrets: {
     readonly apiKeys: readonly SecretApiKey[];
-    /** Those that admit to metrics, beside the API's. */
-    readonly metricsKeys: readonly string[];
+    /** All that were given, by their names. */
+    readonly given: Secrets;
   };
   /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
@@ -38,8 +37,6 @@ export interface Configured {
   readonly hookSigner: WebhookSigner;
   /** Makes the secrets of sessions on HTTP streams. */
   readonly sessions: SessionSecrets;
-  /** The login of the console; absent where it is off. */
-  readonly console?: ConsoleAccess;
 }
 
 /** A key of the HTTP API with its value. */
@@ -120,34 +117,15 @@ function readConfiguration(env: Settings): Configuration {
   if (config !== undefined) problems.push(...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   if (!development) noteUnused(secrets.token, parsed.config);
-  const operators = consoleAccess(parsed.config, given, development);
-  const { prometheus } = parsed.config;
-  const counts = prometheus.counts || operators !== undefined;
+  const inPlace = development ? inDevelopment(parsed.config, given) : parsed.config;
   return {
     outcome: "configured",
-    config: withOrigins(
-      { ...parsed.config, prometheus: { ...prometheus, counts } },
-      env.DEVELOPMENT_ORIGINS ?? "",
-    ),
-    ...(operators !== undefined && { console: operators }),
-    secrets: { apiKeys: apiKeys(parsed.config, given), metricsKeys: metricsKeys(given) },
+    config: withOrigins(inPlace, env.DEVELOPMENT_ORIGINS ?? ""),
+    secrets: { apiKeys: apiKeys(parsed.config, given), given },
     verifier: new TokenVerifier(parsed.config.client, secrets, parsed.config.hooks.keepsMeta),
     hookSigner: new WebhookSigner(hookSecrets(env)),
     sessions: new SessionSecrets(sessionKeys(env)),
   };
-}
-
-/** Reads the login of the console (rules N1 and N2). Under `npm start` the console is on if there is a password. */
-function consoleAccess(
-  { console }: Config,
-  given: Secrets,
-  development: boolean,
-): ConsoleAccess | undefined {
-  const { enabled = development, access } = console ?? {};
-  if (!enabled) return undefined;
-  if (access !== undefined) return new TeamAccess(access);
-  const password = given["CONSOLE_PASSWORD" satisfies SecretName];
-  return password === undefined ? undefined : new PasswordAccess(password);
 }
 
 function hookSecrets(env: Settings): readonly string[] {
@@ -194,11 +172,6 @@ function apiKeys({ httpApi }: Config, secrets: Secrets): readonly SecretApiKey[]
       return [{ key, value }];
     }),
   );
-}
-
-function metricsKeys(secrets: Secrets): readonly string[] {
-  const name = "METRICS_KEY" satisfies SecretName;
-  return [name, previousName(name)].flatMap((each) => secrets[each] ?? []);
 }
 
 function verifierSecrets(

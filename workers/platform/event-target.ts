@@ -1,5 +1,5 @@
-import type { EventTarget } from "../../src/features/events/config.ts";
 import { eventLimits } from "../../src/features/events/limits.ts";
+import type { Target } from "../../src/config/targets.ts";
 import { inTime } from "./object-call.ts";
 import { queueOf, serviceOf } from "./services.ts";
 import type { WebhookSigner } from "./webhook-signature.ts";
@@ -12,7 +12,7 @@ import type { WebhookSigner } from "./webhook-signature.ts";
  * @returns whether the target has taken it; if not, or if that isn't known, the batch has to be sent again
  */
 export async function sendEvents(
-  target: EventTarget,
+  target: Target["endpoint"],
   env: object,
   signer: WebhookSigner,
   body: string,
@@ -32,7 +32,7 @@ export async function sendEvents(
 }
 
 async function send(
-  target: EventTarget,
+  target: Target["endpoint"],
   env: object,
   signer: WebhookSigner,
   body: string,

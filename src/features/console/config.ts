@@ -1,4 +1,4 @@
-import type { SecretUse } from "../../access/secrets.ts";
+import type { Secrets, SecretUse } from "../../access/secrets.ts";
 import type { Config } from "../../config/config.ts";
 
 import { readBoolean, readText } from "../../config/fields.ts";
@@ -62,7 +62,7 @@ const audienceTag = {
 };
 
 /** Lets an operator into the console (rule N2). */
-const consolePassword = "CONSOLE_PASSWORD";
+export const consolePassword = "CONSOLE_PASSWORD";
 
 export function consoleSecrets(): readonly SecretUse[] {
   return [{ name: consolePassword, kind: "console", of: consolePassword }];
@@ -71,4 +71,14 @@ export function consoleSecrets(): readonly SecretUse[] {
 /** The secrets without which nobody gets into the console. */
 export function neededConsoleSecrets({ console }: Config): readonly string[] {
   return console?.enabled && console.access === undefined ? [consolePassword] : [];
+}
+
+/** Under `npm start` the console is on if there is a password, unless the configuration says otherwise. */
+export function consoleInDevelopment(config: Config, given: Secrets): Config {
+  if (config.console !== undefined || given[consolePassword] === undefined) return config;
+  return {
+    ...config,
+    console: { enabled: true },
+    prometheus: { ...config.prometheus, counts: true },
+  };
 }

@@ -25,7 +25,7 @@ export interface EventsConfig {
 }
 
 /** Where events are sent: to a backend, or to a queue by the name of its binding. */
-export type EventTarget = HookEndpoint | QueueTarget;
+type EventTarget = HookEndpoint | QueueTarget;
 
 /** The kinds of events. */
 export type EventType =

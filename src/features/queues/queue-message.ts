@@ -25,7 +25,7 @@ import { parseShape, shape, textField } from "../../api/shape.ts";
 
 /**
  * Messages of a queue (the rules M). Each holds a command of the API, or a publication. This file parses a
- * message, and decides by the answers to its command whether it is done, repeated or refused. `workers/http/queue.ts`
+ * message, and decides by the answers to its command whether it is done, repeated or refused. `workers/features/queues/take-messages.ts`
  * makes the calls.
  */
 

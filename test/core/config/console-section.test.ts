@@ -1,3 +1,4 @@
+import { consoleAccess } from "../../../workers/features/console/console-access.ts";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import { namedSecretNames } from "../../../src/config/secret-uses.ts";
@@ -59,7 +60,7 @@ describe("the console of a Worker", () => {
   function consoleOf(more: Settings): string | undefined {
     const configuration = configurationOf({ ...secrets, ...more });
     if (configuration.outcome === "unconfigured") return configuration.problems.join();
-    return configuration.console?.kind;
+    return consoleAccess(configuration)?.kind;
   }
 
   it("[N1] is off by default, also where there is a password, and on under npm start", () => {

@@ -3,7 +3,7 @@ import type { BackendReply } from "../../../src/contract/backend-call.ts";
 import type { HookAnswer } from "../../../src/features/hooks/hooks.ts";
 import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
-import { SharedHooks } from "../../../workers/http/shared-hooks.ts";
+import { SharedHooks } from "../../../workers/features/hooks/shared-hooks.ts";
 import { target } from "../hooks/targets.ts";
 import { valid } from "../protocol/valid-json-text.ts";
 

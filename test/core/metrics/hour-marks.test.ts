@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
-import { encodeConsoleMetrics } from "../../../src/features/metrics/console-answer.ts";
+import { encodeConsoleMetrics } from "../../../src/features/console/metrics-answer.ts";
 import { hourAgo } from "../../../src/features/metrics/sums.ts";
 import { Totals } from "../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../support/counting-sql.ts";

@@ -2,7 +2,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseKeySet } from "../../../src/access/keys.ts";
 import { consoleLimits } from "../../../src/features/console/limits.ts";
-import { PasswordAccess, TeamAccess } from "../../../workers/platform/console-access.ts";
+import { PasswordAccess, TeamAccess } from "../../../workers/features/console/console-access.ts";
 
 const nowMs = 1_700_000_000_000;
 const lifetimeMs = consoleLimits.consoleSessionSeconds * 1_000;

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
-import type { MetricsObject } from "../../../workers/objects/metrics-object.ts";
+import type { MetricsObject } from "../../../workers/features/metrics/metrics-object.ts";
 
 it("[B1] a report's counters are handed on to Analytics Engine, as many as the platform takes", async () => {
   const points: AnalyticsEngineDataPoint[] = [];

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
-import type { Config, HookRefusal, HookTarget } from "../../src/config/config.ts";
-import { fitsUntilConnect } from "../../src/contract/attachment.ts";
-import { encodeHandover, type Handover } from "../../src/contract/handover.ts";
-import type { HookHeader, KeptHeaders } from "../../src/contract/session-snapshot.ts";
+import type { Config, HookRefusal, HookTarget } from "../../../src/config/config.ts";
+import { fitsUntilConnect } from "../../../src/contract/attachment.ts";
+import { encodeHandover, type Handover } from "../../../src/contract/handover.ts";
+import type { HookHeader, KeptHeaders } from "../../../src/contract/session-snapshot.ts";
 import {
   afterConnect,
   fitHeaders,
@@ -10,26 +10,26 @@ import {
   headersFor,
   withEmulated,
   withTrace,
-} from "../../src/features/hooks/headers.ts";
-import { type HookRefused, reasonOf } from "../../src/features/hooks/hooks.ts";
-import { hookRequest } from "../../src/features/hooks/request.ts";
-import { limits } from "../../src/limits.ts";
-import { errorCodes } from "../../src/protocol/codes.ts";
-import type { ConnectRequest } from "../../src/protocol/command.ts";
+} from "../../../src/features/hooks/headers.ts";
+import { type HookRefused, reasonOf } from "../../../src/features/hooks/hooks.ts";
+import { hookRequest } from "../../../src/features/hooks/request.ts";
+import { limits } from "../../../src/limits.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import type { ConnectRequest } from "../../../src/protocol/command.ts";
 import {
   type ConnectAnswer,
   connectAnswer,
   tooLarge,
-} from "../../src/features/hooks/connect-answer.ts";
-import { connectQuestion } from "../../src/session/ports.ts";
-import { protocolOf, transportName } from "../../src/session/transport-name.ts";
-import type { Configured } from "../platform/configuration.ts";
-import { sendQuestion } from "../platform/backend-entrypoint.ts";
-import { AddressRate, upgradeRate } from "./client-address.ts";
-import { addressOf } from "./endpoints.ts";
-import type { AppEnv } from "./app-env.ts";
-import type { Admitted, ClientTransport } from "./placement.ts";
-import { busyRetrySeconds, respondBusy, respondText } from "./responses.ts";
+} from "../../../src/features/hooks/connect-answer.ts";
+import { connectQuestion } from "../../../src/session/ports.ts";
+import { protocolOf, transportName } from "../../../src/session/transport-name.ts";
+import type { Configured } from "../../platform/configuration.ts";
+import { sendQuestion } from "../../platform/backend-entrypoint.ts";
+import { AddressRate, upgradeRate } from "../../http/client-address.ts";
+import { addressOf } from "../../http/endpoints.ts";
+import type { AppEnv } from "../../http/app-env.ts";
+import type { Admitted, ClientTransport } from "../../http/placement.ts";
+import { busyRetrySeconds, respondBusy, respondText } from "../../http/responses.ts";
 import { SharedHooks } from "./shared-hooks.ts";
 
 /** What the edge knows of a client, after a backend was asked about it. */

@@ -1,9 +1,9 @@
-import type { MetricsReport, NodeGauges } from "../../src/features/metrics/metrics-report.ts";
-import { collectorName, collectorOf } from "../../src/features/metrics/collectors.ts";
-import { metricsLimits } from "../../src/features/metrics/limits.ts";
-import { limits } from "../../src/limits.ts";
-import type { Env } from "./env.ts";
-import { answerInTime } from "./object-call.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
+import { collectorName, collectorOf } from "../../../src/features/metrics/collectors.ts";
+import type { MetricsReport, NodeGauges } from "../../../src/features/metrics/metrics-report.ts";
+import { limits } from "../../../src/limits.ts";
+import type { Env } from "../../platform/env.ts";
+import { answerInTime } from "../../platform/object-call.ts";
 
 /**
  * Reports what an object or an isolate of the edge has counted, once, and the gauges that it carries for others: these

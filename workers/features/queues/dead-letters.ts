@@ -1,8 +1,8 @@
-import type { QueueTarget } from "../../src/config/config.ts";
-import { queueLimits } from "../../src/features/queues/limits.ts";
-import type { JsonValue } from "../../src/protocol/wire-value.ts";
-import { inTime, parseCallFailure } from "./object-call.ts";
-import { queueOf } from "./services.ts";
+import { queueLimits } from "../../../src/features/queues/limits.ts";
+import type { QueueTarget } from "../../../src/config/config.ts";
+import type { JsonValue } from "../../../src/protocol/wire-value.ts";
+import { inTime, parseCallFailure } from "../../platform/object-call.ts";
+import { queueOf } from "../../platform/services.ts";
 
 /** A message that can't be carried out, with the reason, as it is sent to the queue `dead_letter` (rule M5). */
 export interface DeadLetter {

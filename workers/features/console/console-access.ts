@@ -1,12 +1,30 @@
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { type ParsedKeySet, parseTokenAlgorithm } from "../../src/access/keys.ts";
-import type { ConsoleAccessConfig } from "../../src/features/console/config.ts";
-import { consoleLimits } from "../../src/features/console/limits.ts";
-import { areEqual, digest } from "./digest.ts";
-import { fetchKeySet, KeySet } from "./key-set.ts";
+import { consoleLimits } from "../../../src/features/console/limits.ts";
+import { type ParsedKeySet, parseTokenAlgorithm } from "../../../src/access/keys.ts";
+import { type ConsoleAccessConfig, consolePassword } from "../../../src/features/console/config.ts";
+import type { Configured } from "../../platform/configuration.ts";
+import { areEqual, digest } from "../../platform/digest.ts";
+import { fetchKeySet, KeySet } from "../../platform/key-set.ts";
 
 /** Lets operators into the console who know its password, or whom Cloudflare Access lets through (rule N2). */
 export type ConsoleAccess = PasswordAccess | TeamAccess;
+
+/** The login of a Worker's console (rules N1 and N2); undefined where the console is off. */
+export function consoleAccess(configured: Configured): ConsoleAccess | undefined {
+  const { config, secrets } = configured;
+  if (config.console?.enabled !== true) return undefined;
+  const known = accesses.get(configured);
+  if (known !== undefined) return known;
+  const { access } = config.console;
+  const password = secrets.given[consolePassword];
+  const made = access ? new TeamAccess(access) : password && new PasswordAccess(password);
+  if (!made) return undefined;
+  accesses.set(configured, made);
+  return made;
+}
+
+/** Made once for each configuration, because they cache keys. */
+const accesses = new WeakMap<Configured, ConsoleAccess>();
 
 /**
  * The console behind a password. A login is a token of its own, which the browser keeps in a cookie. Its key comes from

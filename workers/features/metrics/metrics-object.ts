@@ -5,13 +5,13 @@ import {
   edgeNode,
   type MetricsReport,
   type RefusalsQuery,
-} from "../../src/features/metrics/metrics-report.ts";
-import type { MetricsCalls } from "../../src/features/metrics/metrics-report.ts";
-import { metricsLimits } from "../../src/features/metrics/limits.ts";
-import { RefusalList } from "../../src/features/metrics/refusal-list.ts";
-import { Totals } from "../../src/features/metrics/totals.ts";
-import type { Env } from "../platform/env.ts";
-import { ObjectSql } from "../platform/object-sql.ts";
+  type MetricsCalls,
+} from "../../../src/features/metrics/metrics-report.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
+import { RefusalList } from "../../../src/features/metrics/refusal-list.ts";
+import { Totals } from "../../../src/features/metrics/totals.ts";
+import type { Env } from "../../platform/env.ts";
+import { ObjectSql } from "../../platform/object-sql.ts";
 
 /**
  * One of the objects that collect what others have counted and refused; `Totals` adds it up. It exists only where

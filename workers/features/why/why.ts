@@ -1,31 +1,31 @@
-import type { CallOutcome } from "../../src/api/answers.ts";
-import type { InspectQuestion, WhyQuestion } from "../../src/api/command.ts";
+import type { CallOutcome } from "../../../src/api/answers.ts";
+import type { InspectQuestion, WhyQuestion } from "../../../src/api/command.ts";
 import {
   encodeInspectedChannel,
   encodeInspectedEdge,
   encodeInspectedObject,
   type InspectedGateway,
-} from "../../src/features/why/inspect-answer.ts";
-import { type AskedObjects, encodeWhy } from "../../src/features/why/why-answer.ts";
-import type { Config } from "../../src/config/config.ts";
-import { userKey } from "../../src/contract/identity-key.ts";
+} from "../../../src/features/why/inspect-answer.ts";
+import { type AskedObjects, encodeWhy } from "../../../src/features/why/why-answer.ts";
+import type { Config } from "../../../src/config/config.ts";
+import { userKey } from "../../../src/contract/identity-key.ts";
 import {
   channelNode,
   gatewayNode,
   homeName,
   nodeOfClient,
   parseNodeName,
-} from "../../src/contract/object-names.ts";
-import type { TrailQuery } from "../../src/features/why/trail.ts";
-import { edgeNode } from "../../src/features/metrics/metrics-report.ts";
-import { version } from "../../src/version.ts";
-import { trailLimits } from "../../src/features/why/limits.ts";
-import { errorCodes } from "../../src/protocol/codes.ts";
-import type { JsonText } from "../../src/protocol/json/text.ts";
-import type { Env } from "../platform/env.ts";
-import { answerInTime, forEachInTurns } from "../platform/object-call.ts";
-import { objectOf } from "./emulation.ts";
-import { collectedRefusals } from "./metrics.ts";
+} from "../../../src/contract/object-names.ts";
+import { trailLimits } from "../../../src/features/why/limits.ts";
+import type { TrailQuery } from "../../../src/features/why/trail.ts";
+import { edgeNode } from "../../../src/features/metrics/metrics-report.ts";
+import { version } from "../../../src/version.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import type { JsonText } from "../../../src/protocol/json/text.ts";
+import type { Env } from "../../platform/env.ts";
+import { answerInTime, forEachInTurns } from "../../platform/object-call.ts";
+import { objectOf } from "../../http/emulation.ts";
+import { collectedRefusals } from "../metrics/metrics.ts";
 
 /**
  * Asks objects why a publication didn't reach a client, and how they are (rules Y3 and Y4). It asks `limits.askedAtATime`

@@ -1,33 +1,33 @@
 /** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
-import type { CarriedReport } from "../../src/contract/carried-report.ts";
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import { LastRefusals } from "../../src/access/last-refusals.ts";
+import { previousName } from "../../../src/access/secrets.ts";
+import { LastRefusals } from "../../../src/access/last-refusals.ts";
 import type {
   CollectedMetrics,
   CollectedRefusal,
   RefusalsQuery,
-} from "../../src/features/metrics/metrics-report.ts";
-import type { MetricsCalls } from "../../src/features/metrics/metrics-report.ts";
-import { collectorName } from "../../src/features/metrics/collectors.ts";
-import { metricsLimits } from "../../src/features/metrics/limits.ts";
-import { CarriedGauges } from "../../src/features/metrics/carried-gauges.ts";
-import { seriesOf } from "../../src/features/metrics/catalogue.ts";
-import { Counts } from "../../src/features/metrics/counts.ts";
-import { exposition, formatFor } from "../../src/features/metrics/exposition.ts";
-import { newestRefusals } from "../../src/features/metrics/refusal-list.ts";
-import { version } from "../../src/version.ts";
-import { answerInTime } from "../platform/object-call.ts";
-import { reportMetrics } from "../platform/metrics-report.ts";
-import { mayReadMetrics } from "./middleware.ts";
-import type { AppEnv } from "./app-env.ts";
+  MetricsCalls,
+} from "../../../src/features/metrics/metrics-report.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
+import { collectorName } from "../../../src/features/metrics/collectors.ts";
+import { CarriedGauges } from "../../../src/features/metrics/carried-gauges.ts";
+import { seriesOf } from "../../../src/features/metrics/catalogue.ts";
+import { Counts } from "../../../src/features/metrics/counts.ts";
+import { contentTypes, exposition, formatFor } from "../../../src/features/metrics/exposition.ts";
+import { newestRefusals } from "../../../src/features/metrics/refusal-list.ts";
+import { version } from "../../../src/version.ts";
+import { answerInTime } from "../../platform/object-call.ts";
+import { digest } from "../../platform/digest.ts";
+import { reportMetrics } from "./metrics-report.ts";
+import { keyAmong, offeredKeys, splitOnce } from "../../http/middleware.ts";
+import type { AppEnv, CarriedCounts } from "../../http/app-env.ts";
 import {
   busyRetrySeconds,
   respondBusy,
-  respondMetrics,
   respondNotFound,
   respondUnauthorized,
-} from "./responses.ts";
+} from "../../http/responses.ts";
 
 /**
  * Counts a request, by its route and never by its path, and a command of the HTTP API by its method. What an isolate has
@@ -35,6 +35,7 @@ import {
  */
 export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (!context.get("configured").config.prometheus.counts) return next();
+  context.set("counts", carriedCounts);
   const beganMs = Date.now();
   await next();
   const endedMs = Date.now();
@@ -92,17 +93,17 @@ function newIsolate(): IsolateMetrics {
   };
 }
 
-/** Whether this isolate can carry what a channel's object has counted to its next report (rule J7). */
-export function carriesCounts(): boolean {
-  return isolate?.carried.hasRoom !== false;
-}
-
-/** Takes what came with the answer of a channel's object, during a request that is going to be counted itself. */
-export function carryCounts(counted: CarriedReport): void {
-  isolate ??= newIsolate();
-  isolate.counts.merge(counted);
-  if (counted.gauges !== undefined) isolate.carried.add(counted.node, counted.gauges);
-}
+/** Carries counts during a request that is going to be counted itself. */
+const carriedCounts: CarriedCounts = {
+  hasRoom: () => isolate?.carried.hasRoom !== false,
+  take(answers) {
+    if (answers.outcome !== "answers" || answers.counted === undefined) return;
+    const { counted } = answers;
+    isolate ??= newIsolate();
+    isolate.counts.merge(counted);
+    if (counted.gauges !== undefined) isolate.carried.add(counted.node, counted.gauges);
+  },
+};
 
 async function reportLater(
   { counts, refusals, carried }: IsolateMetrics,
@@ -129,8 +130,29 @@ export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
   const parts = await collected(context.env.METRICS);
   if (parts === undefined) return respondBusy(busyRetrySeconds());
   const format = formatFor(context.req.header("Accept") ?? "");
-  return respondMetrics(exposition([build, ...parts], format), format);
+  const headers = { "Content-Type": contentTypes[format] };
+  return new Response(exposition([build, ...parts], format), { headers });
 }
+
+/** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */
+async function mayReadMetrics(context: Context<AppEnv>): Promise<boolean> {
+  const configured = context.get("configured");
+  if (configured.config.httpApi.insecure) return true;
+  const key = await keyAmong(offeredKeys(context), configured);
+  if (key !== undefined) return key.rights === undefined;
+  const [scheme, offered] = splitOnce(context.req.header("Authorization") ?? "");
+  if (scheme.toLowerCase() !== "bearer" || offered === "") return false;
+  const sent = await digest(offered);
+  let isRight = false;
+  const { given } = configured.secrets;
+  for (const value of [given[metricsKey], given[previousName(metricsKey)]])
+    if (value !== undefined && crypto.subtle.timingSafeEqual(sent, await digest(value)))
+      isRight = true;
+  return isRight;
+}
+
+/** Admits to metrics alone. */
+const metricsKey = "METRICS_KEY";
 
 /** What there is to show also before anything was counted. */
 const build: CollectedMetrics = {

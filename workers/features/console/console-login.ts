@@ -2,19 +2,24 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import * as v from "valibot";
-import { consoleLimits } from "../../src/features/console/limits.ts";
-import { GuessBound } from "../../src/features/console/guess-bound.ts";
-import type { ConsoleAccess, PasswordAccess } from "../platform/console-access.ts";
-import { utf8Text } from "../../src/protocol/bytes.ts";
-import { AddressRate } from "./client-address.ts";
-import { addressOf } from "./endpoints.ts";
-import type { AppEnv } from "./app-env.ts";
-import { anybodysBytes } from "./body.ts";
-import { busyRetrySeconds, respondBusy, respondNotFound, respondText } from "./responses.ts";
+import { GuessBound } from "../../../src/features/console/guess-bound.ts";
+import { consoleLimits } from "../../../src/features/console/limits.ts";
+import { type ConsoleAccess, consoleAccess, type PasswordAccess } from "./console-access.ts";
+import { utf8Text } from "../../../src/protocol/bytes.ts";
+import { AddressRate } from "../../http/client-address.ts";
+import { addressOf } from "../../http/endpoints.ts";
+import type { AppEnv } from "../../http/app-env.ts";
+import { anybodysBytes } from "../../http/body.ts";
+import {
+  busyRetrySeconds,
+  respondBusy,
+  respondNotFound,
+  respondText,
+} from "../../http/responses.ts";
 
 /** The console of a Worker; where it is off, its paths don't exist. */
 export const consoleOn: MiddlewareHandler<AppEnv> = async (context, next) =>
-  context.var.configured.console === undefined ? respondNotFound() : next();
+  consoleAccess(context.var.configured) === undefined ? respondNotFound() : next();
 
 /**
  * Lets only requests of the console's own pages pass (rule N3): the browser's cookie comes with requests of others, too.
@@ -47,7 +52,7 @@ export const loggedIn: MiddlewareHandler<AppEnv> = async (context, next) => {
 
 /** When the login of a request ends, in seconds since 1970; undefined if there is none. */
 export async function loginEnd(context: Context<AppEnv>): Promise<number | undefined> {
-  const access = context.var.configured.console;
+  const access = consoleAccess(context.var.configured);
   if (access === undefined) return undefined;
   const proof = proofOf(context, access);
   return proof === "" ? undefined : access.endOf(proof, Date.now());
@@ -72,7 +77,7 @@ export function logIn(): (context: Context<AppEnv>) => Promise<Response> {
   const ofKnown = new GuessBound();
   const ofOthers = new GuessBound();
   return async (context) => {
-    const access = context.var.configured.console;
+    const access = consoleAccess(context.var.configured);
     if (access?.kind !== "password") return respondNotFound();
     const nowMs = Date.now();
     const isKnown = await access.knows(getCookie(context, knownCookieName) ?? "", nowMs);

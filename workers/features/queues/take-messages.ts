@@ -7,15 +7,15 @@ import {
   parseMessageBody,
   parseQueueMessage,
   retrySeconds,
-} from "../../src/features/queues/queue-message.ts";
-import { type ApiCommand, entriesOf, methodOf, type Refused } from "../../src/api/command.ts";
-import type { ConsumerConfig } from "../../src/features/queues/config.ts";
-import { errorCodes } from "../../src/protocol/codes.ts";
-import { type Configured, configurationOf } from "../platform/configuration.ts";
-import { sendDeadLetter } from "../platform/dead-letters.ts";
-import type { Env } from "../platform/env.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
-import { callObjects } from "./api.ts";
+} from "../../../src/features/queues/queue-message.ts";
+import { type ApiCommand, entriesOf, methodOf, type Refused } from "../../../src/api/command.ts";
+import type { ConsumerConfig } from "../../../src/features/queues/config.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import { type Configured, configurationOf } from "../../platform/configuration.ts";
+import { sendDeadLetter } from "./dead-letters.ts";
+import type { Env } from "../../platform/env.ts";
+import { noteRefusal } from "../../platform/refusal-log.ts";
+import { callObjects } from "../../http/api.ts";
 
 /**
  * Carries out a batch of a queue's messages (the rules M), as one request of the HTTP API: one call to each

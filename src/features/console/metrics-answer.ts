@@ -1,7 +1,7 @@
 /** What the operator's console is answered of all that was counted and refused (rule N4). */
-import type { CollectedMetrics, CollectedRefusal } from "./metrics-report.ts";
-import { buckets } from "./catalogue.ts";
-import { hourAgo, sumsOf } from "./sums.ts";
+import type { CollectedMetrics, CollectedRefusal } from "../metrics/metrics-report.ts";
+import { buckets } from "../metrics/catalogue.ts";
+import { hourAgo, sumsOf } from "../metrics/sums.ts";
 
 /**
  * Writes all metrics as JSON.

@@ -1,17 +1,17 @@
-import type { HookTarget } from "../../src/config/config.ts";
-import type { BackendQuestion, BackendReply } from "../../src/contract/backend-call.ts";
+import type { HookTarget } from "../../../src/config/config.ts";
+import type { BackendQuestion, BackendReply } from "../../../src/contract/backend-call.ts";
 import {
   type Backends,
   type HookAnswer,
   Hooks,
   type SessionQuestion,
   tooMany,
-} from "../../src/features/hooks/hooks.ts";
-import type { AskBackend } from "../../src/object/part.ts";
-import { hookLimits } from "../../src/features/hooks/limits.ts";
-import { limits } from "../../src/limits.ts";
-import { inTime } from "../platform/object-call.ts";
-import { dueMoment } from "../../src/moment.ts";
+} from "../../../src/features/hooks/hooks.ts";
+import type { AskBackend } from "../../../src/object/part.ts";
+import { hookLimits } from "../../../src/features/hooks/limits.ts";
+import { limits } from "../../../src/limits.ts";
+import { inTime } from "../../platform/object-call.ts";
+import { dueMoment } from "../../../src/moment.ts";
 
 /**
  * The hooks of one isolate of the edge (rule Q13): its requests share the bounds of asking a backend, and what they know

@@ -3,22 +3,23 @@
  * calls are those of the HTTP API, with a key that admits everything and is named `console` in the log.
  */
 import type { Context, Handler } from "hono";
-import { isCommandName, operationOf } from "../../src/api/operations.ts";
-import { resolveChannel } from "../../src/channel/channel-name.ts";
-import type { ChannelOptions } from "../../src/config/config.ts";
-import { metricsLimits } from "../../src/features/metrics/limits.ts";
-import { limits } from "../../src/limits.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
+import { isCommandName, operationOf } from "../../../src/api/operations.ts";
+import { resolveChannel } from "../../../src/channel/channel-name.ts";
+import type { ChannelOptions } from "../../../src/config/config.ts";
+import { limits } from "../../../src/limits.ts";
 import {
   encodeConsoleMetrics,
   shownCollectedRefusal,
-} from "../../src/features/metrics/console-answer.ts";
-import { version } from "../../src/version.ts";
-import { carryOut } from "./api.ts";
+} from "../../../src/features/console/metrics-answer.ts";
+import { version } from "../../../src/version.ts";
+import { carryOut } from "../../http/api.ts";
+import { consoleAccess } from "./console-access.ts";
 import { loginEnd } from "./console-login.ts";
-import { regionEndpoint } from "./endpoints.ts";
-import { collected, collectedRefusals } from "./metrics.ts";
-import type { AppEnv } from "./app-env.ts";
-import { handoverRequest, placeSocket } from "./placement.ts";
+import { regionEndpoint } from "../../http/endpoints.ts";
+import { collected, collectedRefusals } from "../metrics/metrics.ts";
+import type { AppEnv } from "../../http/app-env.ts";
+import { handoverRequest, placeSocket } from "../../http/placement.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -26,7 +27,7 @@ import {
   respondNotFound,
   respondPoll,
   respondText,
-} from "./responses.ts";
+} from "../../http/responses.ts";
 
 /** `POST /console/api/<method>`, which answers as `/api/<method>` does. */
 export const consoleCall: Handler<AppEnv> = (context, next) => {
@@ -51,7 +52,8 @@ export async function consoleRefusals(context: Context<AppEnv>): Promise<Respons
 
 /** `POST /console/api/settings`: what the pages need to know of the configuration and of the login. */
 export async function consoleSettings(context: Context<AppEnv>): Promise<Response> {
-  const { config, console: access } = context.var.configured;
+  const { configured } = context.var;
+  const { config } = configured;
   const { withoutNamespace, namespaces, namespaceBoundary } = config.channel;
   const all: readonly (readonly [string, ChannelOptions])[] = [
     ["", withoutNamespace],
@@ -59,7 +61,7 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
   ];
   const body = {
     version,
-    login: access?.kind,
+    login: consoleAccess(configured)?.kind,
     login_ends_at: await loginEnd(context),
     report_ms: metricsLimits.metricsReportMs,
     namespace_boundary: namespaceBoundary,

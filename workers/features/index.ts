@@ -1,0 +1,53 @@
+/** What the features add to the Worker. The kernel of `workers` imports no other file of a feature. */
+export { MetricsObject } from "./metrics/metrics-object.ts";
+export { takeMessages } from "./queues/take-messages.ts";
+import type { MiddlewareHandler } from "hono";
+import type { HonoBase } from "hono/hono-base";
+import type { AppEnv } from "../http/app-env.ts";
+import { jsonBody } from "../http/body.ts";
+import { onlyMethods, onlyUpgrade } from "../http/middleware.ts";
+import {
+  consoleCall,
+  consoleFile,
+  consoleLive,
+  consoleMetrics,
+  consolePage,
+  consoleRefusals,
+  consoleSettings,
+} from "./console/console.ts";
+import {
+  consoleOn,
+  loggedIn,
+  logIn,
+  logOut,
+  ownOrigin,
+  settingsPath,
+} from "./console/console-login.ts";
+import { events } from "./events/events.ts";
+import { measure, showMetrics } from "./metrics/metrics.ts";
+
+/** They see all requests that the Worker is configured for. */
+export const middleware: readonly MiddlewareHandler<AppEnv>[] = [measure];
+
+/** Adds the routes of features. */
+export function addFeatures(app: HonoBase<AppEnv>): void {
+  app.all("/api/events", onlyMethods("POST"), jsonBody, events);
+  app.get("/metrics", showMetrics);
+  addConsole(app);
+}
+
+/** Adds the operator's console (section N). */
+function addConsole(app: HonoBase<AppEnv>): void {
+  const [onlyGet, onlyPost] = [onlyMethods("GET"), onlyMethods("POST")];
+  const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
+  app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
+  app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
+  app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
+  app.all("/console/api/metrics", ...call, consoleMetrics);
+  app.all("/console/api/refusals", ...call, consoleRefusals);
+  app.all(settingsPath, ...call, consoleSettings);
+  app.all("/console/api/:method", ...call, consoleCall);
+  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
+  app.all("/console/", consoleOn, onlyGet, consolePage);
+  app.all("/console/:file", consoleOn, onlyGet, consoleFile);
+}
