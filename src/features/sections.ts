@@ -126,6 +126,11 @@ export function featureSecrets(): readonly SecretUse[] {
   ];
 }
 
+/** Until when the previous secret for signatures of keys is valid, in seconds since 1970; 0 for no end. */
+export function previousKeySecretEnd({ sharedPoll }: Config): number {
+  return sharedPoll.hmacPreviousSecretKeyValidUntilSeconds;
+}
+
 /** The names of the secrets without which the features of a configuration don't work. */
 export function neededFeatureSecrets(config: Config): readonly string[] {
   const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");

@@ -9,7 +9,7 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
-import { inDevelopment, targetsOf } from "../../src/features/sections.ts";
+import { inDevelopment, previousKeySecretEnd, targetsOf } from "../../src/features/sections.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";
 import type { TokenSecrets } from "./static-keys.ts";
@@ -194,7 +194,7 @@ function verifierSecrets(
     sharedPoll: {
       current: env.SHARED_POLL_HMAC_SECRET_KEY ?? "",
       previous: env.SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY ?? "",
-      previousValidUntilSeconds: config?.sharedPoll.hmacPreviousSecretKeyValidUntilSeconds ?? 0,
+      previousValidUntilSeconds: config === undefined ? 0 : previousKeySecretEnd(config),
     },
   };
 }

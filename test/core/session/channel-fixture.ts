@@ -2,11 +2,10 @@ import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { featuredChannels, subscriptionTypes } from "../../../src/features/index.ts";
-import { SharedPoll } from "../../../src/features/shared-polls/shared-poll.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { SharedPresence } from "../../../src/channel/shared-presence.ts";
-import { OwnTracking } from "../../../src/features/shared-polls/own-tracking.ts";
+import type { ObjectPart } from "../../../src/object/part.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -35,8 +34,8 @@ export class ChannelFixture {
   readonly config: Config;
   readonly connections: TestConnection[] = [];
   channel: Channel;
-  /** Undefined unless the channel is a shared poll. */
-  tracking: OwnTracking | undefined;
+  /** What features do with the subscriptions. */
+  parts: readonly ObjectPart[];
   nowMs = startMs;
   readonly #name: string;
   readonly #sql = new NodeSql();
@@ -57,7 +56,7 @@ export class ChannelFixture {
       rpc: { ...rpc },
     });
     this.channel = this.#newChannel();
-    this.tracking = this.#newTracking();
+    this.parts = this.newParts();
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
@@ -124,26 +123,6 @@ export class ChannelFixture {
     this.channel.hub.begin();
   }
 
-  /** The keys of the channel; undefined unless it is a shared poll. */
-  get poll(): SharedPoll | undefined {
-    return this.channel.parts.find((part) => part instanceof SharedPoll);
-  }
-
-  /** Answers all questions to the backend of a shared poll with these values, and sends what has changed. */
-  answerPolls(values: Readonly<Record<string, string>>, epoch = ""): void {
-    const sharedPoll = this.poll;
-    for (let next = sharedPoll?.ask(this.nowMs); next !== undefined;) {
-      const items = next.items.flatMap(({ key }) => {
-        const data = values[key];
-        return data === undefined ? [] : [{ key, data: json(data), version: undefined }];
-      });
-      sharedPoll?.answered(next, { items, epoch }, this.nowMs);
-      next = sharedPoll?.ask(this.nowMs);
-    }
-    this.tracking?.settle(this.nowMs);
-    while (this.tracking?.sending === true) this.tracking.sendSlice();
-  }
-
   /** Lets time pass, and then runs the alarm's work. */
   pass(ms: number): void {
     this.nowMs += ms;
@@ -168,7 +147,7 @@ export class ChannelFixture {
   hibernate(): void {
     if (this.channel.hub.sending) throw new Error("a timer keeps the object awake");
     this.channel = this.#newChannel();
-    this.tracking = this.#newTracking();
+    this.parts = this.newParts();
     for (const connection of this.connections)
       if (!connection.gone) connection.wake(this.#context());
   }
@@ -188,7 +167,7 @@ export class ChannelFixture {
         presence,
         () => this.nowMs,
         undefined,
-        this.tracking && [this.tracking],
+        this.parts,
       ),
       backlog: this.#backlog,
       subscriptionTypes,
@@ -217,11 +196,9 @@ export class ChannelFixture {
     });
   }
 
-  #newTracking(): OwnTracking | undefined {
-    const { sharedPoll } = this.channel.options;
-    return (
-      this.poll && sharedPoll && new OwnTracking(this.poll, sharedPoll, this.#name, this.config)
-    );
+  /** Makes the parts of a fresh instance. */
+  protected newParts(): readonly ObjectPart[] {
+    return [];
   }
 }
 

@@ -4,7 +4,8 @@ import { limits } from "../../../src/limits.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import type { TestConnection } from "./test-connection.ts";
 import { longValue } from "../../support/long-value.ts";
-import { ChannelFixture, startMs } from "./channel-fixture.ts";
+import { startMs } from "./channel-fixture.ts";
+import { PolledChannelFixture } from "./polled-channel-fixture.ts";
 
 const channel = {
   proxy: { shared_poll_refresh: { endpoint: "https://backend.example.com/poll" } },
@@ -39,7 +40,7 @@ function track(batches: readonly (readonly string[])[], more: object = {}): stri
 
 /** A fixture with a subscriber. */
 function opened(sharedPoll: object = {}) {
-  const fixture = new ChannelFixture({
+  const fixture = new PolledChannelFixture({
     channel,
     options: { ...options, shared_poll: { ...options.shared_poll, ...sharedPoll } },
   });
@@ -52,13 +53,13 @@ function opened(sharedPoll: object = {}) {
 const push = (pub: string) => `{"push":{"channel":"room","pub":${pub}}}`;
 const error = (code: number) => [expect.stringContaining(`{"id":3,"error":{"code":${code},`)];
 
-function connected(fixture: ChannelFixture): TestConnection {
+function connected(fixture: PolledChannelFixture): TestConnection {
   return fixture.connected("42");
 }
 
 describe("a subscribe", () => {
   it("[SP8] to a shared poll is answered with the type and the epoch", () => {
-    const fixture = new ChannelFixture({ channel, options });
+    const fixture = new PolledChannelFixture({ channel, options });
     const connection = connected(fixture);
     expect(fixture.ask(connection, `{"id":2,"subscribe":${subscribe}}`)).toEqual([
       `{"id":2,"subscribe":{"epoch":"epoch1","type":4}}`,
@@ -71,7 +72,7 @@ describe("a subscribe", () => {
     ["a map", options, ',"type":1'],
     ["a shared poll", { allow_subscribe_for_client: true }, ',"type":4'],
   ])("[SP15] as if the channel were %s is refused with 103", (_, namespace, type) => {
-    const fixture = new ChannelFixture({ channel, options: namespace });
+    const fixture = new PolledChannelFixture({ channel, options: namespace });
     const connection = connected(fixture);
     const frame = `{"id":3,"subscribe":{"channel":"room"${type}}}`;
     expect(fixture.ask(connection, frame)).toEqual(error(103));
@@ -210,10 +211,10 @@ describe("a client that tracks keys", () => {
   });
 
   it("[SP1] without a subscription, or on a channel that is no shared poll, is refused", () => {
-    const fixture = new ChannelFixture({ channel, options });
+    const fixture = new PolledChannelFixture({ channel, options });
     const none = connected(fixture);
     expect(fixture.ask(none, track([["a"]]), { tracks: [endless] })).toEqual(error(103));
-    const stream = new ChannelFixture({ options: { allow_subscribe_for_client: true } });
+    const stream = new PolledChannelFixture({ options: { allow_subscribe_for_client: true } });
     const subscriber = stream.subscribed();
     expect(stream.ask(subscriber, track([["a"]]), { tracks: [endless] })).toEqual(error(107));
     const { ask } = opened();
@@ -254,7 +255,7 @@ describe("what was tracked", () => {
 });
 
 it("[SP11] a client can't publish to a shared poll, whatever the namespace allows", () => {
-  const fixture = new ChannelFixture({
+  const fixture = new PolledChannelFixture({
     channel,
     options: { ...options, allow_publish_for_subscriber: true },
   });
@@ -284,18 +285,18 @@ describe("[SP13] a client that asks for deltas", () => {
   const asking = `{"channel":"room","type":4,"delta":"fossil"}`;
 
   function openedWithDeltas() {
-    const fixture = new ChannelFixture({ channel, options: withDeltas });
+    const fixture = new PolledChannelFixture({ channel, options: withDeltas });
     const connection = fixture.subscribed("42", asking);
     return { fixture, connection };
   }
 
   it("is told in the reply whether it gets them", () => {
-    const fixture = new ChannelFixture({ channel, options: withDeltas });
+    const fixture = new PolledChannelFixture({ channel, options: withDeltas });
     const connection = fixture.connected("42");
     expect(fixture.ask(connection, `{"id":2,"subscribe":${asking}}`)).toEqual([
       `{"id":2,"subscribe":{"epoch":"epoch1","delta":true,"type":4}}`,
     ]);
-    const without = new ChannelFixture({ channel, options });
+    const without = new PolledChannelFixture({ channel, options });
     expect(without.ask(without.connected("42"), `{"id":2,"subscribe":${asking}}`)).toEqual([
       `{"id":2,"subscribe":{"epoch":"epoch1","type":4}}`,
     ]);
