@@ -75,7 +75,8 @@ function taking(follower: Follower, entryCount: number): () => void {
       certain: true,
       top,
     };
-    if (follower.take(batch, nowMs).outcome !== "taken") throw new Error("The batch was not taken");
+    if (follower.receive(batch, nowMs).outcome !== "taken")
+      throw new Error("The batch was not taken");
     follower.settle(nowMs);
   };
 }

@@ -34,7 +34,7 @@ export class LastRefusals {
   }
 
   /** The last refusals, newest first; the trail forgets all of them. */
-  take(): readonly Readonly<RememberedRefusal>[] {
+  drain(): readonly Readonly<RememberedRefusal>[] {
     const taken = this.last(this.#max);
     this.#kept = [];
     this.#characters = 0;

@@ -69,7 +69,7 @@ export class CollectedAnswers {
   }
 
   /** Adds the outcome of one call. */
-  add(call: ObjectCall, outcome: CallOutcome): void {
+  record(call: ObjectCall, outcome: CallOutcome): void {
     if (outcome.outcome === "timeout" || outcome.outcome === "pending") this.#nothingDone = false;
     const seconds = retrySecondsOf(outcome);
     if (seconds === undefined) this.#answered = true;

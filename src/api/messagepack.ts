@@ -24,10 +24,10 @@ type Place = "request" | "commands" | "command" | "parameters" | "elsewhere";
 
 /** Writes a value; false if JSON can't express it or it is too long. The decoder bounds the nesting. */
 function writeValue(json: JsonPieces, value: WireValue, place: Place): boolean {
-  if (typeof value === "string") return json.add(JSON.stringify(value));
-  if (typeof value === "number") return Number.isFinite(value) && json.add(String(value));
-  if (typeof value !== "object") return json.add(String(value));
-  if (value === null) return json.add("null");
+  if (typeof value === "string") return json.append(JSON.stringify(value));
+  if (typeof value === "number") return Number.isFinite(value) && json.append(String(value));
+  if (typeof value !== "object") return json.append(String(value));
+  if (value === null) return json.append("null");
   if (value instanceof Uint8Array) return false;
   return isWireArray(value) ? writeArray(json, value, place) : writeObject(json, value, place);
 }
@@ -36,10 +36,10 @@ function writeArray(json: JsonPieces, array: readonly WireValue[], place: Place)
   const elementPlace = place === "commands" ? "command" : "elsewhere";
   let separator = "[";
   for (const element of array) {
-    if (!json.add(separator) || !writeValue(json, element, elementPlace)) return false;
+    if (!json.append(separator) || !writeValue(json, element, elementPlace)) return false;
     separator = ",";
   }
-  return json.add(array.length === 0 ? "[]" : "]");
+  return json.append(array.length === 0 ? "[]" : "]");
 }
 
 function writeObject(json: JsonPieces, object: WireObject, place: Place): boolean {
@@ -51,13 +51,13 @@ function writeObject(json: JsonPieces, object: WireObject, place: Place): boolea
       (place === "request" || place === "parameters");
     const written =
       isPublished && value instanceof Uint8Array
-        ? json.add(`${separator}"b64${name}":"${base64(value)}"`)
-        : json.add(`${separator}${JSON.stringify(name)}:`) &&
+        ? json.append(`${separator}"b64${name}":"${base64(value)}"`)
+        : json.append(`${separator}${JSON.stringify(name)}:`) &&
           writeValue(json, value, memberPlace(place, name));
     if (!written) return false;
     separator = ",";
   }
-  return json.add(members.length === 0 ? "{}" : "}");
+  return json.append(members.length === 0 ? "{}" : "}");
 }
 
 function memberPlace(place: Place, name: string): Place {
@@ -76,7 +76,7 @@ class JsonPieces {
   #length = 0;
 
   /** Adds a piece; false if the text would become too long. */
-  add(piece: string): boolean {
+  append(piece: string): boolean {
     this.#length += piece.length;
     if (this.#length > limits.requestBytesMax * 2) return false;
     this.#pieces.push(piece);

@@ -209,7 +209,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.deleteExpired(nowMs);
     if (this.#history.epoch === undefined) return "removed";
     this.#store.remove(nowMs);
-    this.relay.add({ type: "removed" }, this.top);
+    this.relay.append({ type: "removed" }, this.top);
     return "removed";
   }
 
@@ -290,13 +290,13 @@ export class Channel implements KeyedChannel, PartedChannel {
   /** Tells the subscribers, here and on gateways, that a client came or went: after all that happened before (rule F5). */
   announce(type: "join" | "leave", info: ClientInfo): void {
     this.hub.announce(type, info);
-    this.relay.add({ type, info }, this.top);
+    this.relay.append({ type, info }, this.top);
   }
 
   /** Closes the user's other connections to the channel, here and on gateways: that of `client` stays (rule C10). */
   makeExclusive(user: string, client: string): void {
     this.hub.makeExclusive(user, client);
-    this.relay.add({ type: "sole", user, client }, this.top);
+    this.relay.append({ type: "sole", user, client }, this.top);
   }
 
   /** Whether the channel has subscribers, here or on gateways. */
@@ -362,13 +362,13 @@ export class Channel implements KeyedChannel, PartedChannel {
     if (this.relay.size > 0 || this.keys?.isEmpty === false) return;
     this.#store.forget(nowMs, () => this.keys?.forget());
     // Nobody is told, but a number passes: a call that is late can't take a gateway back to this stream (rule L1).
-    this.relay.add({ type: "removed" }, undefined);
+    this.relay.append({ type: "removed" }, undefined);
   }
 
   /** Begins a new stream, with a new epoch, and tells the subscribers, here and on gateways (rule Z5). */
   restart(nowMs: number): void {
     this.#store.forget(nowMs, () => this.#history.position(nowMs));
-    this.relay.add({ type: "removed" }, this.top);
+    this.relay.append({ type: "removed" }, this.top);
     this.hub.insufficientState();
   }
 
@@ -424,7 +424,7 @@ export class Channel implements KeyedChannel, PartedChannel {
   #collect(publication: Publication): void {
     if (this.#counts !== undefined) this.#counts.published.value++;
     this.hub.publish(publication);
-    this.relay.add({ type: "publication", publication }, this.top);
+    this.relay.append({ type: "publication", publication }, this.top);
   }
 }
 

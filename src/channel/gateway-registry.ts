@@ -44,7 +44,7 @@ export class GatewayRegistry {
   }
 
   /** Registers a gateway: one row written, or none for a gateway that is registered already. */
-  add(gateway: string, nowMs: number): void {
+  register(gateway: string, nowMs: number): void {
     if (this.#rows.has(gateway)) return;
     // Only the first gateway may find no table. It may also find an empty table, because a table stays when its rows
     // are deleted.

@@ -56,7 +56,7 @@ export class Idempotency {
    * @param isReadable whether the publication at an offset can still be read
    * @returns undefined if the key is new
    */
-  find(
+  firstResult(
     key: string,
     epoch: string,
     nowMs: number,

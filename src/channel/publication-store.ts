@@ -22,7 +22,7 @@ export class PublicationStore {
   /** The first result of a publish with this key (rule I1); undefined if the key is new, or "". */
   firstResult(key: string, nowMs: number): FirstResult | undefined {
     if (key === "") return undefined;
-    return this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
+    return this.#idempotency.firstResult(key, this.#history.epoch ?? "", nowMs, (offset) =>
       this.#history.isReadable(offset, nowMs),
     );
   }

@@ -74,7 +74,7 @@ export class Relay {
    *
    * @param top the top after the entry; undefined on a channel without history
    */
-  add(entry: RelayEntry, top: StreamPosition | undefined): void {
+  append(entry: RelayEntry, top: StreamPosition | undefined): void {
     if (this.#followers.size === 0) this.#log.skip();
     else this.#log.append(entry, top);
   }
@@ -88,7 +88,7 @@ export class Relay {
     const next = this.sequence + 1;
     if (progress === undefined) {
       if (this.#followers.size >= limits.relayGatewaysMax) return { outcome: "full" };
-      this.#registry.add(gateway, nowMs);
+      this.#registry.register(gateway, nowMs);
       this.#followers.set(gateway, new FollowerProgress(gateway, next, true));
     } else {
       progress.follow(next);

@@ -43,7 +43,7 @@ export class SharedPresence {
    * clients, or as many of calls. Of one client, fewer may wait, so that no client makes the others be refused.
    */
   ask(question: PresenceQuestion): void {
-    if (this.#waiting.add(question)) this.#goOn();
+    if (this.#waiting.enqueue(question)) this.#goOn();
     else question.done({ outcome: "failed", error: errorCodes.tooManyRequests });
   }
 
@@ -202,7 +202,7 @@ class WaitingQuestions {
   }
 
   /** @returns false if too many wait already */
-  add(question: PresenceQuestion): boolean {
+  enqueue(question: PresenceQuestion): boolean {
     const { client } = question;
     const waiting = client === undefined ? this.#calls : this.#ofClients;
     if (waiting.length >= limits.presenceWaitingMax) return false;

@@ -43,7 +43,7 @@ export function deltaChain(
     const sent =
       last === undefined ? fullForDelta(publication, form) : deltaOrFull(publication, last, form);
     const { data, delta } = sent;
-    known.add(channel, form, publication.offset, {
+    known.remember(channel, form, publication.offset, {
       previous: last,
       payload: publication.data,
       sent: delta === true ? { data, delta } : { data },
@@ -126,7 +126,7 @@ export class KnownDeltas {
     return isSame(known.previous, previous) ? known : undefined;
   }
 
-  add(channel: string, form: DeltaForm, offset: number, entry: KnownDelta): void {
+  remember(channel: string, form: DeltaForm, offset: number, entry: KnownDelta): void {
     // Without history no publication is recovered, and none has an offset for a key.
     if (offset === 0) return;
     const bytes = bytesOf(entry);

@@ -170,7 +170,7 @@ export class BatchBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  add(batch: RelayBatch): void {
+  append(batch: RelayBatch): void {
     // The channel's name is in each push that the entries become.
     const nameBytes = batch.channel.length;
     const bytes = batch.entries.reduce(

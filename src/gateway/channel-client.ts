@@ -60,7 +60,7 @@ export class ChannelClient {
         bytes,
         ...repeatsOf(request),
       };
-      if (!this.#queue.add(queued)) refused.push(pending);
+      if (!this.#queue.enqueue(queued)) refused.push(pending);
     }
     for (const { done } of refused) done(failure(errorCodes.tooManyRequests));
     this.#send();
@@ -237,7 +237,7 @@ class RequestQueue {
   }
 
   /** @returns false if there is no room for the request */
-  add(queued: QueuedRequest): boolean {
+  enqueue(queued: QueuedRequest): boolean {
     const announces = queued.request.method === "announce";
     const { count, bytes } = this.#roomOf(queued);
     if (!announces && count >= limits.requestsWaitingMax) return false;

@@ -108,7 +108,7 @@ export class Follower {
   }
 
   /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
-  take(batch: RelayBatch, nowMs: number): RelayBatchReply {
+  receive(batch: RelayBatch, nowMs: number): RelayBatchReply {
     // First, because it disconnects connections that are too far behind, after which no subscriber may be left.
     const overloaded = this.#subscribers.hub.overloaded(nowMs);
     if (this.idle) return { outcome: "left" };
@@ -127,20 +127,20 @@ export class Follower {
   ): void {
     const { memory } = this.#gateway;
     const counted = (reply: SubscribeReply): void => {
-      if (reply.outcome === "failed") memory.remove(subscription);
+      if (reply.outcome === "failed") memory.release(subscription);
       done(reply);
     };
-    memory.add(subscription);
+    memory.reserve(subscription);
     this.#run(() => {
       this.expireReplayBuffer(nowMs);
       this.#pending ??= this.#newPending();
-      this.#pending.add({ subscription, options, nowMs, done: counted });
+      this.#pending.enqueue({ subscription, options, nowMs, done: counted });
     });
   }
 
   /** Ends a subscription, or cancels a pending one, whose `done` then isn't called any more (rule G5). */
   unsubscribe(subscription: Subscription): void {
-    this.#gateway.memory.remove(subscription);
+    this.#gateway.memory.release(subscription);
     this.#run(() => {
       this.#pending?.cancel(subscription);
       this.#subscribers.remove(subscription);
@@ -149,7 +149,7 @@ export class Follower {
 
   /** Restores a subscription after hibernation, with the cursor that it stores. */
   restore(subscription: Subscription): void {
-    this.#gateway.memory.add(subscription);
+    this.#gateway.memory.reserve(subscription);
     this.#run(() => {
       this.#cursor = this.#subscribers.restore(subscription, this.#cursor);
     });
@@ -352,7 +352,7 @@ export class Follower {
     this.#buffer ??= new BatchBuffer(
       Math.min(limits.followerBufferBytesMax, this.#gateway.client.queueMaxSizeBytes / 2),
     );
-    this.#buffer.add(batch);
+    this.#buffer.append(batch);
   }
 
   /**
@@ -449,7 +449,7 @@ export class Follower {
   }
 
   #endSubscriptions(): void {
-    for (const subscription of this.subscriptions) this.#gateway.memory.remove(subscription);
+    for (const subscription of this.subscriptions) this.#gateway.memory.release(subscription);
     this.#subscribers.insufficientState();
   }
 }

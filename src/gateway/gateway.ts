@@ -115,8 +115,8 @@ export class Gateway implements Channels {
   }
 
   /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
-  take(batch: RelayBatch, nowMs: number): RelayBatchReply {
-    return this.#followers.get(batch.channel)?.take(batch, nowMs) ?? { outcome: "left" };
+  receive(batch: RelayBatch, nowMs: number): RelayBatchReply {
+    return this.#followers.get(batch.channel)?.receive(batch, nowMs) ?? { outcome: "left" };
   }
 
   /** The channel of the frame that {@link sendSlice} has to send next, in another turn of the event loop. */
@@ -145,7 +145,7 @@ export class Gateway implements Channels {
   }
 
   /**
-   * Starts to send what was collected, and ends what has waited too long. It has to be called after every {@link take},
+   * Starts to send what was collected, and ends what has waited too long. It has to be called after every {@link receive},
    * every {@link sendSlice}, every reply of a port and every command.
    *
    * @returns in how many ms this must be called again; undefined if there is nothing to wait for
@@ -178,7 +178,7 @@ export class Gateway implements Channels {
     return new ChannelListing(this.#followers, query);
   }
 
-  find(name: string): ResolvedChannel {
+  resolve(name: string): ResolvedChannel {
     const { config, only } = this.#setup;
     // To a client, this gateway looks like the channel's own object, which has no other channel (rules C6 and G4).
     return resolveServedChannel(name, config.channel, only);
@@ -388,7 +388,7 @@ export class Gateway implements Channels {
 
   /** The options of a channel; undefined if the configuration hasn't its namespace. */
   optionsOf(channel: string): ChannelOptions | undefined {
-    const found = this.find(channel);
+    const found = this.resolve(channel);
     return found.outcome === "resolved" ? found.options : undefined;
   }
 

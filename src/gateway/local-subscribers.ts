@@ -86,7 +86,7 @@ export class LocalSubscribers {
       return;
     }
     this.#waits ??= new PublishWaits();
-    this.#waits.add(wait);
+    this.#waits.enqueue(wait);
   }
 
   /**
@@ -138,7 +138,7 @@ class PublishWaits {
     return this.#waits.size;
   }
 
-  add(wait: PublishWait): void {
+  enqueue(wait: PublishWait): void {
     this.#waits.add(wait);
   }
 

@@ -18,7 +18,7 @@ export class SubscriptionMemory {
   }
 
   /** Counts a subscription, unless it is counted already. */
-  add(subscription: Subscription): void {
+  reserve(subscription: Subscription): void {
     if (subscription.heldBytes !== undefined) return;
     const { channel, info, filter } = subscription;
     // The session holds the channel's name and the info a second time, as it stores them.
@@ -38,7 +38,7 @@ export class SubscriptionMemory {
   }
 
   /** Ceases to count a subscription. */
-  remove(subscription: Subscription): void {
+  release(subscription: Subscription): void {
     const { heldBytes } = subscription;
     if (heldBytes === undefined) return;
     subscription.heldBytes = undefined;

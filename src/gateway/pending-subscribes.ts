@@ -49,7 +49,7 @@ export class PendingSubscribes {
   }
 
   /** Adds a subscribe, which waits for {@link decide}. */
-  add(attempt: SubscribeAttempt): void {
+  enqueue(attempt: SubscribeAttempt): void {
     const pending: PendingSubscribe = { ...attempt, caughtUp: false, reread: false };
     this.#addedAtMs = attempt.nowMs;
     this.#all.set(attempt.subscription, pending);

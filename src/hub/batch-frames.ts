@@ -61,7 +61,7 @@ export class BatchFrames {
    *
    * @returns full: the push wasn't added, and belongs into the next frame
    */
-  add(pushed: ChannelPush): "added" | "full" {
+  append(pushed: ChannelPush): "added" | "full" {
     const push = this.#newest === undefined ? pushed : this.#replace(this.#newest, pushed);
     if (this.#pushes.length >= limits.batchPushesMax) return "full";
     const message = this.#firstCodec.encodePush(push);

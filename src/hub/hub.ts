@@ -220,9 +220,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const { first } = this.#subscribers;
     if (first === undefined) return;
     this.#batches ??= [];
-    if (this.#batches.at(-1)?.add(push) === "added") return;
+    if (this.#batches.at(-1)?.append(push) === "added") return;
     const batch = new BatchFrames(first.codec, this.#hidesOffsets);
-    batch.add(push);
+    batch.append(push);
     this.#batches.push(batch);
     // Publishers wait before it comes to this (rule F6). Joins and leaves can't wait (rule F10).
     while (this.#batches !== undefined && this.#batches.length > limits.batchesCollectedMax) {

@@ -270,7 +270,7 @@ export class ClientSockets {
       return;
     }
     this.sweep(nowMs, false);
-    client.take(frame, this.#setup, () => {
+    client.receive(frame, this.#setup, () => {
       endEvent(platform.nowMs());
       done();
     });
@@ -294,7 +294,7 @@ export class ClientSockets {
   #restore(socket: PlatformSocket): void {
     const { rows } = this.#setup;
     const attachment: unknown = socket.deserializeAttachment();
-    const snapshot = parseAttachment(attachment, (client) => rows?.find(client));
+    const snapshot = parseAttachment(attachment, (client) => rows?.textOf(client));
     if (snapshot !== undefined) {
       this.#add(socket, snapshot);
       return;
@@ -315,7 +315,7 @@ export class ClientSockets {
     );
     this.#clients.set(socket, client);
     if (mayBeUnconnected(snapshot))
-      this.#unconnected.add(socket, addressIn(this.#setup.platform.sockets.tagsOf(socket)));
+      this.#unconnected.register(socket, addressIn(this.#setup.platform.sockets.tagsOf(socket)));
     this.#changed.add(socket);
     if (client.session.unidirectional && client.session.awaitsConnect) {
       this.#unrequested.add(socket);
@@ -345,7 +345,7 @@ export class ClientSockets {
       const room = this.#unconnected.room(handover.address ?? "");
       if (room !== "room") return room;
     }
-    return this.#admissions?.takeIfLeft(nowMs) === false ? "too-fast" : "room";
+    return this.#admissions?.spendIfLeft(nowMs) === false ? "too-fast" : "room";
   }
 
   #openCount(): number {

@@ -46,10 +46,10 @@ export class Client {
    *
    * @param done called once, when the frame has been carried out
    */
-  take(message: string | ArrayBuffer | Uint8Array, host: FrameHost, done: () => void): void {
+  receive(message: string | ArrayBuffer | Uint8Array, host: FrameHost, done: () => void): void {
     const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
     const frames = (this.#frames ??= new FrameQueue(this.#waiting));
-    const isTaken = frames.take(bytes, (over) => {
+    const isTaken = frames.enqueue(bytes, (over) => {
       this.#carryOut(message, host, () => {
         done();
         over();
@@ -215,7 +215,7 @@ export class Client {
     this.#verifications ??= new TokenBucket(subscribeRate);
     const isAllowed = tracksKeys(command)
       ? takeForSignatures(this.#verifications, command.request.track, nowMs)
-      : this.#verifications.take(nowMs) === "granted";
+      : this.#verifications.spend(nowMs) === "granted";
     if (!isAllowed) session.disconnect(disconnectCodes.tooManyRequests);
     else if (tracksKeys(command)) verifyTracks(session, command.request, verifier, nowMs, done);
     else verifyTokens(command, verifier, nowMs, done);
@@ -346,7 +346,7 @@ function takeForSignatures(
   nowMs: number,
 ): boolean {
   for (let left = length; left > 0; left -= limits.signaturesPerToken)
-    if (bucket.take(nowMs) !== "granted") return false;
+    if (bucket.spend(nowMs) !== "granted") return false;
   return true;
 }
 

@@ -27,7 +27,7 @@ export class FrameQueue {
    * @param carryOut calls back once the frame was carried out, and throws nothing
    * @returns false if too much waits: then the frame is not carried out
    */
-  take(bytes: number, carryOut: WaitingFrame["carryOut"]): boolean {
+  enqueue(bytes: number, carryOut: WaitingFrame["carryOut"]): boolean {
     if (this.#isBusy) {
       if (!this.#hasRoom(bytes)) return false;
       this.#wait(bytes);

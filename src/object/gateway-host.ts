@@ -120,7 +120,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
       done({ outcome: "busy" });
       return;
     }
-    const reply = this.#gateway.take(batch, nowMs);
+    const reply = this.#gateway.receive(batch, nowMs);
     this.settle(nowMs);
     // Passing it on may have closed connections, of which a backend is told.
     if (this.#partsAreDue || this.sockets.mayBeLate(nowMs)) this.schedule(nowMs);

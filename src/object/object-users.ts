@@ -81,9 +81,11 @@ export class ObjectUsers {
 
   connections(key: string): HeldConnections {
     this.#sweep();
-    const { sessions, left } = this.#users.find(userOfKey(key), this.#object.sessions());
+    const { sessions, left } = this.#users.sessionsOf(userOfKey(key), this.#object.sessions());
     const list = new ConnectionList();
-    list.add(connectionStates(sessions.filter(({ hasConnected, held }) => hasConnected && !held)));
+    list.append(
+      connectionStates(sessions.filter(({ hasConnected, held }) => hasConnected && !held)),
+    );
     return { ...list.result, left };
   }
 

@@ -26,7 +26,7 @@ export class SessionRows {
    * @param client the connection's ID
    * @returns undefined when there is none
    */
-  find(client: string): string | undefined {
+  textOf(client: string): string | undefined {
     if (this.#texts?.has(client) !== true) return undefined;
     const [row] = this.#sql.rows("SELECT packed FROM session WHERE client = ?", client);
     return row === undefined ? undefined : columnText(row, "packed");
@@ -68,7 +68,7 @@ export class SessionRows {
   #isStored(client: string, packed: string): boolean {
     const known = this.#texts?.get(client);
     if (known !== undefined) return known === packed;
-    if (this.find(client) !== packed) return false;
+    if (this.textOf(client) !== packed) return false;
     this.#texts?.set(client, packed);
     return true;
   }

@@ -17,7 +17,7 @@ export class UnconnectedSockets<Socket> {
   }
 
   /** @param address of the socket's client; "" if it isn't known */
-  add(socket: Socket, address: string): void {
+  register(socket: Socket, address: string): void {
     this.#addresses.set(socket, address);
     this.#counts.set(address, this.#count(address) + 1);
   }

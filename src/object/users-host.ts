@@ -99,14 +99,14 @@ export class UsersHost {
       this.#admitAlone(holder, connections, done);
       return;
     }
-    const waiting = connections.filter((one) => !this.#slots.take(one, holder, limit));
+    const waiting = connections.filter((one) => !this.#slots.occupy(one, holder, limit));
     if (waiting.length === 0) {
       done({ refused: [] });
       return;
     }
     this.#freeEnded(new Set(waiting.map(({ key }) => key)), (silent) => {
       // Nothing comes between these decisions, so connections that come together don't share a slot (rule U12).
-      const refused = waiting.filter((one) => !this.#slots.take(one, holder, limit, silent));
+      const refused = waiting.filter((one) => !this.#slots.occupy(one, holder, limit, silent));
       done({ refused: refused.map(({ client }) => client) });
     });
   }
@@ -191,7 +191,7 @@ export class UsersHost {
     const list = new ConnectionList();
     const take = (question: OrderDelivery, answer: HeldConnections | undefined): void => {
       this.#home.answered(question, answer);
-      list.add(answer?.connections ?? []);
+      list.append(answer?.connections ?? []);
       if (answer === undefined || answer.incomplete === true) list.miss();
     };
     const questions = this.#home.questions(key);

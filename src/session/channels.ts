@@ -16,7 +16,7 @@ export interface Channels {
   /** What features keep of the subscriptions here. */
   readonly parts: readonly SubscriptionPart[];
   /** Finds the channel of a name, with its options. */
-  find(name: string): ResolvedChannel;
+  resolve(name: string): ResolvedChannel;
   /**
    * Adds a subscription. It begins within the synchronous call of `done`: the subscription gets every publication after
    * the reply's position, and none before (rule O3). After {@link unsubscribe} `done` isn't called any more.

@@ -80,14 +80,14 @@ export class CommandExecutor {
     }
     const channel = channelOf(command) ?? "";
     const { user, connecting } = this.#session;
-    const taken = this.#rateLimit.take(command.method, user, channel, nowMs);
+    const taken = this.#rateLimit.admit(command.method, user, channel, nowMs);
     const received = { command, tokens, nowMs, busy };
     if (user === "" && connecting) this.#admit(taken, { ...received, beforeUser: true });
     else this.#admit(taken === "granted" ? this.#takeChannel(command, nowMs) : taken, received);
   }
 
   /** Takes the channel that a command makes the server turn to, unless the connection is subscribed to it. */
-  #takeChannel(command: Command, nowMs: number): ReturnType<CommandRateLimit["take"]> {
+  #takeChannel(command: Command, nowMs: number): ReturnType<CommandRateLimit["admit"]> {
     const channel = this.#unfamiliar(command);
     const { context, identity } = this.#session;
     return channel === undefined
@@ -96,7 +96,7 @@ export class CommandExecutor {
   }
 
   /** Carries a command out, or queues it, unless it is over a rate. */
-  #admit(taken: ReturnType<CommandRateLimit["take"]>, received: ReceivedCommand): void {
+  #admit(taken: ReturnType<CommandRateLimit["admit"]>, received: ReceivedCommand): void {
     switch (taken) {
       case "granted":
         this.#enter(received);
@@ -113,7 +113,7 @@ export class CommandExecutor {
 
   /** Whether a keep-alive text that reached the object is to be answered. It counts like a command (rule B7). */
   allowsKeepalive(nowMs: number): boolean {
-    const taken = this.#rateLimit.take("ping", this.#session.user, "", nowMs);
+    const taken = this.#rateLimit.admit("ping", this.#session.user, "", nowMs);
     if (taken === "far-over") this.#session.disconnect(disconnectCodes.tooManyRequests);
     return taken === "granted";
   }
@@ -188,7 +188,7 @@ export class CommandExecutor {
     if (mustWait && this.#queue?.isOpen(key) !== true) this.#open(key);
     if (key === undefined || this.#queue?.isOpen(key) !== true) {
       this.#carryOut(received);
-    } else if (!this.#queue.add(key, received)) {
+    } else if (!this.#queue.enqueue(key, received)) {
       this.#apply(received, failWith(tooManyRequests));
     }
   }
@@ -250,7 +250,7 @@ export class CommandExecutor {
       this.#open(key);
       later?.(0, () => this.#resume(key));
     }
-    for (const received of rest) this.#queue?.add(key, received);
+    for (const received of rest) this.#queue?.enqueue(key, received);
   }
 
   #inOrder(channel: string, apply: DecisionDone): DecisionDone {

@@ -49,7 +49,7 @@ export class CommandQueue {
   }
 
   /** Makes a command wait; false if `limits.commandsWaitingMax` commands, of all keys, wait already. */
-  add(key: string, received: ReceivedCommand): boolean {
+  enqueue(key: string, received: ReceivedCommand): boolean {
     if (this.#count >= limits.commandsWaitingMax) return false;
     this.#underWay.get(key)?.push(received);
     this.#count++;

@@ -68,7 +68,7 @@ export function publish(command: RunningCommand<PublishRequest>): void {
 
 /** Whether a publish to a channel asks a backend, so that later commands for the channel have to wait (rule Q3). */
 export function asksBeforePublish(session: CommandSession, channel: string): boolean {
-  const found = session.context.channels.find(channel);
+  const found = session.context.channels.resolve(channel);
   if (found.outcome !== "resolved") return false;
   const { options } = found;
   const type = typeOf(session, options);

@@ -87,7 +87,7 @@ function sourceOf(
   granted: SubscriptionSnapshot,
 ): number {
   const { channel, serverSide, ordered, byCapability, chanInfo, expireAtSeconds } = granted;
-  const known = context.channels.find(channel);
+  const known = context.channels.resolve(channel);
   const isOpen = known.outcome === "resolved" && maySubscribe(known, { user });
   if (ordered === true) return sources.api;
   if (byCapability === true) return sources.capability;

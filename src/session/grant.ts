@@ -186,7 +186,7 @@ export function isBoundTo(
 
 /** Finds the channel that a command names, or else decides on the command. */
 export function findChannel({ context }: CommandSession, name: string): KnownChannel | Decision {
-  const resolved = context.channels.find(name);
+  const resolved = context.channels.resolve(name);
   switch (resolved.outcome) {
     case "bad-name":
       return name === ""
@@ -363,7 +363,7 @@ export function isAllowed(
   channels: Channels,
 ): boolean {
   if (byCapability !== true) return true;
-  const known = channels.find(channel);
+  const known = channels.resolve(channel);
   if (known.outcome !== "resolved") return false;
   const user = claims?.user ?? "";
   return maySubscribe(known, { user, ...capabilitiesOf(claims, channel, known, true) });

@@ -170,7 +170,7 @@ function hookOf(
   { channel, serverRefresh }: SubscriptionSnapshot,
 ): HookTarget | undefined {
   if (serverRefresh !== true) return undefined;
-  const known = context.channels.find(channel);
+  const known = context.channels.resolve(channel);
   return known.outcome === "resolved" ? known.options.subRefreshHook : undefined;
 }
 
@@ -209,7 +209,7 @@ function mayBeSeen({ context, subscriptions }: CommandSession): boolean {
   const isCounted = client.userConnectionLimit > 0 || events?.types.has("user_online") === true;
   if (isSeen || isCounted) return true;
   if (channel !== undefined) {
-    const known = channels.find(channel);
+    const known = channels.resolve(channel);
     return known.outcome === "resolved" && showsSubscribers(known.options);
   }
   const { withoutNamespace, namespaces } = config.channel;

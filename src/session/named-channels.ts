@@ -25,7 +25,7 @@ export class NamedChannels {
    *
    * @param namer see {@link namerOf}
    */
-  take(namer: string, channel: string, nowMs: number): boolean {
+  admit(namer: string, channel: string, nowMs: number): boolean {
     const bucket = this.#namers.get(namer) ?? new NewChannelBucket(this.rate);
     this.#namers.set(namer, bucket);
     const { size } = bucket;
@@ -59,18 +59,18 @@ export class NewChannelBucket extends TokenBucket {
     return typeof this.#names === "object" ? this.#names.size : this.#names === undefined ? 0 : 1;
   }
 
-  /** Takes one like {@link TokenBucket.take}, unless the name is remembered. */
-  takeChannel(channel: string, nowMs: number): ReturnType<TokenBucket["take"]> {
+  /** Takes one like {@link TokenBucket.spend}, unless the name is remembered. */
+  takeChannel(channel: string, nowMs: number): ReturnType<TokenBucket["spend"]> {
     if (this.#remembers(channel)) return "granted";
-    const taken = this.take(nowMs);
+    const taken = this.spend(nowMs);
     if (taken === "granted") this.#add(channel);
     return taken;
   }
 
-  /** The same like {@link TokenBucket.takeIfLeft}. */
+  /** The same like {@link TokenBucket.spendIfLeft}. */
   takeChannelIfLeft(channel: string, nowMs: number): boolean {
     if (this.#remembers(channel)) return true;
-    const isTaken = this.takeIfLeft(nowMs);
+    const isTaken = this.spendIfLeft(nowMs);
     if (isTaken) this.#add(channel);
     return isTaken;
   }

@@ -34,12 +34,12 @@ export class CommandRateLimit {
    * @param user    who sends it; "" for an anonymous user
    * @param channel the channel that the command names; "" if it names none
    */
-  take(
+  admit(
     method: CommandMethod,
     user: string,
     channel: string,
     nowMs: number,
-  ): ReturnType<TokenBucket["take"]> {
+  ): ReturnType<TokenBucket["spend"]> {
     // Pongs don't count: a pong without a ping closes the connection anyway (rule K8).
     if (method === "pong") return "granted";
     this.exceeded = undefined;
@@ -62,12 +62,12 @@ export class CommandRateLimit {
     shared: NamedChannels,
     namer: string | undefined,
     nowMs: number,
-  ): ReturnType<TokenBucket["take"]> {
-    if (namer !== undefined && shared.take(namer, channel, nowMs)) return "granted";
+  ): ReturnType<TokenBucket["spend"]> {
+    if (namer !== undefined && shared.admit(namer, channel, nowMs)) return "granted";
     const own = (this.#newChannels ??= new NewChannelBucket(shared.rate));
     if (namer === undefined) return own.takeChannel(channel, nowMs);
     // What is refused to all of a client's connections together is counted by each of them.
-    return own.take(nowMs) === "granted" ? "over" : "far-over";
+    return own.spend(nowMs) === "granted" ? "over" : "far-over";
   }
 
   /** Takes one command that the connection's own rates granted before the user was known. */
@@ -76,7 +76,7 @@ export class CommandRateLimit {
     user: string,
     channel: string,
     nowMs: number,
-  ): ReturnType<TokenBucket["take"]> {
+  ): ReturnType<TokenBucket["spend"]> {
     if (method === "pong") return "granted";
     this.exceeded = undefined;
     for (const kind of ["total", method] as const) {
@@ -102,7 +102,7 @@ export class CommandRateLimit {
     user: string,
     channel: string,
     nowMs: number,
-  ): ReturnType<TokenBucket["take"]> {
+  ): ReturnType<TokenBucket["spend"]> {
     const own = this.#takeOwn(kind, channel, nowMs);
     if (own === "refused") return this.#refuse(`client_command.${kind}`, nowMs);
     return own !== "granted" || user === "" ? own : this.#takeUsers(kind, user, channel, nowMs);
@@ -113,8 +113,8 @@ export class CommandRateLimit {
     user: string,
     channel: string,
     nowMs: number,
-  ): ReturnType<TokenBucket["take"]> {
-    if (this.#users?.take(user, kind, channel, nowMs) !== false) return "granted";
+  ): ReturnType<TokenBucket["spend"]> {
+    if (this.#users?.admit(user, kind, channel, nowMs) !== false) return "granted";
     return this.#refuse(`user_command.${kind}`, nowMs);
   }
 
@@ -123,12 +123,12 @@ export class CommandRateLimit {
     kind: CommandMethod | "total",
     channel: string,
     nowMs: number,
-  ): ReturnType<TokenBucket["take"]> | "refused" {
+  ): ReturnType<TokenBucket["spend"]> | "refused" {
     const { client, channel: naming } = this.#config;
     const rates = client.rateLimit.get(kind);
     if (rates === undefined) return this.#takeDefault(kind, nowMs);
     this.#configured ??= new RateBuckets();
-    switch (this.#configured.take(rates, channel, naming, nowMs)) {
+    switch (this.#configured.spend(rates, channel, naming, nowMs)) {
       case "granted":
         return "granted";
       case "no-rate":
@@ -141,13 +141,13 @@ export class CommandRateLimit {
   #refuse(exceeded: string, nowMs: number): "over" | "far-over" {
     this.exceeded = exceeded;
     this.#refusals ??= new TokenBucket(refusalRate);
-    return this.#refusals.take(nowMs) === "granted" ? "over" : "far-over";
+    return this.#refusals.spend(nowMs) === "granted" ? "over" : "far-over";
   }
 
-  #takeDefault(kind: CommandMethod | "total", nowMs: number): ReturnType<TokenBucket["take"]> {
-    if (kind === "total") return (this.#commands ??= new TokenBucket(commandRate)).take(nowMs);
+  #takeDefault(kind: CommandMethod | "total", nowMs: number): ReturnType<TokenBucket["spend"]> {
+    if (kind === "total") return (this.#commands ??= new TokenBucket(commandRate)).spend(nowMs);
     if (kind !== "subscribe") return "granted";
-    return (this.#subscribes ??= new TokenBucket(subscribeRate)).take(nowMs);
+    return (this.#subscribes ??= new TokenBucket(subscribeRate)).spend(nowMs);
   }
 }
 
@@ -190,7 +190,7 @@ export class UserRates {
    * @param channel the channel that the command names; "" if it names none
    * @returns whether the rates allow it
    */
-  take(user: string, kind: CommandMethod | "total", channel: string, nowMs: number): boolean {
+  admit(user: string, kind: CommandMethod | "total", channel: string, nowMs: number): boolean {
     const { client, channel: naming } = this.#config;
     const rates = client.userRateLimit.get(kind);
     if (rates === undefined) return true;
@@ -200,7 +200,7 @@ export class UserRates {
       buckets = new RateBuckets();
       this.#users.set(user, buckets);
     }
-    return buckets.take(rates, channel, naming, nowMs) !== "refused";
+    return buckets.spend(rates, channel, naming, nowMs) !== "refused";
   }
 
   /** Forgets users who may send as much as new ones and, if all are busy, the one that has been counted longest. */
@@ -226,7 +226,7 @@ export class RateBuckets {
    * @param naming  the namespaces
    * @returns no-rate: the rates concern other namespaces only
    */
-  take(
+  spend(
     rates: CommandRates,
     channel: string,
     naming: Config["channel"],
@@ -236,7 +236,7 @@ export class RateBuckets {
     if (mine === undefined) return "no-rate";
     const buckets = mine.map((rate) => this.#bucketOf(rate));
     if (!buckets.every((bucket) => bucket.hasOne(nowMs))) return "refused";
-    for (const bucket of buckets) bucket.take(nowMs);
+    for (const bucket of buckets) bucket.spend(nowMs);
     return "granted";
   }
 
@@ -269,7 +269,7 @@ export function mayRead({ vainReads }: Reader, nowMs: number): boolean {
 
 /** Notes that something was read for a connection, and not sent to it. */
 export function readInVain(reader: Reader, nowMs: number): void {
-  (reader.vainReads ??= new TokenBucket(vainReadRate)).takeIfLeft(nowMs);
+  (reader.vainReads ??= new TokenBucket(vainReadRate)).spendIfLeft(nowMs);
 }
 
 /** A connection for which something is read. */

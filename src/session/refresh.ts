@@ -77,7 +77,7 @@ export function changeTracks(
     done(refuseWith(errorCodes.permissionDenied, "SP1", reason));
     return;
   }
-  const found = session.context.channels.find(channel);
+  const found = session.context.channels.resolve(channel);
   const options = found.outcome === "resolved" ? found.options : undefined;
   const polled = options && typeOf(session, options);
   // The server made the subscription, or it began before the namespace became one of shared polls.

@@ -28,7 +28,7 @@ export function grantServerSubscriptions(
   const isSole = own.singleConnection && !users.enabled;
   const granted: GrantedChannel[] = [];
   for (const subscription of wanted) {
-    const known = channels.find(subscription.channel);
+    const known = channels.resolve(subscription.channel);
     if (known.outcome === "unknown-namespace")
       return refuseWith(errorCodes.unknownChannel, "C9", noSuchChannel);
     if (known.outcome === "bad-name") return refuseWith(errorCodes.badRequest, "C9", noSuchChannel);
@@ -111,7 +111,7 @@ export function grantUnidirectionalSubscriptions(
   for (const { grant } of given) names.delete(grant.subscription.channel);
   const granted = [...given];
   for (const channel of names) {
-    const known = channels.find(channel);
+    const known = channels.resolve(channel);
     if (known.outcome !== "resolved")
       return disconnectWith(disconnectCodes.badRequest, "C1", impossibleChannel);
     const named = claims.subscriptions?.find((one) => one.channel === channel);

@@ -19,7 +19,7 @@ import type { PresenceQuestion, SharedPresence } from "../channel/shared-presenc
 
 /**
  * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once,
- * but to questions for who is present (rule P3). Except for {@link find}, the methods expect the name of that channel.
+ * but to questions for who is present (rule P3). Except for {@link resolve}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
   readonly #channel: Channel;
@@ -54,7 +54,7 @@ export class SingleChannel implements Channels {
     this.parts = parts;
   }
 
-  find(name: string): ResolvedChannel {
+  resolve(name: string): ResolvedChannel {
     return resolveServedChannel(name, this.#config, this.#channel.name);
   }
 

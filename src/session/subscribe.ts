@@ -64,7 +64,7 @@ export function carryOutSubscribe(
 
 /** Whether a backend is asked about a subscribe to this channel, if the client has it not and sends no token. */
 export function asksBeforeSubscribe({ context }: CommandSession, channel: string): boolean {
-  const found = context.channels.find(channel);
+  const found = context.channels.resolve(channel);
   return found.outcome === "resolved" && subscribeHookOf(found) !== undefined;
 }
 

@@ -20,7 +20,7 @@ export class TokenBucket {
    *
    * @returns over: refused. far-over: refused, after as many refusals as the burst allows commands.
    */
-  take(nowMs: number): "granted" | "over" | "far-over" {
+  spend(nowMs: number): "granted" | "over" | "far-over" {
     this.#gain(nowMs);
     this.#left--;
     if (this.#left >= 0) return "granted";
@@ -29,16 +29,16 @@ export class TokenBucket {
   }
 
   /**
-   * Takes one if there is one. Unlike with {@link take}, a refusal doesn't count. This is for a bucket that many
+   * Takes one if there is one. Unlike with {@link spend}, a refusal doesn't count. This is for a bucket that many
    * clients share: if refusals counted, clients that retry would keep the bucket empty for ever.
    */
-  takeIfLeft(nowMs: number): boolean {
+  spendIfLeft(nowMs: number): boolean {
     const isLeft = this.hasOne(nowMs);
     if (isLeft) this.#left--;
     return isLeft;
   }
 
-  /** Whether {@link take} would be granted. */
+  /** Whether {@link spend} would be granted. */
   hasOne(nowMs: number): boolean {
     this.#gain(nowMs);
     return this.#left >= 1;

@@ -41,7 +41,7 @@ export class PollReader {
   }
 
   /** Takes one frame, which has one push on each line. */
-  take(frame: string): LongPollAnswer {
+  read(frame: string): LongPollAnswer {
     const live: JsonText[] = [];
     for (const line of frame.split("\n")) {
       const connected = memberText(line, "connect");

@@ -15,7 +15,7 @@ export class ConnectionList {
   #incomplete = false;
 
   /** Adds connections; without room for one, it is left out and the list is incomplete. */
-  add(connections: Iterable<ConnectionState>): void {
+  append(connections: Iterable<ConnectionState>): void {
     for (const connection of connections) {
       const characters = connectionCharacters(connection);
       const fits =

@@ -22,7 +22,7 @@ export class ConnectionSlots {
    * @param silent holders that don't answer: their connections don't count
    * @returns whether the connection has a slot now; it may have had one before, if its call is repeated
    */
-  take(
+  occupy(
     { key, client }: UserConnection,
     holder: string,
     limit: number,

@@ -27,7 +27,7 @@ export class Holders {
    *
    * @param endSeconds when the row may be forgotten, in seconds since 1970; 0 for never
    */
-  add(key: string, holder: string, endSeconds: number): void {
+  register(key: string, holder: string, endSeconds: number): void {
     const isFirst = this.#isReported(key) && this.of(key).length === 0;
     this.#sql.run(hold, key, holder, endSeconds);
     if (isFirst) this.#report?.(userOfKey(key), true);

@@ -83,7 +83,7 @@ export class Home {
         continue;
       }
       invalidations.push(...this.#restrictions.invalidations(user, nowMs));
-      this.#holders.add(user, holder, ends[index] ?? 0);
+      this.#holders.register(user, holder, ends[index] ?? 0);
       this.sweep.registered(user, holder, nowMs);
       for (const delivery of this.#inFlight) {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;

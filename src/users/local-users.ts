@@ -139,7 +139,7 @@ export class LocalUsers {
    * @param all sessions of the object
    * @returns the sessions, those included that are held; and whether there are any, or any that wait for the home
    */
-  find<One extends OrderedSession>(user: string, all: Iterable<One>): FoundSessions<One> {
+  sessionsOf<One extends OrderedSession>(user: string, all: Iterable<One>): FoundSessions<One> {
     const sessions: One[] = [];
     for (const one of all) if (one.user === user && takesOrders(one)) sessions.push(one);
     const left = sessions.length > 0 || this.#pending.has(user);
@@ -207,7 +207,7 @@ export class LocalUsers {
       };
       for (const session of those) {
         concerned.add(session);
-        this.orders.take(session, orders, nowMs, ended);
+        this.orders.carryOut(session, orders, nowMs, ended);
       }
       ended("done");
       isLater = true;

@@ -39,7 +39,7 @@ export class SessionOrders {
   }
 
   /** Carries out the orders that a session hasn't seen and that name it, one after the other, until one fails. */
-  take(
+  carryOut(
     session: OrderedSession,
     orders: readonly NumberedOrder[],
     nowMs: number,
@@ -161,7 +161,7 @@ function subscribe(
     done("failed");
     return;
   }
-  const known = session.context.channels.find(channel);
+  const known = session.context.channels.resolve(channel);
   const grant =
     known.outcome === "resolved" && !hasPassed(order.expireAtSeconds, nowMs)
       ? grantOrdered(session, wanted, order, known)

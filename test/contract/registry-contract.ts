@@ -28,10 +28,10 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const registry = new GatewayRegistry(sql, checks);
       expect([tableNames(sql), registry.size, registry.newestMs]).toEqual([[], 0, -Infinity]);
-      registry.add("eu/1", 500);
-      registry.add("channel/a b'\"/2", 700);
-      registry.add("eu/1", 900);
-      registry.add("us/1", 800);
+      registry.register("eu/1", 500);
+      registry.register("channel/a b'\"/2", 700);
+      registry.register("eu/1", 900);
+      registry.register("us/1", 800);
       registry.remove("us/1");
       registry.remove("nobody");
       for (const opened of [registry, new GatewayRegistry(sql, checks)]) {
@@ -59,13 +59,13 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const registry = new GatewayRegistry(sql, checks);
       for (const between of [() => undefined, () => sql.run("DROP TABLE gateway")]) {
-        registry.add("eu/1", 0);
+        registry.register("eu/1", 0);
         expect(new GatewayRegistry(sql, checks).gateways).toEqual(["eu/1"]);
         registry.remove("eu/1");
         expect(new GatewayRegistry(sql, checks).size).toBe(0);
         between();
       }
-      registry.add("eu/2", 0);
+      registry.register("eu/2", 0);
       expect(new GatewayRegistry(sql, checks).gateways).toEqual(["eu/2"]);
     });
   });

@@ -24,7 +24,7 @@ const minuteMs = 60_000;
 /** Counts a publication. */
 function count(totals: Totals, atMs: number): void {
   const counters = [{ series: "publications", added: 1 }];
-  totals.add({ node: "a", counters, histograms: [], gauges: [] }, atMs);
+  totals.addReport({ node: "a", counters, histograms: [], gauges: [] }, atMs);
   totals.store();
 }
 
@@ -88,7 +88,7 @@ describe.each(steps)("a step of $stepMs ms, with the object $state", ({ stepMs, 
   it("[S5] [E4] delays the next batch of events by no more than the pause", () => {
     const sql = new NodeSql();
     const before = openOutbox(sql);
-    for (const event of [1, 2]) before.add(published(event), startMs);
+    for (const event of [1, 2]) before.append(published(event), startMs);
     const failed = before.begin(startMs + 100);
     if (failed === undefined) throw new Error("no batch is due");
     before.answered(failed, false, startMs + 100);

@@ -267,7 +267,7 @@ export async function callObjects(
   // A function of its own, so that the answers of a call can be collected as garbage during the next calls.
   const make = async (call: ObjectCall): Promise<void> => {
     const waitMs = Math.min(limits.objectAnswerMs, endsAtMs - Date.now());
-    collected.add(call, waitMs > 0 ? await callObject(calling, call, method, waitMs) : notBegun);
+    collected.record(call, waitMs > 0 ? await callObject(calling, call, method, waitMs) : notBegun);
     queue.ended(call);
   };
   const proceed = async (): Promise<void> => {

@@ -50,7 +50,7 @@ export class AddressRate {
       bucket = new TokenBucket(this.#rate);
       this.#addresses.set(address, bucket);
     }
-    return bucket.takeIfLeft(nowMs);
+    return bucket.spendIfLeft(nowMs);
   }
 }
 

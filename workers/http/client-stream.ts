@@ -253,7 +253,7 @@ class BoundedBody {
   /** Appends bytes. Does nothing after the end. */
   write(bytes: Uint8Array): void {
     if (this.#controller === undefined || this.#ending) return;
-    this.#waiting.add(bytes);
+    this.#waiting.append(bytes);
     if (this.#awaited) this.#pass();
   }
 
@@ -270,7 +270,7 @@ class BoundedBody {
 
   /** Passes the next piece to the runtime. */
   #pass(): void {
-    const next = this.#waiting.take();
+    const next = this.#waiting.shift();
     this.#awaited = next === undefined;
     if (next !== undefined) this.#controller?.enqueue(next);
     if (this.#ending && this.#waiting.bytes === 0) this.#close();

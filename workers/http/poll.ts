@@ -76,7 +76,7 @@ async function awaitEnding(
   let timer = endAfter(limits.objectAnswerMs);
   let connected = false;
   socket.addEventListener("message", ({ data }) => {
-    const answer = reader.take(String(data));
+    const answer = reader.read(String(data));
     if (answer.outcome !== "waiting") ended.resolve(answer);
     if (connected) return;
     connected = true;

@@ -21,7 +21,7 @@ export class ByteQueue {
     return this.#bytes;
   }
 
-  add(piece: Uint8Array): void {
+  append(piece: Uint8Array): void {
     this.#bytes += piece.byteLength;
     if (this.#open === undefined || this.#openBytes + piece.byteLength > this.#open.byteLength) {
       this.#closeBlock();
@@ -37,7 +37,7 @@ export class ByteQueue {
   }
 
   /** Takes a block from the front; undefined if the queue is empty. */
-  take(): Uint8Array | undefined {
+  shift(): Uint8Array | undefined {
     if (this.#blocks.length === 0) this.#closeBlock();
     const block = this.#blocks.shift();
     this.#bytes -= block?.byteLength ?? 0;

@@ -42,7 +42,7 @@ export class KeySet implements TokenKeys {
     return "the signature doesn't match the key of the JWKS with the token's kid";
   }
 
-  async find(
+  async keysFor(
     algorithm: TokenAlgorithm,
     kid: string | undefined,
     nowMs: number,

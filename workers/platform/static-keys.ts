@@ -36,7 +36,7 @@ export class StaticKeys implements TokenKeys {
       : "the signature doesn't match the public key in the configuration";
   }
 
-  async find(
+  async keysFor(
     algorithm: TokenAlgorithm,
     _kid: string | undefined,
     nowMs: number,

@@ -11,7 +11,7 @@ export interface TokenKeys {
    * @param kid the key id in the token's header, if there is one
    * @param nowMs milliseconds since 1970
    */
-  find(algorithm: TokenAlgorithm, kid: string | undefined, nowMs: number): Promise<FoundKeys>;
+  keysFor(algorithm: TokenAlgorithm, kid: string | undefined, nowMs: number): Promise<FoundKeys>;
   /** Says, in words, that a signature of this algorithm doesn't fit the key. */
   mismatch(algorithm: TokenAlgorithm): string;
 }

@@ -174,7 +174,7 @@ async function verify<Claims>(
   if (chosen.outcome === "invalid") return chosen;
   const { keys, rules } = chosen.policy;
   const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
-  const found = await keys.find(algorithm, kid, nowMs);
+  const found = await keys.keysFor(algorithm, kid, nowMs);
   if (found.outcome === "unavailable") return found;
   if (found.outcome === "unknown") return invalid(found.reason);
   try {

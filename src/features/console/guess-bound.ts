@@ -15,7 +15,7 @@ export class GuessBound {
    *
    * @returns 0 if the guess may be compared; otherwise how long guesses have to wait, in ms
    */
-  take(nowMs: number): number {
+  attempt(nowMs: number): number {
     const waitMs = this.#closedUntilMs - nowMs;
     // A longer wait than the longest one is left from a clock that was set back.
     if (waitMs > 0 && waitMs <= consoleLimits.consoleGuessWaitMsMax) return waitMs;

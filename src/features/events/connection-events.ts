@@ -129,7 +129,7 @@ export class ConnectionEvents {
       table.write(outbox.last, sessions());
     this.#digest = changedDigest(this.#digest, hash, change);
     outbox.setMark(markName, digestText(this.#digest));
-    outbox.add(event, nowMs());
+    outbox.append(event, nowMs());
   }
 
   /** A waking object makes it of all of its connections, so a channel's namespace is looked up once. */

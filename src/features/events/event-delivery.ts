@@ -61,7 +61,8 @@ class EventDelivery implements ObjectPart, HomePart {
       this.connections?.compare();
       const event = publicationEvent(name, entry, position);
       const publishedAtMs = this.#setup.jobAddedAtMs();
-      if (publishedAtMs === undefined) this.outbox.add({ ...event, publishedAtMs: nowMs }, nowMs);
+      if (publishedAtMs === undefined)
+        this.outbox.append({ ...event, publishedAtMs: nowMs }, nowMs);
       else this.outbox.addInCommit({ ...event, publishedAtMs }, nowMs);
     };
     return {
@@ -96,7 +97,7 @@ class EventDelivery implements ObjectPart, HomePart {
 
   noteOnline(user: string, isOnline: boolean): void {
     const type = isOnline ? "user_online" : "user_offline";
-    this.outbox.add({ type, user }, this.#setup.platform.nowMs());
+    this.outbox.append({ type, user }, this.#setup.platform.nowMs());
   }
 
   /** The publications that were added are durable, and may be sent (rule E12). */

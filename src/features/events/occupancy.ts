@@ -18,7 +18,7 @@ export class Occupancy {
     if (isHeld === (this.#outbox.mark(markName) !== undefined)) return;
     this.#outbox.setMark(markName, isHeld ? "1" : undefined);
     const type = isHeld ? "channel_occupied" : "channel_vacated";
-    this.#outbox.add({ type, channel: this.#channel }, nowMs);
+    this.#outbox.append({ type, channel: this.#channel }, nowMs);
   }
 }
 

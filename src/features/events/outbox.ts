@@ -89,7 +89,7 @@ export class Outbox {
   }
 
   /** Adds an event: one row written (rule E1). The owner calls {@link begin} before it ends its own event. */
-  add(event: ObjectEvent, nowMs: number): void {
+  append(event: ObjectEvent, nowMs: number): void {
     if (!this.#table.exists) this.#create(nowMs);
     const dataBytesMax = this.#isQueue
       ? eventLimits.eventsQueueDataBytesMax
@@ -121,7 +121,7 @@ export class Outbox {
    * that, so that it can say when it was durable (rule E12).
    */
   addInCommit(event: ObjectEvent, nowMs: number): void {
-    this.add(event, nowMs);
+    this.append(event, nowMs);
     this.#commits.written(this.#last);
   }
 

@@ -179,7 +179,7 @@ function withData<Grant extends { readonly data: Payload }>(
   read: HookRead<Grant>,
 ): HookRead<Grant> {
   if (read.outcome !== "granted") return read;
-  const known = context.channels.find(channel);
+  const known = context.channels.resolve(channel);
   return known.outcome === "resolved" && acceptsData(known.options, read.granted.data)
     ? read
     : unusable("the namespace doesn't accept such data");

@@ -52,9 +52,7 @@ export class ChannelMap implements ChannelKeys {
   #isLost: boolean;
   #hasBegun = false;
 
-  /**
-   * @param store where the keys are
-   */
+  /** @param store where the keys are */
   constructor(
     options: ChannelOptions,
     store: MapStore,
@@ -248,8 +246,8 @@ export class ChannelMap implements ChannelKeys {
     this.checkClock(nowMs);
     if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
     this.#store.changing(nowMs);
-    for (const key of this.#expiry.take(nowMs)) {
-      const known = this.#store.state.find(key);
+    for (const key of this.#expiry.nextEnded(nowMs)) {
+      const known = this.#store.state.known(key);
       if (known !== undefined && !this.#end(known, nowMs))
         this.#expiry.postpone(known, nowMs + mapLimits.mapExpiryGrainMs);
     }
@@ -295,12 +293,12 @@ export class ChannelMap implements ChannelKeys {
 
   /** Finds a key. If it has ended, it is removed first, so that the change under way comes after its removal. */
   #known(key: string, nowMs: number): KnownKey | undefined {
-    const known = this.#store.state.find(key);
+    const known = this.#store.state.known(key);
     if (known === undefined) return undefined;
     const endMs = this.#expiry.endOf(known, nowMs);
     if (endMs === undefined || endMs > nowMs) return known;
     this.#end(known, nowMs);
-    return this.#store.state.find(key);
+    return this.#store.state.known(key);
   }
 
   #publish(

@@ -6,7 +6,7 @@ import { dueMoment } from "../../moment.ts";
  * Finds the keys of a map that end next (rules Z6 and Z33). The rows of the state have no index on the time, because it
  * would cost a row for each change. So the keys that end next are kept in memory, `limits.mapExpiryKeysMax` of them, as
  * a queue in the order in which they end. When they have ended, a look through all rows finds the next ones; it is made
- * in portions, one for each call of {@link take}. A key that was changed since it was queued is skipped when its turn
+ * in portions, one for each call of {@link nextEnded}. A key that was changed since it was queued is skipped when its turn
  * comes.
  *
  * The state notes a time before which no key ends, so that an object that wakes for something else looks at no row.
@@ -78,7 +78,7 @@ export class MapExpiry {
    * The next keys that have ended, at most `limits.mapExpirySliceKeys` of them, in the order in which they ended. Call
    * {@link settled} once each was removed.
    */
-  take(nowMs: number): readonly string[] {
+  nextEnded(nowMs: number): readonly string[] {
     if ((this.#state.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return [];
     if ((this.#queue[0]?.dueMs ?? Number.POSITIVE_INFINITY) > nowMs && this.#knownUntilMs <= nowMs)
       this.#lookOn(nowMs);
@@ -89,7 +89,7 @@ export class MapExpiry {
       if (next === undefined || next.dueMs > nowMs) break;
       looked++;
       // A key that was changed, or ends later by now, is in the queue once more.
-      const known = this.#state.find(next.key);
+      const known = this.#state.known(next.key);
       if (known?.offset === next.offset && this.#hasEnded(known, nowMs)) ended.push(next.key);
     }
     this.#queue.splice(0, looked);

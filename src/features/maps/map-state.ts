@@ -9,7 +9,7 @@ import type { Tags } from "../../protocol/publication.ts";
  */
 export interface MapState {
   /** Finds a key, without its value; undefined if the map doesn't know the key. */
-  find(key: string): KnownKey | undefined;
+  known(key: string): KnownKey | undefined;
   /** A key with its value; undefined if the map hasn't the key. */
   read(key: string): MapEntry | undefined;
   /** Sets a key, or notes that it was removed: one row written. */

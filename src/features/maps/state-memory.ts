@@ -22,7 +22,7 @@ export class StateMemory implements MapState {
     return this.#entries.values();
   }
 
-  find(key: string): KnownKey | undefined {
+  known(key: string): KnownKey | undefined {
     return this.#entries.get(key);
   }
 

@@ -20,7 +20,7 @@ export class StateTable implements MapState {
     this.#dueMs = typeof due === "number" ? due : undefined;
   }
 
-  find(key: string): KnownKey | undefined {
+  known(key: string): KnownKey | undefined {
     const [row] = this.#rows(`SELECT ${knownColumns} FROM map_state WHERE key = ?`, key);
     return row === undefined ? undefined : knownKey(row);
   }

@@ -12,12 +12,12 @@ export class CarriedGauges {
   }
 
   /** Takes the gauges of an object, in place of earlier ones. */
-  add(node: string, gauges: readonly GaugeValue[]): void {
+  replace(node: string, gauges: readonly GaugeValue[]): void {
     this.#nodes.set(node, gauges);
   }
 
   /** All of them, by the name of the object that collects them; there are none afterwards. */
-  take(): ReadonlyMap<string, readonly NodeGauges[]> {
+  drain(): ReadonlyMap<string, readonly NodeGauges[]> {
     const byCollector = new Map<string, NodeGauges[]>();
     for (const [node, gauges] of this.#nodes) {
       const collector = collectorOf(node);

@@ -40,7 +40,7 @@ export class Counts {
   }
 
   /** Takes the counts since the last report; counting begins at 0 again. */
-  take(): Pick<MetricsReport, "counters" | "histograms"> {
+  drain(): Pick<MetricsReport, "counters" | "histograms"> {
     const counters: CounterAddition[] = [];
     for (const [series, counter] of this.#counters) {
       if (counter.value !== 0) counters.push({ series, added: counter.value });
@@ -48,7 +48,7 @@ export class Counts {
     }
     const histograms: HistogramAddition[] = [];
     for (const [series, histogram] of this.#histograms)
-      if (histogram.count > 0) histograms.push({ series, ...histogram.take() });
+      if (histogram.count > 0) histograms.push({ series, ...histogram.drain() });
     return { counters, histograms };
   }
 
@@ -106,7 +106,7 @@ class Histogram {
     this.#counts = this.#counts.map((count, bucket) => count + (counts[bucket] ?? 0));
   }
 
-  take(): Omit<HistogramAddition, "series"> {
+  drain(): Omit<HistogramAddition, "series"> {
     const taken = { sum: this.#sum, counts: this.#counts };
     this.#sum = 0;
     this.#counts = this.#counts.map(() => 0);

@@ -58,11 +58,11 @@ export class ObjectMetrics implements ObjectPart {
     done: (isTaken: boolean, nowMs: number) => void,
   ): void {
     const { platform } = this.#object;
-    const refusals = this.#refusals.take();
+    const refusals = this.#refusals.drain();
     this.#noteGauges(report.gauges, platform.nowMs());
     const own = { node: this.#object.node, ...report, ...(refusals.length > 0 && { refusals }) };
     const collector = collectorOf(own.node);
-    const carried = this.#carried.take();
+    const carried = this.#carried.drain();
     const along = carried.get(collector);
     const full = along === undefined ? own : { ...own, carried: along };
     const { objectAnswerMs } = limits;
@@ -88,7 +88,7 @@ export class ObjectMetrics implements ObjectPart {
     this.#second = second;
     if (this.#answers >= metricsLimits.metricsRidesPerSecond) return undefined;
     if (!this.#object.sockets.empty || this.#refusals.last(1).length > 0) return undefined;
-    const taken = this.#reporter.take(nowMs);
+    const taken = this.#reporter.nextReport(nowMs);
     if (taken === undefined) return undefined;
     this.#answers++;
     const { counters, histograms, gauges } = taken;
@@ -104,7 +104,7 @@ export class ObjectMetrics implements ObjectPart {
   /** Takes what came with the answer of a channel's object. */
   carry(counted: CarriedReport): void {
     this.counts.merge(counted);
-    if (counted.gauges !== undefined) this.#carried.add(counted.node, counted.gauges);
+    if (counted.gauges !== undefined) this.#carried.replace(counted.node, counted.gauges);
   }
 
   /** Notes the gauges that are handed on. @returns whether they have to be: they have changed, or it was long ago */

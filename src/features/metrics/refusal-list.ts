@@ -25,9 +25,9 @@ export class RefusalList {
   }
 
   /** Adds what one object reports, newest first. */
-  add(refusals: readonly CollectedRefusal[]): void {
+  append(refusals: readonly CollectedRefusal[]): void {
     for (const refusal of refusals.toReversed())
-      (refusal.object === edgeNode ? this.#edge : this.#objects).add(refusal);
+      (refusal.object === edgeNode ? this.#edge : this.#objects).append(refusal);
   }
 
   /** The last ones, newest first. */
@@ -86,7 +86,7 @@ class RefusalShare {
     return this.#kept;
   }
 
-  add(refusal: CollectedRefusal): void {
+  append(refusal: CollectedRefusal): void {
     this.isChanged = true;
     this.#kept.push(refusal);
     this.#characters += charactersOf(refusal);

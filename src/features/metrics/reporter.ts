@@ -35,11 +35,11 @@ export class MetricsReporter {
    * Takes the next report, for a caller that carries it with its own (rule J7): then no report is due. Undefined if
    * nothing was counted.
    */
-  take(nowMs: number): Omit<MetricsReport, "node"> | undefined {
+  nextReport(nowMs: number): Omit<MetricsReport, "node"> | undefined {
     if (!this.#counts.any) return undefined;
     this.#port.countOwn(nowMs);
     this.#lastMs = nowMs;
-    return { ...this.#counts.take(), gauges: this.#port.gauges() };
+    return { ...this.#counts.drain(), gauges: this.#port.gauges() };
   }
 
   #report(nowMs: number): void {
@@ -50,7 +50,7 @@ export class MetricsReporter {
     this.#port.countOwn(nowMs);
     const gauges = this.#port.gauges();
     this.#lastMs = nowMs;
-    this.#port.send({ ...this.#counts.take(), gauges }, (isTaken, answeredMs) => {
+    this.#port.send({ ...this.#counts.drain(), gauges }, (isTaken, answeredMs) => {
       this.#isDue = false;
       // A report that failed may have been taken, so it isn't repeated. The next event makes another one, so that a
       // collecting object that is away keeps nobody awake.

@@ -35,7 +35,10 @@ export class Totals {
   }
 
   /** Adds a report to the totals. */
-  add({ node, counters, histograms, gauges, carried = [] }: MetricsReport, nowMs: number): void {
+  addReport(
+    { node, counters, histograms, gauges, carried = [] }: MetricsReport,
+    nowMs: number,
+  ): void {
     this.#marks.note(this.#counters, this.#reportedMs === 0 ? nowMs : this.#reportedMs, nowMs);
     this.#reportedMs = nowMs;
     for (const { series, added } of counters) this.#count(series, added);

@@ -41,13 +41,13 @@ export class PresenceTeller implements ChannelPart {
 
   /** A client's subscription has begun: here, or on a gateway. */
   here(info: ClientInfo): void {
-    for (const line of this.#lines) line.add({ type: "here", info });
+    for (const line of this.#lines) line.enqueue({ type: "here", info });
   }
 
   /** A client's subscription has ended. Users stay for a while in their map, so nothing is told of them. */
   away(info: ClientInfo): void {
     for (const line of this.#lines)
-      if (line.map.kind === "clients") line.add({ type: "away", info });
+      if (line.map.kind === "clients") line.enqueue({ type: "away", info });
   }
 
   /** A map's object asks who is there: from now on it is told what happens. */
@@ -106,7 +106,7 @@ class Line {
     this.map = map;
   }
 
-  add({ type, info }: PresenceChange): void {
+  enqueue({ type, info }: PresenceChange): void {
     const isUser = this.map.kind === "users";
     const key = isUser ? info.user : info.client;
     if (!this.#isHeard || (isUser && info.user === "")) return;

@@ -76,14 +76,14 @@ export class GatewayTracking implements Tracking, ObjectPart {
   }
 
   polled(batch: PollBatch, nowMs: number): PollBatchReply {
-    return this.full ? { outcome: "busy" } : this.take(batch, nowMs);
+    return this.full ? { outcome: "busy" } : this.receive(batch, nowMs);
   }
 
   /** Takes what a channel's object tells. */
-  take({ channel, instance, epoch, changes, since }: PollBatch, nowMs: number): PollBatchReply {
+  receive({ channel, instance, epoch, changes, since }: PollBatch, nowMs: number): PollBatchReply {
     const tracks = this.#channels.get(channel);
     const mayBeLate = since === undefined || since !== tracks?.takesSinceMs;
-    const untracked = tracks?.take({ instance, epoch, changes, mayBeLate }, nowMs);
+    const untracked = tracks?.receive({ instance, epoch, changes, mayBeLate }, nowMs);
     if (tracks === undefined || untracked === undefined) return { outcome: "left" };
     this.#noteSending(tracks);
     const { takesSinceMs = nowMs } = tracks;
@@ -116,7 +116,7 @@ export class GatewayTracking implements Tracking, ObjectPart {
   restore(subscription: Subscription): void {
     const { granted, channel, info } = subscription;
     if (granted.tracks !== true) return;
-    const stored = this.#setup.rows?.find(info.client, channel);
+    const stored = this.#setup.rows?.tracksOf(info.client, channel);
     if (stored === undefined) subscription.insufficientState();
     else this.#tracks(channel).trackStored(subscription, stored);
   }
@@ -196,7 +196,7 @@ interface GatewayTrackingSetup {
 /** Where a gateway stores what its subscriptions track. */
 export interface TrackRows {
   /** Reads what a connection tracks on a channel; undefined if there is nothing. */
-  find(client: string, channel: string): StoredTracks | undefined;
+  tracksOf(client: string, channel: string): StoredTracks | undefined;
   /** Stores it; undefined deletes it. */
   store(client: string, channel: string, tracks: StoredTracks | undefined): void;
   /** Deletes it for all other connections. */

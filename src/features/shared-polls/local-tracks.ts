@@ -149,7 +149,7 @@ export class LocalTracks {
    *
    * @returns the keys that nobody tracks; undefined if nobody tracks anything here any more
    */
-  take(
+  receive(
     { instance, epoch, changes, mayBeLate }: TakenChanges,
     nowMs: number,
   ): readonly string[] | undefined {
@@ -166,7 +166,7 @@ export class LocalTracks {
         if (change.removed !== true) untracked.push(change.key);
         continue;
       }
-      const receipts = this.#counted(() => this.#tracked.take(change, mayBeLate));
+      const receipts = this.#counted(() => this.#tracked.change(change, mayBeLate));
       for (const { tracker, base } of receipts) {
         this.#frames.collect(tracker, change, base);
         // Otherwise the key would be tracked again when the gateway wakes.

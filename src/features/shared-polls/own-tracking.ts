@@ -29,7 +29,7 @@ export class OwnTracking extends LocalTracks implements Tracking, ObjectPart {
   settle(nowMs: number): void {
     const { epoch, instance } = this.#poll;
     const changes = this.#poll.takeOwn();
-    this.take({ epoch, instance, changes, mayBeLate: false }, nowMs);
+    this.receive({ epoch, instance, changes, mayBeLate: false }, nowMs);
   }
 
   epoch(_channel: string, _nowMs: number, done: (reply: EpochReply) => void): void {

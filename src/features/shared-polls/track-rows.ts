@@ -20,7 +20,7 @@ export class ObjectTrackRows implements TrackRows {
       this.#note(columnText(row, "client"), columnText(row, "channel"));
   }
 
-  find(client: string, channel: string): StoredTracks | undefined {
+  tracksOf(client: string, channel: string): StoredTracks | undefined {
     if (this.#channels?.get(client)?.has(channel) !== true) return undefined;
     const [row] = this.#sql.rows(
       "SELECT packed FROM track WHERE client = ? AND channel = ?",

@@ -138,7 +138,7 @@ export class TrackedKeys<Tracker extends { readonly delta: boolean }> {
    * @param mayBeLate whether a connection that was restored may have been sent a later one: then its client ignores it
    * @returns the connections that are to be sent the change
    */
-  take(change: KeyChange, mayBeLate: boolean): readonly Receipt<Tracker>[] {
+  change(change: KeyChange, mayBeLate: boolean): readonly Receipt<Tracker>[] {
     const { key, data, removed, version = 0n } = change;
     const all = this.#byKey.get(key);
     if (all === undefined) return [];

@@ -51,7 +51,7 @@ export class BatchTrail implements BatchObserver {
 
   #note(channel: string, first: number, last: number, wasRead: boolean): void {
     const rows = this.#rows;
-    const row = rows.add();
+    const row = rows.append();
     this.#channels[rows.slot(row)] = channel;
     rows.set(row, columns.first, first);
     rows.set(row, columns.last, last);

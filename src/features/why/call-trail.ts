@@ -11,7 +11,7 @@ export class CallTrail {
 
   /** A call begins. */
   begun({ first, entries }: RelayBatch, nowMs: number): void {
-    const row = this.#rows.add();
+    const row = this.#rows.append();
     this.#rows.set(row, columns.first, first);
     this.#rows.set(row, columns.entries, entries.length);
     this.#rows.set(row, columns.begunAtMs, nowMs);

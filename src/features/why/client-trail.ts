@@ -47,7 +47,7 @@ export class ClientTrail implements ClientObserver {
     const user = rememberedUser(session.user);
     const { openedAtMs } = identity;
     const atMs = this.#clock.nowMs();
-    this.#closes.add({ client, user, openedAtMs, atMs, code, by, hadConnected: hasConnected });
+    this.#closes.append({ client, user, openedAtMs, atMs, code, by, hadConnected: hasConnected });
   }
 
   /** What is remembered of subscriptions to a channel on the asked connections, oldest first. */
@@ -68,7 +68,7 @@ export class ClientTrail implements ClientObserver {
   }
 
   #note(channel: string, note: SubscriptionNote): void {
-    this.#notes.add({ channel, note, atMs: note.atMs });
+    this.#notes.append({ channel, note, atMs: note.atMs });
   }
 
   /** Since when no subscription was forgotten, ms since 1970; undefined if none was. */
@@ -118,7 +118,7 @@ class NewestOf<Event extends { readonly atMs: number }> {
     this.#max = max;
   }
 
-  add(event: Event): void {
+  append(event: Event): void {
     this.#events[this.#count % this.#max] = event;
     this.#count++;
   }

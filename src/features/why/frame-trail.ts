@@ -19,7 +19,7 @@ export class FrameTrail implements FrameObserver {
   }
 
   begun(channel: string, batch: BatchFrames): number {
-    const row = this.#rows.add();
+    const row = this.#rows.append();
     this.#channels[this.#rows.slot(row)] = channel;
     this.#rows.set(row, columns.first, batch.firstOffset);
     this.#rows.set(row, columns.last, batch.lastOffset);

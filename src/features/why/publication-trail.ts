@@ -24,7 +24,7 @@ export class PublicationTrail implements PublicationObserver {
     nowMs: number,
   ): void {
     const rows = this.#rows;
-    const row = rows.add();
+    const row = rows.append();
     const slot = rows.slot(row);
     rows.set(row, columns.offset, offset);
     rows.set(row, columns.sequence, sequence);

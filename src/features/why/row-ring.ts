@@ -31,7 +31,7 @@ export class RowRing {
   }
 
   /** Adds a row of zeros. @returns its number */
-  add(): number {
+  append(): number {
     if (this.#next === this.#capacity && this.#capacity < this.#rowsMax) this.#grow();
     const row = this.#next++;
     const start = this.slot(row) * this.#columns;

@@ -9,7 +9,7 @@ const { consoleGuessWaitMsMax: longestMs, consoleGuessesForgottenMs: forgottenMs
 /** A bound whose free guesses were all wrong. */
 function used(): GuessBound {
   const guesses = new GuessBound();
-  for (let wrong = 0; wrong < free; wrong++) expect(guesses.take(startMs)).toBe(0);
+  for (let wrong = 0; wrong < free; wrong++) expect(guesses.attempt(startMs)).toBe(0);
   return guesses;
 }
 
@@ -18,10 +18,10 @@ describe("the bound of guesses", () => {
     const guesses = used();
     let nowMs = startMs;
     for (const waitMs of [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * firstMs)) {
-      for (let flood = 0; flood < 100; flood++) expect(guesses.take(nowMs)).toBe(waitMs);
-      expect(guesses.take(nowMs + waitMs - 1)).toBe(1);
+      for (let flood = 0; flood < 100; flood++) expect(guesses.attempt(nowMs)).toBe(waitMs);
+      expect(guesses.attempt(nowMs + waitMs - 1)).toBe(1);
       nowMs += waitMs;
-      expect(guesses.take(nowMs)).toBe(0);
+      expect(guesses.attempt(nowMs)).toBe(0);
     }
   });
 
@@ -29,22 +29,22 @@ describe("the bound of guesses", () => {
     const guesses = new GuessBound();
     let compared = 0;
     for (let second = 0; second < 86_400; second++)
-      if (guesses.take(startMs + second * 1_000) === 0) compared++;
+      if (guesses.attempt(startMs + second * 1_000) === 0) compared++;
     expect(compared).toBeLessThan(1_500);
   });
 
   it("[N10] forgets wrong ones after a pause, and counts no right one", () => {
     const guesses = used();
-    expect(guesses.take(startMs + forgottenMs)).toBe(0);
+    expect(guesses.attempt(startMs + forgottenMs)).toBe(0);
     for (let right = 0; right < free * 2; right++) {
       guesses.right();
-      expect(guesses.take(startMs + forgottenMs)).toBe(0);
+      expect(guesses.attempt(startMs + forgottenMs)).toBe(0);
     }
   });
 
   it("[N10] doesn't wait longer after the clock was set back", () => {
     const guesses = used();
-    expect(guesses.take(startMs - longestMs)).toBe(0);
-    expect(guesses.take(startMs - longestMs)).toBeLessThanOrEqual(longestMs);
+    expect(guesses.attempt(startMs - longestMs)).toBe(0);
+    expect(guesses.attempt(startMs - longestMs)).toBeLessThanOrEqual(longestMs);
   });
 });

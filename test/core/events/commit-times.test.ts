@@ -42,9 +42,9 @@ describe("the events of publications in an outbox", () => {
 
   it("[E12] don't hold up those before them, and only publications say it", () => {
     const outbox = openOutbox(new NodeSql());
-    outbox.add({ type: "connected", client: "c" }, startMs);
+    outbox.append({ type: "connected", client: "c" }, startMs);
     outbox.addInCommit(published(1), startMs);
-    outbox.add({ type: "disconnected", client: "c" }, startMs);
+    outbox.append({ type: "disconnected", client: "c" }, startMs);
     outbox.addInCommit(published(2), startMs);
     const before = beginDue(outbox, startMs + 100);
     expect(timesIn(before.body)).toEqual([[undefined, undefined]]);
@@ -68,7 +68,7 @@ describe("the events of publications in an outbox", () => {
   it("[E12] say when the object got them, and which trace they belong to", () => {
     const outbox = openOutbox(new NodeSql());
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    outbox.add({ ...published(1), publishedAtMs: startMs - 3, traceparent }, startMs);
+    outbox.append({ ...published(1), publishedAtMs: startMs - 3, traceparent }, startMs);
     expect(beginDue(outbox, startMs + 100).body).toContain(
       `"channel":"news","traceparent":"${traceparent}","published_at":${startMs - 3},"data":1}`,
     );

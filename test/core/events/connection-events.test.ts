@@ -209,7 +209,7 @@ describe("the events of connections", () => {
     const object = new ModelObject({ keepMax: one.keepMax });
     const publish = (): void => {
       for (let count = 0; count < one.count; count++)
-        object.outbox.add(published("1".repeat(one.length)), object.nowMs);
+        object.outbox.append(published("1".repeat(one.length)), object.nowMs);
     };
     object.connect("a");
     object.subscribe("a", "x:1");
@@ -233,7 +233,7 @@ describe("the events of connections", () => {
       keepMax: 100,
     });
     const publish = (): void => {
-      for (let count = 0; count < 120; count++) object.outbox.add(published(1), object.nowMs);
+      for (let count = 0; count < 120; count++) object.outbox.append(published(1), object.nowMs);
     };
     object.connect("a");
     object.subscribe("a", "x:1");

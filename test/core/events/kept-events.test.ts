@@ -13,7 +13,7 @@ describe("the events that an outbox keeps", () => {
     let outbox = openOutbox(sql, { keepMax });
     const payload = `"${"ä".repeat(524_287)}"`;
     for (let count = 0; count < 120; count++) {
-      outbox.add(published(payload), startMs);
+      outbox.append(published(payload), startMs);
       if (state === "evicted") outbox = openOutbox(sql, { keepMax });
     }
     const [kept] = sql.rows(
@@ -45,7 +45,7 @@ describe("the events that an outbox keeps", () => {
     for (const [kind, lengths] of Object.entries({ ...sizes, again: sizes.few })) {
       for (let count = 0; count < 150; count++) {
         const length = lengths[count % lengths.length] ?? 0;
-        outbox.add(published("1".repeat(length)), startMs);
+        outbox.append(published("1".repeat(length)), startMs);
         kept.push(length + bytesBesides);
         while (kept.length > keepMax || sum(kept) > eventLimits.eventsBytesMax) kept.shift();
         number++;
@@ -65,10 +65,10 @@ describe("the events that an outbox keeps", () => {
     const counted = countedWrites(sql);
     const big = published("1".repeat(1_000_000));
     const outbox = openOutbox(counted, { keepMax: 1_000 });
-    for (let count = 0; count < 68; count++) outbox.add(big, startMs);
+    for (let count = 0; count < 68; count++) outbox.append(big, startMs);
     counted.count = 0;
     counted.read = 0;
-    for (let count = 0; count < 10; count++) outbox.add(big, startMs);
+    for (let count = 0; count < 10; count++) outbox.append(big, startMs);
     expect([counted.count, counted.read]).toEqual([20, 10]);
     counted.read = 0;
     openOutbox(counted, { keepMax: 1_000 });

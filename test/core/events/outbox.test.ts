@@ -20,7 +20,7 @@ const startMs = 1_000_000;
 const dayMs = 86_400_000;
 
 function add(outbox: Outbox, first: number, last: number, nowMs = startMs): void {
-  for (let data = first; data <= last; data++) outbox.add(published(data), nowMs);
+  for (let data = first; data <= last; data++) outbox.append(published(data), nowMs);
 }
 
 /** Takes everything that waits, a batch after the other. */
@@ -92,7 +92,7 @@ describe("an outbox", () => {
     const max = eventLimits.eventsBatchBytesMax;
     // Two events of half the size don't fit with their other fields, and somewhat smaller ones do.
     for (const length of [max / 2, max / 2, max / 2 - 1_000, max - 2, 1])
-      outbox.add(published(`"${"x".repeat(length)}"`), startMs);
+      outbox.append(published(`"${"x".repeat(length)}"`), startMs);
     const counts: number[] = [];
     while (outbox.dueAtMs(Number.POSITIVE_INFINITY) !== undefined) {
       const batch = beginDue(outbox, startMs + 60_000);
@@ -108,8 +108,8 @@ describe("an outbox", () => {
       eventLimits.eventsQueueDataBytesMax,
       eventLimits.eventsQueueDataBytesMax + 2,
     ])
-      outbox.add(published(`"${"ä".repeat((bytes - 2) / 2)}"`), startMs);
-    outbox.add(published(1), startMs);
+      outbox.append(published(`"${"ä".repeat((bytes - 2) / 2)}"`), startMs);
+    outbox.append(published(1), startMs);
     const { body } = beginDue(outbox, startMs + 100);
     expect(body).toContain('"data":"ää');
     expect(body).toContain('"data_bytes":65538}');
@@ -118,8 +118,8 @@ describe("an outbox", () => {
 
   it("[E2] [W7] sends JSON as it was written and other bytes in base64", () => {
     const outbox = openOutbox(new NodeSql());
-    outbox.add({ type: "publication", data: new Uint8Array([0xff]) }, startMs);
-    outbox.add(published('{"n":1.00}'), startMs);
+    outbox.append({ type: "publication", data: new Uint8Array([0xff]) }, startMs);
+    outbox.append(published('{"n":1.00}'), startMs);
     const { body } = beginDue(outbox, startMs + 100);
     expect(body).toContain('"b64data":"/w=="}');
     expect(body).toContain('"data":{"n":1.00}}');

@@ -10,32 +10,32 @@ describe("a batch buffer", () => {
   it("[L1] gives the entries back in order, once", () => {
     const buffer = new BatchBuffer(bytesMax);
     const batches = [batch({ first: 1, entries: [entry(1)] }), batch({ first: 2 })];
-    for (const each of batches) buffer.add(each);
+    for (const each of batches) buffer.append(each);
     expect(buffer.takeAll()).toEqual(batches);
     expect(buffer.takeAll()).toEqual([]);
   });
 
   it("[B1] keeps the number and the top of entries that don't fit", () => {
     const buffer = full();
-    buffer.add(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));
-    buffer.add(batch({ first: 4, entries: [entry(4)], top: at(4) }));
-    buffer.add(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));
+    buffer.append(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));
+    buffer.append(batch({ first: 4, entries: [entry(4)], top: at(4) }));
+    buffer.append(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));
     expect(buffer.takeAll().slice(1)).toEqual([batch({ first: 5, top: at(4) })]);
   });
 
   it("[B1] keeps a hole if the dropped entries continue in a newer instance", () => {
     const buffer = full();
-    buffer.add(batch({ first: 2, entries: [entry(2)] }));
-    buffer.add(batch({ instance: 2, first: 1 }));
-    buffer.add(batch({ first: 3, entries: [entry(3)] }));
+    buffer.append(batch({ first: 2, entries: [entry(2)] }));
+    buffer.append(batch({ instance: 2, first: 1 }));
+    buffer.append(batch({ first: 3, entries: [entry(3)] }));
     expect(buffer.takeAll().slice(1)).toEqual([batch({ instance: 2, first: 2 })]);
   });
 
   it("[B1] has all its space again once it was emptied", () => {
     const buffer = full();
-    buffer.add(batch({ first: 2, entries: [entry(2)] }));
+    buffer.append(batch({ first: 2, entries: [entry(2)] }));
     buffer.takeAll();
-    buffer.add(batch({ first: 3, entries: [entry(3)] }));
+    buffer.append(batch({ first: 3, entries: [entry(3)] }));
     expect(buffer.takeAll()).toEqual([batch({ first: 3, entries: [entry(3)] })]);
   });
 });
@@ -44,7 +44,7 @@ describe("a batch buffer", () => {
 function full(): BatchBuffer {
   const buffer = new BatchBuffer(bytesMax);
   const data = json(`"${"x".repeat(bytesMax - 500)}"`);
-  buffer.add(batch({ entries: [{ type: "publication", publication: { data, offset: 1 } }] }));
+  buffer.append(batch({ entries: [{ type: "publication", publication: { data, offset: 1 } }] }));
   return buffer;
 }
 

@@ -301,7 +301,7 @@ class RandomRun {
     throw new Error("it never gets quiet");
   }
 
-  readonly #take = (batch: RelayBatch): RelayBatchReply => this.gateway.take(batch, this.nowMs);
+  readonly #take = (batch: RelayBatch): RelayBatchReply => this.gateway.receive(batch, this.nowMs);
 
   /** Only an idle gateway hibernates. */
   #hibernate(): void {

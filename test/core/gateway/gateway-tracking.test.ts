@@ -76,7 +76,7 @@ describe("a gateway whose clients track keys", () => {
     const tracker = new Tracker("c1", fixture);
     tracker.track("a");
     const batch = { v: 1, channel, instance, epoch: "e", changes: [change("a", 5)] } as const;
-    fixture.tracking.take(batch, 0);
+    fixture.tracking.receive(batch, 0);
     fixture.answer([change("a", 6)]);
     expect(fixture.tracking.sending).toBe(false);
     expect([tracker.received, tracker.replies]).toEqual([
@@ -88,7 +88,7 @@ describe("a gateway whose clients track keys", () => {
   it("[SP2] sends nothing that waits when the client has got a later version from elsewhere", () => {
     const { fixture, tracker } = tracked("a", "b");
     const batch = { v: 1, channel, instance, epoch: "e" } as const;
-    fixture.tracking.take({ ...batch, changes: [change("a", 5), change("b", 5)] }, 0);
+    fixture.tracking.receive({ ...batch, changes: [change("a", 5), change("b", 5)] }, 0);
     tracker.track(["a", 6n], ["b", 4n]);
     while (fixture.tracking.sending) fixture.tracking.sendSlice();
     expect(tracker.received).toEqual(["b@5"]);
@@ -149,9 +149,9 @@ describe("a gateway whose clients track keys", () => {
     const { fixture } = tracked("a", "b");
     const data = json(`"${"x".repeat(pollLimits.keyFramesLengthMax / 2)}"`);
     const batch = { v: 1, channel, instance, epoch: "e" } as const;
-    fixture.tracking.take({ ...batch, changes: [{ ...change("a", 1), data }] }, 0);
+    fixture.tracking.receive({ ...batch, changes: [{ ...change("a", 1), data }] }, 0);
     expect(fixture.tracking.full).toBe(false);
-    fixture.tracking.take({ ...batch, changes: [{ ...change("b", 1), data }] }, 0);
+    fixture.tracking.receive({ ...batch, changes: [{ ...change("b", 1), data }] }, 0);
     expect(fixture.tracking.full).toBe(true);
     while (fixture.tracking.sending) fixture.tracking.sendSlice();
     expect(fixture.tracking.full).toBe(false);

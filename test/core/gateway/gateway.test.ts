@@ -43,9 +43,9 @@ describe("frames to many", () => {
     // The frame is nearly sent.
     for (let slice = 2; slice <= 3; slice++) fixture.gateway.sendSlice();
     const half = said(JSON.stringify("x".repeat(limits.batchesWaitingBytesMax / 2)));
-    fixture.gateway.take(batch("news", [half], 2), fixture.nowMs);
+    fixture.gateway.receive(batch("news", [half], 2), fixture.nowMs);
     expect(fixture.gateway.full("news")).toBe(false);
-    fixture.gateway.take(batch("news", [half], 3), fixture.nowMs);
+    fixture.gateway.receive(batch("news", [half], 3), fixture.nowMs);
     expect([fixture.gateway.full("news"), fixture.gateway.full("other")]).toEqual([true, false]);
     sendAll(fixture);
     expect(fixture.gateway.full("news")).toBe(false);
@@ -57,7 +57,7 @@ describe("frames to many", () => {
     crowd(fixture, "news");
     fixture.take("news", [said("1")]);
     expect(fixture.gateway.full("news")).toBe(false);
-    fixture.gateway.take(batch("news", [said("2")], 2), fixture.nowMs);
+    fixture.gateway.receive(batch("news", [said("2")], 2), fixture.nowMs);
     expect(fixture.gateway.full("news")).toBe(true);
     while (fixture.gateway.full("news")) fixture.gateway.sendSlice();
     expect(fixture.gateway.sending?.collecting).toBe(true);
@@ -70,7 +70,7 @@ describe("frames to many", () => {
       fixture.take(`busy${channel}`, [said("1")]);
       expect(fixture.gateway.full(`busy${channel}`)).toBe(false);
     }
-    fixture.gateway.take(batch("busy0", [said("2")], 2), fixture.nowMs);
+    fixture.gateway.receive(batch("busy0", [said("2")], 2), fixture.nowMs);
     expect(fixture.gateway.full("busy0")).toBe(true);
     sendAll(fixture);
     expect(fixture.gateway.full("busy0")).toBe(false);
@@ -167,10 +167,10 @@ describe("a gateway", () => {
     const subscribers = crowd(fixture, "news");
     const [first, last] = [subscribers.at(0), subscribers.at(-1)];
     if (first === undefined || last === undefined) throw new Error("no crowd");
-    fixture.gateway.take(batch("news", [said("1")], 1), fixture.nowMs);
+    fixture.gateway.receive(batch("news", [said("1")], 1), fixture.nowMs);
     fixture.settle();
     expect([first.received, last.received]).toEqual([["1"], []]);
-    fixture.gateway.take(batch("news", [said("2")], 2), fixture.nowMs);
+    fixture.gateway.receive(batch("news", [said("2")], 2), fixture.nowMs);
     fixture.gateway.catchUp(last.subscription);
     expect([first.received, last.received]).toEqual([["1"], ["1", "2"]]);
     sendAll(fixture);
@@ -245,12 +245,12 @@ describe("a gateway", () => {
 
   it("[C6] knows no channel but its own when a full channel's object spills to it", () => {
     const fixture = new GatewayFixture("news");
-    expect(fixture.gateway.find("news").outcome).toBe("resolved");
-    expect(fixture.gateway.find("sport")).toEqual({ outcome: "unknown-namespace" });
-    expect(fixture.gateway.find("").outcome).toBe("bad-name");
-    expect(fixture.gateway.find("é").outcome).toBe("bad-name");
-    expect(new GatewayFixture().gateway.find("sport").outcome).toBe("resolved");
-    expect(new GatewayFixture().gateway.find("").outcome).toBe("bad-name");
+    expect(fixture.gateway.resolve("news").outcome).toBe("resolved");
+    expect(fixture.gateway.resolve("sport")).toEqual({ outcome: "unknown-namespace" });
+    expect(fixture.gateway.resolve("").outcome).toBe("bad-name");
+    expect(fixture.gateway.resolve("é").outcome).toBe("bad-name");
+    expect(new GatewayFixture().gateway.resolve("sport").outcome).toBe("resolved");
+    expect(new GatewayFixture().gateway.resolve("").outcome).toBe("bad-name");
   });
 
   it("[H2] reads the history for a client, or gives the error", () => {

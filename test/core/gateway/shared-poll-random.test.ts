@@ -120,8 +120,8 @@ class Client {
     if (this.#subscription !== undefined) this.#tracking.untrack(this.#subscription, [key]);
   }
 
-  take(batch: Parameters<GatewayTracking["take"]>[0], nowMs: number) {
-    const reply = this.#tracking.take(batch, nowMs);
+  take(batch: Parameters<GatewayTracking["receive"]>[0], nowMs: number) {
+    const reply = this.#tracking.receive(batch, nowMs);
     while (this.#tracking.sending) this.#tracking.sendSlice();
     this.#tracking.settle();
     return reply;
@@ -247,7 +247,7 @@ class Client {
       keysMax: () => 10,
       rows: {
         keepOnly: () => undefined,
-        find: (client) => this.#rows.get(client),
+        tracksOf: (client) => this.#rows.get(client),
         store: (client, _, tracks) => {
           if (tracks === undefined) this.#rows.delete(client);
           else this.#rows.set(client, structuredClone(tracks));

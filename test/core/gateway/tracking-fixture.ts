@@ -30,7 +30,7 @@ export class Fixture {
       keysMax: () => 100_000,
       rows: {
         keepOnly: () => undefined,
-        find: (client) => this.rows.get(client),
+        tracksOf: (client) => this.rows.get(client),
         store: (client, _, tracks) => {
           this.stores++;
           if (tracks === undefined) this.rows.delete(client);
@@ -63,7 +63,7 @@ export class Fixture {
     more: { epoch?: string; instance?: number; since?: number } = {},
   ) {
     const batch = { v: 1, channel, instance, epoch: "e", changes, ...more } as const;
-    const reply = this.tracking.take(batch, 0);
+    const reply = this.tracking.receive(batch, 0);
     while (this.tracking.sending) this.tracking.sendSlice();
     return reply;
   }

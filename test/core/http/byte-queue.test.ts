@@ -17,13 +17,13 @@ describe("bytes that wait for a reader", () => {
         const expected: unknown[] = [];
         for (const step of steps) {
           if (typeof step !== "string") {
-            queue.add(step);
+            queue.append(step);
             left.push(...step);
           } else if (step === "clear") {
             queue.clear();
             left = [];
           } else {
-            const taken = [...(queue.take() ?? [])];
+            const taken = [...(queue.shift() ?? [])];
             seen.push(taken, taken.length > 0);
             expected.push(left.slice(0, taken.length), left.length > 0);
             left = left.slice(taken.length);
@@ -40,9 +40,9 @@ describe("bytes that wait for a reader", () => {
   it("[B1] take the memory that they are counted for, however small the pieces are", () => {
     const queue = new ByteQueue();
     const pieces = 4_096;
-    for (let each = 0; each < pieces; each++) queue.add(new Uint8Array(32));
+    for (let each = 0; each < pieces; each++) queue.append(new Uint8Array(32));
     let taken = 0;
-    while (queue.take() !== undefined) taken++;
+    while (queue.shift() !== undefined) taken++;
     expect(taken).toBeLessThan(pieces / 100);
   });
 });

@@ -17,7 +17,11 @@ it("[B1] [F5] the frames of a batch's rests are kept up to a number, and then ma
   };
   const batch = new BatchFrames(codec);
   const add = (offset: number) =>
-    batch.add({ type: "publication", channel: "room", publication: { data: json("1"), offset } });
+    batch.append({
+      type: "publication",
+      channel: "room",
+      publication: { data: json("1"), offset },
+    });
   add(1);
   const came = Array.from({ length: limits.batchRestsMax + 1 }, (_, index) => {
     const subscriber = new RecordingSubscriber(`user ${index}`, { codec });

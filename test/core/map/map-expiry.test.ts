@@ -28,7 +28,7 @@ describe("which keys end next", () => {
         const endDue = (): void => {
           for (let calls = 0; (state.dueMs ?? Infinity) <= nowMs; calls++) {
             expect(calls).toBeLessThan(5);
-            for (const key of expiry.take(nowMs)) {
+            for (const key of expiry.nextEnded(nowMs)) {
               const dueMs = due.get(key) ?? Infinity;
               expect(dueMs).toBeLessThanOrEqual(nowMs);
               for (const other of due.values()) expect(other + 1_000).toBeGreaterThan(dueMs);
@@ -70,13 +70,13 @@ describe("which keys end next", () => {
     const state = new StateTable(counting, true);
     const expiry = new MapExpiry({ state }, options, false);
     counting.rowsRead = 0;
-    expect(expiry.take(9_999)).toEqual([]);
+    expect(expiry.nextEnded(9_999)).toEqual([]);
     expect(counting.rowsRead).toBe(0);
     const rows: number[] = [];
     const ended: string[] = [];
     while (ended.length === 0) {
       counting.rowsRead = 0;
-      ended.push(...expiry.take(11_000));
+      ended.push(...expiry.nextEnded(11_000));
       expiry.settled(11_000);
       rows.push(counting.rowsRead);
     }
@@ -89,7 +89,7 @@ describe("which keys end next", () => {
     );
     counting.rowsRead = 0;
     for (const key of ended) state.delete(key);
-    expect(expiry.take(11_000)).toHaveLength(mapLimits.mapExpirySliceKeys);
+    expect(expiry.nextEnded(11_000)).toHaveLength(mapLimits.mapExpirySliceKeys);
     expect(counting.rowsRead).toBe(mapLimits.mapExpirySliceKeys);
   });
 
@@ -107,7 +107,7 @@ describe("which keys end next", () => {
     let ended = 0;
     for (let calls = 0; state.dueMs !== undefined; calls++) {
       expect(calls).toBeLessThan(300);
-      const keys = expiry.take(10_000);
+      const keys = expiry.nextEnded(10_000);
       for (const key of keys) state.delete(key);
       ended += keys.length;
       expiry.settled(10_000);

@@ -8,23 +8,23 @@ const gauges = (value: number) => [{ series: "centrifugo_node_num_channels", val
 it("[J8] the gauges that are carried go to the object that collects them, the last ones of each", () => {
   const carried = new CarriedGauges();
   const nodes = Array.from({ length: 20 }, (_, number) => `channel:chat:${number}`);
-  for (const node of nodes) carried.add(node, gauges(0));
-  for (const node of nodes) carried.add(node, gauges(1));
-  const taken = [...carried.take()];
+  for (const node of nodes) carried.replace(node, gauges(0));
+  for (const node of nodes) carried.replace(node, gauges(1));
+  const taken = [...carried.drain()];
   for (const [collector, ofCollector] of taken)
     for (const { node, gauges: told } of ofCollector)
       expect([collectorOf(node), told]).toEqual([collector, gauges(1)]);
   expect(taken.flatMap(([, all]) => all)).toHaveLength(nodes.length);
-  expect([...carried.take()]).toEqual([]);
+  expect([...carried.drain()]).toEqual([]);
 });
 
 it("[J7] [B1] the gauges of so many objects are carried, and no call asks for more", () => {
   const carried = new CarriedGauges();
   for (let number = 0; number < metricsLimits.metricsCarriedMax - 1; number++)
-    carried.add(`channel:${number}`, gauges(1));
+    carried.replace(`channel:${number}`, gauges(1));
   expect(carried.hasRoom).toBe(true);
-  carried.add("channel:last", gauges(1));
+  carried.replace("channel:last", gauges(1));
   expect(carried.hasRoom).toBe(false);
-  carried.take();
+  carried.drain();
   expect(carried.hasRoom).toBe(true);
 });

@@ -10,21 +10,21 @@ describe("counts", () => {
     counts.add("dormouse_deliveries_total", { channel_namespace: "chat" }, 2);
     counts.add("centrifugo_client_connections_accepted");
     expect(counts.any).toBe(true);
-    expect(counts.take().counters).toStrictEqual([
+    expect(counts.drain().counters).toStrictEqual([
       { series: 'dormouse_deliveries_total{channel_namespace="chat"}', added: 5 },
       { series: "centrifugo_client_connections_accepted", added: 1 },
     ]);
     expect(counts.any).toBe(false);
-    expect(counts.take()).toStrictEqual({ counters: [], histograms: [] });
+    expect(counts.drain()).toStrictEqual({ counters: [], histograms: [] });
     deliveries.value++;
-    expect(counts.take().counters).toMatchObject([{ added: 1 }]);
+    expect(counts.drain().counters).toMatchObject([{ added: 1 }]);
   });
 
   it("puts each observed time into its bucket", () => {
     const counts = new Counts();
     const name = "centrifugo_api_command_duration_seconds_histogram";
     for (const seconds of [0.005, 0.006, 11]) counts.observe(name, seconds, { method: "publish" });
-    expect(counts.take().histograms).toStrictEqual([
+    expect(counts.drain().histograms).toStrictEqual([
       {
         series: `${name}{method="publish"}`,
         sum: 0.005 + 0.006 + 11,
@@ -40,9 +40,9 @@ describe("counts", () => {
     own.observe(name, 1);
     other.observe(name, 1);
     other.add("dormouse_deliveries_total", {}, 2);
-    own.merge(other.take());
+    own.merge(other.drain());
     own.merge({ counters: [], histograms: [{ series: name, sum: 9, counts: [9] }] });
-    const { counters, histograms } = own.take();
+    const { counters, histograms } = own.drain();
     expect(counters).toStrictEqual([{ series: "dormouse_deliveries_total", added: 2 }]);
     expect(histograms).toMatchObject([{ series: name, sum: 2 }]);
     expect(other.any).toBe(false);

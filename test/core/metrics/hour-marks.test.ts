@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 
 function counted(totals: Totals, added: number, atMs: number): void {
   const counters = [{ series: "publications", added }];
-  totals.add({ node: "a", counters, histograms: [], gauges: [] }, atMs);
+  totals.addReport({ node: "a", counters, histograms: [], gauges: [] }, atMs);
 }
 
 function publicationsHourAgo(totals: Totals, nowMs: number): number {

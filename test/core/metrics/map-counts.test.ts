@@ -22,7 +22,7 @@ it("the changes of a map are counted by kind, what changed nothing by its reason
   set(map, "e", 6, { nowMs: 2_000 });
   // A version that is forgotten is no key that ends.
   map.expire(100_000_000);
-  const { counters } = counts.take();
+  const { counters } = counts.drain();
   const labels = 'channel_namespace="board"';
   const ofMaps = counters.filter(({ series }) => series.includes("_map_"));
   expect(Object.fromEntries(ofMaps.map(({ series, added }) => [series, added]))).toStrictEqual({

@@ -17,8 +17,8 @@ const refusal = (atMs: number, object = "edge", reason = "because") => ({
 describe("the refusals that a collecting object remembers", () => {
   it("[Y6] are told newest first, of all objects or of the edge alone", () => {
     const list = new RefusalList(new NodeSql());
-    list.add([refusal(3), refusal(1)]);
-    list.add([refusal(2, "gateway:eu/0")]);
+    list.append([refusal(3), refusal(1)]);
+    list.append([refusal(2, "gateway:eu/0")]);
     expect(list.last({ count: 10 }).map(({ atMs }) => atMs)).toEqual([3, 2, 1]);
     expect(list.last({ count: 10, onlyEdge: true }).map(({ atMs }) => atMs)).toEqual([3, 1]);
     expect(list.last({ count: 1 }).map(({ atMs }) => atMs)).toEqual([3]);
@@ -27,7 +27,7 @@ describe("the refusals that a collecting object remembers", () => {
   it("[Y6] are the last thousand of each kind, or as many as have so many characters", () => {
     const sql = new NodeSql();
     const list = new RefusalList(sql);
-    for (let atMs = 0; atMs < limits.trailRefusalsMax + 5; atMs++) list.add([refusal(atMs)]);
+    for (let atMs = 0; atMs < limits.trailRefusalsMax + 5; atMs++) list.append([refusal(atMs)]);
     const kept = list.last({ count: 10_000, onlyEdge: true });
     expect([kept.length, kept.at(-1)?.atMs]).toEqual([limits.trailRefusalsMax, 5]);
     list.store();
@@ -36,7 +36,7 @@ describe("the refusals that a collecting object remembers", () => {
     expect(stored).toHaveLength(limits.trailRefusalsMax);
     const long = "x".repeat(limits.refusalTextMax);
     for (let atMs = 0; atMs < limits.trailRefusalsMax; atMs++)
-      list.add([{ ...refusal(atMs, "gateway:eu/0", long), user: long, channel: long }]);
+      list.append([{ ...refusal(atMs, "gateway:eu/0", long), user: long, channel: long }]);
     const objects = list.last({ count: 10_000 }).filter(({ object }) => object !== "edge");
     const characters = objects.length * long.length * 3;
     expect(characters).toBeLessThanOrEqual(limits.trailRefusalCharactersMax);
@@ -47,15 +47,15 @@ describe("the refusals that a collecting object remembers", () => {
     const sql = new CountingSql(new NodeSql());
     const list = new RefusalList(sql);
     expect(list.unstored).toBe(false);
-    list.add([refusal(1)]);
+    list.append([refusal(1)]);
     expect(list.unstored).toBe(true);
     list.store();
     expect(list.unstored).toBe(false);
-    list.add([refusal(2, "channel:chat:1")]);
+    list.append([refusal(2, "channel:chat:1")]);
     list.store();
     const woken = new RefusalList(sql);
     expect(woken.last({ count: 10 })).toEqual(list.last({ count: 10 }));
-    woken.add([refusal(3)]);
+    woken.append([refusal(3)]);
     expect(woken.last({ count: 10 }).map(({ atMs }) => atMs)).toEqual([3, 2, 1]);
   });
 });

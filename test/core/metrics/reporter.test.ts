@@ -106,11 +106,11 @@ describe("an object's reports", () => {
   it("[J7] aren't made where an answer has taken all counts, whose time counts as a report's", () => {
     const object = new Measured();
     object.happen();
-    expect(object.reporter.take(object.nowMs)?.counters).toContainEqual({
+    expect(object.reporter.nextReport(object.nowMs)?.counters).toContainEqual({
       series: "dormouse_deliveries_total",
       added: 1,
     });
-    expect(object.reporter.take(object.nowMs)).toBeUndefined();
+    expect(object.reporter.nextReport(object.nowMs)).toBeUndefined();
     object.ring();
     expect(object.reports).toStrictEqual([]);
     object.nowMs += 1_000;

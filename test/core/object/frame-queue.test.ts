@@ -69,7 +69,7 @@ class Scene {
       over();
       done.resolve();
     };
-    const isTaken = this.#turns.take(bytes, (over) => void carryOut(over));
+    const isTaken = this.#turns.enqueue(bytes, (over) => void carryOut(over));
     return { done: isTaken ? done.promise : undefined, release: released.resolve };
   }
 }

@@ -14,7 +14,7 @@ function unconnectedSockets() {
 function fill(sockets: UnconnectedSockets<number>, first: number, address: (n: number) => string) {
   let count = 0;
   while (count < 2 * max && sockets.room(address(count)) === "room") {
-    sockets.add(first + count, address(count));
+    sockets.register(first + count, address(count));
     count++;
   }
   return count;

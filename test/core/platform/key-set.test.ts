@@ -29,7 +29,7 @@ afterEach(async () => {
 
 /** The result of a key lookup so long after the start. */
 async function find(kid: string, afterMs = 0, algorithm: TokenAlgorithm = "EdDSA") {
-  const found = await keySet.find(algorithm, kid, startMs + afterMs);
+  const found = await keySet.keysFor(algorithm, kid, startMs + afterMs);
   return found.outcome === "found" ? "found" : found;
 }
 
@@ -166,7 +166,7 @@ describe("the keys of a JWKS", () => {
   });
 
   it("[A2] must be named", async () => {
-    const outcome = await keySet.find("EdDSA", undefined, startMs);
+    const outcome = await keySet.keysFor("EdDSA", undefined, startMs);
     expect(outcome).toStrictEqual({ outcome: "unknown", reason: 'the header has no "kid"' });
     expect(server.requests).toHaveLength(0);
   });

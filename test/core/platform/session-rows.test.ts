@@ -11,21 +11,21 @@ describe("the rows of large sessions", () => {
     rows.store("one", "first");
     rows.store("two", "second");
     rows.store("one", "first");
-    expect([rows.find("one"), rows.find("two"), rows.find("three")]).toEqual([
+    expect([rows.textOf("one"), rows.textOf("two"), rows.textOf("three")]).toEqual([
       "first",
       "second",
       undefined,
     ]);
     expect(sql.writes).toBe(2);
     const woken = new SessionRows(sql);
-    expect(woken.find("one")).toBe("first");
+    expect(woken.textOf("one")).toBe("first");
     woken.store("one", "first");
     woken.store("one", "first");
     woken.store("two", "changed");
     woken.store("two", undefined);
     woken.store("two", undefined);
     expect(sql.writes).toBe(4);
-    expect([woken.find("one"), woken.find("two")]).toEqual(["first", undefined]);
+    expect([woken.textOf("one"), woken.textOf("two")]).toEqual(["first", undefined]);
   });
 
   it("[G2] aren't read before they are needed", () => {
@@ -35,7 +35,7 @@ describe("the rows of large sessions", () => {
     const woken = new SessionRows(sql);
     woken.store("another", "y");
     expect(sql.charactersRead).toBeLessThan(1_000);
-    expect(woken.find("one")).toHaveLength(100_000);
+    expect(woken.textOf("one")).toHaveLength(100_000);
   });
 
   it("[G2] go with the connections that are gone", () => {
@@ -44,7 +44,7 @@ describe("the rows of large sessions", () => {
     for (const client of ["one", "two", "three"]) rows.store(client, client);
     const woken = new SessionRows(sql);
     woken.keepOnly(new Set(["two"]));
-    expect([woken.find("one"), woken.find("two"), woken.find("three")]).toEqual([
+    expect([woken.textOf("one"), woken.textOf("two"), woken.textOf("three")]).toEqual([
       undefined,
       "two",
       undefined,

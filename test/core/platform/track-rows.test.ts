@@ -13,19 +13,19 @@ const tracks = {
 it("[SP20] what a connection tracks is found after hibernation, as it was stored", () => {
   const sql = new NodeSql();
   const rows = new ObjectTrackRows(sql);
-  expect(rows.find("c1", "prices:eu")).toBeUndefined();
+  expect(rows.tracksOf("c1", "prices:eu")).toBeUndefined();
   rows.store("c1", "prices:eu", tracks);
   rows.store("c1", "prices:us", { ...tracks, keys: [] });
   rows.store("c2", "prices:eu", tracks);
   rows.store("c1", "prices:us", tracks);
   const woken = new ObjectTrackRows(sql);
-  expect(woken.find("c1", "prices:us")).toEqual(tracks);
+  expect(woken.tracksOf("c1", "prices:us")).toEqual(tracks);
   woken.store("c1", "prices:us", undefined);
   woken.store("c1", "prices:us", undefined);
-  expect(woken.find("c1", "prices:us")).toBeUndefined();
+  expect(woken.tracksOf("c1", "prices:us")).toBeUndefined();
   woken.keepOnly(new Set(["c2"]));
   const again = new ObjectTrackRows(sql);
-  expect([again.find("c1", "prices:eu"), again.find("c2", "prices:eu")]).toEqual([
+  expect([again.tracksOf("c1", "prices:eu"), again.tracksOf("c2", "prices:eu")]).toEqual([
     undefined,
     tracks,
   ]);

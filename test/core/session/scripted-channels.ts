@@ -191,7 +191,7 @@ export class ScriptedChannels implements Channels {
     }
   }
 
-  find(name: string): ResolvedChannel {
+  resolve(name: string): ResolvedChannel {
     return resolveChannel(name, this.#config);
   }
 

@@ -25,7 +25,7 @@ describe("an object's answer to a poll", () => {
       "news",
       `{"recoverable":true,"epoch":"abc","offset":4,"recovered":true,"publications":[${missed}]}`,
     );
-    expect(reader().take(frame)).toStrictEqual({
+    expect(reader().read(frame)).toStrictEqual({
       outcome: "answered",
       kind: "fresh",
       body: `{"publications":[${missed}],"offset":6,"epoch":"abc"}`,
@@ -39,13 +39,13 @@ describe("an object's answer to a poll", () => {
       "news",
       `{"recoverable":true,"epoch":"abc","offset":4,"recovered":true}`,
     );
-    expect(poll.take(frame)).toStrictEqual({ outcome: "waiting" });
+    expect(poll.read(frame)).toStrictEqual({ outcome: "waiting" });
     for (const line of [
       "{}",
       `{"channel":"other","pub":{"data":1,"offset":5}}`,
       `{"channel":"news","join":{"info":{"user":"","client":"c"}}}`,
     ]) {
-      expect(poll.take(line)).toStrictEqual({ outcome: "waiting" });
+      expect(poll.read(line)).toStrictEqual({ outcome: "waiting" });
     }
     expect(poll.timedOut()).toStrictEqual({
       outcome: "answered",
@@ -53,7 +53,7 @@ describe("an object's answer to a poll", () => {
       body: `{"publications":[],"offset":4,"epoch":"abc"}`,
     });
     const two = [5, 6].map((offset) => `{"channel":"news","pub":{"data":{},"offset":${offset}}}`);
-    expect(poll.take(two.join("\n"))).toStrictEqual({
+    expect(poll.read(two.join("\n"))).toStrictEqual({
       outcome: "answered",
       kind: "fresh",
       body: `{"publications":[{"data":{},"offset":5},{"data":{},"offset":6}],"offset":6,"epoch":"abc"}`,
@@ -66,12 +66,12 @@ describe("an object's answer to a poll", () => {
       `{"recoverable":true,"epoch":"x\\"y","offset":9,"was_recovering":true}`,
     );
     const position = String.raw`"offset":9,"epoch":"x\"y"`;
-    expect(reader().take(frame)).toStrictEqual({
+    expect(reader().read(frame)).toStrictEqual({
       outcome: "answered",
       kind: "unrecovered",
       body: `{"publications":[],${position},"recovered":false}`,
     });
-    expect(new PollReader("news", { timeoutMs: 0 }).take(frame)).toStrictEqual({
+    expect(new PollReader("news", { timeoutMs: 0 }).read(frame)).toStrictEqual({
       outcome: "answered",
       kind: "position",
       body: `{"publications":[],${position}}`,
@@ -83,19 +83,19 @@ describe("an object's answer to a poll", () => {
       "news",
       `{"recoverable":true,"epoch":"e","recovered":true,"publications":[{"data":1,"offset":7}]}`,
     );
-    expect(new PollReader("news", { timeoutMs: 0 }).take(frame)).toMatchObject({
+    expect(new PollReader("news", { timeoutMs: 0 }).read(frame)).toMatchObject({
       body: `{"publications":[],"offset":7,"epoch":"e"}`,
     });
   });
 
   it("[T9] may be nothing: no subscription, or no position", () => {
-    expect(reader().take(`{"connect":{"client":"c"}}`)).toStrictEqual({ outcome: "forbidden" });
-    expect(reader().take(connected("other", `{"epoch":"e"}`))).toStrictEqual({
+    expect(reader().read(`{"connect":{"client":"c"}}`)).toStrictEqual({ outcome: "forbidden" });
+    expect(reader().read(connected("other", `{"epoch":"e"}`))).toStrictEqual({
       outcome: "forbidden",
     });
-    expect(reader().take(connected("news", "{}"))).toStrictEqual({ outcome: "no-positions" });
+    expect(reader().read(connected("news", "{}"))).toStrictEqual({ outcome: "no-positions" });
     // Without recovery, each of its polls would end at once with a signal of insufficient state.
     const positioned = connected("news", `{"epoch":"abc","offset":4,"positioned":true}`);
-    expect(reader().take(positioned)).toStrictEqual({ outcome: "no-positions" });
+    expect(reader().read(positioned)).toStrictEqual({ outcome: "no-positions" });
   });
 });

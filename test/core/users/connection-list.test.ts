@@ -20,9 +20,9 @@ const plain: ConnectionState = {
 describe("the list of a user's connections", () => {
   it("[U20] [B1] holds so many, and says that there are more", () => {
     const list = new ConnectionList();
-    list.add(Array.from({ length: limits.connectionsListedMax }, () => plain));
+    list.append(Array.from({ length: limits.connectionsListedMax }, () => plain));
     expect(list.result.incomplete).toBeUndefined();
-    list.add([plain]);
+    list.append([plain]);
     expect(list.result.connections).toHaveLength(limits.connectionsListedMax);
     expect(list.result.incomplete).toBe(true);
   });
@@ -36,7 +36,7 @@ describe("the list of a user's connections", () => {
     }));
     const large = { ...plain, subscriptions };
     const list = new ConnectionList();
-    list.add(Array.from({ length: 100 }, () => large));
+    list.append(Array.from({ length: 100 }, () => large));
     const { connections, incomplete } = list.result;
     expect(connections).toHaveLength(
       Math.floor(limits.answerBytesMax / connectionCharacters(large)),
@@ -48,7 +48,7 @@ describe("the list of a user's connections", () => {
 
   it("[U20] is incomplete without the answer of an object", () => {
     const list = new ConnectionList();
-    list.add([plain]);
+    list.append([plain]);
     list.miss();
     expect(list.result).toStrictEqual({ connections: [plain], incomplete: true });
   });

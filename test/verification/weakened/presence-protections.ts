@@ -108,8 +108,8 @@ export const presenceProtections: readonly Protection[] = [
     rule: "Z23",
     noticedBy: ["simulate"],
     file: "src/features/presence/presence-teller.ts",
-    code: `if (line.map.kind === "clients") line.add({ type: "away", info });`,
-    weakened: `line.add({ type: "away", info });`,
+    code: `if (line.map.kind === "clients") line.enqueue({ type: "away", info });`,
+    weakened: `line.enqueue({ type: "away", info });`,
   },
   {
     name: "failed-tellings",

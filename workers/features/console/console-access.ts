@@ -107,7 +107,7 @@ export class TeamAccess {
     const { alg, kid } = headerOf(assertion);
     const algorithm = parseTokenAlgorithm(alg);
     if (algorithm === undefined) return undefined;
-    const found = await this.#keys.find(algorithm, kid, nowMs);
+    const found = await this.#keys.keysFor(algorithm, kid, nowMs);
     if (found.outcome !== "found") return undefined;
     for (const key of found.keys) {
       const rules = { algorithms: [algorithm], issuer: this.#issuer, audience: this.#audience };

@@ -101,7 +101,7 @@ async function compare(
   guesses: GuessBound,
   { password, nowMs }: { readonly password: string; readonly nowMs: number },
 ): Promise<Response> {
-  const waitSeconds = Math.ceil(guesses.take(nowMs) / 1_000);
+  const waitSeconds = Math.ceil(guesses.attempt(nowMs) / 1_000);
   if (waitSeconds > 0) {
     const reason = `too many wrong passwords: no other is compared for ${waitSeconds} s`;
     context.set("refusal", { rule: "N10", reason });

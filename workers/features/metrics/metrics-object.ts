@@ -33,11 +33,11 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
 
   // The calls' contract is in src/contract/object-calls.ts.
   async report(report: MetricsReport): Promise<void> {
-    this.#totals.add(report, Date.now());
+    this.#totals.addReport(report, Date.now());
     this.#analyse(report);
     const object = report.node === "" ? edgeNode : report.node;
     const refusals = (report.refusals ?? []).map((one) => Object.assign(one, { object }));
-    this.#refusals.add(refusals);
+    this.#refusals.append(refusals);
     this.#storeSoon();
   }
 

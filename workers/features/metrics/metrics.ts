@@ -101,7 +101,7 @@ const carriedCounts: CarriedCounts = {
     const { counted } = answers;
     isolate ??= newIsolate();
     isolate.counts.merge(counted);
-    if (counted.gauges !== undefined) isolate.carried.add(counted.node, counted.gauges);
+    if (counted.gauges !== undefined) isolate.carried.replace(counted.node, counted.gauges);
   },
 };
 
@@ -111,12 +111,12 @@ async function reportLater(
 ): Promise<void> {
   await scheduler.wait(metricsLimits.metricsReportMs);
   isReportDue = false;
-  const refused = refusals.take();
-  const report = { node: "", ...counts.take(), gauges: [] };
+  const refused = refusals.drain();
+  const report = { node: "", ...counts.drain(), gauges: [] };
   await reportMetrics(
     context.env.METRICS,
     refused.length > 0 ? { ...report, refusals: refused } : report,
-    carried.take(),
+    carried.drain(),
   );
 }
 

@@ -39,8 +39,8 @@ describe("the collected answers of a request", () => {
   it("[W3] puts answers in the order of the request, in whatever order calls end", () => {
     const refused: Entry = { outcome: "refused", error: errorCodes.badRequest, detail: "why" };
     const { collected, callTo } = open([ask("a"), ask("b"), refused, ask("a")]);
-    collected.add(callTo("b"), results("2"));
-    collected.add(callTo("a"), {
+    collected.record(callTo("b"), results("2"));
+    collected.record(callTo("a"), {
       outcome: "answers",
       answers: [{ result: json("1") }, { error: errorCodes.notAvailable }],
     });
@@ -55,10 +55,10 @@ describe("the collected answers of a request", () => {
 
   it("[B28] answers entries of a failed call one by one", () => {
     const { collected, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d")]);
-    collected.add(callTo("a"), results("1"));
-    collected.add(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
-    collected.add(callTo("c"), { outcome: "timeout", retryAfterSeconds: 4 });
-    collected.add(callTo("d"), { outcome: "failed" });
+    collected.record(callTo("a"), results("1"));
+    collected.record(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
+    collected.record(callTo("c"), { outcome: "timeout", retryAfterSeconds: 4 });
+    collected.record(callTo("d"), { outcome: "failed" });
     expect(collected.inOrder()).toMatchObject([
       { result: "1" },
       { error: { code: 111 } },
@@ -71,10 +71,10 @@ describe("the collected answers of a request", () => {
   it("[B28] says when to come again if no call was answered, and that nothing was done if that is known", () => {
     const { collected, callTo } = open([ask("a"), ask("b"), ask("c")]);
     expect(collected.retry()).toBeUndefined();
-    collected.add(callTo("a"), { outcome: "overloaded", retryAfterSeconds: 3 });
-    collected.add(callTo("b"), { outcome: "not-begun", retryAfterSeconds: 7 });
+    collected.record(callTo("a"), { outcome: "overloaded", retryAfterSeconds: 3 });
+    collected.record(callTo("b"), { outcome: "not-begun", retryAfterSeconds: 7 });
     expect(collected.retry()).toStrictEqual({ seconds: 7, nothingDone: true });
-    collected.add(callTo("c"), { outcome: "timeout", retryAfterSeconds: 5 });
+    collected.record(callTo("c"), { outcome: "timeout", retryAfterSeconds: 5 });
     expect(collected.retry()).toStrictEqual({ seconds: 7, nothingDone: false });
   });
 
@@ -82,25 +82,25 @@ describe("the collected answers of a request", () => {
     "[B28] does not say to come again after a call with the outcome $outcome",
     (outcome) => {
       const { collected, callTo } = open([ask("a"), ask("b")]);
-      collected.add(callTo("a"), { outcome: "timeout", retryAfterSeconds: 5 });
-      collected.add(callTo("b"), outcome);
+      collected.record(callTo("a"), { outcome: "timeout", retryAfterSeconds: 5 });
+      collected.record(callTo("b"), outcome);
       expect(collected.retry()).toBeUndefined();
     },
   );
 
   it("[W3] answers a command without an object's answer with an internal error", () => {
     const { collected, callTo } = open([ask("a"), ask("a")]);
-    collected.add(callTo("a"), results("1"));
+    collected.record(callTo("a"), results("1"));
     expect(collected.inOrder()).toStrictEqual([{ result: "1" }, { error: errorCodes.internal }]);
   });
 
   it("[B1] keeps no more text of reading commands than one answer may have", () => {
     const large = JSON.stringify("x".repeat(limits.answerBytesMax / 2 - 2));
     const { collected, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d", "history_remove")]);
-    collected.add(callTo("a"), results(large));
-    collected.add(callTo("b"), results(large));
-    collected.add(callTo("c"), results("{}"));
-    collected.add(callTo("d"), results("{}"));
+    collected.record(callTo("a"), results(large));
+    collected.record(callTo("b"), results(large));
+    collected.record(callTo("c"), results("{}"));
+    collected.record(callTo("d"), results("{}"));
     expect(
       collected.inOrder().map((answer) => ("result" in answer ? "kept" : answer.error.code)),
     ).toStrictEqual(["kept", "kept", 106, "kept"]);
@@ -119,8 +119,8 @@ describe("the collected answers of a request", () => {
       },
     };
     const { collected, callTo } = open([ask("a"), { outcome: "call", channel: "b", command }]);
-    collected.add(callTo("a"), results(JSON.stringify("x".repeat(limits.answerBytesMax - 2))));
-    collected.add(callTo("b"), results(`{"offset":1}`));
+    collected.record(callTo("a"), results(JSON.stringify("x".repeat(limits.answerBytesMax - 2))));
+    collected.record(callTo("b"), results(`{"offset":1}`));
     expect(collected.inOrder()[1]).toStrictEqual({ result: `{"offset":1}` });
   });
 });

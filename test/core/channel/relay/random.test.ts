@@ -193,7 +193,7 @@ class RandomRun {
 
   #add(characters: number): void {
     const entry = publication(++this.#offset, characters);
-    this.#relay.add(entry, at(this.#offset));
+    this.#relay.append(entry, at(this.#offset));
     this.#happened.set(`${this.#relay.instance}/${this.#relay.sequence}`, entry);
   }
 

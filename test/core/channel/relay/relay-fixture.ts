@@ -34,7 +34,7 @@ const texts = new Map<number, JsonText>();
 
 /** Adds publications with these offsets; the last one is the top. */
 export function addPublications(relay: Relay, first: number, last: number): void {
-  for (let offset = first; offset <= last; offset++) relay.add(publication(offset), at(offset));
+  for (let offset = first; offset <= last; offset++) relay.append(publication(offset), at(offset));
 }
 
 export function at(offset: number): { offset: number; epoch: string } {

@@ -112,7 +112,7 @@ describe("a batch", () => {
     const relay = following();
     const half = limits.relayBatchBytesMax / 2 - 128;
     for (const [index, size] of [half, half, 1_048_576, 3].entries()) {
-      relay.add(publication(index + 1, size), at(index + 1));
+      relay.append(publication(index + 1, size), at(index + 1));
     }
     const spans = [];
     for (let calls = 0; calls < 3; calls++) {
@@ -130,7 +130,7 @@ describe("a batch", () => {
   it("[L1] has no position on a channel without history", () => {
     const relay = openRelay(new NodeSql(), { hasHistory: false });
     relay.follow("a", 0);
-    for (let count = 0; count < 2_049; count++) relay.add(publication(0), undefined);
+    for (let count = 0; count < 2_049; count++) relay.append(publication(0), undefined);
     const [first] = relay.deliveries(undefined, 0);
     expect(first?.batch).not.toHaveProperty("top");
     if (first !== undefined) relay.answered(first, taken, 0);
@@ -163,7 +163,7 @@ describe("a gateway that falls behind", () => {
     const relay = following();
     relay.follow("quick", 0);
     for (let offset = 1; offset <= count; offset++)
-      relay.add(publication(offset, size), at(offset));
+      relay.append(publication(offset, size), at(offset));
     expect(firsts(relay)).toEqual([1, 1]);
     expect(skipped(relay, count + 1, size)).toEqual([
       { first: 2, certain: false },
@@ -176,12 +176,12 @@ describe("a gateway that falls behind", () => {
     ["bytes", 8, limits.relayAheadBytesMax / 8 - 128],
   ])("[F9] makes publishers wait for its answer beyond its limit of %s", (_bound, count, size) => {
     const relay = following();
-    relay.add(publication(1, size), at(1));
+    relay.append(publication(1, size), at(1));
     const delivery = onlyDelivery(relay);
     for (let offset = 2; offset <= count; offset++)
-      relay.add(publication(offset, size), at(offset));
+      relay.append(publication(offset, size), at(offset));
     expect(relay.full(0)).toBe(false);
-    relay.add(publication(count + 1, size), at(count + 1));
+    relay.append(publication(count + 1, size), at(count + 1));
     expect(relay.full(0)).toBe(true);
     relay.answered(delivery, taken, 0);
     expect(relay.full(0)).toBe(false);
@@ -226,7 +226,7 @@ describe("a gateway that falls behind", () => {
     relay.follow("quick", 0);
     const size = limits.relayLogBytesMax / 8 - 128;
     for (let offset = 1; offset <= 20; offset++) {
-      relay.add(publication(offset, size), at(offset));
+      relay.append(publication(offset, size), at(offset));
       for (const delivery of relay.deliveries(at(offset), 0)) {
         if (delivery.gateway === "a") continue;
         expect(delivery.batch).toMatchObject({ first: offset, certain: true });
@@ -238,9 +238,10 @@ describe("a gateway that falls behind", () => {
   it("[L2] continues after the skipped entries, and is certain again", () => {
     const relay = following();
     const size = limits.relayLogBytesMax / 8 - 128;
-    relay.add(publication(1, size), at(1));
+    relay.append(publication(1, size), at(1));
     const lost = onlyDelivery(relay);
-    for (let offset = 2; offset <= 10; offset++) relay.add(publication(offset, size), at(offset));
+    for (let offset = 2; offset <= 10; offset++)
+      relay.append(publication(offset, size), at(offset));
     relay.answered(lost, "failed", 0);
     const after = onlyDelivery(relay, 100);
     expect(after.batch).toMatchObject({ first: 3, certain: false });
@@ -251,9 +252,9 @@ describe("a gateway that falls behind", () => {
   it("[L2] misses nothing when the call under way had it", () => {
     const relay = following();
     const size = limits.relayLogBytesMax / 8 - 128;
-    relay.add(publication(1, size), at(1));
+    relay.append(publication(1, size), at(1));
     const under = onlyDelivery(relay);
-    for (let offset = 2; offset <= 9; offset++) relay.add(publication(offset, size), at(offset));
+    for (let offset = 2; offset <= 9; offset++) relay.append(publication(offset, size), at(offset));
     relay.answered(under, taken, 0);
     expect(onlyDelivery(relay).batch).toMatchObject({ first: 2, certain: true });
   });
@@ -348,7 +349,7 @@ function firsts(relay: Relay): number[] {
 }
 
 function skipped(relay: Relay, offset: number, size: number) {
-  relay.add(publication(offset, size), at(offset));
+  relay.append(publication(offset, size), at(offset));
   return relay.deliveries(at(offset), 100).map(({ batch: { first, certain } }) => {
     return { first, certain };
   });

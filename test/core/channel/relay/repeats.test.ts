@@ -89,7 +89,7 @@ describe("after a crash", () => {
   it("[H8] [H14] no alarm is due on a channel without history", () => {
     const relay = openRelay(new NodeSql(), { hasHistory: false });
     relay.follow("a", 0);
-    relay.add(publication(0), undefined);
+    relay.append(publication(0), undefined);
     expect(relay.dueAtMs(0)).toBeUndefined();
     onlyDelivery(relay);
     expect(relay.dueAtMs(0)).toBeUndefined();

@@ -12,12 +12,12 @@ describe("a ring of rows", () => {
   it("[Y9] [B1] keeps the newest rows, exactly as many as it may", () => {
     const ring = new RowRing(2, 40);
     for (let row = 0; row < 40; row++) {
-      expect(ring.add()).toBe(row);
+      expect(ring.append()).toBe(row);
       ring.set(row, 0, 7);
       ring.set(row, 1, row + 100);
     }
     expect([ring.first, ring.next, ring.get(0, 1), ring.get(39, 1)]).toEqual([0, 40, 100, 139]);
-    ring.set(ring.add(), 1, 140);
+    ring.set(ring.append(), 1, 140);
     expect([ring.first, ring.next]).toEqual([1, 41]);
     expect([ring.get(0, 1), ring.get(1, 1), ring.get(40, 0), ring.get(40, 1)]).toEqual([
       0, 101, 0, 140,

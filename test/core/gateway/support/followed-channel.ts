@@ -62,7 +62,7 @@ export class FollowedChannel {
       certain: true,
       ...sent,
     } as const;
-    const answer = this.follower.take(batch, this.nowMs);
+    const answer = this.follower.receive(batch, this.nowMs);
     this.settle();
     return answer;
   }

@@ -83,7 +83,7 @@ export class GatewayFixture {
     instance = 1,
   ): RelayBatchReply {
     const sent = { ...batch(channel, entries, 1), ...(top && { top }), instance };
-    const answer = this.gateway.take(sent, this.nowMs);
+    const answer = this.gateway.receive(sent, this.nowMs);
     this.settle();
     return answer;
   }
@@ -135,6 +135,6 @@ export function batch(
   channel: string,
   entries: readonly RelayEntry[],
   first: number,
-): Parameters<Gateway["take"]>[0] {
+): Parameters<Gateway["receive"]>[0] {
   return { v: 1, channel, instance: 1, first, entries, certain: true };
 }

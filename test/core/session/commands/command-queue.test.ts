@@ -15,7 +15,7 @@ function command(id: number): ReceivedCommand {
 /** So many commands, added one after the other; gives how many were taken. */
 function fill(waiting: CommandQueue, key: string, count: number): number {
   let taken = 0;
-  for (let id = 1; id <= count; id++) if (waiting.add(key, command(id))) taken++;
+  for (let id = 1; id <= count; id++) if (waiting.enqueue(key, command(id))) taken++;
   return taken;
 }
 
@@ -34,9 +34,9 @@ describe("waiting commands", () => {
     waiting.open("a");
     waiting.open("b");
     const [first, second, third] = [command(1), command(2), command(3)];
-    waiting.add("a", first);
-    waiting.add("b", second);
-    waiting.add("a", third);
+    waiting.enqueue("a", first);
+    waiting.enqueue("b", second);
+    waiting.enqueue("a", third);
     expect(waiting.close("a")).toStrictEqual([first, third]);
     expect(waiting.close("a")).toStrictEqual([]);
     expect(waiting.close("b")).toStrictEqual([second]);

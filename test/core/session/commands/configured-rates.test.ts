@@ -171,7 +171,7 @@ describe("the buckets of a connection", () => {
       client: { rate_limit: { client_command: { enabled: true, ...rates } } },
     });
     const limit = new CommandRateLimit(config);
-    const take = (nowMs: number) => limit.take("history", "", "room", nowMs);
+    const take = (nowMs: number) => limit.admit("history", "", "room", nowMs);
     expect(limit.isFull(startMs)).toBe(true);
     expect([1, 2, 3].map(() => take(startMs))).toStrictEqual(["granted", "granted", "over"]);
     expect(limit.isFull(startMs + limits.rateIntervalMsMax - 1)).toBe(false);

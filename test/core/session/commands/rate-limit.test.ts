@@ -8,8 +8,8 @@ function takes(
   allowance: TokenBucket,
   count: number,
   nowMs: number,
-): ReturnType<TokenBucket["take"]>[] {
-  return Array.from({ length: count }, () => allowance.take(nowMs));
+): ReturnType<TokenBucket["spend"]>[] {
+  return Array.from({ length: count }, () => allowance.spend(nowMs));
 }
 
 describe("a token bucket", () => {
@@ -43,7 +43,7 @@ describe("a token bucket", () => {
     const allowance = new TokenBucket({ burst: 2, perSecond: 1 });
     takes(allowance, 2, startMs);
     const outcomes = Array.from({ length: 20 }, (_, index) =>
-      allowance.take(startMs + (index + 1) * 500),
+      allowance.spend(startMs + (index + 1) * 500),
     );
     expect(outcomes.slice(0, 4)).toStrictEqual(["over", "over", "over", "over"]);
     expect(outcomes.at(-1)).toBe("far-over");
@@ -69,7 +69,7 @@ describe("a token bucket", () => {
           let granted = 0;
           for (const step of steps) {
             nowMs += step % 3 === 0 ? step : 0;
-            if (allowance.take(nowMs) === "granted") granted++;
+            if (allowance.spend(nowMs) === "granted") granted++;
           }
           expect(granted).toBeLessThanOrEqual(burst + ((nowMs - startMs) / 1000) * perSecond);
         },

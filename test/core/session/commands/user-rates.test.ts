@@ -64,7 +64,7 @@ describe("[B21] the rates of a user", () => {
   it("are forgotten for who may send as much as a new user, or else for the first", () => {
     const user_command = { enabled: true, total: per10s(1) };
     const rates = new UserRates(configured({ client: { rate_limit: { user_command } } }));
-    const take = (user: string, nowMs: number) => rates.take(user, "total", "", nowMs);
+    const take = (user: string, nowMs: number) => rates.admit(user, "total", "", nowMs);
     for (let index = 0; index < limits.userRatesMax; index++) take(`user-${index}`, 0);
     expect(take("user-0", 0)).toBe(false);
     expect(take("one more", 0)).toBe(true);

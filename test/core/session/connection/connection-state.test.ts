@@ -128,22 +128,22 @@ describe("a subscription as backends are shown it", () => {
 describe("an object that is asked for the connections of a user", () => {
   it("[U21] finds those that are held, and has the next one registered if there is none", () => {
     const fixture = new HeldFixture();
-    const none = fixture.home.users.find("42", []);
+    const none = fixture.home.users.sessionsOf("42", []);
     expect(none).toStrictEqual({ sessions: [], left: false });
     const one = fixture.held("42");
-    expect(fixture.home.users.find("42", [one.session])).toStrictEqual({
+    expect(fixture.home.users.sessionsOf("42", [one.session])).toStrictEqual({
       sessions: [one.session],
       left: true,
     });
     // Its socket may have gone while the home is asked: the home is about to register the object.
-    expect(fixture.home.users.find("42", []).left).toBe(true);
+    expect(fixture.home.users.sessionsOf("42", []).left).toBe(true);
     fixture.home.answer(0);
     one.session.ended();
     // The object remembers the user as registered.
     const answers: UserAnswer[] = [];
     fixture.home.users.register("42", (answer) => answers.push(answer));
     expect(answers).toStrictEqual([{ outcome: "registered", lastOrder: 0, invalidations: [] }]);
-    expect(fixture.home.users.find("42", [one.session])).toStrictEqual({
+    expect(fixture.home.users.sessionsOf("42", [one.session])).toStrictEqual({
       sessions: [],
       left: false,
     });

@@ -103,7 +103,7 @@ describe("the names that an object remembers", () => {
     const use = (namer: string, nowMs: number): number => {
       let taken = 0;
       for (let index = 0; index < most; index++)
-        if (channels.take(namer, `${number++}`, nowMs)) taken++;
+        if (channels.admit(namer, `${number++}`, nowMs)) taken++;
       return taken;
     };
     for (let index = 0; index < clients; index++) use(`a${index}`, startMs);

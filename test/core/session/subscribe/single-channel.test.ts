@@ -29,11 +29,11 @@ import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 describe("finding a channel", () => {
   it("[C6] knows its own name, and why any other isn't known", () => {
     const { own } = opened();
-    expect(own.find("room")).toMatchObject({ outcome: "resolved", private: false });
-    expect(own.find("another").outcome).toBe("unknown-namespace");
-    expect(own.find("nowhere:room").outcome).toBe("unknown-namespace");
-    expect(own.find("").outcome).toBe("bad-name");
-    expect(own.find("é").outcome).toBe("bad-name");
+    expect(own.resolve("room")).toMatchObject({ outcome: "resolved", private: false });
+    expect(own.resolve("another").outcome).toBe("unknown-namespace");
+    expect(own.resolve("nowhere:room").outcome).toBe("unknown-namespace");
+    expect(own.resolve("").outcome).toBe("bad-name");
+    expect(own.resolve("é").outcome).toBe("bad-name");
   });
 });
 
