@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { backoffMs } from "./backoff.ts";
 import type { Subscribers } from "./subscribers.ts";
 import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
@@ -51,14 +52,6 @@ export async function connectCallers(
     ...firstPosition(subscribers, first),
   };
 }
-
-/** How long the SDKs of Centrifugo wait after so many tries: full jitter, from half a second to 20 s. */
-function backoffMs(tries: number): number {
-  return minMs + Math.random() * (Math.min(maxMs, minMs * 2 ** tries) - minMs);
-}
-
-const minMs = 500;
-const maxMs = 20_000;
 
 function firstPosition(
   { all: subscribers }: Subscribers,

@@ -11,6 +11,7 @@ import { openLoop } from "./open-loop.ts";
 import type { Order, Report } from "./orders.ts";
 import { receiptLoop } from "./receipt-loop.ts";
 import { watchProgress } from "./watch-progress.ts";
+import { Storm } from "./storm.ts";
 import { singlePublication } from "./single-publication.ts";
 import { FailureSignal } from "./failure-signal.ts";
 
@@ -22,6 +23,8 @@ export class Generator {
   #connected: Connected | undefined;
   /** The clients that come and go, if there are any. */
   #churn: Churn | undefined;
+  /** The clients that are cut and come back, if there are any. */
+  #storm: Storm | undefined;
 
   /** A failure closes all sockets, because later deliveries would belong to no order. */
   async carryOut(order: Order): Promise<Report> {
@@ -32,7 +35,8 @@ export class Generator {
       subscribers.receipts.answered +
       subscribers.all.length +
       this.#failure.answers +
-      (this.#churn?.joins ?? 0);
+      (this.#churn?.joins ?? 0) +
+      (this.#storm?.there ?? 0);
     const unwatch = watchProgress(progress, () => {
       const { missing } = subscribers.deliveries;
       this.#failure.raise(`nothing has come for 30 s; ${missing} deliveries are missing`);
@@ -66,6 +70,12 @@ export class Generator {
         return this.#beginChurn(order);
       case "end-churn":
         return this.#endChurn();
+      case "gather-storm":
+        this.#storm = new Storm(order, this.#failure);
+        return this.#storm.gather();
+      case "release-storm":
+        if (this.#storm === undefined) throw new Error("no clients were gathered");
+        return this.#storm.release();
     }
   }
 
@@ -106,6 +116,8 @@ export class Generator {
     const cpu = new CpuShare();
     this.#churn?.stop();
     this.#churn = undefined;
+    await this.#storm?.cut();
+    this.#storm = undefined;
     await Promise.all(this.#subscribers.all.map((subscriber) => subscriber.cut()));
     this.#subscribers = new Subscribers(this.#failure);
     this.#connected = undefined;

@@ -80,6 +80,14 @@ export type Order =
       readonly pace: ChurnPace;
     }
   | { readonly order: "end-churn" }
+  /** Connects clients, which stay until `cut` and aren't counted among the subscribers. */
+  | {
+      readonly order: "gather-storm";
+      readonly server: Server;
+      readonly callers: readonly Caller[];
+    }
+  /** Cuts these clients at once, and lets them come back as the SDKs do. Resolves when the last one is back. */
+  | { readonly order: "release-storm" }
   /** Closes all sockets at once, without a close frame. */
   | { readonly order: "cut" };
 
@@ -145,6 +153,14 @@ export type Report =
         readonly seconds: number;
         /** For each client, from its first byte until it is subscribed, ms: sorted. */
         readonly latenciesMs: readonly number[];
+      })
+  | { readonly order: "gather-storm" }
+  | ({ readonly order: "release-storm" } & LoadShare & {
+        /** From the cut until the last client is back. */
+        readonly seconds: number;
+        /** How often clients were refused for now, all together, and the one that was refused most often. */
+        readonly refusals: number;
+        readonly refusalsOfOneMost: number;
       })
   | ({ readonly order: "cut" } & LoadShare)
   | { readonly order: "failed"; readonly problem: string };

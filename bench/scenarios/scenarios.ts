@@ -10,6 +10,7 @@ import { memory } from "./memory.ts";
 import { neighbours } from "./neighbours.ts";
 import { receipts } from "./receipts.ts";
 import type { Scenario } from "./scenario.ts";
+import { storm } from "./storm.ts";
 import { users } from "./users.ts";
 import { wake } from "./wake.ts";
 
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   neighbours,
   receipts,
   connects,
+  storm,
   users,
   maps,
   memory,
