@@ -305,7 +305,7 @@ export class WatchedConnection {
     if (order.expireAtSeconds > 0 && order.expireAtSeconds * 1_000 <= atMs) return true;
     return this.#rules.taken
       .slice(index + 1)
-      .some((later) => endsBlocks(later.order) && (timeOf(later) ?? Infinity) <= atMs);
+      .some((later) => endsBlocks(later) && (timeOf(later) ?? Infinity) <= atMs);
   }
 
   /** Whether an order may have closed this connection: it names the connection, and wasn't over when that was opened. */
@@ -374,9 +374,10 @@ function channelOf(order: UserOrder): string | undefined {
   return order.method === "subscribe" ? order.subscription.channel : undefined;
 }
 
-/** Whether an order ends the blocks of its user, or sets their end anew. */
-function endsBlocks({ method }: UserOrder): boolean {
-  return method === "unblock_user" || method === "block_user";
+/** Whether an order ends the blocks of its user, or sets their end anew: one that has ended does nothing (rule U28). */
+function endsBlocks({ order, takenAtMs = Infinity }: GivenOrder): boolean {
+  if (order.method !== "block_user") return order.method === "unblock_user";
+  return order.expireAtSeconds === 0 || order.expireAtSeconds * 1_000 > takenAtMs;
 }
 
 /** Whether only an order closes a connection with this code. */
