@@ -33,7 +33,7 @@ export function measure(files: readonly SourceFile[]): readonly Figure[] {
     },
     {
       name: `files of ${longFileLines} lines or more`,
-      max: 3,
+      max: 2,
       places: files
         .filter(({ lines }) => lines >= longFileLines)
         .map(({ path, lines }) => `${path} ${lines}`),
