@@ -1,5 +1,5 @@
 /**
- * What a backend can ask for: a row for each operation, by the name that paths, bodies, queues and the configuration use.
+ * The operations that a backend can ask for: a row for each, by the name that paths, bodies, queues and the configuration use.
  * Routes, batches, the legacy form, queues, the rights of keys, calls to objects, the console and OpenAPI read the rows.
  * These are the kernel's; a feature has its own beside its methods, and `src/features/index.ts` puts all together.
  * `src/api/methods.ts` has a parser for each, and `src/channel/carry-out.ts` carries out those of a channel.

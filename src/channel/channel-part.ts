@@ -42,7 +42,7 @@ export interface ChannelPart {
   ): void;
 }
 
-/** What an operation of a feature has done or read. */
+/** The outcome of a feature's operation on a channel. */
 export type PartOutcome =
   | PublishOutcome
   | HistoryOutcome
@@ -65,7 +65,7 @@ export interface PartedChannel {
   readonly isHeld: boolean;
 }
 
-/** What the features make of channels. */
+/** The features, as a channel uses them when it begins. */
 export interface FeaturedChannels {
   /** The kind of the streams of such channels; undefined for publications without keys. */
   keyedStreamOf(options: ChannelOptions): KeyedStream | undefined;

@@ -45,7 +45,7 @@ export class Channel implements KeyedChannel, PartedChannel {
   readonly relay: Relay;
   /** The keys that the publications change; undefined for a stream without keys. */
   readonly keys: ChannelKeys | undefined;
-  /** What the features do on the channel. */
+  /** The features' parts of the channel, in the order in which they are asked. */
   readonly parts: readonly ChannelPart[];
   /** The part that says when the channel can be read; undefined if that is always. */
   readonly gate: ChannelPart | undefined;

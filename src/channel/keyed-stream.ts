@@ -42,7 +42,7 @@ export interface StreamMemory {
   readonly stream?: Stream;
 }
 
-/** What keys are kept with. */
+/** The objects and ports that a channel lends to its keys. */
 export interface KeysSetup {
   readonly channel: KeyedChannel;
   readonly history: History;

@@ -2,7 +2,7 @@ import type { ChannelConfig, ChannelOptions, ChannelTypes, HookTarget } from "./
 import type { Section } from "./section.ts";
 import type { UnsupportedKeys } from "./unsupported.ts";
 
-/** What features read of `channel`. The members are in the order of reading, in which problems are reported. */
+/** The features' readers of the section `channel`, in the order of reading, in which problems are reported. */
 export interface ChannelFeatures {
   /** @param section is `channel.proxy` */
   readonly readBackends: (section: Section) => ChannelBackends;

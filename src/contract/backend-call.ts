@@ -11,7 +11,7 @@ export interface BackendCalls {
 
 /** A question to a backend. */
 export interface BackendQuestion {
-  /** What it is asked, such as `publish` (docs/protocol.md 7). */
+  /** The name of the hook, such as `publish` (docs/protocol.md 7). */
   readonly hook: string;
   /** The name of the target in the configuration: the address comes from there alone (rule Q8). */
   readonly target: string;

@@ -133,7 +133,7 @@ export function isPublishing(asked: AskedCall): asked is PublishingOperation {
   return asked.request !== undefined && "idempotencyKey" in asked.request;
 }
 
-/** What an object is asked for, as far as it says whether it publishes. */
+/** An operation or another request, with the fields that say whether it publishes. */
 export interface AskedCall {
   readonly method: string;
   readonly request?: object;
@@ -156,7 +156,7 @@ export interface OperationReplies {
    * done, no entry after `sequence` comes of the operation.
    */
   readonly published: { readonly instance: number; readonly sequence: number };
-  /** What was read of the stream. `position` is the top. */
+  /** The publications that were read from the stream. `position` is the top. */
   readonly history: {
     readonly publications: readonly Publication[];
     readonly position: StreamPosition;

@@ -76,7 +76,7 @@ export interface GatewayPresence {
   readonly clients: readonly ClientInfo[];
 }
 
-/** What is listed of those who are present: each client, or each user once. */
+/** The kind of a list of present clients: it names each client, or each user once. */
 export type PresenceKind = "clients" | "users";
 
 /** The clients that are present on a channel, on its own object and on all gateways (rule G6). */

@@ -32,7 +32,7 @@ import { why } from "./why/feature.ts";
  */
 const features: readonly Feature[] = [metrics, events, why, hooks, maps, presence, sharedPolls];
 
-/** What a backend can ask for, in the order in which the documents list it. */
+/** The operations that a backend can ask for, in the order in which the documents list them. */
 export const operations: OperationRows = {
   ...kernelOperations,
   ...why.operations,

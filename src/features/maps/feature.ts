@@ -5,7 +5,9 @@ import { MapPart, mapOf, noMap } from "./map-operations.ts";
 import { mapStreamOf } from "./map-stream.ts";
 import { PageReads } from "./page-reads.ts";
 import { keyEnds } from "./map-commands.ts";
-import { MapDriver } from "./map-driver.ts";
+import { NextTimer } from "../../object/alarm-schedule.ts";
+import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
+import type { ChannelMap } from "./channel-map.ts";
 
 /** Maps: channels with keys and values. */
 export const maps = {
@@ -27,3 +29,26 @@ export const maps = {
   },
   ofGateway: (object) => [new PageReads((...request) => object.gateway.ask(...request)), keyEnds],
 } as const satisfies Feature;
+
+/** Ends the keys of a map when they are due, and writes an ephemeral map down once it is quiet (rules Z6 and Z11). */
+class MapDriver implements ObjectPart {
+  readonly #map: ChannelMap;
+  readonly #restTimer: NextTimer;
+
+  constructor(map: ChannelMap, { platform, endEvent }: PartedChannelObject) {
+    this.#map = map;
+    this.#restTimer = new NextTimer(platform, () => {
+      const nowMs = platform.nowMs();
+      map.rest(nowMs);
+      endEvent(nowMs);
+    });
+  }
+
+  settle(nowMs: number): void {
+    this.#restTimer.set(this.#map.restInMs(nowMs), nowMs);
+  }
+
+  ring(nowMs: number): void {
+    this.#map.expire(nowMs);
+  }
+}
