@@ -96,6 +96,7 @@ const gatewayFiles: readonly string[] = [
   "src/gateway/local-subscribers.ts",
   "src/gateway/replay-buffer.ts",
   "src/hub/backlog.ts",
+  "src/object/arrivals.ts",
   "src/object/client.ts",
   "src/object/gateway-host.ts",
   "src/object/object-call.ts",
@@ -107,7 +108,7 @@ const gatewayFiles: readonly string[] = [
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
-const subscribeFilesMax = { own: 56, gateway: 81 };
+const subscribeFilesMax = { own: 57, gateway: 82 };
 
 /** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
 function tableUnder(heading: string): readonly string[][][] {

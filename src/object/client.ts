@@ -7,6 +7,8 @@ import type { Connection, VerifiedTokens } from "../session/ports.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import type { Session } from "../session/session.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { elapsed } from "../moment.ts";
 import { FrameQueue, type WaitingFrames } from "./frame-queue.ts";
 import type { Platform, Verifier } from "./platform.ts";
 
@@ -82,7 +84,27 @@ export class Client {
         over();
       }
     };
-    attempt(() => this.#receive(message, host, attempt, over));
+    const receive = (): void => attempt(() => this.#receive(message, host, attempt, over));
+    if (!this.#isArriving(host.platform.nowMs())) {
+      receive();
+      return;
+    }
+    host.arrivals.arrive({
+      bytes: typeof message === "string" ? message.length : message.byteLength,
+      isInside: true,
+      enter: receive,
+      refuse: () => {
+        this.session.disconnect(disconnectCodes.tooManyRequests);
+        over();
+      },
+    });
+  }
+
+  /** Whether the client hasn't finished connecting and subscribing (rule F12). */
+  #isArriving(nowMs: number): boolean {
+    const { hasConnected, identity, subscriptions } = this.session;
+    if (!hasConnected) return true;
+    return subscriptions.size === 0 && !elapsed(identity.openedAtMs, limits.arrivingMs, nowMs);
   }
 
   #receive(
@@ -268,6 +290,7 @@ interface FrameTurn {
 
 /** The object as its clients see it when they carry out frames. */
 export interface FrameHost {
+  readonly arrivals: Pick<Arrivals, "arrive">;
   readonly platform: Pick<Platform, "verifier" | "nowMs" | "log">;
   /** Does the work after so many ms, and ends the event. Meanwhile the object can't hibernate. */
   readonly later: (waitMs: number, work: () => void) => void;

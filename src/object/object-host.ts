@@ -13,7 +13,9 @@ import { Listing } from "../users/listing.ts";
 import { KnownDeltas } from "../delta/delta-chain.ts";
 import { subscriptionTypes } from "../features/index.ts";
 import { limits } from "../limits.ts";
+import { elapsed } from "../moment.ts";
 import { version } from "../version.ts";
+import { Arrivals } from "./arrivals.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import type { Accepted, ClientSockets } from "./client-sockets.ts";
 import { ObjectUsers } from "./object-users.ts";
@@ -62,6 +64,12 @@ export abstract class ObjectHost implements PartedObject {
   /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
   #mayBeUnlisted = true;
   #awaitsTurn = false;
+  /** Lets in who arrives, also while a frame is on its way. */
+  protected readonly arrivals = new Arrivals({
+    nowMs: () => this.platform.nowMs(),
+    isSending: () => this.#awaitsTurn,
+    later: (waitMs, work) => this.later(waitMs, work),
+  });
   /** Since when frames are on their way, ms since 1970; undefined while none is. */
   #sendingSinceMs: number | undefined;
 
@@ -134,6 +142,7 @@ export abstract class ObjectHost implements PartedObject {
     listed: this.#isListed,
     later: this.later,
     endEvent: this.endEvent,
+    arrivals: this.arrivals,
   });
 
   /** The setup that the sessions of an object of either kind share. */
@@ -150,6 +159,20 @@ export abstract class ObjectHost implements PartedObject {
     ...this.#users.ofSessions,
     ...partsOfSetup(this.parts, ({ ofSessions }) => ofSessions),
   });
+
+  /**
+   * A socket is about to be handed over.
+   *
+   * @param done called once: {@link accept} may be called, now and not later; or too many arrive
+   */
+  arrive(done: (outcome: "enters" | "too-many") => void): void {
+    this.arrivals.arrive({
+      bytes: limits.arrivalBytes,
+      isInside: false,
+      enter: () => done("enters"),
+      refuse: () => done("too-many"),
+    });
+  }
 
   /** Takes over a socket that the edge let through, see {@link ClientSockets.accept}. */
   accept(
@@ -348,12 +371,13 @@ export abstract class ObjectHost implements PartedObject {
     if (this.#awaitsTurn) return;
     this.#awaitsTurn = true;
     this.#sendingSinceMs ??= this.platform.nowMs();
-    this.#sendAfter(isCollecting ? limits.sliceTurns : 1);
+    this.#sendAfter(isCollecting ? limits.sliceTurns : 1, this.platform.nowMs());
   };
 
-  #sendAfter(turns: number): void {
-    if (turns > 1) {
-      this.platform.after(0, () => this.#sendAfter(turns - 1));
+  #sendAfter(turns: number, sinceMs: number): void {
+    const hasTurns = turns > 1 && !elapsed(sinceMs, limits.sliceTurnsMs, this.platform.nowMs());
+    if (hasTurns || this.arrivals.goBefore()) {
+      this.platform.after(0, () => this.#sendAfter(turns - 1, sinceMs));
       return;
     }
     this.later(0, () => {
@@ -378,6 +402,7 @@ export abstract class ObjectHost implements PartedObject {
   /** Ends an event: sends what the event collected, and sets the alarm. */
   readonly endEvent = (nowMs: number): void => {
     this.settle(nowMs);
+    if (!this.#awaitsTurn) this.arrivals.open();
     this.schedule(nowMs);
   };
 

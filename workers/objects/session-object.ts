@@ -67,6 +67,10 @@ export abstract class SessionObject<Host extends ObjectHost>
     const handover = parseHandover(request.headers.get(handoverHeader) ?? "");
     const isEmulated = handover.emulated === true;
     const secret = isEmulated ? await this.#secrets.make(this.host.node) : undefined;
+    const outcome = await new Promise<"enters" | "too-many">((resolve) => {
+      this.host.arrive(resolve);
+    });
+    if (outcome !== "enters") return refuse(outcome);
     let webSocket: WebSocket | undefined;
     const accepted = this.host.accept(handover, secret, (tags) => {
       const { 0: clientEnd, 1: objectEnd } = new WebSocketPair();
@@ -173,12 +177,13 @@ type SocketClosing = [socket: WebSocket, code: number, reason: string, wasClean:
  * of them (rule B13), is told to come later instead, after a random time, so that such sockets don't come together again.
  * Were the edge to try another object, they would come as fast as before, and spread over objects that stay nearly empty.
  */
-function refuse(why: Exclude<Accepted["outcome"], "accepted">): Response {
+function refuse(why: Exclude<Accepted["outcome"], "accepted"> | "too-many"): Response {
   if (why === "too-large")
     return new Response("The token says more than a session can keep", { status: 413 });
   const later = { "Retry-After": String(2 + Math.floor(Math.random() * 9)) };
   const headers: Record<typeof why, Record<string, string>> = {
     full: { "Retry-After": "5", [fullHeader]: "1" },
+    "too-many": { ...later, [fullHeader]: "1" },
     "too-fast": later,
     "too-many-of-address": later,
   };

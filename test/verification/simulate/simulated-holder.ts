@@ -9,6 +9,8 @@ import type { Done } from "./world-context.ts";
 /** An object that holds clients' sockets, which outlive its memory. */
 export abstract class SimulatedHolder<Host extends ObjectHost> extends SimulatedObject<Host> {
   readonly #sockets = new Set<Socket>();
+  /** The sockets that wait to be handed over, with what their clients have sent: the platform passes it on after that. */
+  readonly #arriving = new Map<Socket, string[]>();
   #opened = 0;
   /** The connection's ID of the socket that is being accepted. */
   #newest = "";
@@ -26,14 +28,24 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
   open(client: ClientEnd): Socket {
     const id = `${this.name}/${++this.#opened}`;
     const socket = new Socket(id, this, client, this.context.timeline, this.context.latency(id));
+    this.#arriving.set(socket, []);
     this.reach(({ host }) => {
-      if (socket.isCut) return;
-      this.#newest = id;
-      const accepted = host.accept({ v: 1, keepalive: "client" }, undefined, () => {
-        this.#sockets.add(socket);
-        return socket;
+      host.arrive((outcome) => {
+        const frames = this.#arriving.get(socket) ?? [];
+        this.#arriving.delete(socket);
+        if (socket.isCut) return;
+        if (outcome !== "enters" || !socket.isOpen) {
+          socket.die();
+          return;
+        }
+        this.#newest = id;
+        const accepted = host.accept({ v: 1, keepalive: "client" }, undefined, () => {
+          this.#sockets.add(socket);
+          return socket;
+        });
+        if (accepted.outcome !== "accepted") socket.die();
+        for (const frame of frames) this.message(socket, frame);
       });
-      if (accepted.outcome !== "accepted") socket.die();
     });
     return socket;
   }
@@ -60,8 +72,9 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
 
   override crash(): void {
     super.crash();
-    for (const socket of this.#sockets) socket.die();
+    for (const socket of [...this.#sockets, ...this.#arriving.keys()]) socket.die();
     this.#sockets.clear();
+    this.#arriving.clear();
   }
 
   /** The connections of all sockets break; the object lives on. */
@@ -80,6 +93,11 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
 
   /** A client's frame has arrived. */
   message(socket: Socket, frame: string): void {
+    const early = this.#arriving.get(socket);
+    if (early !== undefined) {
+      early.push(frame);
+      return;
+    }
     this.reach(({ incarnation, host }) => {
       const over = incarnation.busy();
       host.message(socket, frame, over);
