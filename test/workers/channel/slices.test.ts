@@ -42,6 +42,8 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
 
   it("[F2] gives the event loop several turns after a slice while the next frame is collected", async () => {
     const { channel, sockets } = await subscribeMany(place, "plain");
+    // The turns end earlier when they have taken long.
+    turns.stopClock();
     await publish(channel, 1);
     await publish(channel, 2);
     await watchedRelay.settled();
@@ -60,6 +62,21 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
     for (const socket of [sent, unsent]) expect(await socket?.line()).toContain('"data":2');
   });
 
+  it("[F2] gives it one turn when that took long", async () => {
+    const { channel, sockets } = await subscribeMany(place, "plain");
+    turns.stopClock();
+    await publish(channel, 1);
+    await publish(channel, 2);
+    await watchedRelay.settled();
+    await turns.next();
+    const { sliceSubscribersMax: slice, sliceTurnsMs } = limits;
+    turns.passMs(sliceTurnsMs);
+    await turns.next();
+    expect(await unread(sockets[2 * slice])).toEqual([]);
+    await turns.next();
+    expect(await sockets[2 * slice]?.line()).toContain('"data":1');
+  });
+
   it("[F5] [O4] is sent alone to who leaves or publishes, and not to who comes", async () => {
     const { channel, sockets } = await subscribeMany(place, "plain");
     const [early, leaving, publisher, staying] = [
@@ -70,13 +87,17 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
     ];
     if (early === undefined || leaving === undefined || publisher === undefined)
       throw new Error("nobody is there");
+    turns.stopClock();
     await publish(channel, 1);
     await watchedRelay.settled();
     expect(await early.line()).toContain('"data":1');
     leaving.send({ id: 3, unsubscribe: { channel } });
     expect(await leaving.line()).toContain('"data":1');
     expect(await leaving.line()).toBe('{"id":3,"unsubscribe":{}}');
-    const late = await subscribed(place, channel, "late");
+    // It comes in the turn of arrivals (rule F12), in which no slice is sent.
+    const coming = subscribed(place, channel, "late");
+    turns.passMs(limits.deliveriesTurnMs);
+    const late = await turns.until(coming);
     publisher.send({ id: 3, publish: { channel, data: 2 } });
     expect([await publisher.line(), await publisher.line()]).toEqual([
       expect.stringContaining('"data":1'),
@@ -179,9 +200,10 @@ async function subscribeMany(
 }> {
   const channel = newChannel(namespace);
   const sockets: TestSocket[] = [];
-  // One after the other, because a frame is sent to the subscribers in the order in which they came.
+  // One after the other, because a frame is sent to the subscribers in the order in which they came. Who comes may wait for
+  // a frame with joins.
   for (let user = 0; user < size; user++)
-    sockets.push(await subscribed(place, channel, `user${user}`));
+    sockets.push(await turns.until(subscribed(place, channel, `user${user}`)));
   return { channel, sockets };
 }
 

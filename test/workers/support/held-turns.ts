@@ -7,6 +7,7 @@ import { vi } from "vitest";
 export class HeldTurns {
   readonly #setTimeout = globalThis.setTimeout;
   #permits = 0;
+  #nowMs = 0;
   /** How many turns are awaited now. */
   waiting = 0;
   /** The times of the other timers that were set, in ms. */
@@ -19,6 +20,16 @@ export class HeldTurns {
       return this.#setTimeout(work, waitMs);
     };
     vi.spyOn(globalThis, "setTimeout").mockImplementation(held);
+  }
+
+  /** Stops the clock of the objects: time passes only by {@link passMs}, until {@link release}. */
+  stopClock(): void {
+    this.#nowMs = Date.now();
+    vi.spyOn(Date, "now").mockImplementation(() => this.#nowMs);
+  }
+
+  passMs(ms: number): void {
+    this.#nowMs += ms;
   }
 
   /** Lets one turn go, and waits until it has run. */
@@ -44,7 +55,7 @@ export class HeldTurns {
     return awaited;
   }
 
-  /** Lets all turns go from now on. */
+  /** Lets all turns go from now on, and the clock as well. */
   release(): void {
     this.#permits = Number.POSITIVE_INFINITY;
     vi.restoreAllMocks();
