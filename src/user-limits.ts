@@ -22,6 +22,15 @@ export const userLimits = {
    * after up to 2 s, and other users mustn't wait for that.
    */
   slotCallsMax: 4,
+  /**
+   * For how long a home may keep registrations in memory alone, and how many (rule U42). Then they are written in one
+   * commit. What a crash of the home loses of them, it asks the objects that made them (rule U41).
+   */
+  registrationsWriteMs: 2_000,
+  registrationsUnwrittenMax: 1_000,
+  /** The pause before a home asks objects whom they hold, after a crash, and the objects that it asks at a time. */
+  unsureAskMs: 1_000,
+  unsureAskedAtOnce: 16,
   /** Users in one call that registers them. Further users wait for the next call. */
   registerUsersMax: 1_000,
   /**

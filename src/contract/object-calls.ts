@@ -9,6 +9,7 @@ import type {
 } from "./relay-request.ts";
 import type {
   CarriedOut,
+  HeldKeys,
   NumberedOrder,
   Ordered,
   Registered,
@@ -67,6 +68,12 @@ export interface SessionCalls extends AddedSessionCalls {
    * @param users the keys of users and tokens; a token is among the answer if something was made with it
    */
   online(users: readonly string[]): Promise<OnlineUsers>;
+  /**
+   * Lists of which users and tokens of a home the object holds something, or is about to (rule U41).
+   *
+   * @param home the name of the home
+   */
+  heldOf(home: string): Promise<HeldKeys>;
   /**
    * Reads the object's events after a number, oldest first, for the edge (rule E5).
    *

@@ -123,6 +123,14 @@ export interface Registered {
   readonly invalidations?: readonly UserInvalidation[];
 }
 
+/** Of which users and tokens of one home an object holds something. */
+export interface HeldKeys {
+  /** Those of users and tokens (`identity-key.ts`). */
+  readonly keys: readonly string[];
+  /** For each of them when the registration may be forgotten, in seconds since 1970; 0: never, or not known. */
+  readonly ends: readonly number[];
+}
+
 /** An invalidation, and whose tokens are invalid. */
 export interface UserInvalidation extends Invalidation {
   readonly user: string;

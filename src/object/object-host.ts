@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { Backlog } from "../hub/backlog.ts";
-import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
+import type { CarriedOut, HeldKeys, NumberedOrder } from "../contract/user-order.ts";
 import type { HeldConnections } from "../contract/connection-state.ts";
 import type { Handover } from "../contract/handover.ts";
 import { shardOf } from "../contract/object-names.ts";
@@ -234,6 +234,11 @@ export abstract class ObjectHost implements PartedObject {
   online(users: readonly string[]): OnlineUsers {
     this.happened("users");
     return this.#users.online(users);
+  }
+
+  heldOf(home: string): HeldKeys {
+    this.happened("users");
+    return this.#users.heldOf(home);
   }
 
   looked(): number {

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { userKey, userOfKey } from "../contract/identity-key.ts";
 import type { HeldConnections } from "../contract/connection-state.ts";
-import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
+import type { CarriedOut, HeldKeys, NumberedOrder } from "../contract/user-order.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";
 import { limits } from "../limits.ts";
 import { homesHaveParts } from "../features/index.ts";
@@ -87,6 +87,11 @@ export class ObjectUsers {
       connectionStates(sessions.filter(({ hasConnected, held }) => hasConnected && !held)),
     );
     return { ...list.result, left };
+  }
+
+  heldOf(home: string): HeldKeys {
+    this.#sweep();
+    return this.#users.heldOf(home, this.#object.sessions());
   }
 
   online(users: readonly string[]): OnlineUsers {

@@ -51,6 +51,8 @@ export class UsersHost {
   readonly #statuses: UserStatuses;
   readonly #directory: Directory;
   readonly #listed: ListedObjects;
+  /** Whether registrations are going to be written. */
+  #willWrite = false;
   /** Who has to know which users are online (rule E11). */
   readonly #parts: readonly HomePart[];
 
@@ -70,6 +72,7 @@ export class UsersHost {
     this.#statuses = new UserStatuses(sql);
     this.#directory = new Directory(sql);
     this.#listed = new ListedObjects(this.#directory, platform);
+    if (this.#home.unsure.length > 0) platform.after(limits.unsureAskMs, () => this.#askUnsure());
   }
 
   /** Ends an event for the parts, and sets the alarm for what is due next, of the home or of the parts. */
@@ -83,9 +86,47 @@ export class UsersHost {
     if (this.#parts.length > 0) this.#endEvent(this.#platform.nowMs());
   }
 
+  /** Writes what has been registered in a while, in one commit (rule U42). */
+  #writeLater(): void {
+    if (this.#willWrite || !this.#home.hasUnwritten) return;
+    this.#willWrite = true;
+    this.#platform.after(limits.registrationsWriteMs, () => {
+      this.#willWrite = false;
+      this.writeRegistrations();
+    });
+  }
+
+  /** Writes what is registered, and isn't written yet. */
+  writeRegistrations(): void {
+    const nowMs = this.#platform.nowMs();
+    this.#home.write(nowMs);
+    this.#endEvent(nowMs);
+  }
+
+  /** Asks objects whom they hold that the instance before didn't note (rule U41). */
+  #askUnsure(): void {
+    const { unsure } = this.#home;
+    const ask = (holder: string, answered: () => void): void =>
+      this.#platform.call(
+        "heldOf",
+        holder,
+        [this.#platform.name],
+        limits.holderAnswerMs,
+        (reply) => {
+          const held = answerOf(reply);
+          if (held !== undefined) this.#home.resolve(holder, held, this.#platform.nowMs());
+          answered();
+        },
+      );
+    forEachInTurns(unsure, limits.unsureAskedAtOnce, ask, () =>
+      this.#endEvent(this.#platform.nowMs()),
+    );
+  }
+
   register(holder: string, users: readonly string[], ends: readonly number[] = []): Registered {
     const nowMs = this.#platform.nowMs();
     const registered = this.#home.register(holder, users, nowMs, ends);
+    this.#writeLater();
     // Without parts it writes only if no alarm is set yet: for the sweep of the first registration.
     this.#endEvent(nowMs);
     return registered;

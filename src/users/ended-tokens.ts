@@ -49,6 +49,13 @@ export function usesToken(
   return !closed && (isByToken || subscriptions.all.some(({ granted }) => granted.uid === uid));
 }
 
+/** The tokens with which the connection and its subscriptions, pending ones included, were made. */
+export function tokensOf({ closed, identity, subscriptions }: CommandSession): readonly string[] {
+  if (closed) return [];
+  const uids = [identity.claims?.uid, ...subscriptions.all.map(({ granted }) => granted.uid)];
+  return uids.filter((uid) => uid !== undefined);
+}
+
 /**
  * Whether an invalidation is about a token.
  *

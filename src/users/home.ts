@@ -1,5 +1,6 @@
 import type {
   CarriedOut,
+  HeldKeys,
   HolderOrder,
   NumberedOrder,
   Registered,
@@ -10,7 +11,7 @@ import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { elapsed, hasPassed } from "../moment.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
-import { Holders, holderTable, type ReportOnline } from "./holders.ts";
+import { Holders, holderTable, isFull, type ReportOnline } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
 import { Restrictions, restrictionTables } from "./restrictions.ts";
 
@@ -83,17 +84,42 @@ export class Home {
         continue;
       }
       invalidations.push(...this.#restrictions.invalidations(user, nowMs));
-      this.#holders.register(user, holder, ends[index] ?? 0);
+      this.#holders.register(user, holder, ends[index] ?? 0, nowMs);
       this.sweep.registered(user, holder, nowMs);
       for (const delivery of this.#inFlight) {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;
       }
     }
+    if (isFull(this.#holders)) this.write(nowMs);
     return {
       lastOrder: this.#lastOrder,
       ...(blocked.length === 0 ? {} : { blocked }),
       ...(invalidations.length === 0 ? {} : { invalidations }),
     };
+  }
+
+  /** Whether {@link write} has something to write. */
+  get hasUnwritten(): boolean {
+    return this.#holders.unwrittenCount > 0;
+  }
+
+  /** Writes the registrations that have no row yet, in one commit (rule U42). */
+  write(nowMs: number): void {
+    for (const [user, holder] of this.#holders.write(nowMs))
+      this.sweep.registered(user, holder, nowMs);
+  }
+
+  /** The objects that have to be asked whom they hold, because an earlier instance didn't write that (rule U41). */
+  get unsure(): readonly string[] {
+    return this.#holders.unsure;
+  }
+
+  /** Takes whom an unsure object holds. What it has registered since it was asked stands already. */
+  resolve(holder: string, { keys, ends }: HeldKeys, nowMs: number): void {
+    for (const [index, key] of keys.entries())
+      this.#holders.register(key, holder, ends[index] ?? 0, nowMs);
+    this.#holders.resolved(holder);
+    this.write(nowMs);
   }
 
   /**

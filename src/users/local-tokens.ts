@@ -3,7 +3,7 @@ import type { ClientConfig } from "../config/config.ts";
 import { tokenKey } from "../contract/identity-key.ts";
 import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
-import { endRevoked, usesToken } from "./ended-tokens.ts";
+import { endRevoked, tokensOf, usesToken } from "./ended-tokens.ts";
 import type { Registrations } from "./registrations.ts";
 import type { CommandSession } from "../session/ports.ts";
 
@@ -117,6 +117,20 @@ export class LocalTokens {
   isHeld(uid: string, sessions: readonly CommandSession[]): boolean {
     if (this.#pending.has(uid) || sessions.some((one) => usesToken(one, uid))) return true;
     return this.#known.delete(uid);
+  }
+
+  /**
+   * The tokens of which the object has to hear, with the ends of their registrations: in seconds since 1970, 0 where it
+   * isn't known.
+   *
+   * @param sessions all sessions of the object
+   */
+  held(sessions: readonly CommandSession[]): ReadonlyMap<string, number> {
+    const held = new Map(this.#known);
+    for (const [uid, { endSeconds }] of this.#pending) held.set(uid, endSeconds);
+    for (const session of sessions)
+      for (const uid of tokensOf(session)) if (!held.has(uid)) held.set(uid, 0);
+    return held;
   }
 
   #know(uid: string, endSeconds: number): void {

@@ -1,7 +1,9 @@
 import { hasPassed } from "../moment.ts";
-import { uidOfKey, userKey, userOfKey } from "../contract/identity-key.ts";
+import { tokenKey, uidOfKey, userKey, userOfKey } from "../contract/identity-key.ts";
+import { homeName } from "../contract/object-names.ts";
 import type {
   CarriedOut,
+  HeldKeys,
   Invalidation,
   NumberedOrder,
   HolderOrder,
@@ -167,6 +169,21 @@ export class LocalUsers {
       if (!isPresent) this.#known.delete(user);
       return isPresent;
     });
+  }
+
+  /**
+   * Lists of which users and tokens of a home this object holds something, or is about to (rule U41).
+   *
+   * @param all sessions of the object
+   */
+  heldOf(home: string, all: Iterable<OrderedSession>): HeldKeys {
+    const sessions = [...all];
+    const users = new Set(this.#pending.keys());
+    for (const one of sessions) if (one.user !== "" && takesOrders(one)) users.add(one.user);
+    const ends = new Map<string, number>([...users].map((user) => [userKey(user), 0]));
+    for (const [uid, endSeconds] of this.tokens.held(sessions)) ends.set(tokenKey(uid), endSeconds);
+    const held = [...ends].filter(([key]) => homeName(key) === home);
+    return { keys: held.map(([key]) => key), ends: held.map(([, endSeconds]) => endSeconds) };
   }
 
   #carryOut(

@@ -109,6 +109,7 @@ const makers: Makers = {
   clientsOf: (objects, to, request) => objects.holder(to, (object) => object.clientsOf(...request)),
   connections: (objects, to, request) =>
     objects.holder(to, (object) => object.connections(...request)),
+  heldOf: (objects, to, request) => objects.holder(to, (object) => object.heldOf(...request)),
   online: (objects, to, request) => objects.holder(to, (object) => object.online(...request)),
   register: (objects, to, request) => objects.home(to, (object) => object.register(...request)),
   admit: (objects, to, request) => objects.home(to, (object) => object.admit(...request)),

@@ -126,6 +126,10 @@ export abstract class SessionObject<Host extends ObjectHost>
     return this.host.online(users);
   }
 
+  async heldOf(home: string): Promise<CallAnswer<"heldOf">> {
+    return this.host.heldOf(home);
+  }
+
   async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
     return this.host.eventsAfter(since, limit);
   }

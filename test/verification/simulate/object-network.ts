@@ -104,6 +104,10 @@ const targets: Targets = {
     on("ask holder", holder(context, to), (object, request, answer) =>
       object.callHolder((host, done) => done(host.online(...request)), answer),
     ),
+  heldOf: (context, to) =>
+    on("ask holder", holder(context, to), (object, request, answer) =>
+      object.callHolder((host, done) => done(host.heldOf(...request)), answer),
+    ),
   register: (context, to) =>
     on("register", context.home(to), (home, request, answer) =>
       home.call((host, done) => done(host.register(...request)), answer),

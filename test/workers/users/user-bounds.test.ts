@@ -21,7 +21,8 @@ let sockets: readonly TestSocket[];
 const home = () => env.USERS.getByName(homeName(user));
 
 function holdersLeft(): Promise<number> {
-  return runInDurableObject<UsersObject, number>(home(), ({ sql }) => {
+  return runInDurableObject<UsersObject, number>(home(), ({ sql, host }) => {
+    host.writeRegistrations();
     const [row] = sql.rows("SELECT COUNT(*) AS count FROM holder WHERE user = ?", user);
     return Number(row?.["count"]);
   });
@@ -58,7 +59,8 @@ describe("a home whose user is on more objects than it asks", () => {
       await socket.closed;
     }
     Object.assign(limits, { sweepSliceMax: 1, sweepSlicesPerAlarm: 2 });
-    await runInDurableObject<UsersObject, void>(home(), ({ sql }) => {
+    await runInDurableObject<UsersObject, void>(home(), ({ sql, host }) => {
+      host.writeRegistrations();
       sql.run("UPDATE sweep SET due = 1");
     });
     await hibernate(home());
