@@ -28,8 +28,13 @@ export const userLimits = {
    */
   registrationsWriteMs: 2_000,
   registrationsUnwrittenMax: 1_000,
-  /** The pause before a home asks objects whom they hold, after a crash, and the objects that it asks at a time. */
+  /**
+   * The pause before a home asks objects whom they hold, after a crash. It is four times as long after each attempt in
+   * which an object didn't answer. Beyond the maximum the next instance asks, because pauses keep the home awake.
+   */
   unsureAskMs: 1_000,
+  unsureAskMsMax: 64_000,
+  /** The objects that a home asks whom they hold, at a time. */
   unsureAskedAtOnce: 16,
   /** Users in one call that registers them. Further users wait for the next call. */
   registerUsersMax: 1_000,

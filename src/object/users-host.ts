@@ -29,6 +29,7 @@ import { Home, type OrderDelivery } from "../users/home.ts";
 import { UserStatuses } from "../users/user-statuses.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import { forEachInTurns } from "./in-turns.ts";
+import { UnsureHolders } from "./unsure-holders.ts";
 import { ListedObjects } from "./listed-objects.ts";
 import { answerOf, type CallRequest } from "./object-call.ts";
 import type { HomePart } from "./part.ts";
@@ -72,7 +73,8 @@ export class UsersHost {
     this.#statuses = new UserStatuses(sql);
     this.#directory = new Directory(sql);
     this.#listed = new ListedObjects(this.#directory, platform);
-    if (this.#home.unsure.length > 0) platform.after(limits.unsureAskMs, () => this.#askUnsure());
+    const endEvent = (nowMs: number): void => this.#endEvent(nowMs);
+    new UnsureHolders(this.#home, platform, endEvent).askAfter(limits.unsureAskMs);
   }
 
   /** Ends an event for the parts, and sets the alarm for what is due next, of the home or of the parts. */
@@ -101,26 +103,6 @@ export class UsersHost {
     const nowMs = this.#platform.nowMs();
     this.#home.write(nowMs);
     this.#endEvent(nowMs);
-  }
-
-  /** Asks objects whom they hold that the instance before didn't note (rule U41). */
-  #askUnsure(): void {
-    const { unsure } = this.#home;
-    const ask = (holder: string, answered: () => void): void =>
-      this.#platform.call(
-        "heldOf",
-        holder,
-        [this.#platform.name],
-        limits.holderAnswerMs,
-        (reply) => {
-          const held = answerOf(reply);
-          if (held !== undefined) this.#home.resolve(holder, held, this.#platform.nowMs());
-          answered();
-        },
-      );
-    forEachInTurns(unsure, limits.unsureAskedAtOnce, ask, () =>
-      this.#endEvent(this.#platform.nowMs()),
-    );
   }
 
   register(holder: string, users: readonly string[], ends: readonly number[] = []): Registered {

@@ -172,7 +172,8 @@ export class LocalUsers {
   }
 
   /**
-   * Lists of which users and tokens of a home this object holds something, or is about to (rule U41).
+   * Lists of which users and tokens of a home this object holds something, or is about to (rule U41). Users that it only
+   * remembers are forgotten: the home doesn't know of them any more, so the next connection has to register them anew.
    *
    * @param all sessions of the object
    */
@@ -180,6 +181,8 @@ export class LocalUsers {
     const sessions = [...all];
     const users = new Set(this.#pending.keys());
     for (const one of sessions) if (one.user !== "" && takesOrders(one)) users.add(one.user);
+    for (const user of this.#known.keys())
+      if (!users.has(user) && homeName(userKey(user)) === home) this.#known.delete(user);
     const ends = new Map<string, number>([...users].map((user) => [userKey(user), 0]));
     for (const [uid, endSeconds] of this.tokens.held(sessions)) ends.set(tokenKey(uid), endSeconds);
     const held = [...ends].filter(([key]) => homeName(key) === home);

@@ -54,4 +54,19 @@ describe("the users of an object", () => {
     home.admissions[0]?.answer({ refused: [] });
     expect(home.admissions.at(-1)?.connections).toHaveLength(count - limits.slotCallsMax);
   });
+
+  it("[U41] are listed for their home while they are asked about, and are forgotten when they have left", () => {
+    const home = new ScriptedHome();
+    const [pending, left] = neighbours(2);
+    if (pending === undefined || left === undefined) throw new Error("few");
+    register(home, left);
+    home.answer(0);
+    register(home, pending);
+    const held = home.users.heldOf(homeName(left), []);
+    expect(held).toStrictEqual({ keys: [pending], ends: [0] });
+    expect(home.users.heldOf("another home", []).keys).toStrictEqual([]);
+    register(home, left);
+    home.answer(0);
+    expect(home.calls.at(-1)?.users).toStrictEqual([left]);
+  });
 });

@@ -140,6 +140,15 @@ export const protections: readonly Protection[] = [
     weakened: `void [body, nowMs];`,
   },
   {
+    name: "unwritten-holders",
+    meaning: "a home that crashes before it has written registrations orders who made them",
+    rule: "U41",
+    noticedBy: ["simulate"],
+    file: "src/users/holders.ts",
+    code: `this.#sql.run("INSERT OR IGNORE INTO unwritten_holder VALUES (?)", holder);`,
+    weakened: "",
+  },
+  {
     name: "renewed-holder",
     meaning:
       "a holder that registers a user while an order is carried out there isn't forgotten after it",

@@ -10,6 +10,7 @@ import { blockObject } from "../support/block-object.ts";
 import { crashObject, lostCall } from "../support/crash-object.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { secondsFromNow, token } from "../support/sign-token.ts";
+import type { TestSocket } from "../support/test-socket.ts";
 import { awakeVariants, variants } from "../support/variant.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
 import { limits } from "../../../src/limits.ts";
@@ -35,6 +36,23 @@ function holdersOf(user: string): Promise<readonly string[]> {
   });
 }
 
+/** So many other users of a home. */
+function usersOfHome(home: string, count: number): readonly string[] {
+  const found: string[] = [];
+  while (found.length < count) {
+    const user = newUser();
+    if (homeName(user) === home) found.push(user);
+  }
+  return found;
+}
+
+/** Has the home of a user write the registrations that wait for others (rule U42). */
+function written(user: string): Promise<void> {
+  return runInDurableObject<UsersObject, void>(homeOf(user), ({ host }) =>
+    host.writeRegistrations(),
+  );
+}
+
 /** Has the home of a user sweep as if a week had passed. */
 async function sweepNow(user: string): Promise<void> {
   const home = homeOf(user);
@@ -50,7 +68,10 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
   /** Lets the objects stay or evicts them, the user's home included. */
   const pause = async (channel: string, user: string): Promise<void> => {
     await variant.betweenSteps(channel);
-    if (variant.name.endsWith("evicted")) await hibernate(homeOf(user));
+    if (!variant.name.endsWith("evicted")) return;
+    // A home falls asleep when it has written its registrations.
+    await written(user);
+    await hibernate(homeOf(user));
   };
 
   it("[U1] disconnect ends all of them before it is answered, and nobody else's", async () => {
@@ -414,6 +435,37 @@ describe("an order that isn't carried out in time", () => {
     expect((await socket.closed).code).toBe(3503);
   });
 });
+
+describe.each(awakeVariants)(
+  "a home that crashes before it has written, and $place.name",
+  (variant) => {
+    it("[U41] [U42] knows by the object's mark whom to order", async () => {
+      const channel = newChannel("room");
+      const first = newUser();
+      const home = homeOf(first);
+      // Those that come soon after another one are in memory only.
+      const users = [first, ...usersOfHome(homeName(first), 2)];
+      const sockets: TestSocket[] = [];
+      for (const user of users) sockets.push(await variant.connect(channel, user));
+      const count = (table: string) =>
+        runInDurableObject<UsersObject, number>(home, ({ sql }) => {
+          const [row] = sql.rows(`SELECT COUNT(*) AS count FROM ${table}`);
+          return Number(row?.["count"]);
+        });
+      expect(await count("unwritten_holder")).toBe(1);
+      const before = await runInDurableObject<UsersObject, UsersObject>(
+        home,
+        (instance) => instance,
+      );
+      await hibernate(home);
+      for (const user of users) expect(await call("disconnect", { user })).toStrictEqual(done);
+      for (const socket of sockets) expect((await socket.closed).code).toBe(3503);
+      expect(
+        await runInDurableObject<UsersObject, boolean>(home, (instance) => instance === before),
+      ).toBe(false);
+    });
+  },
+);
 
 describe("without homes", () => {
   it("[U5] the methods are answered 108", async () => {

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import type { CallReply } from "../../../src/object/object-call.ts";
+import type { Platform } from "../../../src/object/platform.ts";
+import { UnsureHolders } from "../../../src/object/unsure-holders.ts";
+
+type Reply = CallReply<"heldOf">;
+type AskedPlatform = Pick<Platform, "name" | "nowMs" | "after" | "call">;
+
+/** A home with so many holders of which it isn't sure. */
+class UnsureHome {
+  readonly waitsMs: number[] = [];
+  asked: string[] = [];
+  /** The most that were asked at a time. */
+  mostAtOnce = 0;
+  readonly #unsure: Set<string>;
+  readonly #work: (() => void)[] = [];
+  readonly #answers: ((isAnswered: boolean) => void)[] = [];
+
+  constructor(holders: number) {
+    this.#unsure = new Set(Array.from({ length: holders }, (_, index) => `gateway:eu/${index}`));
+    const home = {
+      get unsure(): readonly string[] {
+        return [...unsure];
+      },
+      resolve: (holder: string) => void unsure.delete(holder),
+    };
+    const unsure = this.#unsure;
+    const call = (_name: string, to: string, ...rest: readonly unknown[]): void => {
+      this.asked.push(to);
+      const done = rest.at(-1) as (reply: Reply) => void;
+      this.#answers.push((isAnswered) =>
+        done(
+          isAnswered
+            ? { outcome: "answered", answer: { keys: [], ends: [] } }
+            : { outcome: "failed", overloaded: false },
+        ),
+      );
+      this.mostAtOnce = Math.max(this.mostAtOnce, this.#answers.length);
+    };
+    const platform: AskedPlatform = {
+      name: "home",
+      nowMs: () => 1_000,
+      after: (waitMs, work) => {
+        this.waitsMs.push(waitMs);
+        this.#work.push(work);
+        return { cancel: () => undefined };
+      },
+      call,
+    };
+    new UnsureHolders(home, platform, () => undefined).askAfter(limits.unsureAskMs);
+  }
+
+  get unsure(): number {
+    return this.#unsure.size;
+  }
+
+  /** The pause passes, and those that are asked answer, or don't. */
+  round(answers: (holder: string) => boolean): void {
+    this.#work.shift()?.();
+    for (let next = this.#answers.shift(); next !== undefined; next = this.#answers.shift())
+      next(answers(this.asked.at(-this.#answers.length - 1) ?? ""));
+  }
+}
+
+describe("holders of which a home isn't sure", () => {
+  it("[U41] are asked once each, some at a time, also if they are a thousand", () => {
+    const home = new UnsureHome(1_000);
+    home.round(() => true);
+    expect([home.unsure, home.asked.length, new Set(home.asked).size]).toEqual([0, 1_000, 1_000]);
+    expect(home.mostAtOnce).toBe(limits.unsureAskedAtOnce);
+    expect(home.waitsMs).toEqual([limits.unsureAskMs]);
+  });
+
+  it("[U41] are asked again after ever longer pauses, and no more when that takes long", () => {
+    const home = new UnsureHome(3);
+    home.round(() => false);
+    expect([home.unsure, home.asked.length]).toEqual([3, 3]);
+    for (let round = 0; round < 10; round++) home.round(() => false);
+    expect(home.unsure).toBe(3);
+    const { unsureAskMs, unsureAskMsMax } = limits;
+    expect(home.waitsMs[0]).toBe(unsureAskMs);
+    for (const [index, waitMs] of home.waitsMs.slice(1).entries())
+      expect(waitMs).toBe(4 * (home.waitsMs[index] ?? 0));
+    expect(home.waitsMs.at(-1)).toBeLessThanOrEqual(unsureAskMsMax);
+    expect(4 * (home.waitsMs.at(-1) ?? 0)).toBeGreaterThan(unsureAskMsMax);
+  });
+
+  it("[U41] are asked nothing when there are none", () => {
+    expect(new UnsureHome(0).waitsMs).toEqual([]);
+  });
+});
