@@ -17,6 +17,7 @@ import { token } from "../support/sign-token.ts";
 import { TestStream } from "../support/test-stream.ts";
 import { awake } from "../support/object-state.ts";
 import { awakeVariants, Variant, variants } from "../support/variant.ts";
+import { writeRegistrations } from "../support/written-registrations.ts";
 import { patience } from "../../support/patience.ts";
 
 configure(openConfig);
@@ -53,7 +54,8 @@ async function connectionsOf(user: string): Promise<Result> {
   return result;
 }
 
-function holdersOf(user: string): Promise<readonly string[]> {
+async function holdersOf(user: string): Promise<readonly string[]> {
+  await writeRegistrations(user);
   return runInDurableObject<UsersObject, readonly string[]>(homeOf(user), ({ sql }) =>
     sql
       .rows("SELECT holder FROM holder WHERE user = ?", user)
@@ -64,7 +66,9 @@ function holdersOf(user: string): Promise<readonly string[]> {
 describe.each(variants)("connections on $name", (variant) => {
   const pause = async (channel: string, user: string): Promise<void> => {
     await variant.betweenSteps(channel);
-    if (variant.name.endsWith("evicted")) await hibernate(homeOf(user));
+    if (!variant.name.endsWith("evicted")) return;
+    await writeRegistrations(user);
+    await hibernate(homeOf(user));
   };
 
   it("[U20] [U10] tells the names and ages of the tokens, and no token", async () => {

@@ -12,6 +12,7 @@ import { newChannel } from "../support/new-channel.ts";
 import { secondsFromNow, token } from "../support/sign-token.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 import { awakeVariants, variants } from "../support/variant.ts";
+import { writeRegistrations } from "../support/written-registrations.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
 import { limits } from "../../../src/limits.ts";
 import { patience } from "../../support/patience.ts";
@@ -46,13 +47,6 @@ function usersOfHome(home: string, count: number): readonly string[] {
   return found;
 }
 
-/** Has the home of a user write the registrations that wait for others (rule U42). */
-function written(user: string): Promise<void> {
-  return runInDurableObject<UsersObject, void>(homeOf(user), ({ host }) =>
-    host.writeRegistrations(),
-  );
-}
-
 /** Has the home of a user sweep as if a week had passed. */
 async function sweepNow(user: string): Promise<void> {
   const home = homeOf(user);
@@ -70,7 +64,7 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     await variant.betweenSteps(channel);
     if (!variant.name.endsWith("evicted")) return;
     // A home falls asleep when it has written its registrations.
-    await written(user);
+    await writeRegistrations(user);
     await hibernate(homeOf(user));
   };
 
@@ -294,6 +288,7 @@ describe.each(awakeVariants)("users' homes and $place.name", (variant) => {
         homeOf(user),
         ({ sql, callsTaken }) => ({ rows: sql.rowsWritten, calls: callsTaken }),
       );
+    await writeRegistrations(user);
     const { rows, calls } = await counts();
     // The user comes alone. Those that come soon after another one share a commit.
     vi.useFakeTimers({ toFake: ["Date"] });
