@@ -1,8 +1,7 @@
 import type { Home } from "../users/home.ts";
+import type { HeldKeys } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { forEachInTurns } from "./in-turns.ts";
-import { answerOf } from "./object-call.ts";
-import type { Platform } from "./platform.ts";
 
 /**
  * Asks objects whom they hold, when a home was made anew after its instance had ended with registrations that it hadn't
@@ -11,37 +10,37 @@ import type { Platform } from "./platform.ts";
  */
 export class UnsureHolders {
   readonly #home: Pick<Home, "unsure" | "resolve">;
-  readonly #platform: Pick<Platform, "name" | "nowMs" | "after" | "call">;
-  readonly #endEvent: (nowMs: number) => void;
+  readonly #port: AskingPort;
 
-  /** @param endEvent called when answers have come, and what follows from them is written */
-  constructor(
-    home: Pick<Home, "unsure" | "resolve">,
-    platform: Pick<Platform, "name" | "nowMs" | "after" | "call">,
-    endEvent: (nowMs: number) => void,
-  ) {
+  constructor(home: Pick<Home, "unsure" | "resolve">, port: AskingPort) {
     this.#home = home;
-    this.#platform = platform;
-    this.#endEvent = endEvent;
+    this.#port = port;
   }
 
   /** Asks them after a pause; does nothing if there are none. */
   askAfter(waitMs: number): void {
     if (this.#home.unsure.length === 0 || waitMs > limits.unsureAskMsMax) return;
-    this.#platform.after(waitMs, () =>
+    this.#port.after(waitMs, () =>
       forEachInTurns(this.#home.unsure, limits.unsureAskedAtOnce, this.#ask, () => {
-        this.#endEvent(this.#platform.nowMs());
+        this.#port.answered();
         this.askAfter(waitMs * 4);
       }),
     );
   }
 
-  readonly #ask = (holder: string, answered: () => void): void => {
-    const { name } = this.#platform;
-    this.#platform.call("heldOf", holder, [name], limits.holderAnswerMs, (reply) => {
-      const held = answerOf(reply);
-      if (held !== undefined) this.#home.resolve(holder, held, this.#platform.nowMs());
+  readonly #ask = (holder: string, answered: () => void): void =>
+    this.#port.ask(holder, (held) => {
+      if (held !== undefined) this.#home.resolve(holder, held, this.#port.nowMs());
       answered();
     });
-  };
+}
+
+/** The home's object. */
+interface AskingPort {
+  nowMs(): number;
+  after(waitMs: number, work: () => void): void;
+  /** Asks an object whom it holds; calls back with undefined if it doesn't answer. */
+  ask(holder: string, done: (held: HeldKeys | undefined) => void): void;
+  /** All have answered, or didn't: ends the event. */
+  answered(): void;
 }

@@ -73,8 +73,15 @@ export class UsersHost {
     this.#statuses = new UserStatuses(sql);
     this.#directory = new Directory(sql);
     this.#listed = new ListedObjects(this.#directory, platform);
-    const endEvent = (nowMs: number): void => this.#endEvent(nowMs);
-    new UnsureHolders(this.#home, platform, endEvent).askAfter(limits.unsureAskMs);
+    new UnsureHolders(this.#home, {
+      nowMs: () => platform.nowMs(),
+      after: (waitMs, work) => void platform.after(waitMs, work),
+      ask: (holder, done) =>
+        platform.call("heldOf", holder, [platform.name], limits.holderAnswerMs, (reply) =>
+          done(answerOf(reply)),
+        ),
+      answered: () => this.#endEvent(platform.nowMs()),
+    }).askAfter(limits.unsureAskMs);
   }
 
   /** Ends an event for the parts, and sets the alarm for what is due next, of the home or of the parts. */

@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import type { CallReply } from "../../../src/object/object-call.ts";
-import type { Platform } from "../../../src/object/platform.ts";
 import { UnsureHolders } from "../../../src/object/unsure-holders.ts";
-
-type Reply = CallReply<"heldOf">;
-type AskedPlatform = Pick<Platform, "name" | "nowMs" | "after" | "call">;
 
 /** A home with so many holders of which it isn't sure. */
 class UnsureHome {
@@ -26,29 +21,20 @@ class UnsureHome {
       resolve: (holder: string) => void unsure.delete(holder),
     };
     const unsure = this.#unsure;
-    const call = (_name: string, to: string, ...rest: readonly unknown[]): void => {
-      this.asked.push(to);
-      const done = rest.at(-1) as (reply: Reply) => void;
-      this.#answers.push((isAnswered) =>
-        done(
-          isAnswered
-            ? { outcome: "answered", answer: { keys: [], ends: [] } }
-            : { outcome: "failed", overloaded: false },
-        ),
-      );
-      this.mostAtOnce = Math.max(this.mostAtOnce, this.#answers.length);
-    };
-    const platform: AskedPlatform = {
-      name: "home",
+    const asking = new UnsureHolders(home, {
       nowMs: () => 1_000,
       after: (waitMs, work) => {
         this.waitsMs.push(waitMs);
         this.#work.push(work);
-        return { cancel: () => undefined };
       },
-      call,
-    };
-    new UnsureHolders(home, platform, () => undefined).askAfter(limits.unsureAskMs);
+      ask: (holder, done) => {
+        this.asked.push(holder);
+        this.#answers.push((isAnswered) => done(isAnswered ? { keys: [], ends: [] } : undefined));
+        this.mostAtOnce = Math.max(this.mostAtOnce, this.#answers.length);
+      },
+      answered: () => undefined,
+    });
+    asking.askAfter(limits.unsureAskMs);
   }
 
   get unsure(): number {
@@ -56,17 +42,17 @@ class UnsureHome {
   }
 
   /** The pause passes, and those that are asked answer, or don't. */
-  round(answers: (holder: string) => boolean): void {
+  round(areAnswering: boolean): void {
     this.#work.shift()?.();
     for (let next = this.#answers.shift(); next !== undefined; next = this.#answers.shift())
-      next(answers(this.asked.at(-this.#answers.length - 1) ?? ""));
+      next(areAnswering);
   }
 }
 
 describe("holders of which a home isn't sure", () => {
   it("[U41] are asked once each, some at a time, also if they are a thousand", () => {
     const home = new UnsureHome(1_000);
-    home.round(() => true);
+    home.round(true);
     expect([home.unsure, home.asked.length, new Set(home.asked).size]).toEqual([0, 1_000, 1_000]);
     expect(home.mostAtOnce).toBe(limits.unsureAskedAtOnce);
     expect(home.waitsMs).toEqual([limits.unsureAskMs]);
@@ -74,9 +60,9 @@ describe("holders of which a home isn't sure", () => {
 
   it("[U41] are asked again after ever longer pauses, and no more when that takes long", () => {
     const home = new UnsureHome(3);
-    home.round(() => false);
+    home.round(false);
     expect([home.unsure, home.asked.length]).toEqual([3, 3]);
-    for (let round = 0; round < 10; round++) home.round(() => false);
+    for (let round = 0; round < 10; round++) home.round(false);
     expect(home.unsure).toBe(3);
     const { unsureAskMs, unsureAskMsMax } = limits;
     expect(home.waitsMs[0]).toBe(unsureAskMs);
