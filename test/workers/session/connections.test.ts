@@ -17,7 +17,7 @@ import { token } from "../support/sign-token.ts";
 import { TestStream } from "../support/test-stream.ts";
 import { awake } from "../support/object-state.ts";
 import { awakeVariants, Variant, variants } from "../support/variant.ts";
-import { writeRegistrations } from "../support/written-registrations.ts";
+import { writeRegistrations } from "../users/written-registrations.ts";
 import { patience } from "../../support/patience.ts";
 
 configure(openConfig);

@@ -13,7 +13,7 @@ import { newChannel } from "../support/new-channel.ts";
 import { secondsFromNow, token } from "../support/sign-token.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 import { awakeVariants, variants } from "../support/variant.ts";
-import { writeRegistrations } from "../support/written-registrations.ts";
+import { writeRegistrations } from "../users/written-registrations.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
 import { patience } from "../../support/patience.ts";
 
