@@ -13,7 +13,7 @@ import { channelNode, gatewayNode } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
 import { firstChannels } from "../contract/channel-order.ts";
 import type { Directory } from "../users/directory.ts";
-import { forEachInTurns } from "./in-turns.ts";
+import { forEachInTurns } from "../users/in-turns.ts";
 import { answerOf, type CallAnswer, type CallRequest } from "./object-call.ts";
 import type { Platform } from "./platform.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { UnsureHolders } from "../../../src/object/unsure-holders.ts";
+import { UnsureHolders } from "../../../src/users/unsure-holders.ts";
 
 /** A home with so many holders of which it isn't sure. */
 class UnsureHome {

@@ -1,4 +1,4 @@
-import type { Home } from "../users/home.ts";
+import type { Home } from "./home.ts";
 import type { HeldKeys } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { forEachInTurns } from "./in-turns.ts";
