@@ -1,8 +1,8 @@
 /**
  * Everything that runs before a handler: the configuration, the API key, the transports that are enabled, origins, and
- * methods.
+ * methods. What awaits nothing isn't async: every request goes through, and would pay for a promise more in each.
  */
-import type { MiddlewareHandler, Context } from "hono";
+import type { MiddlewareHandler, Context, Next } from "hono";
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
@@ -18,8 +18,8 @@ import {
   respondUpgradeRequired,
   respondNotFound,
 } from "./responses.ts";
-import { descriptorsOf } from "../platform/descriptors.ts";
-import { digest } from "../platform/digest.ts";
+import { type Descriptors, descriptorsOf } from "../platform/descriptors.ts";
+import { digest, fixedForm } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { pageRefusal } from "../../src/access/origin.ts";
@@ -87,13 +87,14 @@ function readable(name: string): string {
  * Runs before everything else (rule A8). A Worker that lacks a setting or its objects answers every request with its
  * problems, so that the operator learns of them at the first request.
  */
-export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const configure: MiddlewareHandler<AppEnv> = (context, next) => {
   const configuration = configurationOf(context.env);
   const isConfigured = configuration.outcome === "configured";
   const collects = isConfigured && configuration.config.prometheus.counts;
   const unbound = unboundObjects(context.env, collects);
-  if (!isConfigured) return respondUnconfigured([...unbound, ...configuration.problems]);
-  if (unbound.length > 0) return respondUnconfigured(unbound);
+  if (!isConfigured)
+    return Promise.resolve(respondUnconfigured([...unbound, ...configuration.problems]));
+  if (unbound.length > 0) return Promise.resolve(respondUnconfigured(unbound));
   context.set("configured", configuration);
   return next();
 };
@@ -112,10 +113,18 @@ const unboundByEnv = new WeakMap<Env, readonly string[]>();
 /**
  * Refuses requests while the server has too few file descriptors left (rule B10); `/health` is answered all the same.
  */
-export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const enoughDescriptors: MiddlewareHandler<AppEnv> = (context, next) => {
   const { env, req } = context;
   const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
   if (descriptors === undefined || req.path === "/health") return next();
+  return withDescriptors(descriptors, context, next);
+};
+
+async function withDescriptors(
+  descriptors: Descriptors,
+  context: Context<AppEnv>,
+  next: Next,
+): Promise<Response | void> {
   if (await descriptors.haveRoom("request")) {
     try {
       return await next();
@@ -126,7 +135,7 @@ export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next
   const reason = "the server has too few file descriptors left: raise ulimit -n";
   context.set("refusal", { rule: "B10", reason });
   return respondBusy(busyRetrySeconds());
-};
+}
 
 /**
  * Lets only requests with an API key pass (docs/protocol.md 6.1), and leaves the key to the handlers, which check what
@@ -161,18 +170,21 @@ export async function keyAmong(
   const expected = await expectedKeys(configured);
   let right: ApiKey | undefined;
   for (const one of offered) {
-    const sent = await digest(one);
-    // Digests have a fixed length and reveal nothing about the key, so the time depends neither on its length nor on
-    // its beginning. Each key is compared, so the time doesn't tell either which one it is (rule A7).
-    for (const { key, digest: known } of expected)
-      if (crypto.subtle.timingSafeEqual(sent, known)) right ??= key;
+    const sent = fixedForm(one) ?? (await digest(one));
+    // Forms and digests have a fixed length and reveal nothing about the key, so the time depends neither on its length
+    // nor on its beginning. Each key is compared, so the time doesn't tell either which one it is (rule A7).
+    for (const { key, form } of expected) {
+      if (form.byteLength !== sent.byteLength) continue;
+      if (crypto.subtle.timingSafeEqual(sent, form)) right ??= key;
+    }
   }
   return right;
 }
 
 interface ExpectedKey {
   readonly key: ApiKey;
-  readonly digest: ArrayBuffer;
+  /** Its fixed form or, if it is too long for that, its digest. */
+  readonly form: ArrayBuffer | Uint8Array;
 }
 
 /** Computed once for each configuration. */
@@ -181,7 +193,7 @@ async function expectedKeys(configured: Configured): Promise<readonly ExpectedKe
   if (known !== undefined) return known;
   const made: ExpectedKey[] = [];
   for (const { key, value } of configured.secrets.apiKeys)
-    made.push({ key, digest: await digest(value) });
+    made.push({ key, form: fixedForm(value)?.slice() ?? (await digest(value)) });
   expectedByConfiguration.set(configured, made);
   return made;
 }
@@ -272,8 +284,10 @@ function preflight(context: Context<AppEnv>): Response {
 
 /** Responds 405 to all other methods. The request's own method is checked, because the router treats HEAD as GET. */
 export function onlyMethods(...allowed: readonly string[]): MiddlewareHandler<AppEnv> {
-  return async (context, next) =>
-    allowed.includes(context.req.method) ? next() : respondMethodNotAllowed(allowed);
+  return (context, next) =>
+    allowed.includes(context.req.method)
+      ? next()
+      : Promise.resolve(respondMethodNotAllowed(allowed));
 }
 
 /**

@@ -31,6 +31,7 @@ describe("the API key", () => {
     ["empty", "/api/publish?api_key=", { "X-API-Key": "", Authorization: "apikey " }],
     ["only a prefix", "/api/publish", { "X-API-Key": key.slice(0, -1) }],
     ["longer", "/api/publish", { "X-API-Key": `${key}x` }],
+    ["longer by a zero byte", `/api/publish?api_key=${key}%00`, {}],
     ["in another case", "/api/publish", { "X-API-Key": key.toUpperCase() }],
     ["of another scheme", "/api/publish", { Authorization: `Bearer ${key}` }],
     ["without its scheme", "/api/publish", { Authorization: key }],
@@ -41,6 +42,20 @@ describe("the API key", () => {
     expect(response.status).toBe(401);
     expect(await response.text()).toBe("");
   });
+
+  it.each([254, 255, 300])(
+    "[A7] of %i characters opens the API, and no other one",
+    async (length) => {
+      const long = key.repeat(30).slice(0, length);
+      const statuses = await Promise.all(
+        [long, `${long.slice(1)}K`, long.slice(1), `${long}k`].map(async (offered) => {
+          const request = publishRequest("/api/publish", { "X-API-Key": offered });
+          return (await fetchWith({ API_KEY: long }, request)).status;
+        }),
+      );
+      expect(statuses).toEqual([200, 401, 401, 401]);
+    },
+  );
 
   it.each([
     ["/api", "POST"],

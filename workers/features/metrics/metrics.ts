@@ -1,5 +1,5 @@
 /** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler, Next } from "hono";
 import { routePath } from "hono/route";
 import { previousName } from "../../../src/access/secrets.ts";
 import { LastRefusals } from "../../../src/access/last-refusals.ts";
@@ -33,8 +33,10 @@ import {
  * Counts a request, by its route and never by its path, and a command of the HTTP API by its method. What an isolate has
  * counted is reported after a response, in one report for all requests of `limits.metricsReportMs`.
  */
-export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
-  if (!context.get("configured").config.prometheus.counts) return next();
+export const measure: MiddlewareHandler<AppEnv> = (context, next) =>
+  context.get("configured").config.prometheus.counts ? measured(context, next) : next();
+
+async function measured(context: Context<AppEnv>, next: Next): Promise<void> {
   context.set("counts", carriedCounts);
   const beganMs = Date.now();
   await next();
@@ -46,7 +48,7 @@ export const measure: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (isReportDue) return;
   isReportDue = true;
   context.executionCtx.waitUntil(reportLater(isolate, context));
-};
+}
 
 function count(counts: Counts, context: Context<AppEnv>, seconds: number): void {
   const { req, res } = context;
