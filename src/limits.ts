@@ -347,7 +347,8 @@ export const limits = {
   /**
    * Newest publications that a channel keeps in memory once a client has recovered them, and their bytes: those who
    * return together have missed the same. Further ones are read from their rows, which are measured first if they are
-   * more than `unmeasuredRowsMax`: so few take at most 8 MiB.
+   * more than `unmeasuredRowsMax`: so few take at most 8 MiB. What they are encoded to is shared up to the same bytes, on
+   * gateways, too (rule R7).
    */
   recentPublicationsMax: 512,
   recentBytesMax: 131_072,

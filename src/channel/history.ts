@@ -132,9 +132,13 @@ export class History {
     const unread = { first: until, last };
     const hasFew = until > last - limits.unmeasuredRowsMax;
     if (!hasFew && bytes + this.#table.bytes(unread) > bytesMax) return { outcome: "too-large" };
+    if (until > last)
+      return bytes > bytesMax
+        ? { outcome: "too-large" }
+        : { outcome: "read", publications: this.#recent.readAll(first, last) };
     const publications = this.#recent.read(first, last);
     let allBytes = bytes;
-    const read = until > last ? [] : this.#table.readSized(unread);
+    const read = this.#table.readSized(unread);
     for (const row of read) {
       publications.push(row.publication);
       allBytes += row.bytes;
@@ -344,7 +348,7 @@ export interface HistoryRange {
 
 /** The outcome of {@link History.read}. */
 export type HistoryRead =
-  | { readonly outcome: "read"; readonly publications: Publication[] }
+  | { readonly outcome: "read"; readonly publications: readonly Publication[] }
   /** The publications together are larger than the reader can take. */
   | { readonly outcome: "too-large" };
 

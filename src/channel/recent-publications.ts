@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { Publication } from "../protocol/publication.ts";
+import { SharedRun } from "./shared-run.ts";
 
 /**
  * The newest publications that somebody has read, in memory: clients that return one after the other have missed the
@@ -10,6 +11,7 @@ export class RecentPublications {
   /** Consecutive offsets, oldest first. */
   readonly #kept: SizedPublication[] = [];
   #bytes = 0;
+  readonly #shared = new SharedRun();
 
   /**
    * Which of the publications at these offsets are kept: those up to an offset, or none.
@@ -37,6 +39,11 @@ export class RecentPublications {
     return publications;
   }
 
+  /** The same if all of them are kept: one list for all who ask for it (rule R7). */
+  readAll(first: number, last: number): readonly Publication[] {
+    return this.#shared.of(first, last, () => this.read(first, last));
+  }
+
   /**
    * Keeps publications that were read, as many of the newest as `limits` allow.
    *
@@ -58,6 +65,7 @@ export class RecentPublications {
 
   /** Forgets all of them: their rows have been deleted or numbered anew. */
   clear(): void {
+    this.#shared.clear();
     this.#kept.length = 0;
     this.#bytes = 0;
   }

@@ -1,3 +1,4 @@
+import { SharedRun } from "../channel/shared-run.ts";
 import { limits } from "../limits.ts";
 import type { Publication } from "../protocol/publication.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";
@@ -14,6 +15,7 @@ export class ReplayBuffer {
   #publications: Publication[] = [];
   #bytes = 0;
   #endsAtMs = 0;
+  readonly #shared = new SharedRun();
 
   /** The bytes of its publications. */
   get bytes(): number {
@@ -41,6 +43,7 @@ export class ReplayBuffer {
 
   /** Drops all publications and takes no more. */
   close(): void {
+    this.#shared.clear();
     this.#start = undefined;
     this.#publications = [];
     this.#bytes = 0;
@@ -48,6 +51,7 @@ export class ReplayBuffer {
 
   /** Drops all publications, and goes on taking those that come. */
   empty(): void {
+    this.#shared.clear();
     if (this.#start === undefined) return;
     this.#start += this.#publications.length;
     this.#publications = [];
@@ -102,7 +106,12 @@ export class ReplayBuffer {
   since(offset: number): readonly Publication[] | undefined {
     if (this.#start === undefined || offset < this.#start) return undefined;
     const skipped = offset - this.#start;
-    return skipped > this.#publications.length ? undefined : this.#publications.slice(skipped);
+    if (skipped > this.#publications.length) return undefined;
+    const read = (): readonly Publication[] => this.#publications.slice(skipped);
+    const last = this.#start + this.#publications.length;
+    return offset === last || this.#bytes > limits.recentBytesMax
+      ? read()
+      : this.#shared.of(offset + 1, last, read);
   }
 
   #trim(): void {

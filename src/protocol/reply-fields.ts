@@ -101,7 +101,7 @@ function subscribeFields(out: FieldWriter, result: SubscribeResult): void {
   out.seconds(2, "ttl", result.ttlSeconds);
   out.flag(3, "recoverable", result.recoverable);
   out.text(6, "epoch", result.position?.epoch);
-  out.messages(7, "publications", result.publications, publicationFields);
+  out.sharedMessages(7, "publications", result.publications, publicationFields);
   out.flag(8, "recovered", result.recovered);
   out.unsigned(9, "offset", result.position?.offset);
   out.flag(10, "positioned", result.positioned);

@@ -1,7 +1,11 @@
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { type Arbitrary, array, assert, constantFrom, integer, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { History, type HistoryRead } from "../../../src/channel/history.ts";
 import { limits } from "../../../src/limits.ts";
+import type { Publication } from "../../../src/protocol/publication.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -34,6 +38,10 @@ function missedSince(history: History, sinceOffset: number, bytesMax = 1_000_000
 const offsetsOf = (read: HistoryRead) =>
   read.outcome === "read" ? read.publications.map(({ offset }) => offset) : read.outcome;
 
+function listOf(read: HistoryRead): readonly Publication[] {
+  return read.outcome === "read" ? read.publications : [];
+}
+
 describe("clients that return one after the other", () => {
   it("[R2] get what each has missed, and each row is read once for all of them", () => {
     const sql = new CountingSql(new NodeSql());
@@ -52,6 +60,41 @@ describe("clients that return one after the other", () => {
     expect(offsetsOf(missedSince(history, 53))).toHaveLength(more);
     // The rows, and what they measure together.
     expect(sql.rowsRead).toBe(3 + more + 1);
+  });
+
+  it("[R7] share one list until something is published, and get no list that is stale", () => {
+    const sql = new NodeSql();
+    const history = open(sql);
+    publish(history, 20);
+    missedSince(history, 10);
+    expect(listOf(missedSince(history, 11))).toHaveLength(9);
+    const list = listOf(missedSince(history, 10));
+    expect(listOf(missedSince(history, 10))).toBe(list);
+    publish(history, 1);
+    missedSince(history, 10);
+    expect(offsetsOf(missedSince(history, 10)).at(-1)).toBe(21);
+    history.remove(0);
+    expect(offsetsOf(missedSince(history, 10))).toEqual([]);
+    history.forget();
+    publish(history, 21);
+    missedSince(history, 10);
+    // The offsets are those of the stream before, and the publications are others.
+    expect(missedSince(history, 10)).toEqual(missedSince(open(sql), 10));
+    expect(missedSince(history, 10, 1)).toEqual({ outcome: "too-large" });
+  });
+
+  it("[R7] hold the list only while it is sent", async () => {
+    const history = open(new NodeSql());
+    publish(history, 20);
+    missedSince(history, 10);
+    const shared = new WeakRef(listOf(missedSince(history, 10)));
+    setFlagsFromString("--expose-gc");
+    const collect: () => void = runInNewContext("gc");
+    // What a turn of the event loop has read isn't collected in it.
+    await setImmediate();
+    collect();
+    expect(shared.deref()).toBeUndefined();
+    expect(offsetsOf(missedSince(history, 10))).toHaveLength(10);
   });
 
   it("[B1] keep memory bounded: only the newest publications are read once, however many are read", () => {

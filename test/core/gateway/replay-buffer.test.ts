@@ -31,6 +31,29 @@ describe("a replay buffer", () => {
     expect(buffer.since(1)).toBeUndefined();
   });
 
+  it("[R7] gives those who return together one list, which is never stale", () => {
+    const buffer = openedAt(5, 6, 7);
+    expect(offsets(buffer.since(6))).toEqual([7]);
+    const list = buffer.since(5);
+    expect(buffer.since(5)).toBe(list);
+    buffer.append(publication(8));
+    expect(offsets(buffer.since(5))).toEqual([6, 7, 8]);
+    const before = buffer.since(5);
+    buffer.close();
+    buffer.open(5, 0);
+    for (const offset of [6, 7, 8]) buffer.append({ ...publication(offset), data: json("[]") });
+    expect(buffer.since(5)?.map(({ data }) => data)).toEqual(["[]", "[]", "[]"]);
+    expect(buffer.since(5)).not.toBe(before);
+  });
+
+  it("[R7] [B1] doesn't share what takes much memory", () => {
+    const buffer = openedAt(5);
+    const data = json(JSON.stringify("x".repeat(limits.recentBytesMax)));
+    buffer.append({ ...publication(6), data });
+    expect(offsets(buffer.since(5))).toEqual([6]);
+    expect(buffer.since(5)).not.toBe(buffer.since(5));
+  });
+
   it("[L3] leaves out publications of the read beyond the gateway's position", () => {
     const buffer = openedAt(5);
     expect(offsets(buffer.merge(publications(5, 6, 7)))).toEqual([5]);

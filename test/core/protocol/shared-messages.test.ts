@@ -40,3 +40,19 @@ describe.each([jsonCodec, protobufCodec, messagePackCodec])(
     });
   },
 );
+
+it.each([jsonCodec, protobufCodec, messagePackCodec])(
+  "[R7] recovered publications are encoded once in $name for all who share the list",
+  (codec) => {
+    const { state: publications, looks } = entries();
+    const recovered = (id: number): Reply => {
+      const result = { ...nothing, recovered: true, publications };
+      return { id, method: "subscribe", result };
+    };
+    const one = codec.encodeReply(recovered(1));
+    const seen = looks();
+    expect(codec.encodeReply(recovered(2))).not.toEqual(one);
+    expect(looks()).toBe(seen);
+    expect(codec.encodeReply(recovered(1))).toEqual(one);
+  },
+);
