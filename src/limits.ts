@@ -184,6 +184,15 @@ export const limits = {
    * carried out.
    */
   arrivalWaitMs: 3_000,
+  /**
+   * Upgrades that an isolate of the edge carries out at a time (rule F14): 20 ms of a thread that an object shares with it.
+   * With objects 50 ms away it is 2,500 a second.
+   */
+  upgradesAtOnce: 128,
+  /** How long one of them counts if it doesn't end, such as one whose client has gone meanwhile. */
+  upgradeVisitMs: 1_000,
+  /** Upgrades that wait at an isolate of the edge, 4 KiB each. More are refused at once. */
+  upgradesWaitingMax: 8_192,
   /** The memory of all arrivals that wait at an object. More are refused at once (rule B1). */
   arrivalsWaitingBytesMax: 16_777_216,
   /** For how long a connection that has no subscription yet counts as one that arrives. */

@@ -17,6 +17,7 @@ import {
   type Transport,
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
+import { Door } from "./door.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, carryOut, legacy, missing, rpc } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint, withoutChannel } from "./endpoints.ts";
@@ -26,7 +27,7 @@ import { poll } from "./poll.ts";
 import { missingProMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound, respondText } from "./responses.ts";
-import { webSocket } from "./websocket.ts";
+import { type UpgradeBounds, webSocket } from "./websocket.ts";
 
 /** Creates the route table of the edge. */
 export function createApp(): HonoBase<AppEnv> {
@@ -47,9 +48,9 @@ export function createApp(): HonoBase<AppEnv> {
   for (const method of missingProMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
-  const withoutToken = new AddressRate(upgradeRate);
-  addTransports(app, "/connection", regionEndpoint(), withoutToken);
-  addTransports(app, "/channel/:name{[^/]*}", channel, withoutToken);
+  const bounds = { door: new Door(), withoutToken: new AddressRate(upgradeRate) };
+  addTransports(app, "/connection", regionEndpoint(), bounds);
+  addTransports(app, "/channel/:name{[^/]*}", channel, bounds);
   const getOnly = onlyMethods("GET");
   app.all("/channel/:name{[^/]*}/poll", crossOrigin, opened("longPoll"), getOnly, poll(channel));
   for (const before of ["", "/channel"])
@@ -81,15 +82,15 @@ function addTransports(
   app: HonoBase<AppEnv>,
   path: string,
   endpoint: Endpoint,
-  withoutToken: AddressRate,
+  bounds: UpgradeBounds,
 ): void {
-  const bidirectional = webSocket(endpoint, "bidirectional", withoutToken);
+  const bidirectional = webSocket(endpoint, "bidirectional", bounds);
   app.all(`${path}/websocket`, onlyUpgrade, bidirectional);
   app.all(
     `${path}/uni_websocket`,
     opened("uniWebsocket"),
     onlyUpgrade,
-    webSocket(endpoint, "unidirectional", withoutToken),
+    webSocket(endpoint, "unidirectional", bounds),
   );
   const onlyPost = onlyMethods("POST");
   const getOrPost = onlyMethods("GET", "POST");

@@ -2,6 +2,7 @@ import type { Handler, Context } from "hono";
 import { admit, checkClient } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
+import type { Door } from "./door.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
@@ -15,10 +16,36 @@ import { refusedSocket } from "./refused-socket.ts";
 
 /**
  * `GET …/websocket` and `…/uni_websocket`: hands the client's own socket over to an object.
- *
- * @param withoutToken bounds the upgrades without a token; shared by all addresses
  */
 export function webSocket(
+  endpoint: Endpoint,
+  direction: "bidirectional" | "unidirectional",
+  { door, withoutToken }: UpgradeBounds,
+): Handler<AppEnv> {
+  const handOver = handOverWebSocket(endpoint, direction, withoutToken);
+  return async (context, next) => {
+    const visit = await door.enter();
+    if (visit === undefined) {
+      context.set("refusal", { rule: "F14", reason: tooManyArrive });
+      return respondBusy(busyRetrySeconds());
+    }
+    context.set("waitsForBackend", () => door.leave(visit));
+    try {
+      return await handOver(context, next);
+    } finally {
+      door.leave(visit);
+    }
+  };
+}
+
+/** What bounds the upgrades of all endpoints together. */
+export interface UpgradeBounds {
+  readonly door: Door;
+  /** Bounds those without a token, by the client's address. */
+  readonly withoutToken: AddressRate;
+}
+
+function handOverWebSocket(
   endpoint: Endpoint,
   direction: "bidirectional" | "unidirectional",
   withoutToken: AddressRate,
@@ -72,6 +99,7 @@ function respondRefused(
   return new Response(null, { status: 101, webSocket: socket, headers });
 }
 
+const tooManyArrive = "too many connections arrive at once";
 const tooManyUpgrades = "the client's address opens connections without a token too fast";
 
 /** The codec that a handshake asks for. `problem` is for the client. */

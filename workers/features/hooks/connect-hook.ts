@@ -90,6 +90,7 @@ export async function askAboutClient(
     });
     return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
   }
+  context.var.waitsForBackend?.();
   const id = crypto.randomUUID();
   const { traceparent } = admitted;
   const asked = await ask(context, target, { id, headers, traceparent, client, request });
