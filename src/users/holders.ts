@@ -77,8 +77,6 @@ export class Holders {
       return;
     }
     this.#absent.get(key)?.delete(holder);
-    const known = this.#endOf(key, holder);
-    if (known !== undefined && covers(known, endSeconds)) return;
     // One that comes alone costs a row, where the mark would cost two more.
     if (this.#unwrittenCount === 0 && this.#isQuiet(nowMs)) {
       this.#writeAtOnce(key, holder, endSeconds);
@@ -88,8 +86,9 @@ export class Holders {
     this.#mark(holder);
     const holders = this.#unwritten.get(key) ?? new Map<string, number>();
     this.#unwritten.set(key, holders);
-    if (!holders.has(holder)) this.#unwrittenCount++;
-    holders.set(holder, endSeconds);
+    const known = holders.get(holder);
+    if (known === undefined) this.#unwrittenCount++;
+    if (known === undefined || !covers(known, endSeconds)) holders.set(holder, endSeconds);
   }
 
   /** The object holds nothing of the user or the token any more: a row, if it was noted. */
@@ -112,12 +111,18 @@ export class Holders {
    */
   write(nowMs: number): readonly (readonly [key: string, holder: string])[] {
     const written: (readonly [string, string])[] = [];
+    let values: (string | number)[] = [];
     for (const [key, holders] of this.#unwritten) {
       for (const [holder, endSeconds] of holders) {
-        this.#sql.run(hold, key, holder, endSeconds);
         written.push([key, holder]);
+        values.push(key, holder, endSeconds);
+        if (written.length % heldAtOnce !== 0) continue;
+        this.#sql.run(holdMany(), ...values);
+        values = [];
       }
     }
+    for (let first = 0; first < values.length; first += 3)
+      this.#sql.run(hold, ...values.slice(first, first + 3));
     if (written.length > 0) this.#wroteAtMs = nowMs;
     this.#unwritten = new Map();
     this.#unwrittenCount = 0;
@@ -151,15 +156,6 @@ export class Holders {
   #written(key: string): readonly string[] {
     const rows = this.#sql.rows("SELECT holder FROM holder WHERE user = ?", key);
     return rows.map((row) => columnText(row, "holder"));
-  }
-
-  /** When the registration ends, in seconds since 1970; undefined without one. */
-  #endOf(key: string, holder: string): number | undefined {
-    const unwritten = this.#unwritten.get(key)?.get(holder);
-    if (unwritten !== undefined) return unwritten;
-    const query = "SELECT until FROM holder WHERE user = ? AND holder = ?";
-    const [row] = this.#sql.rows(query, key, holder);
-    return row === undefined ? undefined : Number(row["until"]);
   }
 
   #mark(holder: string): void {
@@ -198,5 +194,14 @@ export const holderTable = `CREATE TABLE holder (user TEXT, holder TEXT, until I
 const markTable = `CREATE TABLE IF NOT EXISTS unwritten_holder (holder TEXT PRIMARY KEY) WITHOUT ROWID`;
 
 /** A registration that says no more than the one before writes no row. */
-const hold = `INSERT INTO holder VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until
+const orLonger = `ON CONFLICT DO UPDATE SET until = excluded.until
   WHERE until <> 0 AND (excluded.until = 0 OR excluded.until > until)`;
+const hold = `INSERT INTO holder VALUES (?, ?, ?) ${orLonger}`;
+/** A statement takes 100 values at most. */
+const heldAtOnce = 32;
+
+/** The same for {@link heldAtOnce} registrations. */
+function holdMany(): string {
+  const rows = Array.from({ length: heldAtOnce }, () => "(?, ?, ?)");
+  return `INSERT INTO holder VALUES ${rows.join(", ")} ${orLonger}`;
+}

@@ -45,8 +45,23 @@ describe("registrations that a home hasn't written", () => {
       [],
       false,
     ]);
+    // An object that was evicted registers its users again.
     home.register(eu, ["ada"], 1_001);
-    expect([marksOf(sql), home.hasUnwritten]).toEqual([[], false]);
+    expect([marksOf(sql), home.hasUnwritten]).toEqual([[eu], true]);
+    home.write(1_001);
+    expect([rowsOf(sql), marksOf(sql)]).toEqual([["ada", "bob", "eve", "first"], []]);
+  });
+
+  it("[U42] are written in statements of many, and each once", () => {
+    const sql = new NodeSql();
+    const home = busyHome(sql);
+    const users = Array.from({ length: 100 }, (_, index) => `user${index}`);
+    home.register(eu, users, 1_000, [5, ...users.slice(1).map(() => 0)]);
+    home.register(eu, ["user0"], 1_000, [3]);
+    home.write(1_000);
+    expect(rowsOf(sql).toSorted()).toEqual(["first", ...users].toSorted());
+    const [row] = sql.rows("SELECT until FROM holder WHERE user = 'user0'");
+    expect(row).toEqual({ until: 5 });
   });
 
   it("[U42] cost nothing more when they come alone", () => {
