@@ -6,6 +6,12 @@ export const accessLimits = {
    */
   tokenBytesMax: 16_384,
   /**
+   * Tokens that an isolate remembers as verified (rule A37), for each issuer: a few thousand, of the clients that come back
+   * together. And what one takes besides its text.
+   */
+  verifiedTokensBytesMax: 2_097_152,
+  verifiedTokenRestBytes: 128,
+  /**
    * The claim `jti` of a token, in characters: several times a UUID. Each connection and each subscription stores that of
    * its token. A token with a longer one is invalid, and so is a revocation of it: 107 (rule U10).
    */

@@ -1,5 +1,5 @@
 import { type BinaryLike, createHmac, createSign, generateKeyPairSync } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 import { configured } from "../../support/configured.ts";
@@ -328,5 +328,68 @@ describe("an attacker's token", () => {
       const outcome = await connection(flippedAt(good, index));
       expect({ index, outcome: outcome.outcome }).toStrictEqual({ index, outcome: "invalid" });
     }
+  });
+});
+
+describe("a token that was verified a moment ago", () => {
+  /** Counts the signatures that are verified until the test ends. */
+  function countVerifications() {
+    return vi.spyOn(crypto.subtle, "verify");
+  }
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it("[A37] is believed without a look at its signature, as long as its claims hold", async () => {
+    const verifier = verifierOf(secret);
+    const counted = countVerifications();
+    const first = await verifier.connection(good, nowMs);
+    expect(await verifier.connection(good, nowMs + 1)).toStrictEqual(first);
+    expect(counted).toHaveBeenCalledTimes(1);
+    expect(await verifier.connection(good, nowMs + 61_000)).toMatchObject({ outcome: "expired" });
+    expect(counted).toHaveBeenCalledTimes(1);
+  });
+
+  it("[A37] [A2] says nothing of another signature, nor of a token that wasn't believed", async () => {
+    const verifier = verifierOf(secret);
+    await verifier.connection(good, nowMs);
+    const forged = `${goodHead}.${goodPayload}.${flippedAt(goodSignature, 3)}`;
+    for (let time = 0; time < 2; time++)
+      expect(await verifier.connection(forged, nowMs)).toMatchObject({ outcome: "invalid" });
+    const other = signed(header, { ...claims, sub: "other" }, "another secret that is long");
+    for (let time = 0; time < 2; time++)
+      expect(await verifier.connection(other, nowMs)).toMatchObject({ outcome: "invalid" });
+  });
+
+  it("[A37] is verified again once its key isn't in force any more", async () => {
+    const none = { name: "OTHER", current: "", previous: "" };
+    const token = { name: "SECRET", current: "a new secret, long enough", previous: secret };
+    const untilSeconds = nowSeconds + 10;
+    const { client } = configured({
+      client: { token: { hmac_previous_secret_key_valid_until: untilSeconds } },
+    });
+    const verifier = new TokenVerifier(client, { token, subscriptionToken: none, issuers: {} });
+    expect(await verifier.connection(good, nowMs)).toMatchObject({ outcome: "verified" });
+    expect(await verifier.connection(good, nowMs + 10_000)).toMatchObject({ outcome: "invalid" });
+  });
+
+  it("[A37] [B1] is remembered within a bound, and those used last for longest", async () => {
+    const verifier = verifierOf(secret);
+    const long = "x".repeat(2_000);
+    const tokenOf = (number: number): string =>
+      signed(header, { ...claims, info: long, jti: `${number}` });
+    const count = Math.ceil(limits.verifiedTokensBytesMax / 4_000);
+    await verifier.connection(good, nowMs);
+    for (let number = 0; number < count; number++) {
+      await verifier.connection(tokenOf(number), nowMs);
+      await verifier.connection(good, nowMs);
+    }
+    const counted = countVerifications();
+    await verifier.connection(good, nowMs);
+    await verifier.connection(tokenOf(count - 1), nowMs);
+    expect(counted).toHaveBeenCalledTimes(0);
+    await verifier.connection(tokenOf(0), nowMs);
+    expect(counted).toHaveBeenCalledTimes(1);
   });
 });
