@@ -169,36 +169,11 @@ export const limits = {
   /** The turns after a slice end earlier when they have taken so long, because others have used them fully. */
   sliceTurnsMs: 2,
   /**
-   * The turns of arrivals and of slices while a frame is on its way (rule F12), each so long that the clock, which counts
-   * whole ms, can tell it. With as many clients as could come, 6 and 6 ms left 0.7 of the deliveries, 10 and 6 ms left half
-   * of them and let twice as many clients in.
+   * Slices that are sent at once after a turn that took long: one for each 5 ms, and at most 4, which take 3 ms. With one in
+   * each turn, a frame to 1,000 took twice as long while as many clients came as could.
    */
-  arrivalsTurnMs: 10,
-  deliveriesTurnMs: 6,
-  /** Arrivals that come in, in one turn of the event loop, while a frame is on its way: 1 ms. */
-  arrivalsPerTurn: 8,
-  /** Arrivals that come in, in one turn of the event loop, when nothing is sent: 2 ms. */
-  arrivalsSlice: 16,
-  /**
-   * How long an arrival waits. SDKs give up a connect after 5 s, and would come again while the first try is still being
-   * carried out.
-   */
-  arrivalWaitMs: 3_000,
-  /**
-   * Upgrades that an isolate of the edge carries out at a time (rule F14): 20 ms of a thread that an object shares with it.
-   * With objects 50 ms away it is 2,500 a second.
-   */
-  upgradesAtOnce: 128,
-  /** How long one of them counts if it doesn't end, such as one whose client has gone meanwhile. */
-  upgradeVisitMs: 1_000,
-  /** Upgrades that wait at an isolate of the edge, 4 KiB each. More are refused at once. */
-  upgradesWaitingMax: 8_192,
-  /** The memory of all arrivals that wait at an object. More are refused at once (rule B1). */
-  arrivalsWaitingBytesMax: 16_777_216,
-  /** For how long a connection that has no subscription yet counts as one that arrives. */
-  arrivingMs: 10_000,
-  /** A request that hands a socket over, while it waits: its headers, with a token, and the objects of the runtime. */
-  arrivalBytes: 4_096,
+  slicesAtOnceMax: 4,
+  othersMsPerSlice: 5,
   /** The bytes of the frames of a slice. */
   sliceBytesMax: 1_048_576,
   /** To so many subscribers a frame is sent at once: that takes a millisecond, and no later frame would be fuller. */

@@ -1,6 +1,37 @@
 /** The bounds of what one connection sends, and has read; a part of `limits` (rule B1). */
 export const sessionLimits = {
   /**
+   * The turns of arrivals and of slices while a frame is on its way (rule F12), each so long that the clock, which counts
+   * whole ms, can tell it. With as many clients as could come, 10 and 6 ms with 8 arrivals in a turn of the loop left half
+   * of the deliveries and let two thirds as many clients in; 16 and 5 ms left a quarter.
+   */
+  arrivalsTurnMs: 12,
+  deliveriesTurnMs: 4,
+  /** Arrivals that come in, in one turn of the event loop, while a frame is on its way: 2 ms. */
+  arrivalsPerTurn: 16,
+  /** Arrivals that come in, in one turn of the event loop, when nothing is sent: 2 ms. */
+  arrivalsSlice: 16,
+  /**
+   * How long an arrival waits. SDKs give up a connect after 5 s, and would come again while the first try is still being
+   * carried out.
+   */
+  arrivalWaitMs: 3_000,
+  /**
+   * Upgrades that an isolate of the edge carries out at a time (rule F14): 20 ms of a thread that an object shares with it.
+   * With objects 50 ms away it is 2,500 a second.
+   */
+  upgradesAtOnce: 128,
+  /** How long one of them counts if it doesn't end, such as one whose client has gone meanwhile. */
+  upgradeVisitMs: 1_000,
+  /** Upgrades that wait at an isolate of the edge, 4 KiB each. More are refused at once. */
+  upgradesWaitingMax: 8_192,
+  /** The memory of all arrivals that wait at an object. More are refused at once (rule B1). */
+  arrivalsWaitingBytesMax: 16_777_216,
+  /** For how long a connection that has no subscription yet counts as one that arrives. */
+  arrivingMs: 10_000,
+  /** A request that hands a socket over, while it waits: its headers, with a token, and the objects of the runtime. */
+  arrivalBytes: 4_096,
+  /**
    * Frames of one connection that wait for its own earlier ones, while a key is fetched or a commit is under way (rule
    * O6). A connection that sends more is closed with 3013.
    */

@@ -387,7 +387,8 @@ export abstract class ObjectHost implements PartedObject {
     }
     this.later(0, () => {
       this.#awaitsTurn = false;
-      this.sendSlice();
+      const count = slicesAfter(Math.abs(this.platform.nowMs() - sinceMs));
+      for (let slice = 0; slice < count; slice++) this.sendSlice();
     });
   }
 
@@ -423,6 +424,12 @@ export abstract class ObjectHost implements PartedObject {
       if (part.dueAtMs !== undefined) dueMs = Math.min(dueMs, part.dueAtMs(nowMs));
     this.alarms.atMost(dueMs);
   };
+}
+
+/** The slices that are sent at once, when others had the thread for so long since the last one (rule F12). */
+function slicesAfter(othersMs: number): number {
+  const { slicesAtOnceMax, othersMsPerSlice } = limits;
+  return Math.max(1, Math.min(slicesAtOnceMax, Math.floor(othersMs / othersMsPerSlice)));
 }
 
 /** What the parts add to one setup, together. */

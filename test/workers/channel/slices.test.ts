@@ -24,6 +24,7 @@ afterEach(() => {
 describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (place) => {
   it("[F2] [S3] is sent in slices, a turn of the event loop after each", async () => {
     const { channel, sockets } = await subscribeMany(place, "plain");
+    turns.stopClock();
     await publish(channel, 1);
     await watchedRelay.settled();
     const slice = limits.sliceSubscribersMax;
@@ -75,6 +76,19 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
     expect(await unread(sockets[2 * slice])).toEqual([]);
     await turns.next();
     expect(await sockets[2 * slice]?.line()).toContain('"data":1');
+  });
+
+  it("[F12] is sent in several slices at once after a turn that took long", async () => {
+    const { channel, sockets } = await subscribeMany(place, "plain");
+    turns.stopClock();
+    await publish(channel, 1);
+    await watchedRelay.settled();
+    const { sliceSubscribersMax: slice, slicesAtOnceMax, othersMsPerSlice } = limits;
+    expect((1 + slicesAtOnceMax) * slice).toBeGreaterThan(size);
+    expect(await unread(sockets[slice])).toEqual([]);
+    turns.passMs(2 * othersMsPerSlice);
+    await turns.next();
+    expect(await sockets[Math.min(3 * slice, size) - 1]?.line()).toContain('"data":1');
   });
 
   it("[F5] [O4] is sent alone to who leaves or publishes, and not to who comes", async () => {
