@@ -25,7 +25,7 @@ import type { TrackBatch } from "../../src/protocol/command.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
 import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
-import { VerifiedTokens } from "./verified-tokens.ts";
+import { RecentTokens } from "./recent-tokens.ts";
 import { type TrackSecrets, TrackSignatures } from "./key-signatures.ts";
 
 /** Verifies all tokens, for the edge and for the objects (rule A2). It caches the keys that it fetches (rule A9). */
@@ -116,7 +116,7 @@ type TokenPolicies =
 interface TokenPolicy {
   readonly keys: TokenKeys;
   readonly rules: TokenRules;
-  readonly verifiedTokens: VerifiedTokens;
+  readonly recentTokens: RecentTokens;
 }
 
 function policiesOf(
@@ -141,7 +141,7 @@ function policyOf(rules: TokenRules, secrets: TokenSecrets, of = ""): TokenPolic
   const { jwksPublicEndpoint: url } = rules;
   const keys =
     url === undefined ? new StaticKeys(rules, secrets, of) : new KeySet(() => fetchKeySet(url), of);
-  return { keys, rules, verifiedTokens: new VerifiedTokens() };
+  return { keys, rules, recentTokens: new RecentTokens() };
 }
 
 type ChosenPolicy =
@@ -174,19 +174,19 @@ async function verify<Claims>(
   if (algorithm === undefined) return invalid(algorithmNotAllowed.reason);
   const chosen = choosePolicy(token, policies);
   if (chosen.outcome === "invalid") return chosen;
-  const { keys, rules, verifiedTokens } = chosen.policy;
+  const { keys, rules, recentTokens } = chosen.policy;
   const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
   const found = await keys.keysFor(algorithm, kid, nowMs);
   if (found.outcome === "unavailable") return found;
   if (found.outcome === "unknown") return invalid(found.reason);
-  const known = verifiedTokens.payload(token, found.keys);
+  const known = recentTokens.payload(token, found.keys);
   if (known !== undefined) return parse(known, rules, nowMs);
   try {
     const { payload, protectedHeader, key } = await verifyWith(token, algorithm, found.keys);
     // A token whose payload isn't encoded is not a JWT (RFC 7797 section 7).
     if (protectedHeader.b64 === false) return invalid("the payload is not base64url-encoded");
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload);
-    verifiedTokens.note(token, { key, payload: text });
+    recentTokens.note(token, { key, payload: text });
     return parse(text, rules, nowMs);
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed)

@@ -331,12 +331,12 @@ describe("an attacker's token", () => {
   });
 });
 
-describe("a token that was verified a moment ago", () => {
-  /** Counts the signatures that are verified until the test ends. */
-  function countVerifications() {
-    return vi.spyOn(crypto.subtle, "verify");
-  }
+/** Counts the signatures that are verified until the test ends. */
+function countVerifications() {
+  return vi.spyOn(crypto.subtle, "verify");
+}
 
+describe("a token that was verified a moment ago", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });

@@ -5,7 +5,7 @@ import { limits } from "../../src/limits.ts";
  * verification (rule A37). It knows nothing but that a key has signed these bytes: whoever asks has found out whether the
  * key is in force, and checks the claims again.
  */
-export class VerifiedTokens {
+export class RecentTokens {
   /** By token; those used last come last. */
   readonly #verified = new Map<string, VerifiedToken>();
   #bytes = 0;
