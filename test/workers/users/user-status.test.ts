@@ -13,6 +13,7 @@ import { awake } from "../support/object-state.ts";
 import { gatewayPlace } from "../support/place.ts";
 import { awakeVariants, Variant, variants } from "../support/variant.ts";
 import { patience } from "../../support/patience.ts";
+import { writeRegistrations } from "./written-registrations.ts";
 
 configure({
   ...testConfig,
@@ -109,6 +110,8 @@ describe.each(awakeVariants)("the status of users on $place.name", (variant) => 
     await call("update_user_status", { users: [neighbour] });
     const fence = await variant.connect(channel, neighbour);
     await variant.connect(channel, user);
+    // Both registrations wait for others, and are rows, too.
+    await writeRegistrations(user);
     const before = await rowsOf(user);
     for (let count = 0; count < 3; count++) await statusOf(user);
     const other = await variant.connect(channel, user);
