@@ -24,3 +24,13 @@ export function elapsed(sinceMs: number, intervalMs: number, nowMs: number): boo
 export function hasPassed(atSeconds: number, nowMs: number): boolean {
   return atSeconds !== 0 && atSeconds * 1_000 <= nowMs;
 }
+
+/**
+ * Whether something that ends at one time lasts at least as long as something that ends at another time.
+ *
+ * @param endSeconds   in seconds since 1970; 0 for never
+ * @param otherSeconds the same
+ */
+export function lastsAsLong(endSeconds: number, otherSeconds: number): boolean {
+  return endSeconds === 0 || (otherSeconds !== 0 && endSeconds >= otherSeconds);
+}

@@ -27,7 +27,7 @@ import { ConnectionSlots } from "../users/connection-slots.ts";
 import { Directory } from "../users/directory.ts";
 import { Home, type OrderDelivery } from "../users/home.ts";
 import { UserStatuses } from "../users/user-statuses.ts";
-import { AlarmSchedule } from "./alarm-schedule.ts";
+import { AlarmSchedule, NextTimer } from "./alarm-schedule.ts";
 import { forEachInTurns } from "../users/in-turns.ts";
 import { UnsureHolders } from "../users/unsure-holders.ts";
 import { ListedObjects } from "./listed-objects.ts";
@@ -52,8 +52,8 @@ export class UsersHost {
   readonly #statuses: UserStatuses;
   readonly #directory: Directory;
   readonly #listed: ListedObjects;
-  /** Whether registrations are going to be written. */
-  #willWrite = false;
+  /** Writes what has been registered in a while, in one commit (rule U42). */
+  readonly #writeTimer: NextTimer;
   /** Who has to know which users are online (rule E11). */
   readonly #parts: readonly HomePart[];
 
@@ -61,6 +61,7 @@ export class UsersHost {
     this.#platform = platform;
     const { sql } = platform;
     this.#alarms = new AlarmSchedule(platform);
+    this.#writeTimer = new NextTimer(platform, () => this.writeRegistrations());
     const parts = homeParts({ platform, config, endEvent: (nowMs) => this.#endEvent(nowMs) });
     this.#parts = parts;
     // As in the other objects: an event and the alarm for it are in one commit.
@@ -95,16 +96,6 @@ export class UsersHost {
     if (this.#parts.length > 0) this.#endEvent(this.#platform.nowMs());
   }
 
-  /** Writes what has been registered in a while, in one commit (rule U42). */
-  #writeLater(): void {
-    if (this.#willWrite || !this.#home.hasUnwritten) return;
-    this.#willWrite = true;
-    this.#platform.after(limits.registrationsWriteMs, () => {
-      this.#willWrite = false;
-      this.writeRegistrations();
-    });
-  }
-
   /** Writes what is registered, and isn't written yet. */
   writeRegistrations(): void {
     const nowMs = this.#platform.nowMs();
@@ -115,7 +106,7 @@ export class UsersHost {
   register(holder: string, users: readonly string[], ends: readonly number[] = []): Registered {
     const nowMs = this.#platform.nowMs();
     const registered = this.#home.register(holder, users, nowMs, ends);
-    this.#writeLater();
+    if (this.#home.hasUnwritten) this.#writeTimer.set(limits.registrationsWriteMs, nowMs);
     // Without parts it writes only if no alarm is set yet: for the sweep of the first registration.
     this.#endEvent(nowMs);
     return registered;

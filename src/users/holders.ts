@@ -1,6 +1,6 @@
 import { uidOfKey, userOfKey } from "../contract/identity-key.ts";
 import { limits } from "../limits.ts";
-import { elapsed } from "../moment.ts";
+import { elapsed, lastsAsLong } from "../moment.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
@@ -61,9 +61,14 @@ export class Holders {
     return [...this.#unsure];
   }
 
-  /** How many registrations have no row yet. */
-  get unwrittenCount(): number {
-    return this.#unwrittenCount;
+  /** Whether registrations have no row yet. */
+  get hasUnwritten(): boolean {
+    return this.#unwrittenCount > 0;
+  }
+
+  /** Whether so many have none that they are to be written at once. */
+  get isFull(): boolean {
+    return this.#unwrittenCount >= limits.registrationsUnwrittenMax;
   }
 
   /**
@@ -78,7 +83,7 @@ export class Holders {
     }
     this.#absent.get(key)?.delete(holder);
     // One that comes alone costs a row, where the mark would cost two more.
-    if (this.#unwrittenCount === 0 && this.#isQuiet(nowMs)) {
+    if (!this.hasUnwritten && this.#isQuiet(nowMs)) {
       this.#writeAtOnce(key, holder, endSeconds);
       this.#wroteAtMs = nowMs;
       return;
@@ -88,7 +93,7 @@ export class Holders {
     this.#unwritten.set(key, holders);
     const known = holders.get(holder);
     if (known === undefined) this.#unwrittenCount++;
-    if (known === undefined || !covers(known, endSeconds)) holders.set(holder, endSeconds);
+    if (known === undefined || !lastsAsLong(known, endSeconds)) holders.set(holder, endSeconds);
   }
 
   /** The object holds nothing of the user or the token any more: a row, if it was noted. */
@@ -134,7 +139,7 @@ export class Holders {
     return written;
   }
 
-  /** An unsure holder has said whom it holds; those are registered by now. Its mark goes with the next {@link write}. */
+  /** An unsure holder has said whom it holds, and they are registered by now. Its mark goes with the next {@link write}. */
   resolved(holder: string): void {
     this.#unsure.delete(holder);
     if (this.#unsure.size === 0) this.#absent.clear();
@@ -169,16 +174,6 @@ export class Holders {
   #isReported(key: string): boolean {
     return this.#report !== undefined && uidOfKey(key) === undefined;
   }
-}
-
-/** Whether a registration with one end says as much as one with another end. */
-function covers(known: number, endSeconds: number): boolean {
-  return known === 0 || (endSeconds !== 0 && known >= endSeconds);
-}
-
-/** Whether so many registrations wait that they are written at once. */
-export function isFull({ unwrittenCount }: Pick<Holders, "unwrittenCount">): boolean {
-  return unwrittenCount >= limits.registrationsUnwrittenMax;
 }
 
 /** Takes that a user is online from now on, or isn't any more. */

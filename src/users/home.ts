@@ -11,7 +11,7 @@ import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { elapsed, hasPassed } from "../moment.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
-import { Holders, holderTable, isFull, type ReportOnline } from "./holders.ts";
+import { Holders, holderTable, type ReportOnline } from "./holders.ts";
 import { HolderSweep } from "./holder-sweep.ts";
 import { Restrictions, restrictionTables } from "./restrictions.ts";
 
@@ -90,7 +90,7 @@ export class Home {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;
       }
     }
-    if (isFull(this.#holders)) this.write(nowMs);
+    if (this.#holders.isFull) this.write(nowMs);
     return {
       lastOrder: this.#lastOrder,
       ...(blocked.length === 0 ? {} : { blocked }),
@@ -100,7 +100,7 @@ export class Home {
 
   /** Whether {@link write} has something to write. */
   get hasUnwritten(): boolean {
-    return this.#holders.unwrittenCount > 0;
+    return this.#holders.hasUnwritten;
   }
 
   /** Writes the registrations that have no row yet, in one commit (rule U42). */
@@ -114,7 +114,7 @@ export class Home {
     return this.#holders.unsure;
   }
 
-  /** Takes whom an unsure object holds. What it has registered since it was asked stands already. */
+  /** Registers the users and tokens that an unsure object holds; it may have registered more since it was asked. */
   resolve(holder: string, { keys, ends }: HeldKeys, nowMs: number): void {
     for (const [index, key] of keys.entries())
       this.#holders.register(key, holder, ends[index] ?? 0, nowMs);

@@ -1,4 +1,4 @@
-import { hasPassed } from "../moment.ts";
+import { hasPassed, lastsAsLong } from "../moment.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { tokenKey } from "../contract/identity-key.ts";
 import type { CarriedOut, NumberedOrder } from "../contract/user-order.ts";
@@ -35,12 +35,12 @@ export class LocalTokens {
    */
   check(uid: string, endSeconds: number, done: (state: TokenState) => void): void {
     const known = this.#known.get(uid);
-    if (known !== undefined && coversEnd(known, endSeconds)) {
+    if (known !== undefined && lastsAsLong(known, endSeconds)) {
       done("valid");
       return;
     }
     const pending = this.#pending.get(uid);
-    if (pending !== undefined && coversEnd(pending.endSeconds, endSeconds)) {
+    if (pending !== undefined && lastsAsLong(pending.endSeconds, endSeconds)) {
       pending.waiting.push(done);
       return;
     }
@@ -164,11 +164,6 @@ export function tokenEndSeconds(
   if (expireAtSeconds === 0) return 0;
   const delayMs = Math.max(expiredCloseDelayMs, expiredSubCloseDelayMs);
   return expireAtSeconds + Math.ceil(delayMs / 1_000) + limits.tokenKeptSeconds;
-}
-
-/** Whether a registration with one end is enough for what ends at another time. */
-function coversEnd(one: number, other: number): boolean {
-  return one === 0 || (other !== 0 && one >= other);
 }
 
 interface PendingToken {

@@ -159,13 +159,12 @@ export class LocalUsers {
    */
   present(keys: readonly string[], all: Iterable<OrderedSession>): readonly string[] {
     const sessions = [...all];
-    const connected = new Set<string>();
-    for (const one of sessions) if (takesOrders(one)) connected.add(one.user);
+    const users = this.#usersOf(sessions);
     return keys.filter((key) => {
       const uid = uidOfKey(key);
       if (uid !== undefined) return this.tokens.isHeld(uid, sessions);
       const user = userOfKey(key);
-      const isPresent = connected.has(user) || this.#pending.has(user);
+      const isPresent = users.has(user);
       if (!isPresent) this.#known.delete(user);
       return isPresent;
     });
@@ -179,14 +178,21 @@ export class LocalUsers {
    */
   heldOf(home: string, all: Iterable<OrderedSession>): HeldKeys {
     const sessions = [...all];
-    const users = new Set(this.#pending.keys());
-    for (const one of sessions) if (one.user !== "" && takesOrders(one)) users.add(one.user);
+    const users = this.#usersOf(sessions);
+    users.delete(""); // Nobody registers those who are anonymous.
     for (const user of this.#known.keys())
       if (!users.has(user) && homeName(userKey(user)) === home) this.#known.delete(user);
     const ends = new Map<string, number>([...users].map((user) => [userKey(user), 0]));
     for (const [uid, endSeconds] of this.tokens.held(sessions)) ends.set(tokenKey(uid), endSeconds);
     const held = [...ends].filter(([key]) => homeName(key) === home);
     return { keys: held.map(([key]) => key), ends: held.map(([, endSeconds]) => endSeconds) };
+  }
+
+  /** The users who have a connection here, or whose home is being asked. */
+  #usersOf(sessions: readonly OrderedSession[]): Set<string> {
+    const users = new Set(this.#pending.keys());
+    for (const one of sessions) if (takesOrders(one)) users.add(one.user);
+    return users;
   }
 
   #carryOut(

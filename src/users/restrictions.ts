@@ -1,4 +1,4 @@
-import { hasPassed } from "../moment.ts";
+import { hasPassed, lastsAsLong } from "../moment.ts";
 import type { Invalidation, UserInvalidation } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
@@ -98,13 +98,10 @@ export class Restrictions {
 
 /** Whether one invalidation says at least as much as another one. */
 export function covers(one: Invalidation, other: Invalidation): boolean {
-  const endsLater =
-    one.expireAtSeconds === 0 ||
-    (other.expireAtSeconds !== 0 && one.expireAtSeconds >= other.expireAtSeconds);
   return (
     one.channel === other.channel &&
     one.issuedBeforeSeconds >= other.issuedBeforeSeconds &&
-    endsLater
+    lastsAsLong(one.expireAtSeconds, other.expireAtSeconds)
   );
 }
 
