@@ -6,8 +6,8 @@ export const accessLimits = {
    */
   tokenBytesMax: 16_384,
   /**
-   * Tokens that an isolate remembers as verified (rule A37), for each issuer: a few thousand, of the clients that come back
-   * together. And what one takes besides its text.
+   * Bytes of the tokens that an isolate remembers as verified (rule A37), a few thousand tokens of the clients that come back
+   * together; and the bytes that one takes besides its text.
    */
   verifiedTokensBytesMax: 2_097_152,
   verifiedTokenRestBytes: 128,

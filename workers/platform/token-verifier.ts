@@ -35,6 +35,8 @@ export class TokenVerifier {
   readonly #insecure: boolean;
   readonly #keepsMeta: boolean;
   readonly #tracks: TrackSignatures;
+  /** Of all issuers and both kinds of token: the keys tell them apart. */
+  readonly #recent = new RecentTokens();
 
   /** @param keepsMeta whether a hook gets the metadata of connections; without one, sessions have no use for it */
   constructor(
@@ -64,7 +66,11 @@ export class TokenVerifier {
    * @param nowMs milliseconds since 1970
    */
   async connection(token: string, nowMs: number): Promise<ConnectionVerdict> {
-    const verdict = await verify(token, this.#connection, nowMs, parseConnectionClaims);
+    const verdict = await verify(
+      { token, policies: this.#connection, recent: this.#recent },
+      nowMs,
+      parseConnectionClaims,
+    );
     if (verdict.outcome !== "verified") return verdict;
     const claims = this.#keepsMeta ? verdict.claims : withoutMeta(verdict.claims);
     // A connection has no end in insecure mode (rule A11).
@@ -73,7 +79,11 @@ export class TokenVerifier {
 
   /** Verifies the signature of a subscription token and parses its claims (docs/protocol.md 5.2). */
   subscription(token: string, nowMs: number): Promise<SubscriptionVerdict> {
-    return verify(token, this.#subscription, nowMs, parseSubscriptionClaims);
+    return verify(
+      { token, policies: this.#subscription, recent: this.#recent },
+      nowMs,
+      parseSubscriptionClaims,
+    );
   }
 
   /** Verifies the signatures of keys that a user wants to track on a channel (docs/protocol.md 3.5). */
@@ -116,7 +126,6 @@ type TokenPolicies =
 interface TokenPolicy {
   readonly keys: TokenKeys;
   readonly rules: TokenRules;
-  readonly recentTokens: RecentTokens;
 }
 
 function policiesOf(
@@ -141,7 +150,14 @@ function policyOf(rules: TokenRules, secrets: TokenSecrets, of = ""): TokenPolic
   const { jwksPublicEndpoint: url } = rules;
   const keys =
     url === undefined ? new StaticKeys(rules, secrets, of) : new KeySet(() => fetchKeySet(url), of);
-  return { keys, rules, recentTokens: new RecentTokens() };
+  return { keys, rules };
+}
+
+/** A token that somebody brings, and what it is verified with. */
+interface OfferedToken {
+  readonly token: string;
+  readonly policies: TokenPolicies;
+  readonly recent: RecentTokens;
 }
 
 type ChosenPolicy =
@@ -161,8 +177,7 @@ function choosePolicy(token: string, policies: TokenPolicies): ChosenPolicy {
 }
 
 async function verify<Claims>(
-  token: string,
-  policies: TokenPolicies,
+  { token, policies, recent }: OfferedToken,
   nowMs: number,
   parse: (payload: string, rules: TokenRules, nowMs: number) => TokenOutcome<Claims>,
 ): Promise<TokenOutcome<Claims>> {
@@ -174,19 +189,19 @@ async function verify<Claims>(
   if (algorithm === undefined) return invalid(algorithmNotAllowed.reason);
   const chosen = choosePolicy(token, policies);
   if (chosen.outcome === "invalid") return chosen;
-  const { keys, rules, recentTokens } = chosen.policy;
+  const { keys, rules } = chosen.policy;
   const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
   const found = await keys.keysFor(algorithm, kid, nowMs);
   if (found.outcome === "unavailable") return found;
   if (found.outcome === "unknown") return invalid(found.reason);
-  const known = recentTokens.payload(token, found.keys);
+  const known = recent.payload(token, found.keys);
   if (known !== undefined) return parse(known, rules, nowMs);
   try {
     const { payload, protectedHeader, key } = await verifyWith(token, algorithm, found.keys);
     // A token whose payload isn't encoded is not a JWT (RFC 7797 section 7).
     if (protectedHeader.b64 === false) return invalid("the payload is not base64url-encoded");
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload);
-    recentTokens.note(token, { key, payload: text });
+    recent.note(token, { key, payload: text });
     return parse(text, rules, nowMs);
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed)

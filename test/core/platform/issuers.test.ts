@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { configurationOf } from "../../../workers/platform/configuration.ts";
 import type { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
+import { limits } from "../../../src/limits.ts";
 import { KeyServer, serving, SigningKey } from "../../support/servers/key-server.ts";
 
 const nowMs = 1_700_000_000_000;
@@ -71,6 +72,26 @@ describe("a token where several issuers are configured", () => {
       outcome: "invalid",
       reason: 'unexpected "aud" claim',
     });
+  });
+
+  it("[A37] [B1] is remembered within one bound for all issuers, and with its issuer's key", async () => {
+    const verifier = verifierWith(shop, forum);
+    const shops = signed(secrets.TOKEN_HMAC_SECRET_KEY_SHOP, ofShop);
+    const forged = signed(secrets.TOKEN_HMAC_SECRET_KEY_SHOP, ofForum);
+    await verifier.connection(shops, nowMs);
+    for (let time = 0; time < 2; time++)
+      expect((await verifier.connection(forged, nowMs)).outcome).toBe("invalid");
+    const counted = vi.spyOn(crypto.subtle, "verify");
+    await verifier.connection(shops, nowMs);
+    expect(counted).toHaveBeenCalledTimes(0);
+    const info = "x".repeat(2_000);
+    for (let number = 0; number < limits.verifiedTokensBytesMax / 4_000; number++) {
+      const claims = { ...ofForum, info, jti: `${number}` };
+      await verifier.connection(signed(secrets.TOKEN_HMAC_SECRET_KEY_FORUM, claims), nowMs);
+    }
+    counted.mockClear();
+    await verifier.connection(shops, nowMs);
+    expect(counted).toHaveBeenCalledTimes(1);
   });
 
   it("[A15] may be signed with its issuer's previous secret, while that is valid", async () => {
