@@ -331,8 +331,8 @@ export const limits = {
   /**
    * Newest publications that a channel keeps in memory once a client has recovered them, and their bytes: those who
    * return together have missed the same. Further ones are read from their rows, which are measured first if they are
-   * more than `unmeasuredRowsMax`: so few take at most 8 MiB. What they are encoded to is shared up to the same bytes, on
-   * gateways, too (rule R7).
+   * more than `unmeasuredRowsMax`: so few take at most 8 MiB. Clients share a list of publications, and the text
+   * that it is encoded to, up to the same bytes, on gateways as well (rule R7).
    */
   recentPublicationsMax: 512,
   recentBytesMax: 131_072,

@@ -24,7 +24,7 @@ export const userLimits = {
   slotCallsMax: 4,
   /**
    * For how long a home may keep registrations in memory alone, and how many (rule U42). Then they are written in one
-   * commit. What a crash of the home loses of them, it asks the objects that made them (rule U41).
+   * commit. After a crash the home asks the objects that made them which ones it lost (rule U41).
    */
   registrationsWriteMs: 2_000,
   registrationsUnwrittenMax: 1_000,

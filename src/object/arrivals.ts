@@ -5,7 +5,7 @@ import { elapsed } from "../moment.ts";
  * Lets those in that arrive at an object: sockets that the edge hands over, and frames of connections that haven't
  * finished connecting and subscribing (rule F12). While a frame is on its way to subscribers, slices of it and arrivals
  * take turns, each for a bounded time. Otherwise a thousand clients that come at once would keep a publication from
- * those that are there. While nothing is sent, arrivals have all of the time. Nobody waits for longer than
+ * those that are there. While no frame is on its way, arrivals have all of the time. No arrival waits for longer than
  * `limits.arrivalWaitMs` (rule F13).
  *
  * ```text
@@ -44,7 +44,7 @@ export class Arrivals {
   }
 
   /**
-   * To be called before each slice. Lets an arrival in if it is their turn.
+   * To be called before each slice. Lets some arrivals in if it is their turn.
    *
    * @returns whether the slice has to wait for another turn of the event loop
    */
@@ -105,7 +105,7 @@ export class Arrivals {
 
 /** A socket, or a frame, that arrives. Either `enter` or `refuse` is called, once. */
 export interface Arrival {
-  /** What it takes in memory while it waits. */
+  /** The memory that the arrival takes while it waits. */
   readonly bytes: number;
   /** Whether it is a frame of a socket that is inside already. */
   readonly isInside: boolean;

@@ -6,7 +6,7 @@ import { elapsed } from "../../src/moment.ts";
  * from everything else (rule F14). The others wait in their order, at little cost, and are told to come later when that takes
  * too long.
  *
- * A request that is cancelled runs no further, and so never leaves. What it was given is free again after a while.
+ * A request that is cancelled runs no further, and so never leaves. Its place is free again after `limits.upgradeVisitMs`.
  */
 export class Door {
   readonly #inside = new Set<Visit>();
@@ -15,7 +15,7 @@ export class Door {
   /** @returns the visit, which has to {@link leave}; undefined if the client has to come later */
   async enter(): Promise<Visit | undefined> {
     this.#next();
-    if (this.#waiting.length === 0 && this.#hasRoom()) return this.#letIn();
+    if (this.#waiting.length === 0 && this.#findRoom()) return this.#letIn();
     if (this.#waiting.length >= limits.upgradesWaitingMax) return undefined;
     const entered = Promise.withResolvers<Visit | undefined>();
     const waiting: WaitingUpgrade = { sinceMs: Date.now(), end: entered.resolve };
@@ -42,13 +42,14 @@ export class Door {
   #next(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const isLate = elapsed(first.sinceMs, limits.arrivalWaitMs, Date.now());
-      if (!isLate && !this.#hasRoom()) return;
+      if (!isLate && !this.#findRoom()) return;
       this.#waiting.shift();
       first.end(isLate ? undefined : this.#letIn());
     }
   }
 
-  #hasRoom(): boolean {
+  /** Whether there is a place, or one of which the upgrade has counted for long enough: that is given up. */
+  #findRoom(): boolean {
     if (this.#inside.size < limits.upgradesAtOnce) return true;
     const [oldest] = this.#inside;
     if (oldest === undefined || !elapsed(oldest.sinceMs, limits.upgradeVisitMs, Date.now()))

@@ -1,6 +1,6 @@
 /**
  * Everything that runs before a handler: the configuration, the API key, the transports that are enabled, origins, and
- * methods. What awaits nothing isn't async: every request goes through, and would pay for a promise more in each.
+ * methods. A handler that awaits nothing isn't async: every request passes all of them, and each would cost it a promise more.
  */
 import type { MiddlewareHandler, Context, Next } from "hono";
 import type { ApiKey } from "../../src/access/api-keys.ts";

@@ -38,7 +38,7 @@ export function webSocket(
   };
 }
 
-/** What bounds the upgrades of all endpoints together. */
+/** The bounds of the upgrades of all endpoints together. */
 export interface UpgradeBounds {
   readonly door: Door;
   /** Bounds those without a token, by the client's address. */
