@@ -42,14 +42,7 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
   });
 
   it("[F2] gives the event loop several turns after a slice while the next frame is collected", async () => {
-    const { channel, sockets } = await subscribeMany(place, "plain");
-    // The turns end earlier when they have taken long.
-    turns.stopClock();
-    await publish(channel, 1);
-    await publish(channel, 2);
-    await watchedRelay.settled();
-    // The first slice was sent when nothing was collected yet.
-    await turns.next();
+    const sockets = await twoFramesToMany(place);
     const { sliceSubscribersMax: slice, sliceTurns } = limits;
     const [sent, unsent] = [sockets[2 * slice - 1], sockets[2 * slice]];
     expect(await sent?.line()).toContain('"data":1');
@@ -64,12 +57,7 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
   });
 
   it("[F2] gives it one turn when that took long", async () => {
-    const { channel, sockets } = await subscribeMany(place, "plain");
-    turns.stopClock();
-    await publish(channel, 1);
-    await publish(channel, 2);
-    await watchedRelay.settled();
-    await turns.next();
+    const sockets = await twoFramesToMany(place);
     const { sliceSubscribersMax: slice, sliceTurnsMs } = limits;
     turns.passMs(sliceTurnsMs);
     await turns.next();
@@ -219,6 +207,19 @@ async function subscribeMany(
   for (let user = 0; user < size; user++)
     sockets.push(await turns.until(subscribed(place, channel, `user${user}`)));
   return { channel, sockets };
+}
+
+/** Publishes twice, on a stopped clock: two slices of the first frame are sent, and the second one is collected. */
+async function twoFramesToMany(place: Place): Promise<readonly TestSocket[]> {
+  const { channel, sockets } = await subscribeMany(place, "plain");
+  // The turns after a slice end earlier when they have taken long.
+  turns.stopClock();
+  await publish(channel, 1);
+  await publish(channel, 2);
+  await watchedRelay.settled();
+  // The first slice was sent when nothing was collected yet.
+  await turns.next();
+  return sockets;
 }
 
 async function subscribed(place: Place, channel: string, user: string): Promise<TestSocket> {

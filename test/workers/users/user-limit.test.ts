@@ -15,6 +15,7 @@ import { channelPlace, gatewayPlace, type Place, spillPlace } from "../support/p
 import { token } from "../support/sign-token.ts";
 import { TestSocket } from "../support/test-socket.ts";
 import { awakeVariants, variants } from "../support/variant.ts";
+import { writeRegistrations } from "./written-registrations.ts";
 import { patience } from "../../support/patience.ts";
 
 configure({ ...openConfig, client: { ...openConfig.client, user_connection_limit: 2 } });
@@ -150,6 +151,7 @@ describe.each(awakeVariants)(
       await variant.connect(channel, user);
       const rows = () =>
         runInDurableObject<UsersObject, number>(homeOf(user), ({ sql }) => sql.rowsWritten);
+      await writeRegistrations(user);
       const before = await rows();
       const socket = await variant.connect(channel, user);
       expect(await rows()).toBe(before + 1);
