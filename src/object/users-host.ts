@@ -100,6 +100,8 @@ export class UsersHost {
   writeRegistrations(): void {
     const nowMs = this.#platform.nowMs();
     this.#home.write(nowMs);
+    // A timer keeps the home awake.
+    this.#writeTimer.set(undefined, nowMs);
     this.#endEvent(nowMs);
   }
 
