@@ -5,6 +5,7 @@ import { Random } from "../../support/random.ts";
 import { Clients } from "./clients/clients.ts";
 import { FaultRunner } from "./faults/fault-runner.ts";
 import { FaultMaker } from "./faults/fault-maker.ts";
+import { makeWave, wavedChannels } from "./faults/wave.ts";
 import { microseconds } from "./history/clock.ts";
 import { Recorder } from "./history/recorder.ts";
 import { FaultyNetwork } from "./network/faulty-network.ts";
@@ -148,6 +149,12 @@ export class Proof {
   ): Promise<void> {
     const { server, hooks, events, gateways, homes, scenario } = this.#target;
     const { seed, seconds, faults } = this.#options;
+    const wave = {
+      address: subscribers.address,
+      ...this.#hostHeader,
+      tokenSecret: this.#target.tokenSecret,
+      channels: wavedChannels(scenario.channels),
+    };
     const maker = new FaultMaker({
       subscribers,
       publishers,
@@ -161,6 +168,7 @@ export class Proof {
       quiet: load.quiet,
       stir: (channel) => maps.stir(channel),
       still: maps.still,
+      wave: (random) => makeWave(wave, random),
       crashing: (channel) => this.#record({ f: "crash", type: "info", channel }),
     });
     const timeline = new FaultRunner(maker, faults, seed + 5, (fault) => {

@@ -8,6 +8,7 @@ import { presenceChannels } from "./presence-kinds.ts";
 import { pollKinds, pollModeOf } from "./poll-kinds.ts";
 import { type PollAction, withPollActions } from "./poll-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
+import { type WaveAction, withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
 
 /** Everything about one run, as plain data: the same plan gives the same run. */
@@ -85,21 +86,24 @@ export type Action =
     }
   | MapAction
   | PollAction
-  | OrderAction;
+  | OrderAction
+  | WaveAction;
 
 /**
  * The plan of a seed: the channels of every tenth one are a channel with its presence maps, and of every tenth one of the
- * others they are shared polls. Of the rest, users have homes in every second
- * one, and the channels of every third one are maps.
+ * others they are shared polls. Of the rest, users have homes in every second one, the channels of every third one are
+ * maps, and clients arrive in waves in every fifth one.
  */
 export function planOf(seed: number): Plan {
   const random = namedRandom(seed, "users");
   const maps = namedRandom(seed, "maps");
   const polls = namedRandom(seed, "polls");
   const presence = namedRandom(seed, "presence maps");
+  const waves = namedRandom(seed, "waves");
   if (presence.chance(0.1)) return presencePlan(seed, presence);
   if (polls.chance(0.1)) return pollPlan(seed, polls);
-  const plan = maps.chance(0.35) ? mapPlan(seed, maps) : plainPlan(seed, kinds);
+  const calm = maps.chance(0.35) ? mapPlan(seed, maps) : plainPlan(seed, kinds);
+  const plan = waves.chance(0.2) ? withWaves(calm, waves) : calm;
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
   // An order subscribes to the changes of a map alone, without its state.

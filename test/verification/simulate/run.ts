@@ -11,6 +11,7 @@ import { faultModel } from "./fault-model.ts";
 import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
+import { startWave } from "./wave-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
 /** The outcome of a run. */
@@ -178,6 +179,9 @@ function carryOut(world: World, action: Action): void {
     case "revoke token":
     case "invalidate user":
       giveOrder(world, action);
+      return;
+    case "wave":
+      startWave(world, action);
       return;
     case "evict":
     case "crash":

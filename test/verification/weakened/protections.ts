@@ -149,6 +149,15 @@ export const protections: readonly Protection[] = [
     weakened: "",
   },
   {
+    name: "arrivals-come-in",
+    meaning: "arrivals that waited for a frame come in when it is sent",
+    rule: "F12",
+    noticedBy: ["simulate"],
+    file: "src/object/arrivals.ts",
+    code: "if (!this.#areWaiting || this.#isOpening) return;",
+    weakened: "if (!this.#areWaiting || !this.#isOpening) return;",
+  },
+  {
     name: "renewed-holder",
     meaning:
       "a holder that registers a user while an order is carried out there isn't forgotten after it",

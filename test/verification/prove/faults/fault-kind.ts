@@ -21,6 +21,7 @@ export type FaultKind =
   | "stall"
   | "delay"
   | "lose-answer"
+  | "wave"
   | "evict"
   | "evict-close"
   | "crash-channel"
@@ -54,6 +55,7 @@ export const faultKinds: readonly FaultKindTraits[] = [
   outside("stall", 15, "readers stop reading for some seconds"),
   outside("delay", 13, "everything is late, by a time that varies"),
   outside("lose-answer", 16, "a publish is carried out and its answer is lost"),
+  outside("wave", 6, "many clients connect and subscribe at once, and are cut a moment later"),
   inside("evict", 16, "an object's memory is thrown away, its sockets stay"),
   inside("evict-close", 13, "an object's memory is thrown away, its sockets are closed"),
   inside("crash-channel", 13, "a channel's object ends in the middle of its work"),

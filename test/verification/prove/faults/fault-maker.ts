@@ -29,6 +29,8 @@ export interface Breakables {
   readonly stir: (channel: string) => Promise<void>;
   /** Maps for that. */
   readonly still: readonly string[];
+  /** Lets many clients arrive at once; resolves with how many of them were let in, when all are gone. */
+  readonly wave: (random: Random) => Promise<number>;
   /** Called for a channel object that is about to crash. */
   readonly crashing: (channel: string) => void;
 }
@@ -83,6 +85,8 @@ export class FaultMaker {
       }
       case "lose-answer":
         return this.#loseAnswer(publishers);
+      case "wave":
+        return hit(await this.#breakables.wave(random));
       case "crash-map":
         return this.#crashMap(random);
       case "late-calls":
