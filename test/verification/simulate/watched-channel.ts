@@ -128,8 +128,11 @@ export class WatchedChannel extends Channel {
     const isHeld = this.hub.size > 0 || this.relay.size > 0 || hasKeys;
     super.deleteExpired(nowMs);
     if (isHeld || this.#watch.broken()) return;
+    const hadStream = this.#watch.model.state.stream !== undefined;
     if (this.#watch.model.forget(nowMs)) this.#watch.forgot("stream");
     const { stream } = this.#watch.model.state;
+    // What is being carried out, such as the read of a map's page, has begun a stream, and the model will do so after it.
+    if (!hadStream && this.top?.offset === 0) return;
     if (this.top?.epoch !== stream?.epoch || this.top?.offset !== stream?.top) {
       const { top } = this;
       const should = `${stream?.epoch}:${stream?.top}`;
