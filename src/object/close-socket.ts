@@ -10,8 +10,14 @@ import type { PlatformSocket } from "./platform.ts";
  * @param reason likewise: one that is longer than 123 bytes, once its invalid bytes were replaced, can't be handed back
  */
 export function closeSocket(socket: Closable, code: number, reason: string): void {
-  if (!tryToClose(() => socket.close(code, reason))) tryToClose(() => socket.close());
+  // Nearly every client that ends has one of these two: the runtime would throw at them, which costs more than the close.
+  const hasCode = code !== noCode && code !== abnormalCode;
+  if (!hasCode || !tryToClose(() => socket.close(code, reason))) tryToClose(() => socket.close());
 }
+
+/** The close frame has no code, or there was no close frame (RFC 6455, section 7.4.1). */
+const noCode = 1005;
+const abnormalCode = 1006;
 
 /**
  * Closes a socket with a disconnect code. The code 3000 stands for a connection that was lost: the client is told no code,
