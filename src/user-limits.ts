@@ -166,6 +166,8 @@ export const userLimits = {
    * million in a home, all of them in less than two minutes, and never longer than a millisecond at a time.
    */
   homePruneMs: 100,
+  /** The pause after all were looked at, in ms: in a small home each look is one at all, and costs four statements. */
+  homePrunePauseMs: 10_000,
   homePruneRows: 1_000,
   /**
    * How much longer than a connection or a subscription the registration of its token is kept, beyond the configured

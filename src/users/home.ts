@@ -254,7 +254,9 @@ export class Home {
 
   /** Deletes what has ended: some registrations at a time and, once all were looked at, what stands. */
   #prune(nowMs: number): void {
-    if (!elapsed(this.#prunedAtMs, limits.homePruneMs, nowMs)) return;
+    const [user] = this.#pruned;
+    const pauseMs = user === "" ? limits.homePrunePauseMs : limits.homePruneMs;
+    if (!elapsed(this.#prunedAtMs, pauseMs, nowMs)) return;
     this.#prunedAtMs = nowMs;
     const [end] = this.#sql.rows(pruneEnd, ...this.#pruned, limits.homePruneRows - 1);
     if (end === undefined) {

@@ -247,6 +247,21 @@ describe("a user's home", () => {
     expect(left).toStrictEqual([1_500, 500, 0, 0]);
   });
 
+  it("[U10] looks at none for a while once all were looked at", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    const atMs = 20_000;
+    home.register(eu, ["ada"], atMs);
+    home.register(eu, [tokenKey("t1")], atMs, [10]);
+    home.write(atMs);
+    const tokensAt = (nowMs: number): number => {
+      home.register(us, ["ada"], nowMs);
+      return sql.rows("SELECT 1 FROM holder WHERE user = ?", tokenKey("t1")).length;
+    };
+    expect(tokensAt(atMs + limits.homePrunePauseMs - 1)).toBe(1);
+    expect(tokensAt(atMs + limits.homePrunePauseMs)).toBe(0);
+  });
+
   it("[U11] [U30] keeps what makes a user's tokens invalid, and says so to all that register the user", () => {
     const sql = new NodeSql();
     const home = new Home(sql);
