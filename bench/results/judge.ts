@@ -81,6 +81,11 @@ export class Found {
     return this.#where(({ at }) => at?.value === value);
   }
 
+  /** The findings at this point of a scenario. */
+  point(name: string): Found {
+    return this.#where(({ point }) => point === name);
+  }
+
   /** The ratio of a system's median to the best median of some others, at each point. */
   ratios(
     scenario: string,

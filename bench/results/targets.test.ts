@@ -39,7 +39,7 @@ const count = (measure: string, value: number) => finding("channel", [value], { 
 describe("the targets of the bench", () => {
   it("are not measured without findings", () => {
     expect(judged("fan-out", [])).toEqual([]);
-    expect(new Set(goals.map(({ part }) => part))).toEqual(new Set("abcdefghij"));
+    expect(new Set(goals.map(({ part }) => part))).toEqual(new Set("abcdefghijk"));
   });
 
   it("compare fan-out with the limit, the other servers, and Dormouse without history", () => {
@@ -71,20 +71,59 @@ describe("the targets of the bench", () => {
   );
 
   it.each([
-    { rate: 0.75, p99: 2, outcomes: ["reached", "reached"] },
-    { rate: 0.74, p99: 2.1, outcomes: ["missed", "missed"] },
+    { rate: 0.8, p99: 2, outcomes: ["reached", "reached"] },
+    { rate: 0.79, p99: 2.1, outcomes: ["missed", "missed"] },
   ])(
     "rate $rate of the rate and $p99 of the p99 under churn as $outcomes",
     ({ rate, p99, outcomes: wanted }) => {
       const findings = [
         at("gateway", rate, 200, { measure: "deliveries a second by those without" }),
         at("gateway", p99, 200, { measure: "p99 of a delivery by that without" }),
-        // As many clients as possible have no target.
+        // Of other paces nothing is asked.
         finding("gateway", [0.1], { measure: "deliveries a second by those without" }),
       ];
       expect(judged("churn", findings).map(({ outcome }) => outcome)).toEqual(wanted);
     },
   );
+
+  it.each([
+    { rate: 0.4, p99: 8, joins: 40, outcomes: ["reached", "reached", "reached"] },
+    { rate: 0.39, p99: 8.1, joins: 39, outcomes: ["missed", "missed", "missed"] },
+  ])(
+    "rate $rate of the rate, $p99 times the p99 and $joins of 100 joins as $outcomes",
+    ({ rate, p99, joins, outcomes: wanted }) => {
+      const most = (measure: string) => ({ measure, point: "as many clients as possible" });
+      const findings = [
+        finding("gateway", [rate], most("deliveries a second by those without")),
+        finding("gateway", [p99], most("p99 of a delivery by that without")),
+        finding("gateway", [joins], most("joins a second")),
+        finding("durable-limit", [100], most("joins a second")),
+      ];
+      expect(judged("churn", findings).map(({ outcome }) => outcome)).toEqual(wanted);
+    },
+  );
+
+  it.each([
+    { rate: 75, outcome: "reached" },
+    { rate: 74, outcome: "missed" },
+  ])("rate $rate connects with tokens by 100 without as $outcome", ({ rate, outcome }) => {
+    const measure = "connects a second";
+    const findings = [
+      finding("channel", [rate], { measure, point: "a token each" }),
+      finding("channel", [100], { measure, point: "no tokens" }),
+    ];
+    const [target] = judged("connects", findings);
+    expect(target?.outcome).toBe(outcome);
+  });
+
+  it.each([
+    { p99: 500, outcome: "reached" },
+    { p99: 501, outcome: "missed" },
+  ])("rate $p99 ms for those that stayed in a storm as $outcome", ({ p99, outcome }) => {
+    const measure = "latency of those that stayed, p99";
+    const [target] = judged("storm", [finding("channel", [p99], { measure, unit: "ms" })]);
+    expect(target?.outcome).toBe(outcome);
+  });
 
   it.each([
     { p99: 3, outcome: "reached" },
