@@ -2,11 +2,10 @@
 export const sessionLimits = {
   /**
    * The turns of arrivals and of slices while a frame is on its way (rule F12), each so long that the clock, which counts
-   * whole ms, can tell it. With as many clients as could come, 10 and 6 ms with 8 arrivals in a turn of the loop left half
-   * of the deliveries and let two thirds as many clients in; 16 and 5 ms left a quarter.
+   * whole ms, can tell it. docs/decisions/arrivals.md has what other values came to.
    */
   arrivalsTurnMs: 12,
-  deliveriesTurnMs: 4,
+  deliveriesTurnMs: 8,
   /** Arrivals that come in, in one turn of the event loop, while a frame is on its way: 2 ms. */
   arrivalsPerTurn: 16,
   /** Arrivals that come in, in one turn of the event loop, when nothing is sent: 2 ms. */
