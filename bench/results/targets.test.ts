@@ -34,6 +34,8 @@ const outcomes = (findings: readonly Finding[]) =>
 const publications = (system: SystemName, value: number, point: string) =>
   finding(system, [value], { measure: "publications a second", point });
 
+const most = (measure: string) => ({ measure, point: "as many clients as possible" });
+
 const count = (measure: string, value: number) => finding("channel", [value], { measure });
 
 describe("the targets of the bench", () => {
@@ -92,7 +94,6 @@ describe("the targets of the bench", () => {
   ])(
     "rate $rate of the rate, $p99 times the p99 and $joins of 100 joins as $outcomes",
     ({ rate, p99, joins, outcomes: wanted }) => {
-      const most = (measure: string) => ({ measure, point: "as many clients as possible" });
       const findings = [
         finding("gateway", [rate], most("deliveries a second by those without")),
         finding("gateway", [p99], most("p99 of a delivery by that without")),
