@@ -34,7 +34,7 @@ const outcomes = (findings: readonly Finding[]) =>
 const publications = (system: SystemName, value: number, point: string) =>
   finding(system, [value], { measure: "publications a second", point });
 
-const most = (measure: string) => ({ measure, point: "as many clients as possible" });
+const ofFlood = (measure: string) => ({ measure, point: "as many clients as possible" });
 
 const count = (measure: string, value: number) => finding("channel", [value], { measure });
 
@@ -95,10 +95,10 @@ describe("the targets of the bench", () => {
     "rate $rate of the rate, $p99 times the p99 and $joins of 100 joins as $outcomes",
     ({ rate, p99, joins, outcomes: wanted }) => {
       const findings = [
-        finding("gateway", [rate], most("deliveries a second by those without")),
-        finding("gateway", [p99], most("p99 of a delivery by that without")),
-        finding("gateway", [joins], most("joins a second")),
-        finding("durable-limit", [100], most("joins a second")),
+        finding("gateway", [rate], ofFlood("deliveries a second by those without")),
+        finding("gateway", [p99], ofFlood("p99 of a delivery by that without")),
+        finding("gateway", [joins], ofFlood("joins a second")),
+        finding("durable-limit", [100], ofFlood("joins a second")),
       ];
       expect(judged("churn", findings).map(({ outcome }) => outcome)).toEqual(wanted);
     },
