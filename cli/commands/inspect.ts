@@ -109,6 +109,7 @@ function aboutObject(state: JsonObject, nowMs: number): readonly Row[] {
     ["awake", `${awake}, woken by ${shown(state["woken_by"])}`],
     ["events", eventsText(objectOf(state, "events"))],
     ...(alarmAtMs === undefined ? [] : [["alarm", momentOf(alarmAtMs)]]),
+    ...placementRows(objectOf(state, "placement")),
     ["storage", `${shown(state["stored_bytes"])} bytes`],
     ...channelRows(objectOf(state, "channel")),
     ...(gateway["channels"] === undefined ? [] : [["follows", followedText(gateway)]]),
@@ -118,6 +119,13 @@ function aboutObject(state: JsonObject, nowMs: number): readonly Row[] {
       : [["subscribers", `${shown(subscribers["count"])} on its own sockets`]]),
     ["backlog", `${behind} bytes that clients haven't taken`],
   ];
+}
+
+/** Where the object is kept, if the configuration says so. */
+function placementRows({ jurisdiction, location }: JsonObject): readonly Row[] {
+  if (jurisdiction === undefined) return [];
+  const near = location === undefined ? "" : `, created near ${shown(location)}`;
+  return [["jurisdiction", `${shown(jurisdiction)}${near}`]];
 }
 
 /** The state of a channel, as its own object tells it. */

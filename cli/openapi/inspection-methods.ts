@@ -157,6 +157,7 @@ export const inspectionMethods = {
         awake_since_ms: large(
           "When it last woke, in ms since 1970: it remembers nothing from before.",
         ),
+        placement: reference("Placement"),
         woken_by: text("The kind of event that woke it."),
         events: mapOf(reference("EventCount"), "How often events came, by their kind."),
         stored_bytes: count("The size of its storage."),

@@ -121,6 +121,11 @@ export const messages: Readonly<Record<string, Schema>> = {
       server_tags_filter: flag("The client's token or a backend has set a tags filter."),
     },
   ),
+  Placement: object(
+    "Where an object is kept.",
+    { jurisdiction: text("The jurisdiction that it never leaves, or `none`.") },
+    { location: text("Near what it is created; absent: near the first caller.") },
+  ),
   Node: object(
     "A gateway, which is what Centrifugo calls a node.",
     {

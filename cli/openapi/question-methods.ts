@@ -56,7 +56,13 @@ export const questionMethods = {
     result: object(
       "A page of gateways.",
       { nodes: listOf(reference("Node"), "The gateways, in the order of their names.") },
-      pageEnd,
+      {
+        placement: mapOf(
+          reference("Placement"),
+          "Where the objects are, by what they are; absent if the configuration doesn't say.",
+        ),
+        ...pageEnd,
+      },
     ),
     example: {
       request: {},

@@ -3,6 +3,7 @@
  * A page is made in two steps. The shards name what comes next, and the edge asks them for the rest of those that
  * are on the page.
  */
+import type { ShownPlacement } from "../config/placement.ts";
 import type {
   ChannelCount,
   CountedChannels,
@@ -54,11 +55,13 @@ export function pageOfGateways(
  *
  * @param isWhole whether no page came before. Without a gateway, there is the edge then: who monitors Centrifugo reads
  *                the first node without asking if there is one
+ * @param placement where the objects are, by what they are; absent if the configuration doesn't say
  */
 export function encodeInfo(
   page: GatewaysPage,
   infos: ShardAnswers<GatewayInfos>,
   isWhole = false,
+  placement?: Readonly<Record<string, ShownPlacement>>,
 ): JsonText {
   const gateways = infos.flatMap((answer) => answer?.gateways ?? []);
   const nodes = gateways
@@ -67,7 +70,7 @@ export function encodeInfo(
   const incomplete = page.incomplete || infos.some(isIncomplete);
   if (isWhole && nodes.length === 0 && page.cursor === undefined)
     nodes.push(nodeOf({ name: "edge", version, ...nothing }, "edge"));
-  return trustedJsonText(JSON.stringify({ nodes, ...endOf(page.cursor, incomplete) }));
+  return trustedJsonText(JSON.stringify({ nodes, ...(placement && { placement }), ...endOf(page.cursor, incomplete) }));
 }
 
 /** Of no gateway, without a region. */

@@ -9,6 +9,7 @@ import {
   readChoice,
   readTexts,
 } from "./fields.ts";
+import { readChannelPlacement } from "./placement.ts";
 import { unsupportedChannelKeys, unsupportedChannelOptions } from "./unsupported.ts";
 import { limits } from "../limits.ts";
 import { readPattern } from "./regex.ts";
@@ -104,6 +105,7 @@ function readChannelOptions(section: Section, inherited: InheritedOptions): Chan
     ...ofStreams,
     ...readPermissions(section),
     ...readAll(features.options, section, backends),
+    ...readChannelPlacement(section),
     historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
     ...(channelRegex && { channelRegex }),
     publicationDataFormat: readDataFormat(section) || inherited.publicationDataFormat,

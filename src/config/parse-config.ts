@@ -4,6 +4,7 @@ import { readClientSection, checkPersonalChannel } from "./client.ts";
 import type { Config, TransportsConfig } from "./config.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
+import { readPlacementSection } from "./placement.ts";
 import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
@@ -80,6 +81,7 @@ export function parseConfig(
     ...readAfterApi(root, backends, channel),
     transports: readTransports(root),
     swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
+    placement: readPlacementSection(root.section("placement"), channel),
     ...readLast(root, operations),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");

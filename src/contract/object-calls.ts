@@ -199,7 +199,7 @@ export interface HomeCalls {
 }
 
 /** The calls of a shard of the directory, which lists a share of all objects that hold connections. */
-export interface DirectoryCalls {
+export interface DirectoryCalls extends PlacementCalls {
   /**
    * Lists an object. Repeating a call does nothing more.
    *
@@ -216,3 +216,34 @@ export interface DirectoryCalls {
   /** Asks channels' own objects for their subscribers. */
   channelCounts(names: readonly string[]): Promise<CountedChannels>;
 }
+
+/** The call of the one object that remembers jurisdictions; its name is {@link placementRecord}. */
+export interface PlacementCalls {
+  /** Compares the jurisdictions of a configuration with those on record, and records them if none differs (rule PL4). */
+  recordPlacement(claim: PlacementClaim): Promise<PlacementAnswer>;
+}
+
+/** What a configuration says of jurisdictions. */
+export interface PlacementClaim {
+  /** What is placed, and its jurisdiction or "none". */
+  readonly scopes: readonly (readonly [scope: string, jurisdiction: string])[];
+  /** What the operator says the jurisdiction was before: one, "none", or "new" for a new server (rule PL5). */
+  readonly before?: string;
+}
+
+/** Empty if the configuration and the record agree now. */
+export interface PlacementAnswer {
+  readonly conflicts: readonly PlacementConflict[];
+}
+
+/** A scope that would lose what it keeps. */
+export interface PlacementConflict {
+  readonly scope: string;
+  /** The jurisdiction on record or "none"; "unknown" if nothing is on record. */
+  readonly recorded: string;
+  /** The one of the configuration, or "none". */
+  readonly jurisdiction: string;
+}
+
+/** The name of the object that has the record; it is in no jurisdiction, and its class is that of the homes. */
+export const placementRecord = "placement";

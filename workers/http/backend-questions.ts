@@ -1,3 +1,4 @@
+import { isPlaced, shownPlacements } from "../../src/config/placement.ts";
 import { encodeConnections } from "../../src/api/connections.ts";
 import type { CallOutcome } from "../../src/api/answers.ts";
 import type { Page, Question } from "../../src/api/command.ts";
@@ -49,7 +50,7 @@ export async function askQuestion(
       await callHomes(USERS, question.users, (home, own) => home.deleteStatus(own));
       return done;
     case "info":
-      return answered(await info(USERS, question.page));
+      return answered(await info(USERS, question.page, config));
     case "channels":
       return answered(await channels(USERS, question.pattern, question.page));
     case "why":
@@ -87,7 +88,7 @@ function askHomes<Answer>(
   );
 }
 
-async function info(shards: Env["USERS"], page: Page): Promise<JsonText> {
+async function info(shards: Env["USERS"], page: Page, config: Config): Promise<JsonText> {
   const names = await askShards(allShards(), (shard) =>
     shards.getByName(shard).gateways(page.after, namesForPage(page)),
   );
@@ -95,7 +96,8 @@ async function info(shards: Env["USERS"], page: Page): Promise<JsonText> {
   const infos = await askAgain(gateways.asked, (shard, asked) =>
     shards.getByName(shard).gatewayInfos(asked),
   );
-  return encodeInfo(gateways, infos, page.after === "");
+  const placement = isPlaced(config) ? shownPlacements(config) : undefined;
+  return encodeInfo(gateways, infos, page.after === "", placement);
 }
 
 async function channels(shards: Env["USERS"], pattern: string, page: Page): Promise<JsonText> {

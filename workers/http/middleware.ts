@@ -7,6 +7,7 @@ import type { ApiKey } from "../../src/access/api-keys.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
+import { placeObjects } from "../platform/placed-env.ts";
 import type { AppEnv, RefusedRequest } from "./app-env.ts";
 import {
   busyRetrySeconds,
@@ -21,7 +22,8 @@ import {
 import { type Descriptors, descriptorsOf } from "../platform/descriptors.ts";
 import { digest, fixedForm } from "../platform/digest.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
-import type { TransportsConfig } from "../../src/config/config.ts";
+import type { Config, TransportsConfig } from "../../src/config/config.ts";
+import { isPlaced } from "../../src/config/placement.ts";
 import { pageRefusal } from "../../src/access/origin.ts";
 
 /**
@@ -96,8 +98,28 @@ export const configure: MiddlewareHandler<AppEnv> = (context, next) => {
     return Promise.resolve(respondUnconfigured([...unbound, ...configuration.problems]));
   if (unbound.length > 0) return Promise.resolve(respondUnconfigured(unbound));
   context.set("configured", configuration);
-  return next();
+  const { config } = configuration;
+  if (!config.placement.isRecorded && !isPlaced(config)) return next();
+  return afterPlacement(context, config, next);
 };
+
+/** Lets the request pass to the objects where they are placed, unless that would lose what they keep (rule PL4). */
+async function afterPlacement(
+  context: Context<AppEnv>,
+  config: Config,
+  next: Next,
+): Promise<Response | void> {
+  const found = await placeObjects(context.env, config);
+  switch (found.outcome) {
+    case "placed":
+      context.env = found.env;
+      return next();
+    case "conflict":
+      return respondUnconfigured(found.problems);
+    case "unknown":
+      return respondBusy(busyRetrySeconds());
+  }
+}
 
 /** The problems of missing bindings, found once: the runtime passes the same environment object to every request. */
 function unboundObjects(env: Env, collectsMetrics: boolean): readonly string[] {

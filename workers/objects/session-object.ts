@@ -17,6 +17,7 @@ import type { CallsTo } from "../../src/object/part.ts";
 import type { Platform } from "../../src/object/platform.ts";
 import { agreedProtocol } from "../platform/agreed-protocol.ts";
 import { configurationOf } from "../platform/configuration.ts";
+import { placedEnv } from "../platform/placed-env.ts";
 import { DurablePlatform } from "./durable-platform.ts";
 import type { Env } from "../platform/env.ts";
 import type { ObjectSql } from "../platform/object-sql.ts";
@@ -51,7 +52,7 @@ export abstract class SessionObject<Host extends ObjectHost>
     addCalls(new.target.prototype, sessionCalls);
     const configured = configurationOf(env);
     if (configured.outcome === "unconfigured") throw new Error(configured.problems.join("\n"));
-    const platform = new DurablePlatform(context, env, configured);
+    const platform = new DurablePlatform(context, placedEnv(env, configured.config), configured);
     this.sql = platform.sql;
     this.#secrets = configured.sessions;
     this.host = newHost(platform, configured.config);

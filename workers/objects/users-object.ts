@@ -6,7 +6,12 @@ import type {
   GatewayInfos,
   ListedChannels,
 } from "../../src/contract/listing.ts";
-import type { DirectoryCalls, HomeCalls } from "../../src/contract/object-calls.ts";
+import type {
+  DirectoryCalls,
+  HomeCalls,
+  PlacementAnswer,
+  PlacementClaim,
+} from "../../src/contract/object-calls.ts";
 import type {
   Ordered,
   Registered,
@@ -16,7 +21,9 @@ import type {
 } from "../../src/contract/user-order.ts";
 import type { LeftUsers, UserStatusAnswer } from "../../src/contract/user-status.ts";
 import { UsersHost } from "../../src/object/users-host.ts";
+import { recordPlacement } from "../../src/users/placement-record.ts";
 import { configurationOf } from "../platform/configuration.ts";
+import { placedEnv } from "../platform/placed-env.ts";
 import { DurablePlatform } from "./durable-platform.ts";
 import type { Env } from "../platform/env.ts";
 import type { ObjectSql } from "../platform/object-sql.ts";
@@ -34,7 +41,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     super(context, env);
     const configured = configurationOf(env);
     if (configured.outcome === "unconfigured") throw new Error(configured.problems.join("\n"));
-    const platform = new DurablePlatform(context, env, configured);
+    const platform = new DurablePlatform(context, placedEnv(env, configured.config), configured);
     this.sql = platform.sql;
     this.host = new UsersHost(platform, configured.config);
   }
@@ -108,6 +115,10 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
 
   channelCounts(names: readonly string[]): Promise<CountedChannels> {
     return new Promise((resolve) => this.host.channelCounts(names, resolve));
+  }
+
+  async recordPlacement(claim: PlacementClaim): Promise<PlacementAnswer> {
+    return recordPlacement(this.sql, claim);
   }
 
   override alarm(): Promise<void> {

@@ -157,6 +157,11 @@ function placeOf(env: Settings): { readonly development: boolean; readonly selfH
   return { development, selfHosted: development || env.SELF_HOSTED === "true" };
 }
 
+/** Whether the server runs outside of Cloudflare, where the platform knows neither jurisdictions nor places. */
+export function isOnOwnMachine(env: Settings): boolean {
+  return placeOf(env).selfHosted;
+}
+
 function isDevelopment({ DEVELOPMENT }: Settings): boolean {
   return DEVELOPMENT === "true";
 }

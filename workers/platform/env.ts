@@ -10,16 +10,22 @@ import type { Settings } from "./configuration.ts";
 
 /** The Worker's bindings, from wrangler.toml and the secrets. */
 export interface Env extends Settings, DescriptorSettings {
-  readonly CHANNELS: DurableObjectNamespace<ChannelStub>;
-  readonly GATEWAYS: DurableObjectNamespace<GatewayStub>;
-  readonly USERS: DurableObjectNamespace<HomeStub>;
+  readonly CHANNELS: Objects<ChannelStub>;
+  readonly GATEWAYS: Objects<GatewayStub>;
+  readonly USERS: Objects<HomeStub>;
   /** A dataset of Analytics Engine, which gets the counters that the metrics are made of, too. */
   readonly METRICS_DATASET?: AnalyticsEngineDataset;
   /** Needed with `prometheus.enabled`. */
-  readonly METRICS?: DurableObjectNamespace<MetricsStub>;
+  readonly METRICS?: Objects<MetricsStub>;
   /** The files in `public`. */
   readonly ASSETS?: Fetcher;
 }
+
+/** A class of objects. All are found by their names, so that one place decides where they are ({@link placedEnv}). */
+export type Objects<Stub extends Rpc.DurableObjectBranded> = Pick<
+  DurableObjectNamespace<Stub>,
+  "getByName" | "jurisdiction"
+>;
 
 /** The brand is how the platform's types know a class of objects. Naming the classes themselves would close a cycle. */
 type ChannelStub = Rpc.DurableObjectBranded & ChannelCalls;

@@ -1,3 +1,4 @@
+import type { ShownPlacement } from "../../config/placement.ts";
 import type { KeptRefusal } from "../../contract/kept-refusal.ts";
 import type {
   ChannelState,
@@ -18,15 +19,20 @@ export interface InspectedGateway {
   readonly wasSkipped: boolean;
 }
 
-/** Writes the result of `inspect` for a channel (rule Y4). */
+/**
+ * Writes the result of `inspect` for a channel (rule Y4).
+ *
+ * @param placement where the object is; absent if the configuration doesn't say
+ */
 export function encodeInspectedChannel(
   own: ObjectState,
   gateways: readonly InspectedGateway[],
+  placement?: ShownPlacement,
 ): JsonText {
   const isComplete = gateways.every(({ state }) => state !== undefined);
   return trustedJsonText(
     JSON.stringify({
-      ...shownObject(own),
+      ...shownObject(own, placement),
       ...(own.channel === undefined ? {} : { channel: shownChannel(own.channel, gateways) }),
       ...(isComplete ? {} : { incomplete: true }),
     }),
@@ -34,8 +40,8 @@ export function encodeInspectedChannel(
 }
 
 /** The same for a gateway. */
-export function encodeInspectedObject(state: ObjectState): JsonText {
-  return trustedJsonText(JSON.stringify(shownObject(state)));
+export function encodeInspectedObject(state: ObjectState, placement?: ShownPlacement): JsonText {
+  return trustedJsonText(JSON.stringify(shownObject(state, placement)));
 }
 
 /** The same for the edge, which has no state but what was refused there. */
@@ -52,11 +58,12 @@ export function encodeInspectedEdge(
   );
 }
 
-function shownObject(state: ObjectState): object {
+function shownObject(state: ObjectState, placement: ShownPlacement | undefined): object {
   const { events, gateway, subscribers } = state;
   return {
     object: state.node,
     version: state.version,
+    ...(placement && { placement }),
     awake_since_ms: state.awakeSinceMs,
     woken_by: state.wokenBy,
     events: Object.fromEntries(

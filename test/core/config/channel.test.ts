@@ -5,13 +5,14 @@ import { Pattern } from "../../../src/access/pattern.ts";
 import { compiled } from "../../support/compiled.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
-/** The options that refer to a backend, and those of maps and shared polls, have tests of their own. */
+/** The options that refer to a backend, and those of maps, shared polls and placement, have tests of their own. */
 type OtherOption =
   | "subscribeHook"
   | "publishHook"
   | "subRefreshHook"
   | "subscriptionType"
   | "presenceMaps"
+  | "placement"
   | "map"
   | "sharedPoll";
 

@@ -21,7 +21,7 @@ export function watchedUpgrades<Objects extends Namespace>(
     get: (target, property) =>
       property === "getByName"
         ? (name: string, { locationHint }: DurableObjectNamespaceGetDurableObjectOptions = {}) => ({
-            id: objects.idFromName(name),
+            id: objects.getByName(name).id,
             fetch: (request: Request) =>
               answer({ name, request, ...(locationHint !== undefined && { locationHint }) }),
           })

@@ -14,7 +14,9 @@ import { errorCodes } from "../../../src/protocol/codes.ts";
 import { type Configured, configurationOf } from "../../platform/configuration.ts";
 import { sendDeadLetter } from "./dead-letters.ts";
 import type { Env } from "../../platform/env.ts";
+import { placeObjects } from "../../platform/placed-env.ts";
 import { noteRefusal } from "../../platform/refusal-log.ts";
+import { isPlaced } from "../../../src/config/placement.ts";
 import { callObjects } from "../../http/api.ts";
 
 /**
@@ -36,7 +38,15 @@ export async function takeMessages(batch: MessageBatch, env: Env): Promise<void>
     const parsed = parseQueueMessage(body, message.id, consumer, config.channel, nowMs);
     return { message, body, parsed };
   });
-  const outcomes = await carryOut(taken, env, configuration);
+  const placed = isPlaced(config) ? await placeObjects(env, config) : { outcome: "placed", env } as const;
+  if (placed.outcome !== "placed")
+    return leave(
+      batch,
+      placed.outcome === "unknown"
+        ? "the record of jurisdictions doesn't answer"
+        : "jurisdictions differ from those on record; GET /health is answered with the reasons",
+    );
+  const outcomes = await carryOut(taken, placed.env, configuration);
   await Promise.all(
     taken.map((one, index) => {
       const outcome = outcomes[index] ?? notTried;

@@ -8,6 +8,7 @@ import {
 } from "../../../src/features/why/inspect-answer.ts";
 import { type AskedObjects, encodeWhy } from "../../../src/features/why/why-answer.ts";
 import type { Config } from "../../../src/config/config.ts";
+import { isPlaced, shownPlacement } from "../../../src/config/placement.ts";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import {
   channelNode,
@@ -23,6 +24,7 @@ import { version } from "../../../src/version.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import type { Env } from "../../platform/env.ts";
+import { nodePlacement } from "../../platform/placed-env.ts";
 import { answerInTime, forEachInTurns } from "../../platform/object-call.ts";
 import { objectOf } from "../../http/emulation.ts";
 import { collectedRefusals } from "../metrics/metrics.ts";
@@ -72,9 +74,13 @@ export async function askWhy(
 /** Answers `inspect`. */
 export async function askInspect(
   env: Env,
-  { channel: channels, prometheus }: Config,
+  config: Config,
   { channel, object, refusals }: InspectQuestion,
 ): Promise<CallOutcome> {
+  const { channel: channels, prometheus } = config;
+  const placement = isPlaced(config)
+    ? shownPlacement(nodePlacement(channel === "" ? object : channelNode(channel), config))
+    : undefined;
   if (channel === "") {
     if (object === edgeNode)
       return prometheus.counts
@@ -82,7 +88,7 @@ export async function askInspect(
         : refused(errorCodes.notAvailable, edgeForgets);
     const asked = objectOf(object, env, channels);
     if (asked === undefined) return refused(errorCodes.badRequest, noSuchObject);
-    return answered(encodeInspectedObject(await asked.inspect({ refusals })));
+    return answered(encodeInspectedObject(await asked.inspect({ refusals }), placement));
   }
   const endsAtMs = Date.now() + trailLimits.trailAllAnswersMs;
   const own = await env.CHANNELS.getByName(channel).inspect({ refusals });
@@ -96,7 +102,7 @@ export async function askInspect(
     state: states.get(progress.name),
     wasSkipped: !states.has(progress.name),
   }));
-  return answered(encodeInspectedChannel(own, gateways));
+  return answered(encodeInspectedChannel(own, gateways, placement));
 }
 
 /** Asks for the refusals of the edge, which the objects that collect metrics remember in its place (rule Y6). */
