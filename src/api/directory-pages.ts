@@ -70,7 +70,9 @@ export function encodeInfo(
   const incomplete = page.incomplete || infos.some(isIncomplete);
   if (isWhole && nodes.length === 0 && page.cursor === undefined)
     nodes.push(nodeOf({ name: "edge", version, ...nothing }, "edge"));
-  return trustedJsonText(JSON.stringify({ nodes, ...(placement && { placement }), ...endOf(page.cursor, incomplete) }));
+  return trustedJsonText(
+    JSON.stringify({ nodes, ...(placement && { placement }), ...endOf(page.cursor, incomplete) }),
+  );
 }
 
 /** Of no gateway, without a region. */

@@ -166,7 +166,6 @@ export function regionPlacement(
 /** The jurisdiction of each kind of objects that keep something, by what it is called in messages (rule PL4). */
 export function placedScopes(config: Config): readonly PlacedScope[] {
   const { namespaces, withoutNamespace } = config.channel;
-  const jurisdictionOf = ({ jurisdiction }: ObjectPlacement): string => jurisdiction ?? "none";
   return [
     ["users and directory", jurisdictionOf(serverPlacement(config))],
     ["channels without a namespace", jurisdictionOf(optionsPlacement(withoutNamespace, config))],
@@ -212,6 +211,10 @@ export function shownPlacements(config: Config): Readonly<Record<string, ShownPl
   };
 }
 
+function jurisdictionOf({ jurisdiction }: ObjectPlacement): string {
+  return jurisdiction ?? "none";
+}
+
 /** What is placed, and its jurisdiction or "none". */
 export type PlacedScope = readonly [scope: string, jurisdiction: string];
 
@@ -220,10 +223,7 @@ function optionsPlacement(
   { placement }: Pick<Config, "placement">,
 ): ObjectPlacement {
   const own = options?.placement;
-  return placed(
-    own?.jurisdiction ?? placement.jurisdiction,
-    own?.location ?? placement.location,
-  );
+  return placed(own?.jurisdiction ?? placement.jurisdiction, own?.location ?? placement.location);
 }
 
 /** A hint outside of the jurisdiction is left out: the platform chooses a place inside. */

@@ -10,19 +10,19 @@ import type { Settings } from "./configuration.ts";
 
 /** The Worker's bindings, from wrangler.toml and the secrets. */
 export interface Env extends Settings, DescriptorSettings {
-  readonly CHANNELS: Objects<ChannelStub>;
-  readonly GATEWAYS: Objects<GatewayStub>;
-  readonly USERS: Objects<HomeStub>;
+  readonly CHANNELS: ObjectClass<ChannelStub>;
+  readonly GATEWAYS: ObjectClass<GatewayStub>;
+  readonly USERS: ObjectClass<HomeStub>;
   /** A dataset of Analytics Engine, which gets the counters that the metrics are made of, too. */
   readonly METRICS_DATASET?: AnalyticsEngineDataset;
   /** Needed with `prometheus.enabled`. */
-  readonly METRICS?: Objects<MetricsStub>;
+  readonly METRICS?: ObjectClass<MetricsStub>;
   /** The files in `public`. */
   readonly ASSETS?: Fetcher;
 }
 
 /** A class of objects. All are found by their names, so that one place decides where they are ({@link placedEnv}). */
-export type Objects<Stub extends Rpc.DurableObjectBranded> = Pick<
+export type ObjectClass<Stub extends Rpc.DurableObjectBranded> = Pick<
   DurableObjectNamespace<Stub>,
   "getByName" | "jurisdiction"
 >;

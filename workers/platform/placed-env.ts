@@ -16,7 +16,7 @@ import { parseGatewayName, parseNodeName } from "../../src/contract/object-names
 import { type PlacementConflict, placementRecord } from "../../src/contract/object-calls.ts";
 import { limits } from "../../src/limits.ts";
 import { isOnOwnMachine } from "./configuration.ts";
-import type { Env, Objects } from "./env.ts";
+import type { Env, ObjectClass } from "./env.ts";
 import { answerInTime } from "./object-call.ts";
 
 /** An environment whose objects may be used, or why they may not. */
@@ -37,6 +37,7 @@ export async function placeObjects(env: Env, config: Config): Promise<PlacedObje
   const { isRecorded, jurisdictionBefore } = config.placement;
   if (!isRecorded || isOnOwnMachine(env) || agreed.has(env))
     return { outcome: "placed", env: placedEnv(env, config) };
+  if (!knowsJurisdictions(env)) return { outcome: "conflict", problems: [withoutJurisdictions] };
   const claim = {
     scopes: placedScopes(config),
     ...(jurisdictionBefore && { before: jurisdictionBefore }),
@@ -50,6 +51,19 @@ export async function placeObjects(env: Env, config: Config): Promise<PlacedObje
   agreed.add(env);
   return { outcome: "placed", env: placedEnv(env, config) };
 }
+
+/** Whether the runtime can keep the promise of a jurisdiction: workerd alone refuses to. */
+function knowsJurisdictions({ CHANNELS }: Env): boolean {
+  try {
+    CHANNELS.jurisdiction("eu");
+    return true;
+  } catch {
+    return false; // Its only error says that they aren't implemented.
+  }
+}
+
+const withoutJurisdictions =
+  "placement: this runtime has no jurisdictions, which Cloudflare has; a machine of one's own runs npm run serve";
 
 /** The environments whose configuration agrees with the record. */
 const agreed = new WeakSet<Env>();
@@ -77,8 +91,10 @@ export function placedEnv(env: Env, config: Config): Env {
   if (known !== undefined) return known;
   const { CHANNELS, GATEWAYS, USERS, METRICS } = env;
   const hasJurisdictions = !isOnOwnMachine(env);
-  const place = <Stub extends Rpc.DurableObjectBranded>(objects: Objects<Stub>, of: PlacementOf) =>
-    placedClass(objects, of, hasJurisdictions);
+  const place = <Stub extends Rpc.DurableObjectBranded>(
+    objects: ObjectClass<Stub>,
+    of: PlacementOf,
+  ) => placedClass(objects, of, hasJurisdictions);
   const server = serverPlacement(config);
   const placed: Env = {
     ...env,
@@ -99,15 +115,17 @@ const placedEnvs = new WeakMap<Env, Env>();
 type PlacementOf = (name: string, near: ObjectLocation | undefined) => ObjectPlacement;
 
 function placedClass<Stub extends Rpc.DurableObjectBranded>(
-  objects: Objects<Stub>,
+  objects: ObjectClass<Stub>,
   placementOf: PlacementOf,
   hasJurisdictions: boolean,
-): Objects<Stub> {
+): ObjectClass<Stub> {
   return {
     getByName(name, options) {
       const { jurisdiction, location } = placementOf(name, options?.locationHint);
       const all =
-        jurisdiction !== undefined && hasJurisdictions ? objects.jurisdiction(jurisdiction) : objects;
+        jurisdiction !== undefined && hasJurisdictions
+          ? objects.jurisdiction(jurisdiction)
+          : objects;
       return location === undefined
         ? all.getByName(name)
         : all.getByName(name, { locationHint: location });

@@ -38,7 +38,9 @@ export async function takeMessages(batch: MessageBatch, env: Env): Promise<void>
     const parsed = parseQueueMessage(body, message.id, consumer, config.channel, nowMs);
     return { message, body, parsed };
   });
-  const placed = isPlaced(config) ? await placeObjects(env, config) : { outcome: "placed", env } as const;
+  const placed = isPlaced(config)
+    ? await placeObjects(env, config)
+    : ({ outcome: "placed", env } as const);
   if (placed.outcome !== "placed")
     return leave(
       batch,
