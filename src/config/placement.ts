@@ -38,7 +38,7 @@ export interface PlacementConfig extends NamedPlacement {
   readonly isRecorded: boolean;
 }
 
-export type Jurisdiction = (typeof jurisdictions)[number];
+type Jurisdiction = (typeof jurisdictions)[number];
 export type ObjectLocation = (typeof locations)[number];
 
 /** Those of the platform (developers.cloudflare.com/durable-objects/reference/data-location). */

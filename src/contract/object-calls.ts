@@ -218,7 +218,7 @@ export interface DirectoryCalls extends PlacementCalls {
 }
 
 /** The call of the one object that remembers jurisdictions; its name is {@link placementRecord}. */
-export interface PlacementCalls {
+interface PlacementCalls {
   /** Compares the jurisdictions of a configuration with those on record, and records them if none differs (rule PL4). */
   recordPlacement(claim: PlacementClaim): Promise<PlacementAnswer>;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { placementRecord } from "../../../src/contract/object-calls.ts";
 import { address, answerOf, postWith, fetchWith } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { placedClasses } from "../support/placed-classes.ts";
+import { placedClasses } from "./placed-classes.ts";
 import { testConfig } from "../support/test-config.ts";
 
 type Found = Parameters<typeof placedClasses>[0];
