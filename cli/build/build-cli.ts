@@ -2,14 +2,14 @@
  * `npm run build`: builds the command line as `dist/dormouse.js`, one module without dependencies. An installed package
  * needs it, because Node.js doesn't strip types in `node_modules`.
  */
-import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { packageRoot } from "../package-root.ts";
+import { writeChanged } from "./write-changed.ts";
 
 const outfile = join(packageRoot, "dist", "dormouse.js");
 
-await build({
+const { outputFiles } = await build({
   entryPoints: [join(packageRoot, "cli", "dormouse.ts")],
   outfile,
   bundle: true,
@@ -25,5 +25,6 @@ await build({
   external: ["bufferutil", "utf-8-validate"],
   legalComments: "linked",
   logLevel: "warning",
+  write: false,
 });
-chmodSync(outfile, 0o755);
+for (const { path, contents } of outputFiles) writeChanged(path, contents, 0o755);

@@ -2,10 +2,11 @@
  * Builds the operator's console from `workers/page` into `public/console`, which isn't committed: `npm start`,
  * `npm run serve` and `npm run deploy` do so before they use that folder. Alone: `node cli/build/build-console.ts`.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { packageRoot } from "../package-root.ts";
+import { writeChanged } from "./write-changed.ts";
 
 /**
  * Builds the console. A file that is as it was isn't written: a server that runs already, as `npm start` in another
@@ -15,7 +16,6 @@ import { packageRoot } from "../package-root.ts";
  */
 export async function buildConsole(folder = join(packageRoot, "public", "console")): Promise<void> {
   const source = join(packageRoot, "workers", "page");
-  mkdirSync(folder, { recursive: true });
   writeChanged(join(folder, "icon.svg"), readFileSync(join(source, "icon.svg")));
   const { outputFiles } = await build({
     entryPoints: [join(source, "console.tsx"), join(source, "console.css")],
@@ -31,10 +31,6 @@ export async function buildConsole(folder = join(packageRoot, "public", "console
     write: false,
   });
   for (const { path, contents } of outputFiles) writeChanged(path, contents);
-}
-
-function writeChanged(path: string, contents: Uint8Array): void {
-  if (!existsSync(path) || !readFileSync(path).equals(contents)) writeFileSync(path, contents);
 }
 
 if (import.meta.main) await buildConsole();
