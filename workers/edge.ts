@@ -1,5 +1,5 @@
 // The objects come first: in this order the modules of the bundle compress best.
-export { BackendEntrypoint } from "./platform/backend-entrypoint.ts";
+export { RealtimeEntrypoint } from "./embedded/realtime-entrypoint.ts";
 export { GatewayObject } from "./objects/gateway-object.ts";
 export { UsersObject } from "./objects/users-object.ts";
 export { ChannelObject } from "./objects/channel-object.ts";

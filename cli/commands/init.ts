@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
 import { readDocument } from "../configuration/document.ts";
 import { secretsFile, workerFile } from "../migrate/worker-files.ts";
+import { packageName } from "../../src/version.ts";
 import { packageRoot } from "../package-root.ts";
 import { type Shell, usageFailure } from "../shell.ts";
 
@@ -58,8 +59,9 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
     throw usageFailure("--name takes the name of a Worker: a-z, 0-9 and -, at most 63");
   const template = readDocument(join(packageRoot, "wrangler.toml"), shell);
   const { config = {} } = objectOf(template["vars"]);
-  const installed = "node_modules/dormouse";
-  const paths = { name, main: `${installed}/workers/edge.ts`, assets: `${installed}/public` };
+  const installed = `node_modules/${packageName}`;
+  const main = `${installed}/dist/lib/package/worker.js`;
+  const paths = { name, main, assets: `${installed}/public` };
   const secrets = {
     API_KEY: randomBytes(32).toString("hex"),
     TOKEN_HMAC_SECRET_KEY: randomBytes(32).toString("hex"),
@@ -92,7 +94,7 @@ function packageFile(name: string, folder: string, shell: Shell): string {
       check: "dormouse check",
       deploy: "dormouse check && wrangler deploy",
     },
-    dependencies: { dormouse: isInstalled ? own["version"] : `file:${toPackage}` },
+    dependencies: { [packageName]: isInstalled ? own["version"] : `file:${toPackage}` },
     devDependencies: { wrangler: objectOf(own["devDependencies"])["wrangler"] },
   };
   return `${JSON.stringify(content, null, 2)}\n`;

@@ -7,7 +7,7 @@ import { readDocument, readText } from "../configuration/document.ts";
 import { type Conversion, convert, type Row } from "./conversion.ts";
 import { withEnvironment } from "./environment.ts";
 import { secretsFile, workerFile } from "./worker-files.ts";
-import { packageRoot } from "../package-root.ts";
+import { packageRoot, workerModule } from "../package-root.ts";
 import { shown } from "../text/printable.ts";
 import { exitCodes, type Paint, paintOf, type Shell, usageFailure } from "../shell.ts";
 import { table } from "../text/table.ts";
@@ -88,7 +88,7 @@ function write(
   const secretsText = secretsFile(secrets);
   if (secretsText === undefined)
     throw usageFailure("a secret has all three kinds of quotes, so that no file can hold it");
-  const paths = { name, main: inPackage("workers/edge.ts"), assets: inPackage("public") };
+  const paths = { name, main: inPackage(workerModule), assets: inPackage("public") };
   const files = [
     { file: "wrangler.jsonc", text: workerFile(template, config, paths), mode: 0o644 },
     { file: ".dev.vars.migrated", text: secretsText, mode: 0o600 },

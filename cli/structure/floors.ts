@@ -18,6 +18,7 @@ export const floors: readonly (readonly string[])[] = [
   ["workers/platform"],
   ["workers/http", "workers/objects"],
   ["workers/features"],
+  ["workers/embedded"],
   ["workers"],
 ];
 

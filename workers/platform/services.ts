@@ -1,13 +1,15 @@
 import type { Target } from "../../src/config/targets.ts";
+import { embeddedHere, functionsBinding } from "./embedded.ts";
 
 /** The Worker of a service binding. The operator chooses the names of bindings, so the type of the environment has none. */
 export function serviceOf(env: object, binding: string): Service | undefined {
+  if (binding === functionsBinding) return embeddedHere()?.hooks;
   const service: unknown = Reflect.get(env, binding);
   return isService(service) ? service : undefined;
 }
 
 /** The part of a service binding that is used. */
-interface Service {
+export interface Service {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 

@@ -30,6 +30,7 @@ import { freePort } from "../../support/servers/listen.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
+import { packageName } from "../../../src/version.ts";
 
 const execute = promisify(execFile);
 
@@ -66,8 +67,8 @@ class InstalledPackage {
     const modules = join(folder, "node_modules");
     mkdirSync(join(modules, ".bin"), { recursive: true });
     await execute("tar", ["xzf", join(folder, archive), "-C", modules]);
-    renameSync(join(modules, "package"), join(modules, "dormouse"));
-    symlinkSync("../dormouse/dist/dormouse.js", join(modules, ".bin", "dormouse"));
+    renameSync(join(modules, "package"), join(modules, packageName));
+    symlinkSync(`../${packageName}/dist/dormouse.js`, join(modules, ".bin", "dormouse"));
     const lines = Object.entries(testSecrets).map(([name, value]) => `${name}="${value}"\n`);
     writeFileSync(join(folder, ".dev.vars"), lines.join(""));
     return new InstalledPackage(folder);
@@ -154,7 +155,7 @@ function payload(text: string): string {
 describe("the installed package", () => {
   it("[A8] runs by npx without any other package", () => {
     expect(npx("--help")).toContain("Usage: dormouse");
-    const file = join("node_modules", "dormouse", "wrangler.toml");
+    const file = join("node_modules", packageName, "wrangler.toml");
     expect(npx("check", file)).toContain("the configuration is valid");
   });
 
@@ -192,7 +193,7 @@ describe("a project that dormouse init lays out in an empty folder", () => {
     const laidOut = execFileSync("npx", ["dormouse", "init"], options);
     expect(laidOut).toMatch(/Next:\n {2}npm install\n {2}npm start\n/);
 
-    expect(packageOf(folder).dependencies).toEqual({ dormouse: expect.any(String) });
+    expect(packageOf(folder).dependencies).toEqual({ [packageName]: expect.any(String) });
     linked.install();
     const own = join(folder, "package.json");
     writeFileSync(own, readFileSync(own, "utf8").replace("--port 8787", `--port ${port}`));
@@ -228,15 +229,15 @@ class LinkedPackages {
 
   /** Installs dormouse as it is packed, without what it depends on. */
   copyDormouse(from: string): void {
-    cpSync(join(from, "node_modules", "dormouse"), join(this.#modules, "dormouse"), {
+    cpSync(join(from, "node_modules", packageName), join(this.#modules, packageName), {
       recursive: true,
     });
-    symlinkSync("../dormouse/dist/dormouse.js", join(this.#modules, ".bin", "dormouse"));
+    symlinkSync(`../${packageName}/dist/dormouse.js`, join(this.#modules, ".bin", "dormouse"));
   }
 
   /** As `npm install`: what the project's package.json names, and what dormouse's own one does. */
   install(): void {
-    const files = [this.#project, join(this.#modules, "dormouse")];
+    const files = [this.#project, join(this.#modules, packageName)];
     const [project, dormouse] = files.map((path) => packageOf(path));
     const names = Object.keys({ ...project?.devDependencies, ...dormouse?.dependencies });
     for (const name of names) {

@@ -21,7 +21,7 @@ export class GatewayObject extends breakable(Gateway, ["deliver", "carryOut"]) {
 export class UsersObject extends breakable(Users, ["register", "order"]) {}
 
 // Objects ask backends through it.
-export { BackendEntrypoint } from "./edge.js";
+export { RealtimeEntrypoint } from "./edge.js";
 
 export default worker;
 

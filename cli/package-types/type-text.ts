@@ -1,0 +1,62 @@
+/** The part of JSON Schema by which types of requests, answers and configurations are described. */
+export interface TypeSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly (string | number)[];
+  readonly const?: string | number | boolean;
+  readonly items?: TypeSchema;
+  readonly properties?: Readonly<Record<string, TypeSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | TypeSchema;
+  readonly oneOf?: readonly TypeSchema[];
+  readonly anyOf?: readonly TypeSchema[];
+  readonly allOf?: readonly TypeSchema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** Writes the type of TypeScript that a schema describes. What it doesn't describe is `unknown`. */
+export function typeText(schema: TypeSchema): string {
+  if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown";
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
+  const choices = schema.oneOf ?? schema.anyOf;
+  if (choices !== undefined && schema.properties === undefined)
+    return choices.map(typeText).join(" | ");
+  if (schema.allOf !== undefined && schema.properties === undefined)
+    return schema.allOf.map(typeText).join(" & ");
+  switch (schema.type) {
+    case "boolean":
+    case "string":
+      return schema.type;
+    case "integer":
+    case "number":
+      return "number";
+    case "array":
+      return `readonly (${typeText(schema.items ?? {})})[]`;
+    case "object":
+      return objectText(schema);
+    default:
+      return "unknown";
+  }
+}
+
+function objectText({ properties, required = [], additionalProperties }: TypeSchema): string {
+  if (properties === undefined) {
+    const values =
+      typeof additionalProperties === "object" ? typeText(additionalProperties) : "unknown";
+    return `{ readonly [name: string]: ${values} }`;
+  }
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const mark = required.includes(name) ? "" : "?";
+    const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
+    return `${commentText(schema.description)}readonly ${key}${mark}: ${typeText(schema)};\n`;
+  });
+  return `{\n${fields.join("")}}`;
+}
+
+/** A comment in front of a field or a type. */
+export function commentText(description: string | undefined): string {
+  return description === undefined ? "" : `/** ${description.replaceAll("*/", "*\u200B/")} */\n`;
+}

@@ -1,0 +1,59 @@
+import type { ApiKey } from "../../src/access/api-keys.ts";
+import type { CommandName } from "../../src/access/operations.ts";
+import { type ApiAnswer, commandAnswer } from "../../src/api/answers.ts";
+import { entriesOf } from "../../src/api/command.ts";
+import { parseNamed } from "../../src/api/methods.ts";
+import { errorCodes } from "../../src/protocol/codes.ts";
+import { callObjects } from "../http/api.ts";
+import { configurationOf } from "../platform/configuration.ts";
+import type { Env } from "../platform/env.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
+import type { ApiRequests, ApiResults } from "./api-types.ts";
+import { RealtimeError } from "./realtime-error.ts";
+
+/**
+ * Carries out a command of the HTTP API without HTTP: the same parsers, the same calls and the same answers.
+ *
+ * @param params as the body of the request, with its names
+ * @param key    whose rights count, and whose name stands in the log
+ * @returns the answer's `result`
+ * @throws RealtimeError for every other answer
+ */
+export async function carryOut<Name extends CommandName>(
+  env: Env,
+  name: Name,
+  params: ApiRequests[Name],
+  key: ApiKey,
+): Promise<ApiResults[Name]> {
+  const configuration = configurationOf(env);
+  if (configuration.outcome === "unconfigured")
+    throw refusal(name, key, { error: errorCodes.internal, detail: problemsOf(configuration) });
+  const { config } = configuration;
+  const caller = { key, channels: config.channel, nowMs: Date.now() };
+  const parsed = parseNamed(name, JSON.stringify(params ?? {}), caller);
+  if (parsed.outcome === "malformed")
+    throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
+  const called = await callObjects({ env, config }, entriesOf(parsed.command), name);
+  if (called.outcome === "refused") throw refusal(name, key, called);
+  const answer = commandAnswer(parsed.command, called.collected.inOrder());
+  if ("error" in answer) throw refusal(name, key, answer);
+  const result: ApiResults[Name] = JSON.parse(answer.result);
+  return result;
+}
+
+/** The error of a command, which is in the log as well (rule A13). */
+function refusal(
+  name: CommandName,
+  key: ApiKey,
+  { error, detail }: Extract<ApiAnswer, { readonly error: object }>,
+): RealtimeError {
+  const { code, message, temporary } = error;
+  const rule = code === errorCodes.permissionDenied.code ? "A14" : "W1";
+  const reason = detail ?? message;
+  noteRefusal({ refused: `api ${name}`, rule, reason, code, key: key.name }, undefined);
+  return new RealtimeError(code, message, detail, temporary === true);
+}
+
+function problemsOf({ problems }: { readonly problems: readonly string[] }): string {
+  return `the Worker isn't configured: ${problems.join("; ")}`;
+}

@@ -1,0 +1,146 @@
+import { exports } from "cloudflare:workers";
+import type { Context, Env as HonoEnv } from "hono";
+import { HonoBase } from "hono/hono-base";
+import { matchedRoutes } from "hono/route";
+import { TrieRouter } from "hono/router/trie-router";
+import { missingClasses } from "../../src/contract/bindings.ts";
+import { takeMessages } from "../features/index.ts";
+import { createApp } from "../http/app.ts";
+import { respondUnconfigured } from "../http/responses.ts";
+import { visitors } from "../http/visitors.ts";
+import { embed } from "../platform/embedded.ts";
+import type { Env } from "../platform/env.ts";
+import type { ApiResults } from "./api-types.ts";
+import { carryOut } from "./commands.ts";
+import type { DormouseConfig } from "./config-types.ts";
+import { functionsService, type HookFunctions, withFunctions } from "./hook-functions.ts";
+import {
+  broadcastRequest,
+  type JsonData,
+  methodNames,
+  type Methods,
+  publishRequest,
+  type PublishOptions,
+} from "./realtime-methods.ts";
+import { claimsOf, type Visitor } from "./visitor.ts";
+
+/** What a Worker of one's own says about its real-time layer. */
+export interface RealtimeOptions<Bound extends HonoEnv> extends HookFunctions {
+  /** Where the app is mounted, such as "/realtime": the clients' address is then "wss://host/realtime/connection/websocket". */
+  readonly prefix: string;
+  /** As under `[vars.config]`, with Centrifugo's names. Absent: the defaults, with which clients may do nothing. */
+  readonly config?: DormouseConfig;
+  /** Who connects, as the Worker's own middleware knows it. Then no tokens are needed. */
+  readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
+}
+
+/** The real-time layer of a Worker of one's own. */
+export interface Realtime<Bound extends HonoEnv> extends Methods<[env: Env]> {
+  /** For `app.route(prefix, realtime.app)`. */
+  readonly app: HonoBase<Bound>;
+  /** The consumer of the configuration's queues: `export default { fetch: app.fetch, queue: realtime.queue }`. */
+  readonly queue: (batch: MessageBatch, env: Env) => Promise<void>;
+  /**
+   * Publishes to a channel.
+   *
+   * @returns where the publication is; without history neither offset nor epoch
+   * @throws RealtimeError if it wasn't published, or may not have been
+   */
+  readonly publish: (
+    env: Env,
+    channel: string,
+    data: JsonData,
+    options?: PublishOptions,
+  ) => Promise<ApiResults["publish"]>;
+  /** Publishes to several channels. What happened in each is in the result. */
+  readonly broadcast: (
+    env: Env,
+    channels: readonly string[],
+    data: JsonData,
+    options?: Omit<PublishOptions, "ifOffset">,
+  ) => Promise<ApiResults["broadcast"]>;
+}
+
+/**
+ * Makes the real-time layer of a Worker of one's own. To be called once, at the top level of the Worker's module: the
+ * objects run that module, too, and learn their configuration there.
+ *
+ * @throws if it is called twice, or with a prefix that can't be one
+ */
+export function dormouse<Bound extends HonoEnv = HonoEnv>(
+  options: RealtimeOptions<Bound>,
+): Realtime<Bound> {
+  const { prefix, config = {}, user } = options;
+  if (!/^(?:\/[\w~.-]+)+$/.test(prefix))
+    throw new Error('prefix of dormouse() must be a path such as "/realtime", without a "/" at its end');
+  const hooks = functionsService(options);
+  embed({
+    config: withFunctions(config, options),
+    knowsUsers: user !== undefined,
+    ...(hooks && { hooks }),
+  });
+  return {
+    app: mounted(prefix, user),
+    queue: takeMessages,
+    publish: (env, channel, data, more) =>
+      carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
+    broadcast: (env, channels, data, more) =>
+      carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
+    ...ownMethods(),
+  };
+}
+
+/** The Worker's own code may do everything. */
+const ownKey = { name: "this Worker" };
+
+function ownMethods(): Methods<[env: Env]> {
+  const methods = methodNames().map((name) => [
+    name,
+    (env: Env, params: object) => carryOut(env, name, { ...params } as never, ownKey),
+  ]);
+  return Object.fromEntries(methods);
+}
+
+/** The app of the server that stands alone, below a prefix. */
+function mounted<Bound extends HonoEnv>(
+  prefix: string,
+  user: RealtimeOptions<Bound>["user"],
+): HonoBase<Bound> {
+  const app = new HonoBase<Bound>({ router: new TrieRouter() });
+  // Created by the first request, because an isolate that starts only for an object doesn't need it.
+  let inner: ReturnType<typeof createApp> | undefined;
+  app.all("/*", async (context) => {
+    const unexported = missingClasses((name) => name in exports);
+    if (unexported.length > 0) return respondUnconfigured(unexported);
+    noteCollisions(prefix, context);
+    const url = new URL(context.req.url);
+    if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`))
+      return respondUnconfigured([misplaced(prefix, url.pathname)]);
+    url.pathname = url.pathname.slice(prefix.length) || "/";
+    const request = new Request(url, context.req.raw);
+    if (user !== undefined)
+      visitors.set(request, async () => claimsOf(await user(context)));
+    inner ??= createApp();
+    return inner.fetch(request, context.env as Env, context.executionCtx);
+  });
+  return app;
+}
+
+/** Says once which routes of the Worker's own can't be reached, because they are below the prefix and come later. */
+function noteCollisions<Bound extends HonoEnv>(prefix: string, context: Context<Bound>): void {
+  const below = matchedRoutes(context)
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith(`${prefix}/`) && path !== `${prefix}/*` && !noted.has(path));
+  for (const path of below) {
+    noted.add(path);
+    console.warn(
+      `the route ${path} is below ${prefix}, the prefix of dormouse(), which answers first: give one of them another path`,
+    );
+  }
+}
+
+const noted = new Set<string>();
+
+function misplaced(prefix: string, path: string): string {
+  return `the app of dormouse() has the prefix ${prefix} and is asked for ${path}: mount it with app.route("${prefix}", realtime.app)`;
+}

@@ -1,0 +1,84 @@
+import type { CommandName } from "../../src/access/operations.ts";
+import { isCommandName, operationNames } from "../../src/api/operations.ts";
+import type { ApiRequests, ApiResults } from "./api-types.ts";
+
+/** What a publication may have besides its data. */
+export interface PublishOptions {
+  /** A second publication with the same key within 5 minutes publishes nothing, and has the first result. */
+  readonly idempotencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Send the publication as a delta to subscribers that take deltas. */
+  readonly delta?: boolean;
+  /** Publish to subscribers only: the channel doesn't keep it. */
+  readonly skipHistory?: boolean;
+  /** Publish only if this is greater than the version of the channel's newest publication of the same `versionEpoch`. */
+  readonly version?: number;
+  readonly versionEpoch?: string;
+  /** Publish only if this is the offset of the channel's newest publication. */
+  readonly ifOffset?: number;
+}
+
+/** A value that JSON can hold. */
+export type JsonData =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly unknown[]
+  | { readonly [name: string]: unknown }
+  | object;
+
+/** The methods that take what the HTTP API takes, with its names, and give its `result`. */
+export type MethodName = Exclude<CommandName, "publish" | "broadcast">;
+
+/** The request of a publish, in the names of the HTTP API. */
+export function publishRequest(
+  channel: string,
+  data: JsonData,
+  options: PublishOptions = {},
+): ApiRequests["publish"] {
+  return { channel, data, ...optionsRequest(options) };
+}
+
+/** The same for several channels. */
+export function broadcastRequest(
+  channels: readonly string[],
+  data: JsonData,
+  { ifOffset: _, ...options }: PublishOptions = {},
+): ApiRequests["broadcast"] {
+  return { channels: [...channels], data, ...optionsRequest(options) };
+}
+
+function optionsRequest(options: PublishOptions) {
+  const { idempotencyKey, tags, delta, skipHistory, version, versionEpoch, ifOffset } = options;
+  return {
+    ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
+    ...(tags !== undefined && { tags }),
+    ...(delta !== undefined && { delta }),
+    ...(skipHistory !== undefined && { skip_history: skipHistory }),
+    ...(version !== undefined && { version }),
+    ...(versionEpoch !== undefined && { version_epoch: versionEpoch }),
+    ...(ifOffset !== undefined && { if_offset: ifOffset }),
+  };
+}
+
+/** The names of all methods but publish and broadcast, which have forms of their own. */
+export function methodNames(): readonly MethodName[] {
+  return operationNames().filter(
+    (name): name is MethodName =>
+      isCommandName(name) && name !== "publish" && name !== "broadcast",
+  );
+}
+
+/** A method of each name. */
+export type Methods<Before extends readonly unknown[]> = {
+  readonly [Name in MethodName]: (
+    ...given: [...Before, ...Params<Name>]
+  ) => Promise<ApiResults[Name]>;
+};
+
+/** A request without required fields may be left out. */
+type Params<Name extends MethodName> =
+  Record<string, never> extends ApiRequests[Name]
+    ? [params?: ApiRequests[Name]]
+    : [params: ApiRequests[Name]];

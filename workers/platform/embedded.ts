@@ -1,0 +1,35 @@
+import type { Service } from "./services.ts";
+
+/** What a Worker of one's own says in its code, in place of its wrangler.toml. */
+export interface Embedded {
+  /** As `[vars.config]`. */
+  readonly config: object;
+  /** Whether the Worker's own code says who connects: then tokens need not exist. */
+  readonly knowsUsers: boolean;
+  /** The hooks that are functions of the Worker, as the Worker of a service binding; absent if there are none. */
+  readonly hooks?: Service;
+}
+
+/**
+ * Sets what a Worker's own code says. The objects run in other isolates, which load the same module, so that its top level
+ * says it to each of them.
+ *
+ * @throws if it was set before: two configurations would share the objects
+ */
+export function embed(made: Embedded): void {
+  if (embedded !== undefined)
+    throw new Error(
+      "dormouse() was called twice: a Worker has one configuration, so call it once, at the top level of a module",
+    );
+  embedded = made;
+}
+
+/** What the Worker's own code says; undefined in a Worker that stands alone. */
+export function embeddedHere(): Embedded | undefined {
+  return embedded;
+}
+
+let embedded: Embedded | undefined;
+
+/** The name by which the configuration means the functions, as it means the Worker of a binding. */
+export const functionsBinding = "DORMOUSE_FUNCTIONS";
