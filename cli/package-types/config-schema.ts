@@ -25,7 +25,11 @@ function schemaOfKeys(keys: ReadKeys, path: string): TypeSchema {
   const properties = [...keys]
     .map(([name, key]): readonly [string, TypeSchema] => [name, schemaOf(key, `${path}.${name}`)])
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return { type: "object", properties: Object.fromEntries(properties), additionalProperties: false };
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
 }
 
 function schemaOf(key: ReadKey, path: string): TypeSchema {
@@ -54,6 +58,8 @@ function schemaOfValue(expected: string, path: string): TypeSchema {
     return { type: "string", description: 'A duration such as "25s", "5m" or "720h".' };
   if (expected === "a string") return { type: "string" };
   if (expected === "an array of strings") return { type: "array", items: { type: "string" } };
+  if (expected === "an object of strings")
+    return { type: "object", additionalProperties: { type: "string" } };
   if (expected.startsWith("one of ")) {
     const choices: readonly string[] = JSON.parse(`[${expected.slice("one of ".length)}]`);
     return { type: "string", enum: choices };

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { packageRoot } from "../package-root.ts";
 import { configSchema } from "./config-schema.ts";
-import { commentText, type TypeSchema, typeText } from "./type-text.ts";
+import { commentText, typeName, type TypeSchema, typeText } from "./type-text.ts";
 
 /** The files that are written, with their texts before they are formatted. */
 export function packageTypes(): ReadonlyMap<string, string> {
@@ -42,10 +42,14 @@ function apiTypes(): string {
     const hasResult = schemas[result] !== undefined;
     const refs = [request, ...(hasResult ? [result] : [])].filter((one) => one in schemas);
     for (const one of refs) use({ $ref: `#/${one}` });
-    return { name, request: request in schemas ? request : "object", result: hasResult ? result : "object" };
+    return {
+      name,
+      request: request in schemas ? typeName(request) : "object",
+      result: hasResult ? typeName(result) : "object",
+    };
   });
   const types = [...used].map(
-    ([name, schema]) => `${commentText(schema.description)}export ${declared(name, schema)}\n`,
+    ([name, schema]) => `${commentText(schema.description)}${declared(name, schema)}\n`,
   );
   const table = (title: string, comment: string, of: "request" | "result"): string =>
     `${commentText(comment)}export interface ${title} {\n${rows.map((row) => `readonly ${row.name}: ${row[of]};\n`).join("")}}\n`;
@@ -62,8 +66,8 @@ function apiTypes(): string {
 function declared(name: string, schema: TypeSchema): string {
   const text = typeText(schema);
   return text.startsWith("{") && text.endsWith("}") && schema.type === "object"
-    ? `interface ${name} ${text}`
-    : `type ${name} = ${text};`;
+    ? `interface ${typeName(name)} ${text}`
+    : `type ${typeName(name)} = ${text};`;
 }
 
 /** The names of the schemas that a schema refers to. */

@@ -18,7 +18,7 @@ export interface TypeSchema {
 
 /** Writes the type of TypeScript that a schema describes. What it doesn't describe is `unknown`. */
 export function typeText(schema: TypeSchema): string {
-  if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown";
+  if (schema.$ref !== undefined) return typeName(schema.$ref.split("/").at(-1) ?? "");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
   const choices = schema.oneOf ?? schema.anyOf;
@@ -37,9 +37,15 @@ export function typeText(schema: TypeSchema): string {
       return `readonly (${typeText(schema.items ?? {})})[]`;
     case "object":
       return objectText(schema);
+    case undefined:
     default:
       return "unknown";
   }
+}
+
+/** The name of the type that a named schema describes: of the API, because the server has types of its own. */
+export function typeName(schemaName: string): string {
+  return `Api${schemaName}`;
 }
 
 function objectText({ properties, required = [], additionalProperties }: TypeSchema): string {

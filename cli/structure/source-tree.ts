@@ -15,14 +15,17 @@ export interface SourceFile {
 
 /**
  * The files of `src` and `workers`, in the order of their paths. The page of the operators in `workers/page` is left out:
- * it runs in browsers, and is a program of its own.
+ * it runs in browsers, and is a program of its own. So are the types that a program writes.
  */
 export function readSources(root: string): readonly SourceFile[] {
   return ["src", "workers"].flatMap((folder) =>
     readdirSync(posix.join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
       .map((name) => posix.join(folder, name.replaceAll("\\", "/")))
-      .filter((path) => !path.startsWith("workers/page/"))
+      .filter(
+        (path) =>
+          !path.startsWith("workers/page/") && !/^workers\/embedded\/\w+-types\.ts$/.test(path),
+      )
       .toSorted()
       .map((path) => sourceFile(path, readFileSync(posix.join(root, path), "utf8"))),
   );

@@ -1,5 +1,6 @@
 import { type SecretUse, secretPair } from "../access/secrets.ts";
 import type { Config, TokenConfig } from "./config.ts";
+import type { Target } from "./targets.ts";
 import { featureSecrets, neededFeatureSecrets } from "../features/sections.ts";
 
 /**
@@ -22,12 +23,17 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
 /**
  * The names of the secrets that the configuration needs, each once. Without one of them the Worker isn't configured (rule
  * A8).
+ *
+ * @param isUnsigned whether what is sent to a target needs no signature
  */
-export function namedSecretNames(config: Config): readonly string[] {
+export function namedSecretNames(
+  config: Config,
+  isUnsigned: (target: Target) => boolean = () => false,
+): readonly string[] {
   const named = namedSecrets(config)
     .filter(({ name, of }) => name === of)
     .map(({ name }) => name);
-  return [...named, ...neededFeatureSecrets(config)];
+  return [...named, ...neededFeatureSecrets(config, isUnsigned)];
 }
 
 function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {

@@ -131,9 +131,18 @@ export function previousKeySecretEnd({ sharedPoll }: Config): number {
   return sharedPoll.hmacPreviousSecretKeyValidUntilSeconds;
 }
 
-/** The names of the secrets without which the features of a configuration don't work. */
-export function neededFeatureSecrets(config: Config): readonly string[] {
-  const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");
+/**
+ * The names of the secrets without which the features of a configuration don't work.
+ *
+ * @param isUnsigned whether what is sent to a target needs no signature; queues need none
+ */
+export function neededFeatureSecrets(
+  config: Config,
+  isUnsigned: (target: Target) => boolean,
+): readonly string[] {
+  const isSigning = targetsOf(config).some(
+    (target) => target.endpoint.kind !== "queue" && !isUnsigned(target),
+  );
   return [
     ...(isSigning ? [hookSecret] : []),
     ...neededConsoleSecrets(config),

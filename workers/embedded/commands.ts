@@ -6,31 +6,36 @@ import { parseNamed } from "../../src/api/methods.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { callObjects } from "../http/api.ts";
 import { configurationOf } from "../platform/configuration.ts";
-import type { Env } from "../platform/env.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
-import type { ApiRequests, ApiResults } from "./api-types.ts";
+import type { ApiResults } from "./api-types.ts";
+import { isBound, unboundIn } from "./bindings.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
 /**
  * Carries out a command of the HTTP API without HTTP: the same parsers, the same calls and the same answers.
  *
+ * @param env    of the Worker, with the objects
  * @param params as the body of the request, with its names
  * @param key    whose rights count, and whose name stands in the log
  * @returns the answer's `result`
  * @throws RealtimeError for every other answer
  */
 export async function carryOut<Name extends CommandName>(
-  env: Env,
+  env: object,
   name: Name,
-  params: ApiRequests[Name],
+  params: object,
   key: ApiKey,
 ): Promise<ApiResults[Name]> {
+  if (!isBound(env)) {
+    const detail = unboundIn(env).join("; ");
+    throw refusal(name, key, { error: errorCodes.internal, detail });
+  }
   const configuration = configurationOf(env);
   if (configuration.outcome === "unconfigured")
     throw refusal(name, key, { error: errorCodes.internal, detail: problemsOf(configuration) });
   const { config } = configuration;
   const caller = { key, channels: config.channel, nowMs: Date.now() };
-  const parsed = parseNamed(name, JSON.stringify(params ?? {}), caller);
+  const parsed = parseNamed(name, JSON.stringify(params), caller);
   if (parsed.outcome === "malformed")
     throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
   const called = await callObjects({ env, config }, entriesOf(parsed.command), name);
@@ -51,7 +56,7 @@ function refusal(
   const rule = code === errorCodes.permissionDenied.code ? "A14" : "W1";
   const reason = detail ?? message;
   noteRefusal({ refused: `api ${name}`, rule, reason, code, key: key.name }, undefined);
-  return new RealtimeError(code, message, detail, temporary === true);
+  return new RealtimeError(code, message, detail, temporary);
 }
 
 function problemsOf({ problems }: { readonly problems: readonly string[] }): string {

@@ -4,16 +4,21 @@ import { HonoBase } from "hono/hono-base";
 import { matchedRoutes } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
 import { missingClasses } from "../../src/contract/bindings.ts";
-import { takeMessages } from "../features/index.ts";
+import { claimsOf, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
 import { visitors } from "../http/visitors.ts";
 import { embed } from "../platform/embedded.ts";
-import type { Env } from "../platform/env.ts";
+import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut } from "./commands.ts";
 import type { DormouseConfig } from "./config-types.ts";
-import { functionsService, type HookFunctions, withFunctions } from "./hook-functions.ts";
+import {
+  type ConnectHookResult,
+  functionsService,
+  type HookFunctions,
+  withFunctions,
+} from "./hook-functions.ts";
 import {
   broadcastRequest,
   type JsonData,
@@ -22,10 +27,14 @@ import {
   publishRequest,
   type PublishOptions,
 } from "./realtime-methods.ts";
-import { claimsOf, type Visitor } from "./visitor.ts";
+
+/** hono's environment of a Worker that has the objects. */
+export interface BoundEnv extends HonoEnv {
+  Bindings: RealtimeBindings;
+}
 
 /** What a Worker of one's own says about its real-time layer. */
-export interface RealtimeOptions<Bound extends HonoEnv> extends HookFunctions {
+export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
   /** Where the app is mounted, such as "/realtime": the clients' address is then "wss://host/realtime/connection/websocket". */
   readonly prefix: string;
   /** As under `[vars.config]`, with Centrifugo's names. Absent: the defaults, with which clients may do nothing. */
@@ -34,12 +43,18 @@ export interface RealtimeOptions<Bound extends HonoEnv> extends HookFunctions {
   readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
 }
 
+/**
+ * Who connects: the user's ID, or what a token or the connect hook could say. Nothing, or "": the Worker doesn't know; a
+ * token or the connect hook may say it, and without them the client is refused or anonymous, as the configuration says.
+ */
+export type Visitor = string | ConnectHookResult | null | undefined;
+
 /** The real-time layer of a Worker of one's own. */
-export interface Realtime<Bound extends HonoEnv> extends Methods<[env: Env]> {
+export interface Realtime<Bound extends BoundEnv> extends Methods<[env: RealtimeBindings]> {
   /** For `app.route(prefix, realtime.app)`. */
   readonly app: HonoBase<Bound>;
   /** The consumer of the configuration's queues: `export default { fetch: app.fetch, queue: realtime.queue }`. */
-  readonly queue: (batch: MessageBatch, env: Env) => Promise<void>;
+  readonly queue: (batch: MessageBatch, env: RealtimeBindings) => Promise<void>;
   /**
    * Publishes to a channel.
    *
@@ -47,14 +62,14 @@ export interface Realtime<Bound extends HonoEnv> extends Methods<[env: Env]> {
    * @throws RealtimeError if it wasn't published, or may not have been
    */
   readonly publish: (
-    env: Env,
+    env: RealtimeBindings,
     channel: string,
     data: JsonData,
     options?: PublishOptions,
   ) => Promise<ApiResults["publish"]>;
   /** Publishes to several channels. What happened in each is in the result. */
   readonly broadcast: (
-    env: Env,
+    env: RealtimeBindings,
     channels: readonly string[],
     data: JsonData,
     options?: Omit<PublishOptions, "ifOffset">,
@@ -67,12 +82,14 @@ export interface Realtime<Bound extends HonoEnv> extends Methods<[env: Env]> {
  *
  * @throws if it is called twice, or with a prefix that can't be one
  */
-export function dormouse<Bound extends HonoEnv = HonoEnv>(
+export function dormouse<Bound extends BoundEnv = BoundEnv>(
   options: RealtimeOptions<Bound>,
 ): Realtime<Bound> {
   const { prefix, config = {}, user } = options;
   if (!/^(?:\/[\w~.-]+)+$/.test(prefix))
-    throw new Error('prefix of dormouse() must be a path such as "/realtime", without a "/" at its end');
+    throw new Error(
+      'prefix of dormouse() must be a path such as "/realtime", without a "/" at its end',
+    );
   const hooks = functionsService(options);
   embed({
     config: withFunctions(config, options),
@@ -81,7 +98,10 @@ export function dormouse<Bound extends HonoEnv = HonoEnv>(
   });
   return {
     app: mounted(prefix, user),
-    queue: takeMessages,
+    queue: async (batch, env) => {
+      if (!isBound(env)) throw new Error(unboundIn(env).join("; "));
+      await takeMessages(batch, env);
+    },
     publish: (env, channel, data, more) =>
       carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
     broadcast: (env, channels, data, more) =>
@@ -93,16 +113,16 @@ export function dormouse<Bound extends HonoEnv = HonoEnv>(
 /** The Worker's own code may do everything. */
 const ownKey = { name: "this Worker" };
 
-function ownMethods(): Methods<[env: Env]> {
+function ownMethods(): Methods<[env: RealtimeBindings]> {
   const methods = methodNames().map((name) => [
     name,
-    (env: Env, params: object) => carryOut(env, name, { ...params } as never, ownKey),
+    (env: RealtimeBindings, params: object = {}) => carryOut(env, name, params, ownKey),
   ]);
   return Object.fromEntries(methods);
 }
 
 /** The app of the server that stands alone, below a prefix. */
-function mounted<Bound extends HonoEnv>(
+function mounted<Bound extends BoundEnv>(
   prefix: string,
   user: RealtimeOptions<Bound>["user"],
 ): HonoBase<Bound> {
@@ -112,22 +132,22 @@ function mounted<Bound extends HonoEnv>(
   app.all("/*", async (context) => {
     const unexported = missingClasses((name) => name in exports);
     if (unexported.length > 0) return respondUnconfigured(unexported);
+    if (!isBound(context.env)) return respondUnconfigured(unboundIn(context.env));
     noteCollisions(prefix, context);
     const url = new URL(context.req.url);
     if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`))
       return respondUnconfigured([misplaced(prefix, url.pathname)]);
     url.pathname = url.pathname.slice(prefix.length) || "/";
     const request = new Request(url, context.req.raw);
-    if (user !== undefined)
-      visitors.set(request, async () => claimsOf(await user(context)));
+    if (user !== undefined) visitors.set(request, async () => claimsOf(await user(context)));
     inner ??= createApp();
-    return inner.fetch(request, context.env as Env, context.executionCtx);
+    return inner.fetch(request, context.env, context.executionCtx);
   });
   return app;
 }
 
 /** Says once which routes of the Worker's own can't be reached, because they are below the prefix and come later. */
-function noteCollisions<Bound extends HonoEnv>(prefix: string, context: Context<Bound>): void {
+function noteCollisions<Bound extends BoundEnv>(prefix: string, context: Context<Bound>): void {
   const below = matchedRoutes(context)
     .map(({ path }) => path)
     .filter((path) => path.startsWith(`${prefix}/`) && path !== `${prefix}/*` && !noted.has(path));

@@ -1,5 +1,4 @@
-import { functionsBinding } from "../platform/embedded.ts";
-import type { Service } from "../platform/services.ts";
+import { functionsBinding, type Service } from "../platform/embedded.ts";
 import type { JsonData } from "./realtime-methods.ts";
 
 /** What all questions say of the connection (docs/hooks.md). Empty fields are left out. */
@@ -83,7 +82,7 @@ export interface RpcHookResult {
  * An answer, in the form of the HTTP hooks. Nothing stands for `{}`: a subscribe and a publish are allowed as they are, a
  * call is answered without data, and a connect has no credentials.
  */
-export type HookResponse<Result> =
+export type FunctionAnswer<Result> =
   | { readonly result: Result }
   | {
       readonly error: {
@@ -105,7 +104,10 @@ export interface HookContext {
 type HookFunction<Request, Result> = (
   request: Request,
   context: HookContext,
-) => HookResponse<Result> | Promise<HookResponse<Result>>;
+) => FunctionAnswer<Result> | Promise<FunctionAnswer<Result>>;
+
+/** Any question. */
+type AnyRequest = ConnectHookRequest & SubscribeHookRequest & RpcHookRequest;
 
 /**
  * Hooks as functions of one's own Worker. They run in a Worker without state, and never in an object. A function that throws
@@ -126,7 +128,7 @@ export interface HookFunctions {
 
 /** The functions as the Worker of a service binding, which is asked as any backend; undefined if there are none. */
 export function functionsService(functions: HookFunctions): Service | undefined {
-  const byHook = new Map<string, HookFunction<never, object> | undefined>([
+  const byHook = new Map<string, HookFunction<AnyRequest, object> | undefined>([
     ["connect", functions.onConnect],
     ["refresh", functions.onRefresh],
     ["subscribe", functions.onSubscribe],
@@ -139,10 +141,8 @@ export function functionsService(functions: HookFunctions): Service | undefined 
       const hook = new URL(url).pathname.slice(1);
       const asked = byHook.get(hook);
       if (asked === undefined) return new Response(null, { status: 404 });
-      const question: never = JSON.parse(String(body));
-      const answer = answered(hook, async () =>
-        asked(question, { headers: new Headers(headers) }),
-      );
+      const question: AnyRequest = JSON.parse(typeof body === "string" ? body : "{}");
+      const answer = answered(hook, async () => asked(question, { headers: new Headers(headers) }));
       return Promise.race([answer, aborted(signal)]);
     },
   };
@@ -150,7 +150,7 @@ export function functionsService(functions: HookFunctions): Service | undefined 
 
 async function answered(
   hook: string,
-  ask: () => Promise<HookResponse<object>>,
+  ask: () => Promise<FunctionAnswer<object>>,
 ): Promise<Response> {
   try {
     return Response.json((await ask()) ?? {});
@@ -175,16 +175,18 @@ const endpoint = `service:${functionsBinding}`;
  */
 export function withFunctions(config: object, functions: HookFunctions): object {
   const { onConnect, onRefresh, onSubscribe, onPublish, onRpc } = functions;
-  const set: readonly (readonly [HookFunctions[keyof HookFunctions], readonly string[], object])[] = [
-    [onConnect, ["client", "proxy", "connect"], { enabled: true, endpoint }],
-    [onRefresh, ["client", "proxy", "refresh"], { enabled: true, endpoint }],
-    [onSubscribe, ["channel", "proxy", "subscribe"], { endpoint }],
-    [onPublish, ["channel", "proxy", "publish"], { endpoint }],
-    [onRpc, ["rpc", "proxy"], { endpoint }],
-    [onRpc, ["rpc", "without_namespace"], { proxy_enabled: true }],
-  ];
+  const set: readonly (readonly [HookFunctions[keyof HookFunctions], readonly string[], object])[] =
+    [
+      [onConnect, ["client", "proxy", "connect"], { enabled: true, endpoint }],
+      [onRefresh, ["client", "proxy", "refresh"], { enabled: true, endpoint }],
+      [onSubscribe, ["channel", "proxy", "subscribe"], { endpoint }],
+      [onPublish, ["channel", "proxy", "publish"], { endpoint }],
+      [onRpc, ["rpc", "proxy"], { endpoint }],
+      [onRpc, ["rpc", "without_namespace"], { proxy_enabled: true }],
+    ];
   return set.reduce(
-    (before, [given, path, values]) => (given === undefined ? before : merged(before, path, values)),
+    (before, [given, path, values]) =>
+      given === undefined ? before : merged(before, path, values),
     config,
   );
 }

@@ -2,15 +2,15 @@ import type { ApiKey } from "../../src/access/api-keys.ts";
 import { BackendEntrypoint } from "../platform/backend-entrypoint.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
-import type { ApiResults } from "./api-types.ts";
+import type { ApiRequests, ApiResults } from "./api-types.ts";
 import { carryOut } from "./commands.ts";
 import {
   broadcastRequest,
   type JsonData,
-  methodNames,
-  type Methods,
+  type MethodName,
   publishRequest,
   type PublishOptions,
+  type RealtimeService,
 } from "./realtime-methods.ts";
 
 /**
@@ -23,8 +23,7 @@ import {
  * The binding's `props.name` says who calls. If `http_api.keys` has that name, its rights count; else the caller may do
  * everything, as whoever deploys Workers of the account can.
  */
-export class RealtimeEntrypoint extends BackendEntrypoint {
-  /** As {@link Realtime.publish} of the Worker itself. */
+export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeService {
   publish(
     channel: string,
     data: JsonData,
@@ -34,7 +33,6 @@ export class RealtimeEntrypoint extends BackendEntrypoint {
     return carryOut(this.env, "publish", request, callerOf(this.env, this.ctx.props));
   }
 
-  /** As {@link Realtime.broadcast} of the Worker itself. */
   broadcast(
     channels: readonly string[],
     data: JsonData,
@@ -44,19 +42,128 @@ export class RealtimeEntrypoint extends BackendEntrypoint {
     return carryOut(this.env, "broadcast", request, callerOf(this.env, this.ctx.props));
   }
 
-  static {
-    // The platform lets a binding call what is on the prototype.
-    for (const name of methodNames())
-      Object.defineProperty(this.prototype, name, {
-        value(this: RealtimeEntrypoint, params?: object) {
-          return carryOut(this.env, name, { ...params } as never, callerOf(this.env, this.ctx.props));
-        },
-      });
+  // The others take what the HTTP API takes, and give the `result` of its answer.
+
+  history(params: ApiRequests["history"]): Promise<ApiResults["history"]> {
+    return this.#carryOut("history", params);
+  }
+
+  history_remove(params: ApiRequests["history_remove"]): Promise<ApiResults["history_remove"]> {
+    return this.#carryOut("history_remove", params);
+  }
+
+  presence(params: ApiRequests["presence"]): Promise<ApiResults["presence"]> {
+    return this.#carryOut("presence", params);
+  }
+
+  presence_stats(params: ApiRequests["presence_stats"]): Promise<ApiResults["presence_stats"]> {
+    return this.#carryOut("presence_stats", params);
+  }
+
+  disconnect(params: ApiRequests["disconnect"] = {}): Promise<ApiResults["disconnect"]> {
+    return this.#carryOut("disconnect", params);
+  }
+
+  unsubscribe(params: ApiRequests["unsubscribe"]): Promise<ApiResults["unsubscribe"]> {
+    return this.#carryOut("unsubscribe", params);
+  }
+
+  subscribe(params: ApiRequests["subscribe"]): Promise<ApiResults["subscribe"]> {
+    return this.#carryOut("subscribe", params);
+  }
+
+  refresh(params: ApiRequests["refresh"] = {}): Promise<ApiResults["refresh"]> {
+    return this.#carryOut("refresh", params);
+  }
+
+  block_user(params: ApiRequests["block_user"]): Promise<ApiResults["block_user"]> {
+    return this.#carryOut("block_user", params);
+  }
+
+  unblock_user(params: ApiRequests["unblock_user"]): Promise<ApiResults["unblock_user"]> {
+    return this.#carryOut("unblock_user", params);
+  }
+
+  revoke_token(params: ApiRequests["revoke_token"]): Promise<ApiResults["revoke_token"]> {
+    return this.#carryOut("revoke_token", params);
+  }
+
+  invalidate_user_tokens(
+    params: ApiRequests["invalidate_user_tokens"],
+  ): Promise<ApiResults["invalidate_user_tokens"]> {
+    return this.#carryOut("invalidate_user_tokens", params);
+  }
+
+  connections(params: ApiRequests["connections"]): Promise<ApiResults["connections"]> {
+    return this.#carryOut("connections", params);
+  }
+
+  info(params: ApiRequests["info"] = {}): Promise<ApiResults["info"]> {
+    return this.#carryOut("info", params);
+  }
+
+  channels(params: ApiRequests["channels"] = {}): Promise<ApiResults["channels"]> {
+    return this.#carryOut("channels", params);
+  }
+
+  update_user_status(
+    params: ApiRequests["update_user_status"],
+  ): Promise<ApiResults["update_user_status"]> {
+    return this.#carryOut("update_user_status", params);
+  }
+
+  get_user_status(params: ApiRequests["get_user_status"]): Promise<ApiResults["get_user_status"]> {
+    return this.#carryOut("get_user_status", params);
+  }
+
+  delete_user_status(
+    params: ApiRequests["delete_user_status"],
+  ): Promise<ApiResults["delete_user_status"]> {
+    return this.#carryOut("delete_user_status", params);
+  }
+
+  why(params: ApiRequests["why"]): Promise<ApiResults["why"]> {
+    return this.#carryOut("why", params);
+  }
+
+  inspect(params: ApiRequests["inspect"] = {}): Promise<ApiResults["inspect"]> {
+    return this.#carryOut("inspect", params);
+  }
+
+  map_publish(params: ApiRequests["map_publish"]): Promise<ApiResults["map_publish"]> {
+    return this.#carryOut("map_publish", params);
+  }
+
+  map_remove(params: ApiRequests["map_remove"]): Promise<ApiResults["map_remove"]> {
+    return this.#carryOut("map_remove", params);
+  }
+
+  map_read_state(params: ApiRequests["map_read_state"]): Promise<ApiResults["map_read_state"]> {
+    return this.#carryOut("map_read_state", params);
+  }
+
+  map_read_stream(params: ApiRequests["map_read_stream"]): Promise<ApiResults["map_read_stream"]> {
+    return this.#carryOut("map_read_stream", params);
+  }
+
+  map_stats(params: ApiRequests["map_stats"]): Promise<ApiResults["map_stats"]> {
+    return this.#carryOut("map_stats", params);
+  }
+
+  map_clear(params: ApiRequests["map_clear"]): Promise<ApiResults["map_clear"]> {
+    return this.#carryOut("map_clear", params);
+  }
+
+  shared_poll_publish(
+    params: ApiRequests["shared_poll_publish"],
+  ): Promise<ApiResults["shared_poll_publish"]> {
+    return this.#carryOut("shared_poll_publish", params);
+  }
+
+  #carryOut<Name extends MethodName>(name: Name, params: object): Promise<ApiResults[Name]> {
+    return carryOut(this.env, name, params, callerOf(this.env, this.ctx.props));
   }
 }
-
-/** The methods that take what the HTTP API takes. */
-export interface RealtimeEntrypoint extends Methods<[]> {}
 
 /** Whose rights count: those of the key of `http_api.keys` with the name in the binding's `props`. */
 function callerOf(env: Env, props: unknown): ApiKey {

@@ -5,7 +5,7 @@
  */
 export class RealtimeError extends Error {
   override readonly name = "RealtimeError";
-  /** Of the HTTP API (docs/http-api.md), such as 107 for a request that can't be right. */
+  /** Of the HTTP API (docs/openapi.md), such as 107 for a request that can't be right. */
   readonly code: number;
   /** What is wrong, for a developer; quotes nothing of the request. Absent where the message says all. */
   readonly detail?: string;

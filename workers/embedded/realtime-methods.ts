@@ -44,7 +44,7 @@ export function publishRequest(
 export function broadcastRequest(
   channels: readonly string[],
   data: JsonData,
-  { ifOffset: _, ...options }: PublishOptions = {},
+  options: Omit<PublishOptions, "ifOffset"> = {},
 ): ApiRequests["broadcast"] {
   return { channels: [...channels], data, ...optionsRequest(options) };
 }
@@ -65,8 +65,7 @@ function optionsRequest(options: PublishOptions) {
 /** The names of all methods but publish and broadcast, which have forms of their own. */
 export function methodNames(): readonly MethodName[] {
   return operationNames().filter(
-    (name): name is MethodName =>
-      isCommandName(name) && name !== "publish" && name !== "broadcast",
+    (name): name is MethodName => isCommandName(name) && name !== "publish" && name !== "broadcast",
   );
 }
 
@@ -82,3 +81,22 @@ type Params<Name extends MethodName> =
   Record<string, never> extends ApiRequests[Name]
     ? [params?: ApiRequests[Name]]
     : [params: ApiRequests[Name]];
+
+/**
+ * A binding to the `RealtimeEntrypoint` of another Worker, as the type of an environment's field. The platform's own type of
+ * the class can't say that a payload is any JSON.
+ */
+export interface RealtimeService extends Methods<[]> {
+  /** As {@link Realtime.publish} of the Worker itself. */
+  publish(
+    channel: string,
+    data: JsonData,
+    options?: PublishOptions,
+  ): Promise<ApiResults["publish"]>;
+  /** As {@link Realtime.broadcast} of the Worker itself. */
+  broadcast(
+    channels: readonly string[],
+    data: JsonData,
+    options?: Omit<PublishOptions, "ifOffset">,
+  ): Promise<ApiResults["broadcast"]>;
+}

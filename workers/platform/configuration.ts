@@ -7,10 +7,10 @@ import {
   type Secrets,
 } from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
+import type { Target } from "../../src/config/targets.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { inDevelopment, previousKeySecretEnd, targetsOf } from "../../src/features/sections.ts";
-import { hookSecret } from "../../src/features/hooks/config.ts";
 import { embeddedHere, functionsBinding } from "./embedded.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";
@@ -103,7 +103,7 @@ function readConfiguration(env: Settings): Configuration {
   const uses = secretUses(config);
   const given = secretsIn(env, uses);
   const secrets = verifierSecrets(env, given, config);
-  const named = config === undefined ? [] : namedSecretNames(config);
+  const named = config === undefined ? [] : namedSecretNames(config, isFunction);
   const needed = embedded === undefined ? ["API_KEY", ...named] : neededInside(named, config);
   const missing = [
     ...needed.filter((name) => given[name] === undefined),
@@ -142,20 +142,17 @@ function documentOf(env: Settings): Settings["config"] | object {
 }
 
 /**
- * The secrets that a Worker of one's own needs. Its code publishes without a key, and its functions are asked without a
- * signature. Sessions on HTTP streams need a secret of the server's (rule A23).
+ * The secrets that a Worker of one's own needs: its code publishes without a key. Sessions on HTTP streams need a secret of
+ * the server's (rule A23).
  */
 function neededInside(named: readonly string[], config: Config | undefined): readonly string[] {
-  const targets = config === undefined ? [] : [...config.hooks.targets.values()];
-  const onlyFunctions = targets.every(
-    ({ endpoint }) => endpoint.kind === "service" && endpoint.binding === functionsBinding,
-  );
-  const isSigned = config?.events !== undefined || !onlyFunctions;
   const streams = config?.transports.sse === true || config?.transports.httpStream === true;
-  return [
-    ...(streams ? ["API_KEY"] : []),
-    ...named.filter((name) => isSigned || name !== hookSecret),
-  ];
+  return streams ? ["API_KEY", ...named] : named;
+}
+
+/** Whether a target is a function of the Worker, which is asked without a signature. */
+function isFunction({ endpoint }: Target): boolean {
+  return endpoint.kind === "service" && endpoint.binding === functionsBinding;
 }
 
 const configuredTwice =

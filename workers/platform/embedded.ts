@@ -1,5 +1,3 @@
-import type { Service } from "./services.ts";
-
 /** What a Worker of one's own says in its code, in place of its wrangler.toml. */
 export interface Embedded {
   /** As `[vars.config]`. */
@@ -8,6 +6,11 @@ export interface Embedded {
   readonly knowsUsers: boolean;
   /** The hooks that are functions of the Worker, as the Worker of a service binding; absent if there are none. */
   readonly hooks?: Service;
+}
+
+/** The part of another Worker that is used: a service binding is one. */
+export interface Service {
+  fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
 /**

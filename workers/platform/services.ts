@@ -1,16 +1,11 @@
 import type { Target } from "../../src/config/targets.ts";
-import { embeddedHere, functionsBinding } from "./embedded.ts";
+import { embeddedHere, functionsBinding, type Service } from "./embedded.ts";
 
 /** The Worker of a service binding. The operator chooses the names of bindings, so the type of the environment has none. */
 export function serviceOf(env: object, binding: string): Service | undefined {
   if (binding === functionsBinding) return embeddedHere()?.hooks;
   const service: unknown = Reflect.get(env, binding);
   return isService(service) ? service : undefined;
-}
-
-/** The part of a service binding that is used. */
-export interface Service {
-  fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
 function isService(value: unknown): value is Service {

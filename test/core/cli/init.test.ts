@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { recordedShell, temporaryFolder } from "./recorded-shell.ts";
+import { packageName } from "../../../src/version.ts";
 
 describe("dormouse init", () => {
   it("[A10] lays out a project with a valid configuration and strong secrets", async () => {
@@ -23,7 +24,7 @@ describe("dormouse init", () => {
     expect(JSON.parse(readFileSync(join(project, "package.json"), "utf8"))).toMatchObject({
       name: "my-chat",
       scripts: { deploy: "dormouse check && wrangler deploy" },
-      dependencies: { dormouse: expect.stringMatching(/^file:/) },
+      dependencies: { [packageName]: expect.stringMatching(/^file:/) },
     });
   });
 

@@ -61,7 +61,7 @@ export function ruleIds(specification: string): readonly string[] {
 export function ruleWords(
   specification: string,
 ): readonly (readonly [id: string, words: number])[] {
-  const rules = /^- \*\*((?:SP|[A-Z])\d+)\*\* (.*(?:\n {2}.*)*)/gm;
+  const rules = /^- \*\*((?:SP|OW|[A-Z])\d+)\*\* (.*(?:\n {2}.*)*)/gm;
   return Array.from(specification.matchAll(rules), ([, rule = "", text = ""]) => [
     rule,
     text.trim().split(/\s+/).length,
@@ -123,7 +123,7 @@ export function ruleCitations(file: SourceFile): readonly Citation[] {
 /** The rules that the name of a test begins with: `[O1] …`, `[O1] [F1] …` or `[O1][F1] …`. */
 export function titleCitations({ text }: SourceFile): readonly Citation[] {
   return citations(text, /["'`]((?:\[[^\]\n]*\] ?)+)/g).flatMap(({ line, cited }) =>
-    Array.from(cited.matchAll(/\[((?:SP|[A-Z])\d+)\]/g), ([, rule = ""]) => ({
+    Array.from(cited.matchAll(/\[((?:SP|OW|[A-Z])\d+)\]/g), ([, rule = ""]) => ({
       line,
       cited: rule,
     })),
@@ -131,7 +131,7 @@ export function titleCitations({ text }: SourceFile): readonly Citation[] {
 }
 
 /** One letter and a number, or those of shared polls: the letters of algorithms such as ES256 name no rule. */
-const id = "(?:SP|[A-Z])\\d+";
+const id = "(?:SP|OW|[A-Z])\\d+";
 
 /** The rules of a list in which a range may stand: "O1 to O3, H1" is O1, O2, O3, H1. */
 function expanded(list: string): readonly string[] {

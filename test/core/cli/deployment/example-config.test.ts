@@ -4,9 +4,12 @@ import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../../src/config/parse-config.ts";
 import { wranglerConfigOf } from "../../../../cli/deployment/wrangler-config.ts";
 
-/** The applications, of which each has either a Worker of its own, or a configuration for the committed one. */
+/**
+ * The applications, of which each has either a Worker of its own, or a configuration for the committed one. A Worker with
+ * its own code is made, and served, outside of the repository: test/clients/programs/own-worker.test.ts.
+ */
 const examples = readdirSync("examples", { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== "container")
+  .filter((entry) => entry.isDirectory() && !["container", "own-worker"].includes(entry.name))
   .map(({ name }) => name);
 const withWorker = examples.filter((name) => existsSync(join("examples", name, "wrangler.toml")));
 const others = examples.filter((name) => !withWorker.includes(name));

@@ -1,0 +1,204 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { WebSocket } from "ws";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
+import { packageRoot } from "../../../cli/package-root.ts";
+import { packageName } from "../../../src/version.ts";
+import { freePort } from "../../support/servers/listen.ts";
+import { SdkClient } from "../../support/sockets/sdk-client.ts";
+
+const execute = promisify(execFile);
+const example = join(packageRoot, "examples", "own-worker");
+
+/** A Worker of another project of the account, which calls the one under test by service bindings. */
+const caller = `
+export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    if (!pathname.startsWith("/calls/")) return env.OWN.fetch(request);
+    try {
+      return Response.json(await env.REALTIME.publish(pathname.slice(7), { by: "another Worker" }));
+    } catch (error) {
+      return new Response(String(error), { status: 500 });
+    }
+  },
+};
+`;
+const callerConfig = {
+  name: "caller",
+  main: "caller.js",
+  compatibility_date: "2026-11-02",
+  services: [
+    { binding: "OWN", service: "own-worker" },
+    { binding: "REALTIME", service: "own-worker", entrypoint: "RealtimeEntrypoint" },
+  ],
+};
+
+/** What only the compiler can tell: each of these lines is an error, or the compiler says that it isn't one. */
+const wrong = `
+import { defineConfig, dormouse } from "dormouse-realtime";
+import { connectionToken } from "dormouse-realtime/tokens";
+// @ts-expect-error an unknown key
+defineConfig({ channel: { without_namespace: { histroy_size: 1 } } });
+// @ts-expect-error a value of another type
+defineConfig({ channel: { without_namespace: { history_size: "1" } } });
+// @ts-expect-error a choice that there isn't
+defineConfig({ client: { pong: "sometimes" } });
+// @ts-expect-error a prefix is needed
+dormouse({});
+// @ts-expect-error a secret is needed
+void connectionToken({ user: "ann" });
+`;
+
+let folder: string;
+let running: ChildProcess | undefined;
+let port: number;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+  await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: packageRoot });
+  const archive = readdirSync(folder).find((name) => name.endsWith(".tgz"));
+  cpSync(example, folder, { recursive: true });
+  // Wrangler is the repository's: it would take most of the time, and nothing of the package is in it.
+  const file = join(folder, "package.json");
+  const { wrangler: _, ...devDependencies } = packageOf(file).devDependencies;
+  const { dependencies } = packageOf(file);
+  const versions = { ...dependencies, [packageName]: `file:${archive}` };
+  const own = { ...packageOf(file), dependencies: versions, devDependencies };
+  writeFileSync(file, JSON.stringify(own, undefined, 2));
+  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
+  await execute("npm", install, { cwd: folder });
+}, 300_000);
+afterAll(async () => {
+  if (running?.pid !== undefined) {
+    const ended = once(running, "close");
+    process.kill(-running.pid, "SIGINT");
+    await ended;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+interface PackageFile {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+function packageOf(file: string): PackageFile {
+  const content: PackageFile = JSON.parse(readFileSync(file, "utf8"));
+  return content;
+}
+
+const inProject = () => ({
+  cwd: folder,
+  env: { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false" },
+});
+
+/** Starts both Workers, as a developer does. */
+async function develop(): Promise<void> {
+  mkdirSync(join(folder, "caller"));
+  writeFileSync(join(folder, "caller", "caller.js"), caller);
+  writeFileSync(join(folder, "caller", "wrangler.json"), JSON.stringify(callerConfig));
+  port = await freePort();
+  const configs = ["-c", "caller/wrangler.json", "-c", "wrangler.jsonc"];
+  const args = [wranglerScript, "dev", ...configs, "--port", String(port)];
+  const options = { ...inProject(), detached: true, stdio: "ignore" } as const;
+  running = spawn(process.execPath, args, options);
+  while (!(await isServing())) {
+    if (running.exitCode !== null) throw new Error("wrangler dev has ended");
+    await pause(100);
+  }
+}
+
+async function isServing(): Promise<boolean> {
+  try {
+    return (await fetch(address("/realtime/health"))).ok;
+  } catch {
+    return false;
+  }
+}
+
+const address = (path: string): string => `http://localhost:${port}${path}`;
+
+/** The official client, as a page of the Worker whose visitor has logged in. */
+function clientOf(headers: Readonly<Record<string, string>>): SdkClient {
+  const websocket = class extends WebSocket {
+    constructor(url: string, protocols?: string) {
+      super(url, protocols, { headers });
+    }
+  };
+  return new SdkClient(`ws://localhost:${port}/realtime/connection/websocket`, { websocket });
+}
+
+describe("a Worker of one's own, outside of the repository", () => {
+  it("has the types of the package without an error, and the errors that it should have", async () => {
+    writeFileSync(join(folder, "src", "wrong.ts"), wrong);
+    expect((await execute("npx", ["tsc", "-p", "."], inProject())).stdout).toBe("");
+  });
+
+  it("is bundled by wrangler", async () => {
+    const { stdout } = await execute(
+      process.execPath,
+      [wranglerScript, "deploy", "--dry-run"],
+      inProject(),
+    );
+    expect(stdout).toMatch(/CHANNELS \(ChannelObject\)/);
+  });
+
+  it("can import nothing but what versions promise", async () => {
+    const code = `import("${packageName}/dist/lib/src/version.js").catch((error) => console.log(error.code))`;
+    const { stdout } = await execute(process.execPath, ["-e", code], { cwd: folder });
+    expect(stdout.trim()).toBe("ERR_PACKAGE_PATH_NOT_EXPORTED");
+  });
+
+  it("is the one that docs/embedding.md shows", () => {
+    const page = readFileSync(join(packageRoot, "docs", "embedding.md"), "utf8");
+    expect(page).toContain(readFileSync(join(example, "src", "index.ts"), "utf8"));
+  });
+
+  it("[OW2] [OW3] [OW4] [OW5] [OW6] serves the official client with its own sessions, and needs no secret", async () => {
+    await develop();
+    const ann = clientOf({ Cookie: "session=ann", Origin: address("") });
+    const orders = await ann.subscribed("orders:#ann");
+    const post = { method: "POST", headers: { Cookie: "session=ann" } };
+    for (const id of ["1", "1", "2"])
+      await fetch(address("/orders"), { ...post, body: JSON.stringify({ id, item: "tea" }) });
+    expect((await orders.publications.count(2)).map(({ data }) => data)).toEqual([
+      { id: "1", item: "tea" },
+      { id: "2", item: "tea" },
+    ]);
+    const chat = await ann.subscribed("chat:lobby");
+    await chat.subscription.publish("hello");
+    expect((await chat.publications.next()).data).toEqual({ text: "hello", by: "ann" });
+    const called = await fetch(address("/calls/chat:lobby"));
+    expect([called.status, await called.json()]).toEqual([200, {}]);
+    expect((await chat.publications.next()).data).toEqual({ by: "another Worker" });
+    const refused = await fetch(address("/calls/nowhere:lobby"));
+    expect(await refused.text()).toContain("RealtimeError: 102: unknown channel");
+    // Ann's channel is hers alone.
+    const bob = clientOf({ Cookie: "session=bob" });
+    const foreign = bob.subscribe("orders:#ann");
+    expect(await foreign.unsubscribed.next()).toMatchObject({ code: 103 });
+    // Without a session, and from a page of another site with one.
+    const nobody = clientOf({});
+    expect(await nobody.disconnected.next()).toMatchObject({ code: 3501 });
+    const stranger = clientOf({ Cookie: "session=ann", Origin: "https://evil.example" });
+    expect((await stranger.errors.next()).error.message).toContain("transport closed");
+    const keyless = await fetch(address("/realtime/api/publish"), { ...post, body: "{}" });
+    expect(keyless.status).toBe(401);
+    for (const client of [ann, bob, nobody, stranger]) client.close();
+  });
+});
