@@ -476,6 +476,8 @@ interface ApiInfoRequest {
 interface ApiInfoResult {
   /** The gateways, in the order of their names. */
   readonly nodes: readonly ApiNode[];
+  /** Where the objects are, by what they are; absent if the configuration doesn't say. */
+  readonly placement?: { readonly [name: string]: ApiPlacement };
   /** Another page follows: ask with this `cursor`. Absent on the last page. Dormouse's own. */
   readonly cursor?: string;
   /** An object didn't answer in time, so something is missing. Dormouse's own. */
@@ -502,6 +504,14 @@ interface ApiNode {
   readonly uptime: number;
   /** The region whose connections it holds. Dormouse's own. */
   readonly region?: string;
+}
+
+/** Where an object is kept. */
+interface ApiPlacement {
+  /** The jurisdiction that it never leaves, or `none`. */
+  readonly jurisdiction: string;
+  /** Near what it is created; absent: near the first caller. */
+  readonly location?: string;
 }
 
 interface ApiChannelsRequest {
@@ -757,6 +767,7 @@ interface ApiInspectResult {
   readonly version: string;
   /** When it last woke, in ms since 1970: it remembers nothing from before. */
   readonly awake_since_ms?: number;
+  readonly placement?: ApiPlacement;
   /** The kind of event that woke it. */
   readonly woken_by?: string;
   /** How often events came, by their kind. */

@@ -37,7 +37,21 @@ export interface DormouseConfig {
       /** A duration such as "25s", "5m" or "720h". */
       readonly history_ttl?: string;
       readonly join_leave?: boolean;
+      readonly jurisdiction?: "" | "none" | "eu" | "us" | "fedramp" | "fedramp-high";
       readonly limited_channels_for_subscribers_only?: boolean;
+      readonly location?:
+        | ""
+        | "wnam"
+        | "enam"
+        | "sam"
+        | "weur"
+        | "eeur"
+        | "apac"
+        | "apac-ne"
+        | "apac-se"
+        | "oc"
+        | "afr"
+        | "me";
       readonly map?: {
         readonly allow_publish_for_anonymous?: boolean;
         readonly allow_publish_for_client?: boolean;
@@ -278,7 +292,21 @@ export interface DormouseConfig {
       /** A duration such as "25s", "5m" or "720h". */
       readonly history_ttl?: string;
       readonly join_leave?: boolean;
+      readonly jurisdiction?: "" | "none" | "eu" | "us" | "fedramp" | "fedramp-high";
       readonly limited_channels_for_subscribers_only?: boolean;
+      readonly location?:
+        | ""
+        | "wnam"
+        | "enam"
+        | "sam"
+        | "weur"
+        | "eeur"
+        | "apac"
+        | "apac-ne"
+        | "apac-se"
+        | "oc"
+        | "afr"
+        | "me";
       readonly map?: {
         readonly allow_publish_for_anonymous?: boolean;
         readonly allow_publish_for_client?: boolean;
@@ -763,6 +791,36 @@ export interface DormouseConfig {
   readonly insecure_endpoints?: boolean;
   readonly long_poll?: {
     readonly enabled?: boolean;
+  };
+  readonly placement?: {
+    readonly gateway_location?:
+      | ""
+      | "wnam"
+      | "enam"
+      | "sam"
+      | "weur"
+      | "eeur"
+      | "apac"
+      | "apac-ne"
+      | "apac-se"
+      | "oc"
+      | "afr"
+      | "me";
+    readonly jurisdiction?: "" | "none" | "eu" | "us" | "fedramp" | "fedramp-high";
+    readonly jurisdiction_before?: "" | "new" | "none" | "eu" | "us" | "fedramp" | "fedramp-high";
+    readonly location?:
+      | ""
+      | "wnam"
+      | "enam"
+      | "sam"
+      | "weur"
+      | "eeur"
+      | "apac"
+      | "apac-ne"
+      | "apac-se"
+      | "oc"
+      | "afr"
+      | "me";
   };
   readonly prometheus?: {
     readonly enabled?: boolean;
