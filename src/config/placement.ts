@@ -34,6 +34,8 @@ export interface PlacementConfig extends NamedPlacement {
   readonly gatewayLocation?: ObjectLocation;
   /** The jurisdiction that the operator says the objects had before (rule PL5). */
   readonly jurisdictionBefore?: Jurisdiction | "none" | "new";
+  /** Whether a key of the configuration says anything of where objects are. */
+  readonly isPlaced: boolean;
   /** Whether a key of the configuration names a jurisdiction, so that changes are noticed (rule PL4). */
   readonly isRecorded: boolean;
 }
@@ -88,10 +90,13 @@ export function readPlacementSection(
   if (before !== "" && !isRecorded && section.isValid("jurisdiction"))
     section.problem("jurisdiction_before", "has no effect without a jurisdiction");
   section.refuseOthers({});
+  const isPlaced =
+    gatewayLocation !== undefined || all.some((one) => one !== undefined && !isEmpty(one));
   return {
     ...own,
     ...(gatewayLocation && { gatewayLocation }),
     ...(before !== "" && { jurisdictionBefore: before }),
+    isPlaced,
     isRecorded,
   };
 }
@@ -103,7 +108,11 @@ function placementOf({ placement }: ChannelOptions): NamedPlacement | undefined 
 /** Reads `jurisdiction` and `location` of a namespace. @param section receives the problems */
 export function readChannelPlacement(section: Section): Pick<ChannelOptions, "placement"> {
   const placement = readNamedPlacement(section);
-  return Object.keys(placement).length === 0 ? {} : { placement };
+  return isEmpty(placement) ? {} : { placement };
+}
+
+function isEmpty(placement: NamedPlacement): boolean {
+  return Object.keys(placement).length === 0;
 }
 
 function readNamedPlacement(section: Section): NamedPlacement {
@@ -174,13 +183,6 @@ export function placedScopes(config: Config): readonly PlacedScope[] {
       jurisdictionOf(optionsPlacement(options, config)),
     ]),
   ];
-}
-
-/** Whether a configuration says anything of where objects are. */
-export function isPlaced({ placement, channel }: Config): boolean {
-  if (placement.isRecorded || placement.location || placement.gatewayLocation) return true;
-  const all = [channel.withoutNamespace, ...channel.namespaces.values()];
-  return all.some((options) => options.placement !== undefined);
 }
 
 /** An {@link ObjectPlacement} as the HTTP API shows it (rule PL6). */

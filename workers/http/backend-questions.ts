@@ -1,4 +1,4 @@
-import { isPlaced, shownPlacements } from "../../src/config/placement.ts";
+import { shownPlacements } from "../../src/config/placement.ts";
 import { encodeConnections } from "../../src/api/connections.ts";
 import type { CallOutcome } from "../../src/api/answers.ts";
 import type { Page, Question } from "../../src/api/command.ts";
@@ -96,7 +96,7 @@ async function info(shards: Env["USERS"], page: Page, config: Config): Promise<J
   const infos = await askAgain(gateways.asked, (shard, asked) =>
     shards.getByName(shard).gatewayInfos(asked),
   );
-  const placement = isPlaced(config) ? shownPlacements(config) : undefined;
+  const placement = config.placement.isPlaced ? shownPlacements(config) : undefined;
   return encodeInfo(gateways, infos, page.after === "", placement);
 }
 

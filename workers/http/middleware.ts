@@ -24,7 +24,6 @@ import { digest, fixedForm } from "../platform/digest.ts";
 import { embeddedHere } from "../platform/embedded.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Config, TransportsConfig } from "../../src/config/config.ts";
-import { isPlaced } from "../../src/config/placement.ts";
 import { pageRefusal } from "../../src/access/origin.ts";
 
 /**
@@ -100,7 +99,7 @@ export const configure: MiddlewareHandler<AppEnv> = (context, next) => {
   if (unbound.length > 0) return Promise.resolve(respondUnconfigured(unbound));
   context.set("configured", configuration);
   const { config } = configuration;
-  if (!config.placement.isRecorded && !isPlaced(config)) return next();
+  if (!config.placement.isPlaced) return next();
   return afterPlacement(context, config, next);
 };
 

@@ -4,7 +4,6 @@
  */
 import {
   channelPlacement,
-  isPlaced,
   type ObjectLocation,
   type ObjectPlacement,
   placedScopes,
@@ -86,7 +85,7 @@ function problemOf({ scope, recorded, jurisdiction }: PlacementConflict): string
  * @param env as the runtime passes it: the same object always gives the same result
  */
 export function placedEnv(env: Env, config: Config): Env {
-  if (!isPlaced(config)) return env;
+  if (!config.placement.isPlaced) return env;
   const known = placedEnvs.get(env);
   if (known !== undefined) return known;
   const { CHANNELS, GATEWAYS, USERS, METRICS } = env;

@@ -88,7 +88,7 @@ describe("[A8] parseConfig", () => {
       prometheus: { enabled: false, counts: false },
       consumers: [],
       swagger: { enabled: false },
-      placement: { isRecorded: false },
+      placement: { isPlaced: false, isRecorded: false },
       transports: {
         sse: false,
         httpStream: false,

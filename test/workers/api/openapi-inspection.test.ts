@@ -198,8 +198,9 @@ function rareInspect(): string {
     gateway: { channels: 1, heldBytes: 1 },
     subscribers,
   };
-  return encodeInspectedChannel(state, [
+  const gateways = [
     { progress, state, wasSkipped: false },
     { progress, state: undefined, wasSkipped: false },
-  ]);
+  ];
+  return encodeInspectedChannel(state, gateways, { jurisdiction: "eu", location: "weur" });
 }

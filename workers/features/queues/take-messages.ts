@@ -16,7 +16,6 @@ import { sendDeadLetter } from "./dead-letters.ts";
 import type { Env } from "../../platform/env.ts";
 import { placeObjects } from "../../platform/placed-env.ts";
 import { noteRefusal } from "../../platform/refusal-log.ts";
-import { isPlaced } from "../../../src/config/placement.ts";
 import { callObjects } from "../../http/api.ts";
 
 /**
@@ -38,7 +37,7 @@ export async function takeMessages(batch: MessageBatch, env: Env): Promise<void>
     const parsed = parseQueueMessage(body, message.id, consumer, config.channel, nowMs);
     return { message, body, parsed };
   });
-  const placed = isPlaced(config)
+  const placed = config.placement.isPlaced
     ? await placeObjects(env, config)
     : ({ outcome: "placed", env } as const);
   if (placed.outcome !== "placed")

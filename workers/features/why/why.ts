@@ -8,7 +8,7 @@ import {
 } from "../../../src/features/why/inspect-answer.ts";
 import { type AskedObjects, encodeWhy } from "../../../src/features/why/why-answer.ts";
 import type { Config } from "../../../src/config/config.ts";
-import { isPlaced, shownPlacement } from "../../../src/config/placement.ts";
+import { shownPlacement } from "../../../src/config/placement.ts";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import {
   channelNode,
@@ -78,7 +78,7 @@ export async function askInspect(
   { channel, object, refusals }: InspectQuestion,
 ): Promise<CallOutcome> {
   const { channel: channels, prometheus } = config;
-  const placement = isPlaced(config)
+  const placement = config.placement.isPlaced
     ? shownPlacement(nodePlacement(channel === "" ? object : channelNode(channel), config))
     : undefined;
   if (channel === "") {

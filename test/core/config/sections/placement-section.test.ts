@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
   channelPlacement,
-  isPlaced,
   placedScopes,
   regionPlacement,
   serverPlacement,
@@ -11,8 +10,8 @@ import { configOf, problemsOf } from "../parsed.ts";
 describe("the section placement", () => {
   it("[PL1] says nothing by default", () => {
     const config = configOf({});
-    expect(config.placement).toEqual({ isRecorded: false });
-    expect(isPlaced(config)).toBe(false);
+    expect(config.placement).toEqual({ isPlaced: false, isRecorded: false });
+    expect(config.placement.isPlaced).toBe(false);
     expect(serverPlacement(config)).toEqual({});
   });
 
