@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
-import { readDocument } from "../configuration/document.ts";
+import { firstOf, readDocument } from "../configuration/document.ts";
+import { wranglerFiles } from "../configuration/wrangler.ts";
+import { addToProject } from "../existing/add-to-project.ts";
 import { secretsFile, workerFile } from "../migrate/worker-files.ts";
 import { packageName } from "../../src/version.ts";
 import { packageRoot } from "../package-root.ts";
@@ -15,6 +17,11 @@ export function initCommand(shell: Shell): Command {
     .description("lay out a project whose npm start runs the server")
     .argument("[folder]", "the new project's folder", ".")
     .option("--name <name>", "the Worker's name (default: the folder's)")
+    .option("--existing", "add the objects to the project that is there, and write no other file")
+    .option(
+      "--env <environment>",
+      "with --existing: the environment of the file that gets the bindings",
+    )
     .option("--json", "print the names of the files as JSON")
     .addHelpText(
       "after",
@@ -25,7 +32,16 @@ Examples:
   dormouse init chat
   cd chat && npm install && npm start`,
     )
-    .action((folder: string, { name, json }: { name?: string; json?: boolean }) => {
+    .action(async (folder: string, { name, env, existing, json }: InitOptions) => {
+      if (env !== undefined && existing !== true) throw usageFailure("--env needs --existing");
+      if (name !== undefined && existing === true)
+        throw usageFailure("--name is for a new project: the one that exists has a name");
+      if (existing === true || (name === undefined && (await isMeant(folder, shell)))) {
+        const added = addToProject(folder, env, shell);
+        if (json === true) shell.print(JSON.stringify(added));
+        else shell.print(addedText(added).join("\n"));
+        return;
+      }
       const written = layOut(folder, name, shell);
       if (json === true) shell.print(JSON.stringify({ written }));
       else
@@ -45,6 +61,37 @@ Examples:
           ].join("\n"),
         );
     });
+}
+
+interface InitOptions {
+  readonly name?: string;
+  readonly env?: string;
+  readonly existing?: boolean;
+  readonly json?: boolean;
+}
+
+/** Whether the person at the terminal wants a project that is there to be added to; nobody is asked without one. */
+async function isMeant(folder: string, shell: Shell): Promise<boolean> {
+  const file = firstOf(wranglerFiles, resolve(shell.folder, folder));
+  if (file === undefined || !shell.isTerminal) return false;
+  const answer = await shell.ask(`Add Dormouse to the Worker of ${join(folder, file)}? (y/n) `);
+  return /^y(?:es)?$/i.test(answer?.trim() ?? "");
+}
+
+/** What was done to a project that exists, for people. */
+function addedText({ file, additions, left }: ReturnType<typeof addToProject>): readonly string[] {
+  const { bindings, classes, environment } = additions;
+  const inside = environment === undefined ? file : `${file}, environment ${environment}`;
+  const bound = bindings.map(({ name }) => name).join(", ");
+  const form = classes.form === "exports" ? "exports" : `the migration ${classes.tag}`;
+  const done = [
+    ...(bound === "" ? [] : [`Added to ${inside}: the bindings ${bound}`]),
+    ...(classes.names.length === 0
+      ? []
+      : [`Added to ${file}: ${form} with the classes ${classes.names.join(", ")}`]),
+  ];
+  const text = done.length === 0 ? [`${inside} has all objects: nothing was changed`] : done;
+  return left.length === 0 ? text : [...text, "", "Next:", ...left.map((one) => `  ${one}`)];
 }
 
 /** Writes the files, and gives their names. Nothing is written if one of them exists. */
@@ -74,7 +121,9 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
   ];
   const taken = files.find(({ file }) => existsSync(join(folder, file)));
   if (taken !== undefined)
-    throw usageFailure(`${join(given, taken.file)} exists: init needs a folder without it`);
+    throw usageFailure(
+      `${join(given, taken.file)} exists: init needs a folder without it, and init --existing adds to a project`,
+    );
   mkdirSync(folder, { recursive: true });
   for (const { file, text, mode } of files)
     writeFileSync(join(folder, file), text, { mode, flag: "wx" });

@@ -31,7 +31,10 @@ describe("dormouse init", () => {
   it("replaces nothing", async () => {
     const run = recordedShell({ "wrangler.jsonc": "mine" });
     const { code, noted } = await run(["init"]);
-    expect([code, noted]).toEqual([2, "wrangler.jsonc exists: init needs a folder without it"]);
+    expect([code, noted]).toEqual([
+      2,
+      "wrangler.jsonc exists: init needs a folder without it, and init --existing adds to a project",
+    ]);
     expect((await run(["init", "x", "--name", "A b"])).code).toBe(2);
   });
 });

@@ -1,0 +1,42 @@
+import { applyEdits, type JSONPath, modify } from "jsonc-parser";
+import type { JsonObject } from "../../src/protocol/wire-value.ts";
+import { type Additions, hasLifecycle, listIn, objectIn } from "./additions.ts";
+
+/**
+ * Adds to the text of a `wrangler.json` or `wrangler.jsonc`. Comments and the layout of everything else stay.
+ *
+ * @param document what the text says
+ */
+export function editJson(text: string, document: JsonObject, additions: Additions): string {
+  const { bindings, classes, environment } = additions;
+  const place = environment === undefined ? [] : ["env", environment];
+  const section =
+    environment === undefined ? document : objectIn(objectIn(document["env"])[environment]);
+  const insertSpaces = !/^\t/m.test(text);
+  const tabSize = /^( +)"/m.exec(text)?.[1]?.length ?? 2;
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  let edited = text;
+  const change = (path: JSONPath, value: unknown, isArrayInsertion = false): void => {
+    const formattingOptions = { insertSpaces, tabSize: insertSpaces ? tabSize : 1, eol };
+    edited = applyEdits(
+      edited,
+      modify(edited, path, value, { formattingOptions, isArrayInsertion }),
+    );
+  };
+  const append = (path: JSONPath, length: number, value: unknown): void =>
+    length === 0 ? change(path, [value]) : change([...path, length], value, true);
+
+  let bound = listIn(objectIn(section["durable_objects"])["bindings"]).length;
+  for (const binding of bindings)
+    append([...place, "durable_objects", "bindings"], bound++, binding);
+  const lifecycle = hasLifecycle(section) ? place : [];
+  if (classes.form === "exports") {
+    const exported = { type: "durable-object", storage: "sqlite" };
+    for (const name of classes.names) change([...lifecycle, "exports", name], exported);
+  } else if (classes.names.length > 0) {
+    const owner = lifecycle.length > 0 ? section : document;
+    const migration = { tag: classes.tag, new_sqlite_classes: classes.names };
+    append([...lifecycle, "migrations"], listIn(owner["migrations"]).length, migration);
+  }
+  return edited;
+}
