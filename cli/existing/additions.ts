@@ -7,7 +7,7 @@ import {
 import { usageFailure } from "../shell.ts";
 
 /** The objects of Dormouse: the bindings that its code uses, each with the class of the Worker that it is bound to. */
-export const objectClasses = [
+const objectClasses = [
   { name: "CHANNELS", class_name: "ChannelObject" },
   { name: "GATEWAYS", class_name: "GatewayObject" },
   { name: "USERS", class_name: "UsersObject" },
@@ -21,7 +21,7 @@ export const exportedClasses = [
 ];
 
 /** A binding as wrangler's file has it. */
-export type ObjectBinding = (typeof objectClasses)[number];
+type ObjectBinding = (typeof objectClasses)[number];
 
 /** What a wrangler file lacks, so that its Worker has Dormouse's objects. */
 export interface Additions {
