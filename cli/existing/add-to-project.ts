@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { JsonObject, JsonValue } from "../../src/protocol/wire-value.ts";
 import { firstOf, parseFile, readDocument, readText } from "../configuration/document.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
-import { packageRoot } from "../package-root.ts";
+import { packageName } from "../../src/version.ts";
 import { type Shell, usageFailure } from "../shell.ts";
 import { type Additions, exportedClasses, isComplete, missingFrom, objectIn } from "./additions.ts";
 import { editJson } from "./edit-json.ts";
@@ -55,31 +55,29 @@ function leftToDo(
   { others }: Additions,
   shell: Shell,
 ): readonly string[] {
-  const own = readDocument(join(packageRoot, "package.json"), shell);
-  const name = textIn(own["name"], "");
   return [
-    ...packageLeft(folder, name, shell),
-    ...exportsLeft(folder, document["main"], name),
+    ...packageLeft(folder, shell),
+    ...exportsLeft(folder, document["main"]),
     ...others.map(
       (one) => `The environment ${one} inherits no bindings: dormouse init --existing --env ${one}`,
     ),
   ];
 }
 
-function packageLeft(folder: string, name: string, shell: Shell): readonly string[] {
+function packageLeft(folder: string, shell: Shell): readonly string[] {
   const file = join(folder, "package.json");
   const content = existsSync(file) ? readDocument(file, shell) : {};
   const all = { ...objectIn(content["devDependencies"]), ...objectIn(content["dependencies"]) };
-  return all[name] === undefined ? [`Install the package: npm install ${name}`] : [];
+  return all[packageName] === undefined ? [`Install the package: npm install ${packageName}`] : [];
 }
 
-function exportsLeft(folder: string, main: JsonValue | undefined, name: string): readonly string[] {
+function exportsLeft(folder: string, main: JsonValue | undefined): readonly string[] {
   const place = textIn(main, "the Worker's main module");
   const file = join(folder, place);
   const text = existsSync(file) ? readText(file, place) : "";
   const missing = exportedClasses.filter((one) => !new RegExp(`\\b${one}\\b`).test(text));
   if (missing.length === 0) return [];
-  return [`Add to ${place}: export { ${missing.join(", ")} } from "${name}";`];
+  return [`Add to ${place}: export { ${missing.join(", ")} } from "${packageName}";`];
 }
 
 function textIn(value: JsonValue | undefined, otherwise: string): string {

@@ -6,6 +6,7 @@ import { parseNamed } from "../../src/api/methods.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { callObjects } from "../http/api.ts";
 import { configurationOf } from "../platform/configuration.ts";
+import { type PlacedObjects, placeObjects } from "../platform/placed-env.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { ApiResults } from "./api-types.ts";
 import { isBound, unboundIn } from "./bindings.ts";
@@ -38,7 +39,9 @@ export async function carryOut<Name extends CommandName>(
   const parsed = parseNamed(name, JSON.stringify(params), caller);
   if (parsed.outcome === "malformed")
     throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
-  const called = await callObjects({ env, config }, entriesOf(parsed.command), name);
+  const placed = await placeObjects(env, config);
+  if (placed.outcome !== "placed") throw refusal(name, key, unplaced(placed));
+  const called = await callObjects({ env: placed.env, config }, entriesOf(parsed.command), name);
   if (called.outcome === "refused") throw refusal(name, key, called);
   const answer = commandAnswer(parsed.command, called.collected.inOrder());
   if ("error" in answer) throw refusal(name, key, answer);
@@ -57,6 +60,13 @@ function refusal(
   const reason = detail ?? message;
   noteRefusal({ refused: `api ${name}`, rule, reason, code, key: key.name }, undefined);
   return new RealtimeError(code, message, detail, temporary);
+}
+
+/** The error where the objects may not be used (rule PL4), which is only for now while the record doesn't answer. */
+function unplaced(placed: Exclude<PlacedObjects, { readonly outcome: "placed" }>) {
+  return placed.outcome === "unknown"
+    ? { error: errorCodes.tooManyRequests, detail: "the record of jurisdictions doesn't answer" }
+    : { error: errorCodes.internal, detail: placed.problems.join("; ") };
 }
 
 function problemsOf({ problems }: { readonly problems: readonly string[] }): string {

@@ -19,7 +19,7 @@ import type { Env, ObjectClass } from "./env.ts";
 import { answerInTime } from "./object-call.ts";
 
 /** An environment whose objects may be used, or why they may not. */
-type PlacedObjects =
+export type PlacedObjects =
   | { readonly outcome: "placed"; readonly env: Env }
   /** Sentences for the operator. */
   | { readonly outcome: "conflict"; readonly problems: readonly string[] }

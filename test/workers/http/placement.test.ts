@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { carryOut } from "../../../workers/embedded/commands.ts";
 import { describe, expect, it, vi } from "vitest";
 import { placementRecord } from "../../../src/contract/object-calls.ts";
 import { address, answerOf, postWith, fetchWith } from "../support/api-request.ts";
@@ -75,6 +76,29 @@ describe("objects in a jurisdiction", () => {
       // The region's hint is outside of the jurisdiction.
       expect(one.locationHint).toBeUndefined();
     }
+  });
+
+  it("[PL1] [PL4] [OW4] are in it for the Worker's own commands, too", async () => {
+    const found: Found = [];
+    const channel = newChannel("room");
+    const settings = { jurisdiction: "eu", jurisdiction_before: "new" };
+    const own = (placement: Readonly<Record<string, string>>) =>
+      carryOut(
+        { ...env, ...placedClasses(found), config: { ...testConfig, placement } },
+        "publish",
+        { channel, data: {} },
+        { name: "test" },
+      );
+    await own(settings);
+    expect(found).toEqual([
+      { of: "home", name: placementRecord },
+      { of: "channel", name: channel, jurisdiction: "eu" },
+    ]);
+    vi.spyOn(console, "warn").mockReturnValue();
+    await expect(own({ jurisdiction: "us" })).rejects.toMatchObject({
+      detail: expect.stringContaining('in jurisdiction "eu"'),
+    });
+    vi.restoreAllMocks();
   });
 
   it("[PL6] show in the answer to inspect", async () => {
