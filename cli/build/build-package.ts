@@ -4,28 +4,55 @@
  * named by the file that it stands in. The dependencies stay dependencies, so that a Worker with hono has one hono.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { packageRoot } from "../package-root.ts";
+import { writeChanged } from "./write-changed.ts";
 
-const emitting = [
-  "--noEmit false",
-  "--declaration",
-  "--rewriteRelativeImportExtensions",
-  "--rootDir .",
-  "--outDir dist/lib",
-].flatMap((option) => option.split(" "));
-const lib = join(packageRoot, "dist", "lib");
-rmSync(lib, { recursive: true, force: true });
-for (const project of ["package", "package/test"])
-  execFileSync("npx", ["tsc", "-p", project, ...emitting], { cwd: packageRoot, stdio: "inherit" });
+buildModules(join(packageRoot, "dist", "lib"));
 await buildTestServer(join(packageRoot, "dist", "test"));
+
+/** Compiles the entries and all that they import into a folder. */
+function buildModules(folder: string): void {
+  const compiled = mkdtempSync(join(tmpdir(), "dormouse-build-"));
+  try {
+    const options = ["--noEmit", "false", "--declaration", "--rewriteRelativeImportExtensions"];
+    const places = ["--rootDir", packageRoot, "--outDir", compiled];
+    for (const project of ["package", "package/test"])
+      execFileSync("npx", ["tsc", "-p", project, ...options, ...places], {
+        cwd: packageRoot,
+        stdio: "inherit",
+      });
+    replaceFiles(compiled, folder);
+  } finally {
+    rmSync(compiled, { recursive: true });
+  }
+}
+
+/** Makes a folder as another one is. Files that are the same in both stay as they are. */
+function replaceFiles(from: string, to: string): void {
+  const files = new Set(filesIn(from));
+  for (const file of files) writeChanged(join(to, file), readFileSync(join(from, file)));
+  // What a build that runs at the same time hasn't finished isn't a module.
+  for (const file of filesIn(to))
+    if (/\.[jt]s$/.test(file) && !files.has(file)) rmSync(join(to, file), { force: true });
+}
+
+/** All files below a folder, by their paths from there. */
+function filesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
 
 /** Builds what the test kit runs beside its own modules: the server as one module, and what is around it. */
 async function buildTestServer(folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  cpSync(join(packageRoot, "package", "test", "worker"), folder, { recursive: true });
+  const around = join(packageRoot, "package", "test", "worker");
+  for (const file of filesIn(around))
+    writeChanged(join(folder, file), readFileSync(join(around, file)));
   const { outputFiles } = await build({
     entryPoints: [join(packageRoot, "workers", "edge.ts")],
     bundle: true,
@@ -36,5 +63,5 @@ async function buildTestServer(folder: string): Promise<void> {
     external: ["cloudflare:*", "node:*"],
     logLevel: "warning",
   });
-  writeFileSync(join(folder, "server.js"), outputFiles[0]?.text ?? "");
+  for (const { contents } of outputFiles) writeChanged(join(folder, "server.js"), contents);
 }

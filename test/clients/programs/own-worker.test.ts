@@ -7,12 +7,14 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
 import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
@@ -64,14 +66,45 @@ dormouse({});
 void connectionToken({ user: "ann" });
 `;
 
+/** Nothing but the real-time layer. */
+const least = `
+import { dormouse } from "dormouse-realtime";
+export { ChannelObject, GatewayObject, MetricsObject, RealtimeEntrypoint, UsersObject } from "dormouse-realtime";
+const realtime = dormouse({ prefix: "/realtime", user: () => "ann" });
+export default { fetch: realtime.app.fetch, queue: realtime.queue };
+`;
+
+/** A test of the project's own, for the runner of Node.js. */
+const ownTest = `
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startDormouse } from "dormouse-realtime/test";
+
+test("the customer misses nothing while an object is evicted", async () => {
+  const options = { history_size: 10, history_ttl: "1m", force_recovery: true };
+  const config = { channel: { without_namespace: { allow_subscribe_for_client: true, ...options } } };
+  const rt = await startDormouse({ config });
+  try {
+    const ann = await rt.client({ user: "ann", subscribe: ["orders"] });
+    await rt.publish("orders", 1);
+    await rt.evict("orders");
+    await rt.publish("orders", 2);
+    assert.deepEqual(await ann.received("orders", 2), [1, 2]);
+  } finally {
+    await rt.stop();
+  }
+});
+`;
+
 let folder: string;
+let archive: string;
 let running: ChildProcess | undefined;
 let port: number;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: packageRoot });
-  const archive = readdirSync(folder).find((name) => name.endsWith(".tgz"));
+  archive = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
   cpSync(example, folder, { recursive: true });
   // Wrangler is the repository's: it would take most of the time, and nothing of the package is in it.
   const file = join(folder, "package.json");
@@ -158,6 +191,24 @@ describe("a Worker of one's own, outside of the repository", () => {
     expect(stdout).toMatch(/CHANNELS \(ChannelObject\)/);
   });
 
+  it("[OW8] has at most 2 KB more in its bundle than the server that stands alone", async () => {
+    writeFileSync(join(folder, "least.ts"), least);
+    const embedded = await bundledBytes("least.ts");
+    const alone = await bundledBytes(`node_modules/${packageName}/dist/lib/package/worker.js`);
+    expect(embedded - alone).toBeLessThanOrEqual(2_048);
+  });
+
+  it("[OW8] is tested with the kit by the runner of Node.js", async () => {
+    writeFileSync(join(folder, "orders.test.mjs"), ownTest);
+    symlinkSync(
+      join(packageRoot, "node_modules", "wrangler"),
+      join(folder, "node_modules", "wrangler"),
+    );
+    const options = ["--test", "--test-reporter", "tap", "orders.test.mjs"];
+    const { stdout } = await execute(process.execPath, options, inProject());
+    expect(stdout).toContain("# pass 1");
+  });
+
   it("can import nothing but what versions promise", async () => {
     const code = `import("${packageName}/dist/lib/src/version.js").catch((error) => console.log(error.code))`;
     const { stdout } = await execute(process.execPath, ["-e", code], { cwd: folder });
@@ -200,5 +251,30 @@ describe("a Worker of one's own, outside of the repository", () => {
     const keyless = await fetch(address("/realtime/api/publish"), { ...post, body: "{}" });
     expect(keyless.status).toBe(401);
     for (const client of [ann, bob, nobody, stranger]) client.close();
+  });
+});
+
+/** How large the bundle of a main module is, minified and gzipped. */
+async function bundledBytes(main: string): Promise<number> {
+  const out = mkdtempSync(join(folder, "bundled-"));
+  const options = ["deploy", main, "--dry-run", "--outdir", out];
+  await execute(process.execPath, [wranglerScript, ...options], inProject());
+  return gzipSync(readFileSync(join(out, basename(main).replace(/ts$/, "js")))).byteLength;
+}
+
+describe("a server that stands alone, outside of the repository", () => {
+  it("[A8] is laid out by dormouse init, installed by pnpm and bundled by wrangler", async () => {
+    const alone = join(folder, "alone");
+    await execute("npx", ["dormouse", "init", "alone"], inProject());
+    const file = join(alone, "package.json");
+    expect(Object.keys(packageOf(file).dependencies)).toEqual([packageName]);
+    const dependencies = { [packageName]: `file:../${archive}` };
+    writeFileSync(file, JSON.stringify({ ...packageOf(file), dependencies, devDependencies: {} }));
+    const install = ["--yes", "pnpm@12.21.0", "install", "--ignore-scripts", "--no-optional"];
+    const options = { ...inProject(), cwd: alone };
+    await execute("npx", install, options);
+    const bundling = [wranglerScript, "deploy", "--dry-run"];
+    const { stdout } = await execute(process.execPath, bundling, options);
+    expect(stdout).toMatch(/CHANNELS \(ChannelObject\)/);
   });
 });
