@@ -16,6 +16,7 @@ import { printable, printableOutput } from "./text/printable.ts";
 import { proveCommand } from "./commands/prove.ts";
 import { publishCommand } from "./commands/publish.ts";
 import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
+import { testServerCommand } from "./test-server/test-server.ts";
 import { tokenCommand } from "./token/token.ts";
 import { usersCommand } from "./commands/users.ts";
 import { whyCommand } from "./commands/why.ts";
@@ -50,6 +51,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     migrateCommand(shell),
     initCommand(shell),
     proveCommand(shell),
+    testServerCommand(shell),
     completionCommand(shell, program),
   ];
   for (const command of commands) program.addCommand(command);

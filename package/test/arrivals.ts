@@ -1,4 +1,5 @@
 import { DormouseTestError } from "./test-error.ts";
+import { testLimits } from "./test-limits.ts";
 
 /** What arrives from somewhere, in its order, for a test to wait for. */
 export class Arrivals<Item> {
@@ -59,12 +60,9 @@ export class Arrivals<Item> {
   }
 
   #missing(count: number, what: string, reason: string): DormouseTestError {
-    const came = JSON.stringify(this.#all).slice(0, shownCharactersMax);
+    const came = JSON.stringify(this.#all).slice(0, testLimits.shownCharacters);
     return new DormouseTestError(
       `${this.#all.length} of ${count} ${what} have come, and ${reason}: ${came}`,
     );
   }
 }
-
-/** A failure shows the beginning of what has come: a test's own data. */
-const shownCharactersMax = 1_000;

@@ -71,10 +71,10 @@ function row(hook: string, path: readonly string[], keys: JsonConfig = {}) {
 }
 
 /** The names of hooks as functions answer them, such as `onPublish`. */
-const hookNames: readonly string[] = Object.keys(hookTable);
+export const hookNames: readonly string[] = Object.keys(hookTable);
 
 /** Whether functions can answer a hook of this name. */
-function isHookName(name: string): name is keyof TestHooks {
+export function isHookName(name: string): name is keyof TestHooks {
   return Object.hasOwn(hookTable, name);
 }
 

@@ -9,6 +9,7 @@ import { Runtime } from "./runtime.ts";
 import { checkStartOptions, type StartOptions } from "./start-options.ts";
 import { TestDormouse } from "./test-dormouse.ts";
 import { DormouseTestError } from "./test-error.ts";
+import { testLimits } from "./test-limits.ts";
 import { workerModules } from "./worker-code.ts";
 
 export { DormouseTestError } from "./test-error.ts";
@@ -33,7 +34,7 @@ export async function startDormouse(options: StartOptions = {}): Promise<TestDor
     prefix = "",
     variables,
     port,
-    withinMs = 5_000,
+    withinMs = testLimits.withinMs,
   } = options;
   const backend = new HookBackend(hooks);
   const secrets = {
@@ -42,12 +43,11 @@ export async function startDormouse(options: StartOptions = {}): Promise<TestDor
     HOOK_SIGNING_SECRET: `whsec_${randomBytes(32).toString("base64")}`,
     ...options.secrets,
   };
-  const configured =
-    worker === undefined ? { config: jsonOf(testConfig({ ...config }, hooks)) } : {};
+  const configured = worker === undefined ? { config: testConfig({ ...config }, hooks) } : {};
   const runtime = await Runtime.start({
     modules: await workerModules(worker),
     // All clients have one address here, which would bound them together.
-    bindings: { CLIENT_ADDRESS_HEADER: "", ...configured, ...jsonOf(variables ?? {}), ...secrets },
+    bindings: { CLIENT_ADDRESS_HEADER: "", ...configured, ...variables, ...secrets },
     hooks: backend,
   });
   try {
@@ -63,11 +63,6 @@ export async function startDormouse(options: StartOptions = {}): Promise<TestDor
 
 function secret(): string {
   return randomBytes(32).toString("hex");
-}
-
-/** The same without what JSON can't say, as it is deployed. */
-function jsonOf(config: object) {
-  return JSON.parse(JSON.stringify(config));
 }
 
 /** @throws {DormouseTestError} with what the server itself says of its configuration */

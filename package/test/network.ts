@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { FrameDivider } from "./frames.ts";
+import { testLimits } from "./test-limits.ts";
 
 /**
  * A network between clients and the server, which can be slow, lose frames, and break. What it does to one connection, it does
@@ -115,7 +116,7 @@ class Connection {
     const timer = setTimeout(() => {
       this.#answersPings = false;
       this.#awaited?.resolve();
-    }, answerMs);
+    }, testLimits.pongMs);
     await this.#awaited.promise;
     clearTimeout(timer);
   }
@@ -166,9 +167,6 @@ class Lane {
     setTimeout(work, atMs - nowMs);
   }
 }
-
-/** A client answers a ping at once. One that doesn't in this time never does: a unidirectional one. */
-const answerMs = 1_000;
 
 function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === "string")

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Json, Miniflare, MiniflareOptions, V4MiniflareOptions } from "miniflare";
-import type { HookBackend } from "./hooks.ts";
-import { hooksBinding } from "./hooks.ts";
+import type { Miniflare, MiniflareOptions, V4MiniflareOptions } from "miniflare";
+import { type HookBackend, hooksBinding, type JsonConfig } from "./hooks.ts";
 import { broughtByWrangler } from "./packages.ts";
 import { DormouseTestError } from "./test-error.ts";
+import { testLimits } from "./test-limits.ts";
 import { controlCode, type WorkerModules } from "./worker-code.ts";
 
 /** An object of the server that was started, and how often. */
@@ -22,8 +22,8 @@ export type ObjectKind = "CHANNELS" | "GATEWAYS" | "USERS" | "METRICS";
 /** What {@link Runtime} runs. */
 export interface RuntimeSetup {
   readonly modules: WorkerModules;
-  /** Variables and secrets. */
-  readonly bindings: Readonly<Record<string, Json>>;
+  /** Variables and secrets, in JSON. */
+  readonly bindings: JsonConfig;
   readonly hooks: HookBackend;
 }
 
@@ -43,7 +43,7 @@ export class Runtime {
   #aheadMs = 0;
 
   static async start(setup: RuntimeSetup): Promise<Runtime> {
-    const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+    const folder = mkdtempSync(join(tmpdir(), "dormouse-kit-"));
     const { Miniflare: Started } = broughtByWrangler().miniflare;
     const miniflare = new Started(optionsOf(setup, folder, 0));
     try {
@@ -85,7 +85,7 @@ export class Runtime {
   async evict({ kind, name }: Pick<StartedObject, "kind" | "name">): Promise<void> {
     try {
       // Again until it sleeps: what is under way may wake it once more.
-      for (let tries = 0; tries < evictionsMax; tries++)
+      for (let tries = 0; tries < testLimits.evictions; tries++)
         await this.#miniflare.unsafeEvictDurableObject(workerName, classNames[kind], { name });
     } catch (error) {
       if (error instanceof Error && error.message.includes("not currently running")) return;
@@ -131,9 +131,6 @@ export class Runtime {
 
 const workerName = "dormouse";
 
-/** An object that wakes again and again is busy: no platform would evict it. */
-const evictionsMax = 100;
-
 const classNames: Readonly<Record<ObjectKind, string>> = {
   CHANNELS: "ChannelObject",
   GATEWAYS: "GatewayObject",
@@ -172,7 +169,7 @@ function optionsOf(
           path: `/${name}`,
           contents: name === "clock.js" ? `globalThis.aheadAtStartMs = ${aheadMs};\n${text}` : text,
         })),
-        bindings: { ...bindings },
+        bindings: JSON.parse(JSON.stringify(bindings)),
         durableObjects: Object.fromEntries(
           Object.entries(classNames).map(([binding, className]) => [
             binding,
@@ -184,7 +181,8 @@ function optionsOf(
             const { pathname } = new URL(request.url);
             const headers = new Headers([...request.headers]);
             const { status, body } = await hooks.answer(pathname, await request.text(), headers);
-            return new Response(body, { status });
+            // A body that nobody reads would keep the object that asked from being evicted.
+            return new Response(body === "" ? null : body, { status });
           },
         },
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],

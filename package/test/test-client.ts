@@ -88,13 +88,15 @@ export class TestClient {
    *
    * @throws {DormouseTestError} if the client has no such channel, or if they don't come in time
    */
-  received(channel: string, count = 0, withinMs = this.#withinMs): Promise<readonly unknown[]> {
+  async received(
+    channel: string,
+    count = 0,
+    withinMs = this.#withinMs,
+  ): Promise<readonly unknown[]> {
     const arrivals = this.#received.get(channel);
     if (arrivals === undefined)
-      return Promise.reject(
-        new DormouseTestError(
-          `${this.user} isn't subscribed to "${channel}"; its channels: ${[...this.#received.keys()].join(", ") || "none"}`,
-        ),
+      throw new DormouseTestError(
+        `${this.user} isn't subscribed to "${channel}"; its channels: ${[...this.#received.keys()].join(", ") || "none"}`,
       );
     checkCount("received", count);
     const what = `publications of "${channel}" for ${this.user}`;

@@ -5,6 +5,7 @@ import { Network } from "./network.ts";
 import type { Runtime, StartedObject } from "./runtime.ts";
 import { checkCount, TestClient, type TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
+import { testLimits } from "./test-limits.ts";
 import { signedToken, type TokenClaims } from "./tokens.ts";
 
 /** Who connects, and how. */
@@ -196,10 +197,9 @@ export class TestDormouse {
       throw new DormouseTestError(
         `evict: nobody has used the channel "${channel}"; those with an object: ${channels.map(({ name }) => name).join(", ") || "none"}`,
       );
-    const evicted = objects.filter(
-      ({ kind, name }) => kind === "GATEWAYS" || (kind === "CHANNELS" && name === channel),
-    );
-    await Promise.all(evicted.map((object) => runtime.evict(object)));
+    await runtime.evict({ kind: "CHANNELS", name: channel });
+    // One after another: an object that is being evicted waits for its calls to others, which would wait for it.
+    for (const object of objects) if (object.kind === "GATEWAYS") await runtime.evict(object);
   }
 
   /** The objects that were started, and how often: a number that grows tells that the object was evicted and woke again. */
@@ -222,13 +222,13 @@ export class TestDormouse {
   async advance(duration: number | string): Promise<void> {
     const { runtime } = this.#setup;
     const untilMs = this.nowMs() + durationMs("advance", duration);
-    for (let steps = 0; steps < advanceStepsMax; steps++) {
+    for (let steps = 0; steps < testLimits.advanceSteps; steps++) {
       const { nowMs, rung } = await runtime.step(untilMs);
       await Promise.all(this.#networks("advance").map((network) => network.answered()));
       if (rung === 0 && nowMs >= untilMs) return;
     }
     throw new DormouseTestError(
-      `advance: alarms have rung ${advanceStepsMax} times, and ${untilMs - this.nowMs()} ms remain. Each connected client is pinged at its interval: advance by less, or close the clients first`,
+      `advance: alarms have rung ${testLimits.advanceSteps} times, and ${untilMs - this.nowMs()} ms remain. Each connected client is pinged at its interval: advance by less, or close the clients first`,
     );
   }
 
@@ -281,6 +281,3 @@ const websocketPath = "/connection/websocket";
 
 /** The most that one request for events gives. */
 const eventsMax = 1_000;
-
-/** A step takes a few ms: more of them would seem to hang. */
-const advanceStepsMax = 5_000;

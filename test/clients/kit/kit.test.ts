@@ -1,121 +1,180 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
-
-const config = {
-  client: { allow_anonymous_connect_without_token: true },
-  channel: {
-    without_namespace: { history_size: 0 },
-    namespaces: [
-      {
-        name: "orders",
-        allow_subscribe_for_client: true,
-        history_size: 100,
-        history_ttl: "5m",
-        force_recovery: true,
-      },
-      {
-        name: "plain",
-        allow_subscribe_for_client: true,
-        presence: true,
-      },
-      {
-        name: "chat",
-        allow_subscribe_for_client: true,
-        publish_proxy_enabled: true,
-      },
-    ],
-  },
-};
+import { kitConfig } from "./kit-config.ts";
 
 let rt: TestDormouse;
 beforeAll(async () => {
-  rt = await startDormouse({
-    config,
-    hooks: { onPublish: ({ data }) => ({ result: { data: { said: data } } }) },
-  });
+  const said = ({ data }: { readonly data?: unknown }) => ({ result: { data: { said: data } } });
+  rt = await startDormouse({ config: kitConfig, hooks: { onPublish: said } });
 });
 beforeEach(() => rt.reset());
 afterAll(() => rt.stop());
 
 const order = (number: number) => rt.publish("orders:ann", number);
 
-/** How often the channel's object has started. */
-async function starts(channel: string): Promise<number> {
+/** How often a channel's object has started. */
+async function startsOf(channel: string): Promise<number> {
   const objects = await rt.objects();
   return objects.find(({ kind, name }) => kind === "CHANNELS" && name === channel)?.starts ?? 0;
 }
 
-describe("the example of the documentation", () => {
-  it("the customer misses nothing while we deploy", async () => {
+/** The publications that a channel keeps. */
+async function kept(channel: string): Promise<unknown> {
+  return (await rt.api("history", { channel, limit: 10 }))["publications"];
+}
+
+describe.each(["awake", "evicted"] as const)("a channel whose object is %s", (state) => {
+  it("[TK2] [TK3] [TK4] loses nothing for a customer whose connection is cut", async () => {
     const ann = await rt.client({ user: "ann", subscribe: ["orders:ann"] });
     await order(1);
     await rt.cut(ann);
     await order(2);
-    const before = await starts("orders:ann");
-    await rt.evict("orders:ann");
+    const before = await startsOf("orders:ann");
+    if (state === "evicted") await rt.evict("orders:ann");
     await order(3);
     await expect(ann.received("orders:ann", 3)).resolves.toEqual([1, 2, 3]);
-    expect(await starts("orders:ann")).toBe(before + 1);
+    expect(await startsOf("orders:ann")).toBe(state === "evicted" ? before + 1 : before);
     expect(await rt.published("orders:ann")).toEqual([1, 2, 3]);
   });
 });
 
-describe("faults", () => {
-  it("deploys", async () => {
-    const ann = await rt.client({ user: "ann", subscribe: ["orders:ann"] });
-    await order(1);
-    await ann.received("orders:ann", 1);
-    await rt.deploy();
-    await order(2);
-    expect(await ann.received("orders:ann", 2)).toEqual([1, 2]);
+describe("the network", () => {
+  it("[TK3] is cut for all clients, if none is named", async () => {
+    const clients = await Promise.all(["ann", "bob"].map((user) => rt.client({ user })));
+    const lost = clients.map(({ sdk }) => new Promise((lose) => sdk.once("connecting", lose)));
+    await rt.cut();
+    await Promise.all(lost);
+    await Promise.all(clients.map(({ sdk }) => sdk.ready()));
   });
 
-  it("loses frames", async () => {
+  it("[TK6] loses as many frames as it is told, also of a client that subscribes later", async () => {
     const ann = await rt.client({ user: "ann", subscribe: "plain:1" });
-    rt.lose(1, ann);
-    await rt.publish("plain:1", 1);
-    await rt.publish("plain:1", 2);
-    expect(await ann.received("plain:1", 1)).toEqual([2]);
+    rt.lose(2, ann);
+    for (const number of [1, 2, 3]) await rt.publish("plain:1", number);
+    expect(await ann.received("plain:1", 1)).toEqual([3]);
   });
 
-  it("is late", async () => {
-    const ann = await rt.client({ user: "ann", subscribe: "plain:1" });
-    const bob = await rt.client({ user: "bob", subscribe: "plain:1" });
-    rt.late(200, ann);
+  it("[TK6] is late for one client, and keeps the order", async () => {
+    const [ann, bob] = [
+      await rt.client({ user: "ann", subscribe: "plain:1" }),
+      await rt.client({ user: "bob", subscribe: "plain:1" }),
+    ];
+    rt.late("1h", ann);
     await rt.publish("plain:1", 1);
     await bob.received("plain:1", 1);
     expect(await ann.received("plain:1")).toEqual([]);
-    expect(await ann.received("plain:1", 1)).toEqual([1]);
+    await expect(ann.received("plain:1", 1, 1)).rejects.toThrow(
+      '0 of 1 publications of "plain:1" for ann have come, and 1 ms are over: []',
+    );
+    rt.late(50);
+    await rt.cut(ann);
+    const carol = await rt.client({ user: "carol", subscribe: "plain:1" });
+    await rt.publish("plain:1", 2);
+    await rt.publish("plain:1", 3);
+    expect(await carol.received("plain:1", 2)).toEqual([2, 3]);
   });
 });
 
-describe("advance", () => {
-  it("ends a history", async () => {
+it("[TK5] a deploy keeps what is stored, and clients come back", async () => {
+  const { url } = rt;
+  const ann = await rt.client({ user: "ann", subscribe: ["orders:ann"] });
+  await order(1);
+  await rt.deploy();
+  await order(2);
+  expect(await ann.received("orders:ann", 2)).toEqual([1, 2]);
+  expect(rt.url).toBe(url);
+});
+
+describe("time", () => {
+  it("[TK7] ends a history, also one that is advanced in parts and across a deploy", async () => {
     await order(1);
-    await rt.advance("4m");
-    expect(
-      (await rt.api("history", { channel: "orders:ann", limit: 10 }))["publications"],
-    ).toHaveLength(1);
     await rt.advance("2m");
-    expect((await rt.api("history", { channel: "orders:ann", limit: 10 }))["publications"]).toEqual(
-      [],
-    );
+    await rt.deploy();
+    await rt.advance(120_000);
+    expect(await kept("orders:ann")).toHaveLength(1);
+    await rt.advance("2m");
+    expect(await kept("orders:ann")).toEqual([]);
   });
-  it("pings", async () => {
+
+  it("[TK7] lets clients answer their pings meanwhile", async () => {
     const ann = await rt.client({ user: "ann", subscribe: "plain:1" });
+    const connecting: number[] = [];
+    ann.sdk.on("connecting", ({ code }) => connecting.push(code));
     await rt.advance("10m");
     await rt.publish("plain:1", 1);
     expect(await ann.received("plain:1", 1)).toEqual([1]);
+    expect(connecting).toEqual([]);
+  });
+
+  it("[TK7] ends a connection whose token has ended, and the client brings a new one", async () => {
+    const token = { expiresInSeconds: 60 };
+    const ann = await rt.client({ user: "ann", subscribe: "plain:1", token });
+    const lost = new Promise((lose) => ann.sdk.once("connecting", lose));
+    await rt.advance("2m");
+    expect(await lost).toMatchObject({ code: 3005 });
+    await ann.sdk.ready();
+    await expect(
+      rt.client({ options: { token: rt.token("bob", { expiresInSeconds: -1 }) } }),
+    ).rejects.toThrow("was disconnected");
   });
 });
 
 describe("hooks", () => {
-  it("are answered", async () => {
+  it("[TK8] are answered by functions, which a test may exchange, and recorded", async () => {
     const ann = await rt.client({ user: "ann", subscribe: "chat:1" });
     await ann.sdk.publish("chat:1", "hello");
     expect(await ann.received("chat:1", 1)).toEqual([{ said: "hello" }]);
-    expect(rt.asked("publish")).toMatchObject([
-      { hook: "publish", question: { user: "ann", data: "hello" } },
-    ]);
+    expect(rt.asked("publish")).toMatchObject([{ question: { user: "ann", data: "hello" } }]);
+    expect(await rt.published("chat:1")).toEqual([{ said: "hello" }]);
+
+    const before = rt.hooks.onPublish;
+    rt.hooks.onPublish = () => ({ error: { code: 1000, message: "too long" } });
+    await expect(ann.sdk.publish("chat:1", "hello")).rejects.toMatchObject({ code: 1000 });
+    rt.hooks.onPublish = () => {
+      throw new Error("out of order");
+    };
+    await expect(ann.sdk.publish("chat:1", "hello")).rejects.toMatchObject({ code: 100 });
+    if (before !== undefined) rt.hooks.onPublish = before;
+    expect(rt.asked()).toHaveLength(3);
+  });
+});
+
+it("[TK9] after a reset nothing of the test before is left", async () => {
+  const ann = await rt.client({ user: "ann", subscribe: ["orders:ann"] });
+  await order(1);
+  rt.late("1h");
+  await rt.reset();
+  expect(ann.sdk.state).toBe("disconnected");
+  expect(await rt.published("orders:ann")).toEqual([]);
+  expect(await kept("orders:ann")).toEqual([]);
+  expect(rt.asked()).toEqual([]);
+  await rt.client({ user: "ann" });
+  await expect(rt.cut(ann)).rejects.toThrow("cut: this is no client of the server, or no longer");
+});
+
+describe("[TK10] what can't be done is named", () => {
+  it("by a client", async () => {
+    await expect(rt.client({ user: "ann", subscribe: "closed:1" })).rejects.toThrow(
+      'ann can\'t subscribe to "closed:1": 103 permission denied',
+    );
+    const channel = "closed:1";
+    const token = rt.subscriptionToken("ann", channel);
+    const ann = await rt.client({ user: "ann", subscribe: { channel, token } });
+    await expect(ann.received("orders:bob", 1)).rejects.toThrow(
+      'ann isn\'t subscribed to "orders:bob"; its channels: closed:1',
+    );
+    await expect(ann.received(channel, 1.5)).rejects.toThrow("received: the number must be");
+  });
+
+  it("by the server", async () => {
+    await order(1);
+    await expect(rt.evict("orders:bob")).rejects.toThrow(
+      'evict: nobody has used the channel "orders:bob"; those with an object: orders:ann',
+    );
+    await expect(rt.advance("soon")).rejects.toThrow("advance: the duration must be");
+    await expect(rt.advance(-1)).rejects.toThrow("advance: the duration must be");
+    expect(() => rt.late("yesterday")).toThrow("late: the duration must be");
+    expect(() => rt.lose(-1)).toThrow("lose: the number must be");
+    await expect(rt.publish("absent:1", 1)).rejects.toThrow("publish: 102 unknown channel");
   });
 });

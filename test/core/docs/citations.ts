@@ -46,9 +46,11 @@ const extensions: ReadonlySet<string> = new Set(
   ["html", "java", "js", "md", "proto", "py", "toml", "ts", "yml"].map((name) => `.${name}`),
 );
 
-/** All rules: those of src/SPEC.md, and those in the READMEs of folders of `src`. */
+/** All rules: those of src/SPEC.md, and those in the READMEs of folders of `src` and of the test kit. */
 export function rulesIn(files: readonly SourceFile[]): string {
-  const holders = files.filter(({ path }) => /^src\/(SPEC|.+\/README)\.md$/.test(path));
+  const holders = files.filter(({ path }) =>
+    /^(?:src\/(?:SPEC|.+\/README)|package\/test\/README)\.md$/.test(path),
+  );
   return holders.map(({ text }) => text).join("\n\n");
 }
 
@@ -61,7 +63,7 @@ export function ruleIds(specification: string): readonly string[] {
 export function ruleWords(
   specification: string,
 ): readonly (readonly [id: string, words: number])[] {
-  const rules = /^- \*\*((?:SP|OW|[A-Z])\d+)\*\* (.*(?:\n {2}.*)*)/gm;
+  const rules = /^- \*\*((?:SP|OW|TK|[A-Z])\d+)\*\* (.*(?:\n {2}.*)*)/gm;
   return Array.from(specification.matchAll(rules), ([, rule = "", text = ""]) => [
     rule,
     text.trim().split(/\s+/).length,
@@ -123,7 +125,7 @@ export function ruleCitations(file: SourceFile): readonly Citation[] {
 /** The rules that the name of a test begins with: `[O1] …`, `[O1] [F1] …` or `[O1][F1] …`. */
 export function titleCitations({ text }: SourceFile): readonly Citation[] {
   return citations(text, /["'`]((?:\[[^\]\n]*\] ?)+)/g).flatMap(({ line, cited }) =>
-    Array.from(cited.matchAll(/\[((?:SP|OW|[A-Z])\d+)\]/g), ([, rule = ""]) => ({
+    Array.from(cited.matchAll(/\[((?:SP|OW|TK|[A-Z])\d+)\]/g), ([, rule = ""]) => ({
       line,
       cited: rule,
     })),
@@ -131,7 +133,7 @@ export function titleCitations({ text }: SourceFile): readonly Citation[] {
 }
 
 /** One letter and a number, or those of shared polls: the letters of algorithms such as ES256 name no rule. */
-const id = "(?:SP|OW|[A-Z])\\d+";
+const id = "(?:SP|OW|TK|[A-Z])\\d+";
 
 /** The rules of a list in which a range may stand: "O1 to O3, H1" is O1, O2, O3, H1. */
 function expanded(list: string): readonly string[] {

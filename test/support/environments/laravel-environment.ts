@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { packageRoot } from "../../../cli/package-root.ts";
 
-/** The needs of an application: PHP, and Laravel with the packages that it and the application need. */
-const packages = ["php-cli", "php-curl", "php-mbstring", "php-xml"];
+/** The needs of an application: PHP, PHPUnit, and Laravel with the packages that it and the application need. */
+const packages = ["php-cli", "php-curl", "php-mbstring", "php-xml", "phpunit"];
 const libraries = ["php-guzzlehttp-guzzle", "php-laravel-framework"];
 const extensions = [
   "ctype",
@@ -26,9 +26,10 @@ const extensions = [
   "mbstring",
   "tokenizer",
   "xml",
+  "xmlwriter",
 ];
 
-/** PHP and Laravel, from the packages of Debian, in a folder of their own: nothing is installed on the machine. */
+/** PHP, Laravel and PHPUnit, from the packages of Debian, in a folder of their own: nothing is installed on the machine. */
 export class LaravelEnvironment {
   readonly #folder: string;
 
@@ -68,6 +69,15 @@ export class LaravelEnvironment {
 
   /** The command line that serves an application, whose folder is in the variable APPLICATION. */
   serve(port: string): readonly string[] {
+    return this.#php(["-S", `127.0.0.1:${port}`, join(surroundings, "application.php")]);
+  }
+
+  /** The command line that runs tests with PHPUnit. */
+  phpunit(...words: readonly string[]): readonly string[] {
+    return this.#php([join(this.#folder, "usr", "bin", "phpunit"), ...words]);
+  }
+
+  #php(words: readonly string[]): readonly string[] {
     const programs = join(this.#folder, "usr", "bin");
     const program = readdirSync(programs).find((name) => /^php\d/.test(name)) ?? "php";
     const modules = join(this.#folder, "usr", "lib", "php");
@@ -77,15 +87,8 @@ export class LaravelEnvironment {
       `extension_dir=${join(modules, api)}`,
       ...extensions.map((name) => `extension=${name}`),
     ];
-    const script = join(surroundings, "application.php");
-    return [
-      join(programs, program),
-      "-n",
-      ...settings.flatMap((setting) => ["-d", setting]),
-      "-S",
-      `127.0.0.1:${port}`,
-      script,
-    ];
+    const given = settings.flatMap((setting) => ["-d", setting]);
+    return [join(programs, program), "-n", ...given, ...words];
   }
 }
 

@@ -1,0 +1,52 @@
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { startDormouse } from "../../../package/test/index.ts";
+
+const orders = { allow_subscribe_for_client: true, history_size: 100, history_ttl: "5m" };
+const config = { channel: { namespaces: [{ name: "orders", ...orders, force_recovery: true }] } };
+
+describe("startDormouse", () => {
+  it("[TK1] leaves nothing on the disk", async () => {
+    const before = folders();
+    const rt = await startDormouse({ config });
+    expect(rt.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    await rt.publish("orders:ann", 1);
+    const made = folders().filter((name) => !before.includes(name));
+    expect(made.length).toBeGreaterThan(0);
+    await rt.stop();
+    expect(folders()).not.toEqual(expect.arrayContaining([...before, ...made]));
+  });
+
+  it("[TK1] [TK4] runs a Worker of one's own", async () => {
+    const worker = "test/clients/kit/own-worker.js";
+    const rt = await startDormouse({ worker, variables: { config } });
+    try {
+      expect(await (await fetch(`${rt.url}/own`)).text()).toBe("mine");
+      const ann = await rt.client({ user: "ann", subscribe: "orders:ann" });
+      await rt.publish("orders:ann", 1);
+      await rt.evict("orders:ann");
+      await rt.publish("orders:ann", 2);
+      expect(await ann.received("orders:ann", 2)).toEqual([1, 2]);
+    } finally {
+      await rt.stop();
+    }
+  });
+
+  it.each<readonly [object, string | RegExp]>([
+    [{ confg: {} }, "there is no option confg; the options are config, hooks"],
+    [{ prefix: "/realtime" }, "prefix is for a worker of one's own"],
+    [{ worker: "a.ts", config: {} }, "config can't be given for a worker of one's own"],
+    [{ worker: "absent.ts" }, /worker: there is no file .*absent\.ts/],
+    [{ worker: "a.ts", prefix: "realtime/" }, "prefix must begin with / and not end with it"],
+    [{ hooks: { onSubscripe: () => ({}) } }, "hooks: onSubscripe is no hook; the hooks are onConn"],
+    [{ config: { channel: { history_siz: 1 } } }, "channel.history_siz"],
+  ])("[TK10] refuses %o", async (options, message) => {
+    await expect(startDormouse(options)).rejects.toThrow(message);
+  });
+});
+
+/** The folders of servers that run. */
+function folders(): readonly string[] {
+  return readdirSync(tmpdir()).filter((name) => /^dormouse-kit-/.test(name));
+}
