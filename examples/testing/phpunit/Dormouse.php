@@ -9,7 +9,7 @@ final class Dormouse
 
     public function __construct()
     {
-        $command = ['npx', 'dormouse', 'test-server', '--config', 'dormouse.json'];
+        $command = ['npx', 'dormouse', 'test-server', '--config', 'config.json'];
         $this->process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], STDERR], $this->pipes);
         $this->addresses = json_decode(fgets($this->pipes[1]), true);
     }

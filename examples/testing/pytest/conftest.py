@@ -29,7 +29,7 @@ class Dormouse:
 
 @pytest.fixture(scope="session")
 def server():
-    command = ["npx", "dormouse", "test-server", "--config", "dormouse.json"]
+    command = ["npx", "dormouse", "test-server", "--config", "config.json"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     process = subprocess.Popen(command, **pipes)
     yield Dormouse(process)

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
 import { kitConfig } from "./kit-config.ts";
 
+/** The answer of the publish hook. */
+const said = ({ data }: { readonly data?: unknown }) => ({ result: { data: { said: data } } });
+
 let rt: TestDormouse;
 beforeAll(async () => {
-  const said = ({ data }: { readonly data?: unknown }) => ({ result: { data: { said: data } } });
   rt = await startDormouse({ config: kitConfig, hooks: { onPublish: said } });
 });
 beforeEach(() => rt.reset());
@@ -45,6 +47,7 @@ describe("the network", () => {
     await rt.cut();
     await Promise.all(lost);
     await Promise.all(clients.map(({ sdk }) => sdk.ready()));
+    expect(clients.map(({ sdk }) => sdk.state)).toEqual(["connected", "connected"]);
   });
 
   it("[TK6] loses as many frames as it is told, also of a client that subscribes later", async () => {

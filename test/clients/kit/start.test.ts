@@ -48,5 +48,5 @@ describe("startDormouse", () => {
 
 /** The folders of servers that run. */
 function folders(): readonly string[] {
-  return readdirSync(tmpdir()).filter((name) => /^dormouse-kit-/.test(name));
+  return readdirSync(tmpdir()).filter((name) => name.startsWith("dormouse-kit-"));
 }

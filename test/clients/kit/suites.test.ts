@@ -20,7 +20,7 @@ beforeAll(() => {
   const script = join(packageRoot, "cli", "dormouse.ts");
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`);
   chmodSync(program, 0o755);
-  for (const path of ["dormouse.json", "pytest", "phpunit"])
+  for (const path of ["config.json", "pytest", "phpunit"])
     cpSync(join(examples, path), path.includes(".") ? join(folder, path) : folder, {
       recursive: true,
     });

@@ -17,7 +17,18 @@ export interface Citation {
 
 /** The files whose citations are checked. Programs write the others, or they hold no prose. */
 export function sourceFiles(): readonly SourceFile[] {
-  const folders = [".ci", ".github", "cli", "docs", "examples", "public", "src", "test", "workers"];
+  const folders = [
+    ".ci",
+    ".github",
+    "cli",
+    "package",
+    "docs",
+    "examples",
+    "public",
+    "src",
+    "test",
+    "workers",
+  ];
   const below = folders.filter((folder) => existsSync(folder)).flatMap(filesIn);
   const top = readdirSync(".").filter((path) => statSync(path).isFile());
   return [...top, ...below]
