@@ -25,6 +25,7 @@ import {
   settingsPath,
 } from "./console/console-login.ts";
 import { events } from "./events/events.ts";
+import { respondNotFound } from "../http/responses.ts";
 import { measure, showMetrics } from "./metrics/metrics.ts";
 
 /** They see all requests that the Worker is configured for. */
@@ -41,6 +42,9 @@ export function addFeatures(app: HonoBase<AppEnv>): void {
 function addConsole(app: HonoBase<AppEnv>): void {
   const [onlyGet, onlyPost] = [onlyMethods("GET"), onlyMethods("POST")];
   const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
+  app.get("/", (context) =>
+    context.env.DEVELOPMENT === "true" ? context.redirect("/console/") : respondNotFound(),
+  );
   app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
   app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
   app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());

@@ -1,8 +1,9 @@
 import { addFeatures, middleware } from "../features/index.ts";
-import type { MiddlewareHandler, Handler } from "hono";
+import type { Context, MiddlewareHandler, Handler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
+import { nearestName } from "../../src/config/section.ts";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
@@ -66,12 +67,21 @@ export function createApp(): HonoBase<AppEnv> {
   app.get("/swagger", description("/swagger.html"));
   app.get("/swagger.css", description("/swagger.css"));
 
-  app.notFound(respondNotFound);
+  app.notFound(unknownPath);
   app.onError((error) => {
     console.error(`request failed: ${parseCallFailure(error).summary}`);
     return respondInternalError();
   });
   return app;
+}
+
+/** Names a method of the API that there isn't, and the one that was probably meant. Whoever asks for one has a key. */
+function unknownPath({ req }: Context<AppEnv>): Response {
+  const [, method] = /^\/api\/(\w{1,64})$/.exec(req.path) ?? [];
+  if (method === undefined) return respondNotFound();
+  const nearest = nearestName(method, ["batch", ...operationNames()]);
+  const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+  return respondText(404, `Not Found: there is no method ${method}${hint}`);
 }
 
 /** The end of a channel's own address. */

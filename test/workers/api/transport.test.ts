@@ -6,6 +6,7 @@ import {
   type Answer,
   address,
   answerOf,
+  fetchWith,
   apiKeyHeader,
   call,
   keptData,
@@ -39,17 +40,33 @@ describe("a request that isn't one of the API", () => {
     },
   );
 
+  it.each(["/api/publish/", "/api/publish/more", "/api/", "/x"])(
+    "[W1] is answered 404 with text: %s",
+    async (path) => {
+      const response = await post(path, "{}");
+      expect(response.headers.get("Content-Type")).toBe("text/plain");
+      expect(await answerOf(response)).toStrictEqual({ status: 404, body: "Not Found" });
+    },
+  );
+
   it.each([
-    "/api/subscribers",
-    "/api/Publish",
-    "/api/publish/",
-    "/api/publish/more",
-    "/api/",
-    "/x",
-  ])("[W1] is answered 404 with text: %s", async (path) => {
-    const response = await post(path, "{}");
-    expect(response.headers.get("Content-Type")).toBe("text/plain");
-    expect(await answerOf(response)).toStrictEqual({ status: 404, body: "Not Found" });
+    ["publis", "; did you mean publish?"],
+    ["Publish", "; did you mean publish?"],
+    ["quite_another", ""],
+  ])("[W1] is told the method that was meant: %s", async (method, hint) => {
+    expect(await answerOf(await post(`/api/${method}`, "{}"))).toStrictEqual({
+      status: 404,
+      body: `Not Found: there is no method ${method}${hint}`,
+    });
+    const keyless = await exports.default.fetch(address(`/api/${method}`), { method: "POST" });
+    expect(keyless.status).toBe(401);
+  });
+
+  it("[N1] leads a browser to the console under npm start, and nowhere else", async () => {
+    const request = () => new Request(address("/"), { redirect: "manual" });
+    const led = await fetchWith({ DEVELOPMENT: "true" }, request());
+    expect([led.status, led.headers.get("Location")]).toEqual([302, "/console/"]);
+    expect((await exports.default.fetch(request())).status).toBe(404);
   });
 
   it("[W1] is answered without a key when it asks for health", async () => {
