@@ -63,10 +63,10 @@ describe("a request that isn't one of the API", () => {
   });
 
   it("[N1] leads a browser to the console under npm start, and nowhere else", async () => {
-    const request = () => new Request(address("/"), { redirect: "manual" });
-    const led = await fetchWith({ DEVELOPMENT: "true" }, request());
+    const root = new Request(address("/"), { redirect: "manual" });
+    const led = await fetchWith({ DEVELOPMENT: "true" }, root.clone());
     expect([led.status, led.headers.get("Location")]).toEqual([302, "/console/"]);
-    expect((await exports.default.fetch(request())).status).toBe(404);
+    expect((await exports.default.fetch(root)).status).toBe(404);
   });
 
   it("[W1] is answered without a key when it asks for health", async () => {
