@@ -9,7 +9,9 @@ import { wranglerConfigOf } from "../../../../cli/deployment/wrangler-config.ts"
  * its own code is made, and served, outside of the repository: test/clients/programs/own-worker.test.ts.
  */
 const examples = readdirSync("examples", { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !["container", "own-worker"].includes(entry.name))
+  .filter(
+    (entry) => entry.isDirectory() && !["container", "own-worker", "template"].includes(entry.name),
+  )
   .map(({ name }) => name);
 const withWorker = examples.filter((name) => existsSync(join("examples", name, "wrangler.toml")));
 const others = examples.filter((name) => !withWorker.includes(name));
