@@ -2,7 +2,11 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 /** Packages that are folders of this repository, so that npm only links to them. */
-const ownPackages: ReadonlySet<string> = new Set(["examples/chat-rooms", "examples/shared-board"]);
+const ownPackages: ReadonlySet<string> = new Set([
+  "cli/node",
+  "examples/chat-rooms",
+  "examples/shared-board",
+]);
 
 it.each(["package-lock.json", "bench/peers/package-lock.json"])(
   "%s has a hash of every package, also of those for other systems",

@@ -20,8 +20,8 @@ import {
  * services = [{ binding = "REALTIME", service = "mine", entrypoint = "RealtimeEntrypoint", props = { name = "orders" } }]
  * ```
  *
- * The binding's `props.name` says who calls. If `http_api.keys` has that name, its rights count; else the caller may do
- * everything, as whoever deploys Workers of the account can.
+ * The binding's `props.name` is a name of `http_api.keys`, whose rights count. Without one the caller may do everything, as
+ * whoever deploys Workers of the account can.
  */
 export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeService {
   publish(
@@ -165,13 +165,16 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
   }
 }
 
-/** Whose rights count: those of the key of `http_api.keys` with the name in the binding's `props`. */
+/** Whose rights count: those of the key of `http_api.keys` with the name in the binding's `props`; without a name, all. */
 function callerOf(env: Env, props: unknown): ApiKey {
-  const given: unknown =
+  const name: unknown =
     typeof props === "object" && props !== null ? Reflect.get(props, "name") : undefined;
-  const name = typeof given === "string" && given !== "" ? given : "a service binding";
+  if (name === undefined) return { name: "a service binding" };
   const configuration = configurationOf(env);
-  if (configuration.outcome === "unconfigured") return { name };
-  const key = configuration.config.httpApi.keys.find((one) => one.name === name);
-  return key === undefined ? { name } : { name, rights: key.rights };
+  const keys = configuration.outcome === "configured" ? configuration.config.httpApi.keys : [];
+  const key = keys.find((one) => one.name === name);
+  if (key !== undefined) return { name: key.name, rights: key.rights };
+  // A mistyped name must not open everything.
+  const title = "the binding's props.name isn't in http_api.keys, and";
+  return { name: "an unknown service binding", title, rights: { methods: [], channels: [] } };
 }

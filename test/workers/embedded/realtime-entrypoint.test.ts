@@ -71,7 +71,10 @@ describe("another Worker's calls", () => {
       expect(await refusalOf(refused)).toMatch(
         /103: permission denied: the API key "orders" of http_api.keys doesn't admit/,
       );
-    for (const props of [{}, { name: "another" }, { name: 1 }])
-      expect(await calledBy(props).history({ channel })).toMatchObject({ offset: 1 });
+    for (const props of [{ name: "another" }, { name: 1 }, { name: "" }])
+      expect(await refusalOf(calledBy(props).history({ channel }))).toContain(
+        "103: permission denied: the binding's props.name isn't in http_api.keys",
+      );
+    expect(await calledBy({}).history({ channel })).toMatchObject({ offset: 1 });
   });
 });
