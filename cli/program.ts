@@ -18,6 +18,7 @@ import { publishCommand } from "./commands/publish.ts";
 import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
 import { testServerCommand } from "./test-server/test-server.ts";
 import { tokenCommand } from "./token/token.ts";
+import { upgradeCommand } from "./commands/upgrade.ts";
 import { usersCommand } from "./commands/users.ts";
 import { whyCommand } from "./commands/why.ts";
 
@@ -50,6 +51,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     costCommand(shell),
     migrateCommand(shell),
     initCommand(shell),
+    upgradeCommand(shell),
     proveCommand(shell),
     testServerCommand(shell),
     completionCommand(shell, program),

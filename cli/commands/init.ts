@@ -150,7 +150,7 @@ function packageFile(name: string, folder: string, shell: Shell): string {
 }
 
 /** Whether the package is one that npm installed, or else a clone of the repository. */
-const isInstalled = packageRoot.split(sep).includes("node_modules");
+export const isInstalled = packageRoot.split(sep).includes("node_modules");
 
 /** What tells the Worker that it serves this machine alone, as `npm start` of Dormouse's own repository does. */
 const variables = [
