@@ -19,8 +19,10 @@ const { outputFiles } = await build({
   target: "node20",
   // Packages of which only the CommonJS form exists call `require` for Node's own modules.
   banner: {
-    js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    js: 'import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url);',
   },
+  // A module can be bundled; the older form of some packages loads its parts while it runs.
+  mainFields: ["module", "main"],
   // WebSockets are faster with these, and work without.
   external: ["bufferutil", "utf-8-validate"],
   legalComments: "linked",

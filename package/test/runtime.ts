@@ -6,7 +6,7 @@ import { type HookBackend, hooksBinding, type JsonConfig } from "./hooks.ts";
 import { broughtByWrangler } from "./packages.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
-import { controlCode, type WorkerModules } from "./worker-code.ts";
+import { kitText, type WorkerModules } from "./worker-code.ts";
 
 /** An object of the server that was started, and how often. */
 export interface StartedObject {
@@ -156,8 +156,21 @@ function optionsOf(
       {
         name: "control",
         compatibilityDate,
-        modules: [{ type: "ESModule", path: "control.js", contents: controlCode() }],
+        modules: [{ type: "ESModule", path: "control.js", contents: kitText("control.js") }],
         serviceBindings: { CONTROL: { name: workerName, entrypoint: "DormouseTestControl" } },
+      },
+      {
+        name: "backend",
+        compatibilityDate,
+        modules: [{ type: "ESModule", path: "backend.js", contents: kitText("backend.js") }],
+        serviceBindings: {
+          TEST: async (request) => {
+            const { pathname } = new URL(request.url);
+            const headers = new Headers([...request.headers]);
+            const { status, body } = await hooks.answer(pathname, await request.text(), headers);
+            return new Response(body === "" ? null : body, { status });
+          },
+        },
       },
       {
         name: workerName,
@@ -177,13 +190,7 @@ function optionsOf(
           ]),
         ),
         serviceBindings: {
-          [hooksBinding]: async (request) => {
-            const { pathname } = new URL(request.url);
-            const headers = new Headers([...request.headers]);
-            const { status, body } = await hooks.answer(pathname, await request.text(), headers);
-            // A body that nobody reads would keep the object that asked from being evicted.
-            return new Response(body === "" ? null : body, { status });
-          },
+          [hooksBinding]: "backend",
         },
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
       },

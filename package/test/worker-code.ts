@@ -16,12 +16,8 @@ export async function workerModules(main?: string): Promise<WorkerModules> {
   return { "kit.js": kitText("kit.js"), "clock.js": kitText("clock.js"), "server.js": code };
 }
 
-/** The code of the Worker by which the kit reaches the one under test. */
-export function controlCode(): string {
-  return kitText("control.js");
-}
-
-function kitText(name: string): string {
+/** The code of a module that the kit runs beside the Worker under test. */
+export function kitText(name: string): string {
   return isClone
     ? packageText("package", "test", "worker", name)
     : packageText("dist", "test", name);

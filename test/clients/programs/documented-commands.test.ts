@@ -105,6 +105,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
     { reason: "it needs the namespace that its page configures" },
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
+  [/^dormouse init --existing --env/, { reason: "add-to-project.test.ts adds to an environment" }],
   [/^npm install dormouse-realtime/, { reason: "own-worker.test.ts installs the package" }],
   [/^npm install centrifuge/, { reason: "it downloads what is there", check: isInstalled }],
   [
