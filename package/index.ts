@@ -6,8 +6,7 @@ export {
   type RealtimeOptions,
   type Visitor,
 } from "../workers/embedded/dormouse.ts";
-export { defineConfig } from "../workers/embedded/define-config.ts";
-export type { DormouseConfig } from "../workers/embedded/config-types.ts";
+export { defineConfig, type DormouseConfig } from "./config.ts";
 export { RealtimeError } from "../workers/embedded/realtime-error.ts";
 export { RealtimeEntrypoint } from "../workers/embedded/realtime-entrypoint.ts";
 export { ChannelObject } from "../workers/objects/channel-object.ts";

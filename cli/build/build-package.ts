@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { packageRoot } from "../package-root.ts";
+import { workerBuild } from "../../package/test/worker-build.ts";
 import { writeChanged } from "./write-changed.ts";
 
 buildModules(join(packageRoot, "dist", "lib"));
@@ -55,13 +56,7 @@ async function buildTestServer(folder: string): Promise<void> {
     writeChanged(join(folder, file), readFileSync(join(around, file)));
   const { outputFiles } = await build({
     entryPoints: [join(packageRoot, "workers", "edge.ts")],
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "es2022",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*", "node:*"],
-    logLevel: "warning",
+    ...workerBuild,
   });
   for (const { contents } of outputFiles) writeChanged(join(folder, "server.js"), contents);
 }

@@ -8,7 +8,7 @@ import { wranglerFiles } from "../configuration/wrangler.ts";
 import { addToProject } from "../existing/add-to-project.ts";
 import { secretsFile, workerFile } from "../migrate/worker-files.ts";
 import { packageName } from "../../src/version.ts";
-import { packageRoot } from "../package-root.ts";
+import { builtWorker, packageRoot } from "../package-root.ts";
 import { type Shell, usageFailure } from "../shell.ts";
 
 /** `dormouse init`: lays out a project of its own, whose `npm start` runs the server for development. */
@@ -107,8 +107,7 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
   const template = readDocument(join(packageRoot, "wrangler.toml"), shell);
   const { config = {} } = objectOf(template["vars"]);
   const installed = `node_modules/${packageName}`;
-  const main = `${installed}/dist/lib/package/worker.js`;
-  const paths = { name, main, assets: `${installed}/public` };
+  const paths = { name, main: `${installed}/${builtWorker}`, assets: `${installed}/public` };
   const secrets = {
     API_KEY: randomBytes(32).toString("hex"),
     TOKEN_HMAC_SECRET_KEY: randomBytes(32).toString("hex"),

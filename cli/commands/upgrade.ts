@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { packageName, version } from "../../src/version.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
-import { packageRoot } from "../package-root.ts";
+import { builtWorker, packageRoot } from "../package-root.ts";
 import { isInstalled } from "./init.ts";
 import { type Shell, usageFailure } from "../shell.ts";
 
@@ -66,7 +66,7 @@ const replacements: readonly {
   },
   {
     from: /node_modules\/dormouse\/workers\/edge\.ts/g,
-    to: `node_modules/${packageName}/dist/lib/package/worker.js`,
+    to: `node_modules/${packageName}/${builtWorker}`,
     says: "main is the server of the package",
   },
   {

@@ -55,7 +55,7 @@ function apiTypes(): string {
     `${commentText(comment)}export interface ${title} {\n${rows.map((row) => `readonly ${row.name}: ${row[of]};\n`).join("")}}\n`;
   return [
     heading,
-    table("ApiRequests", "What each method of the HTTP API takes.", "request"),
+    table("ApiRequests", "The request of each method of the HTTP API, in its names.", "request"),
     "\n",
     table("ApiResults", "The `result` of each method's answer.", "result"),
     "\n",

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { broughtByWrangler, isClone, packageFolder, packageText } from "./packages.ts";
+import { workerBuild } from "./worker-build.ts";
 import { DormouseTestError } from "./test-error.ts";
 
 /** The modules of the Worker under test, by their names; the first one is the main module. */
@@ -40,13 +41,7 @@ function ownModule(main: string): string {
 async function bundled(entry: string): Promise<string> {
   const { outputFiles } = await broughtByWrangler().esbuild.build({
     entryPoints: [entry],
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "es2022",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*", "node:*"],
-    logLevel: "warning",
+    ...workerBuild,
   });
   return outputFiles[0]?.text ?? "";
 }

@@ -10,6 +10,8 @@ export interface PageHeaders {
   readonly mode: string | null;
   /** `Accept`, by which older browsers, and those without TLS, tell that they open a page. */
   readonly accept: string | null;
+  /** The origin of the server itself, where it serves pages of its own; absent where it doesn't. */
+  readonly own?: string;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface PageHeaders {
  * @param patterns globs in lower case
  */
 export function pageRefusal(
-  { origin, site, mode, accept }: PageHeaders,
+  { origin, site, mode, accept, own }: PageHeaders,
   patterns: readonly string[],
 ): string | undefined {
   if (mode === "navigate" || accept?.toLowerCase().includes("text/html") === true)
@@ -29,7 +31,7 @@ export function pageRefusal(
     return site === null || site === "same-origin"
       ? undefined
       : "a page of another site sends no Origin";
-  return matchesAny(origin.toLowerCase(), patterns)
+  return origin === own || matchesAny(origin.toLowerCase(), patterns)
     ? undefined
     : `origin ${origin} isn't in client.allowed_origins`;
 }

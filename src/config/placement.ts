@@ -217,7 +217,7 @@ function jurisdictionOf({ jurisdiction }: ObjectPlacement): string {
   return jurisdiction ?? "none";
 }
 
-/** What is placed, and its jurisdiction or "none". */
+/** The name of each scope that is placed, with its jurisdiction or "none". */
 export type PlacedScope = readonly [scope: string, jurisdiction: string];
 
 function optionsPlacement(

@@ -223,11 +223,11 @@ interface PlacementCalls {
   recordPlacement(claim: PlacementClaim): Promise<PlacementAnswer>;
 }
 
-/** What a configuration says of jurisdictions. */
+/** The jurisdictions that a configuration names. */
 export interface PlacementClaim {
-  /** What is placed, and its jurisdiction or "none". */
+  /** The name of each scope that is placed, with its jurisdiction or "none". */
   readonly scopes: readonly (readonly [scope: string, jurisdiction: string])[];
-  /** What the operator says the jurisdiction was before: one, "none", or "new" for a new server (rule PL5). */
+  /** The jurisdiction of before, as the operator says: one, "none", or "new" for a new server (rule PL5). */
   readonly before?: string;
 }
 

@@ -1,6 +1,6 @@
 // Written by `npm run package-types`. Don't edit it: a test compares it.
 
-/** What each method of the HTTP API takes. */
+/** The request of each method of the HTTP API, in its names. */
 export interface ApiRequests {
   readonly publish: ApiPublishRequest;
   readonly broadcast: ApiBroadcastRequest;

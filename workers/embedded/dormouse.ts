@@ -129,10 +129,10 @@ function mounted<Bound extends BoundEnv>(
   const app = new HonoBase<Bound>({ router: new TrieRouter() });
   // Created by the first request, because an isolate that starts only for an object doesn't need it.
   let inner: ReturnType<typeof createApp> | undefined;
+  let unexported: readonly string[] | undefined;
   app.all("/*", async (context) => {
-    const unexported = missingClasses((name) => name in exports);
+    unexported ??= missingClasses((name) => name in exports);
     if (unexported.length > 0) return respondUnconfigured(unexported);
-    if (!isBound(context.env)) return respondUnconfigured(unboundIn(context.env));
     noteCollisions(prefix, context);
     const url = new URL(context.req.url);
     if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`))

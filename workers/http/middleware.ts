@@ -286,18 +286,13 @@ export function refusesPage(context: Context<AppEnv>): boolean {
     site: headers.get("Sec-Fetch-Site"),
     mode: headers.get("Sec-Fetch-Mode"),
     accept: headers.get("Accept"),
+    // A Worker of one's own has pages beside the routes of its app.
+    ...(embeddedHere() !== undefined && { own: new URL(context.req.url).origin }),
   };
   const reason = pageRefusal(page, context.get("configured").config.client.allowedOrigins);
-  if (reason === undefined || isOwnPage(context)) return false;
+  if (reason === undefined) return false;
   context.set("refusal", { rule: "A6", reason });
   return true;
-}
-
-/** Whether a page of the Worker's own asks, where it has any: in a Worker of one's own, beside the routes of its app. */
-function isOwnPage(context: Context<AppEnv>): boolean {
-  const own = embeddedHere() !== undefined && context.req.raw.headers.get("Origin");
-  const mode = context.req.raw.headers.get("Sec-Fetch-Mode");
-  return own === new URL(context.req.url).origin && mode !== "navigate";
 }
 
 /** Answers a preflight request. GET isn't listed, because it is always allowed. */

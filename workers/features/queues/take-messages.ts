@@ -37,9 +37,7 @@ export async function takeMessages(batch: MessageBatch, env: Env): Promise<void>
     const parsed = parseQueueMessage(body, message.id, consumer, config.channel, nowMs);
     return { message, body, parsed };
   });
-  const placed = config.placement.isPlaced
-    ? await placeObjects(env, config)
-    : ({ outcome: "placed", env } as const);
+  const placed = await placeObjects(env, config);
   if (placed.outcome !== "placed")
     return leave(
       batch,

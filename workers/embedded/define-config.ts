@@ -1,9 +1,0 @@
-import type { DormouseConfig } from "./config-types.ts";
-
-/**
- * Gives back the configuration; a key or a value that can't be right is an error of the compiler. What the compiler can't
- * see, such as options that exclude each other, is told by name at the first request.
- */
-export function defineConfig<const Config extends DormouseConfig>(config: Config): Config {
-  return config;
-}
