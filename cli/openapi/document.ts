@@ -5,6 +5,7 @@ import { limits } from "../../src/limits.ts";
 import { version } from "../../src/version.ts";
 import { batchOperation, batchSchemas, legacyOperation } from "./batches.ts";
 import { channelMethods } from "./channel-methods.ts";
+import { cursorMessages, cursorMethods } from "./cursor-methods.ts";
 import { inspectionMessages } from "./inspection-messages.ts";
 import { inspectionMethods } from "./inspection-methods.ts";
 import { mapMethods } from "./map-methods.ts";
@@ -25,6 +26,7 @@ export const methodNotes: MethodNotes = {
   ...questionMethods,
   ...inspectionMethods,
   ...mapMethods,
+  ...cursorMethods,
 };
 
 const introduction = `A backend publishes to channels, reads them, and controls connections by these requests, which are
@@ -67,6 +69,7 @@ export function openApiDocument(): OpenApiDocument {
         ...batchSchemas(methodNotes),
         ...messages,
         ...inspectionMessages,
+        ...cursorMessages,
       },
       responses: responseComponents,
       parameters: { ErrorMode: errorMode },

@@ -42,6 +42,7 @@ export const tags = {
   users: "Keeping users out, and when users were last active and online.",
   tokens: "Taking tokens back.",
   maps: "Maps, which keep the newest value of each key, and shared polls.",
+  cursors: "How far users have read.",
   inspection:
     "What became of a publication, how channels and objects are, and the events that they keep.",
   batches: "Many commands in one request.",

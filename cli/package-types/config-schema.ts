@@ -58,6 +58,8 @@ function schemaOfValue(expected: string, path: string): TypeSchema {
     return { type: "string", description: 'A duration such as "25s", "5m" or "720h".' };
   if (expected === "a string") return { type: "string" };
   if (expected === "an array of strings") return { type: "array", items: { type: "string" } };
+  if (expected === "a tags filter")
+    return { type: "object", additionalProperties: {}, description: "A tags filter." };
   if (expected === "an object of strings")
     return { type: "object", additionalProperties: { type: "string" } };
   if (expected.startsWith("one of ")) {

@@ -67,7 +67,8 @@ export type Question =
   /** That nothing is to be known of these users any more. */
   | { readonly method: "delete_user_status"; readonly users: readonly string[] }
   | WhyQuestion
-  | InspectQuestion;
+  | InspectQuestion
+  | UnreadQuestion;
 
 /** Why a publication didn't reach a client (rule Y3). */
 export interface WhyQuestion {
@@ -90,6 +91,14 @@ export interface InspectQuestion {
   readonly object: string;
   /** How many of the last refusals are listed. */
   readonly refusals: number;
+}
+
+/** How much a user hasn't read on channels (rule CU4). */
+export interface UnreadQuestion {
+  readonly method: "unread";
+  readonly user: string;
+  /** Each of them once. */
+  readonly channels: readonly string[];
 }
 
 /** A page of an answer. */

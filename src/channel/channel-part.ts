@@ -1,12 +1,13 @@
 import type { ChannelOptions } from "../config/config.ts";
-import type { ChannelOperation, OperationReply } from "../contract/channel-call.ts";
+import type { ChannelOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import type { FieldWriter } from "../protocol/fields.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { PublishOutcome } from "./channel-outcomes.ts";
-import type { HistoryOutcome } from "./history.ts";
+import type { History, HistoryOutcome } from "./history.ts";
 import type { Relay } from "./relay.ts";
+import type { Sql } from "../sql.ts";
 import type { ChannelKeys, KeyedStream } from "./keyed-stream.ts";
 
 /**
@@ -50,6 +51,7 @@ export type PartOutcome =
   | { readonly outcome: "unrecoverable"; readonly position: StreamPosition }
   /** Nothing was done. */
   | { readonly outcome: "full" | "misplaced" | "unknown" }
+  | FailedReply
   /** The result of a backend, which the feature writes. */
   | { readonly outcome: "result"; readonly fields: (out: FieldWriter) => void }
   /** The reply to a client. */
@@ -63,6 +65,10 @@ export interface PartedChannel {
   readonly keys: ChannelKeys | undefined;
   /** Whether the channel has subscribers, here or on gateways. */
   readonly isHeld: boolean;
+  /** The publications that can be read. */
+  readonly stored: Pick<History, "readable" | "find" | "labels">;
+  /** The top of a stream that hasn't ended; undefined without one. Never makes a stream. */
+  topAt(nowMs: number): StreamPosition | undefined;
 }
 
 /** The features, as a channel uses them when it begins. */
@@ -77,4 +83,5 @@ export interface FeaturedChannels {
 export interface PartSetup {
   readonly newEpoch: () => string;
   readonly nowMs: number;
+  readonly sql: Sql;
 }

@@ -115,6 +115,11 @@ export class Channel implements KeyedChannel, PartedChannel {
     return this.#history.top;
   }
 
+  topAt(nowMs: number): StreamPosition | undefined {
+    this.deleteExpired(nowMs);
+    return this.top;
+  }
+
   /** The publication at the top, whether or not it may still be read; undefined if its row was deleted. */
   get newest(): Publication | undefined {
     return this.#history.newest;
@@ -126,7 +131,7 @@ export class Channel implements KeyedChannel, PartedChannel {
   }
 
   /** The publications that can be read, for those who ask for one. Never makes a stream. */
-  get stored(): Pick<History, "readable" | "find"> {
+  get stored(): PartedChannel["stored"] {
     return this.#history;
   }
 

@@ -1,6 +1,6 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import { columnsOf, readColumns } from "../protocol/publication-columns.ts";
-import type { ClientInfo, Publication } from "../protocol/publication.ts";
+import { columnsOf, parseStoredTags, readColumns } from "../protocol/publication-columns.ts";
+import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SizedPublication } from "./recent-publications.ts";
 import { newestRow, slotRuns } from "../ring.ts";
@@ -152,6 +152,17 @@ export class HistoryTable {
       }));
   }
 
+  /** Whose the publications at these offsets are, and their tags, without reading the bulky columns. */
+  labels({ first, last }: OffsetRange): readonly PublicationLabels[] {
+    return slotRuns(first, last, this.#size)
+      .flatMap(({ low, high }) => this.#sql.rows(this.#tables.labels, low, high, first, last))
+      .map((row) => ({
+        offset: Number(row["offset"]),
+        publisher: typeof row["publisher"] === "string" ? row["publisher"] : undefined,
+        tags: typeof row["tags"] === "string" ? parseStoredTags(row["tags"]) : undefined,
+      }));
+  }
+
   /** Writes the row of the stream: one row written. */
   writeStream(stream: Stream): void {
     this.#sql.run(
@@ -215,6 +226,14 @@ export interface StoredKey {
   readonly timeMs: number;
   /** Undefined if the publication has no key. */
   readonly key: string | undefined;
+}
+
+/** What is known of a publication without its payload. */
+export interface PublicationLabels {
+  readonly offset: number;
+  /** The user whose client published it; undefined for a backend. */
+  readonly publisher: string | undefined;
+  readonly tags: Tags | undefined;
 }
 
 /** A stream as a former instance stored it. */
@@ -304,6 +323,7 @@ function statements(ring: RingTable) {
     sizes: `SELECT offset, ${rowBytes} AS bytes ${between} ORDER BY slot`,
     /** The keys of the rows, without reading the bulky columns. */
     keys: `SELECT offset, time, idempotency_key ${between} ORDER BY slot`,
+    labels: `SELECT offset, tags, info ->> 'user' AS publisher ${between} ORDER BY slot`,
   } as const;
 }
 

@@ -7,6 +7,7 @@ import {
   HistoryTable,
   loadStream,
   type OffsetRange,
+  type PublicationLabels,
   type StoredKey,
   type StoredPublication,
   type Stream,
@@ -180,6 +181,11 @@ export class History {
   /** The idempotency keys of the rows at these offsets, both included: oldest first, each row read once. */
   keys(first: number, last: number): readonly StoredKey[] {
     return first > last ? [] : this.#table.keys({ first, last });
+  }
+
+  /** Whose the publications at these offsets are, both included, and their tags: oldest first. */
+  labels(first: number, last: number): readonly PublicationLabels[] {
+    return first > last ? [] : this.#table.labels({ first, last });
   }
 
   /** The epoch of the stream; undefined without a stream. Never makes a stream. */

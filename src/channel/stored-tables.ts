@@ -37,7 +37,7 @@ function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
  * `subscription_type` or `map.mode`: a stream without its keys is no stream of a map, and the other way round. So the
  * channel begins anew, with a new epoch (rule Z12).
  *
- * @param own    the tables of the channel's kind, beside `stream` and `gateway`
+ * @param own    the tables of the channel's kind, beside {@link ofAnyKind}
  * @param tables those that exist
  * @returns the tables that stay
  */
@@ -47,8 +47,7 @@ export function dropOtherTables(
   tables: ReadonlySet<StoredTable>,
 ): ReadonlySet<StoredTable> {
   const dropped: StoredTable[] = all.filter(
-    (table) =>
-      table !== "stream" && table !== "gateway" && !own.includes(table) && tables.has(table),
+    (table) => !ofAnyKind.includes(table) && !own.includes(table) && tables.has(table),
   );
   if (dropped.length === 0) return tables;
   // The row of `stream` belongs to the ring.
@@ -60,6 +59,9 @@ export function dropOtherTables(
   for (const table of dropped) left.delete(table);
   return left;
 }
+
+/** The tables that don't depend on the kind of the stream. */
+const ofAnyKind: readonly StoredTable[] = ["stream", "gateway", "user_mark"];
 
 /** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
 export function ringOf(table: RingTable): Ring {
@@ -79,7 +81,8 @@ export type StoredTable =
   | "gateway"
   | "map_state"
   | "map_due"
-  | "map_checkpoint";
+  | "map_checkpoint"
+  | "user_mark";
 
 const all = [
   "stream",
@@ -90,4 +93,5 @@ const all = [
   "map_state",
   "map_due",
   "map_checkpoint",
+  "user_mark",
 ] as const satisfies readonly StoredTable[];

@@ -96,10 +96,10 @@ export function operationBytes(operation: ChannelOperation): number {
 }
 
 function textBytes(request: RequestTexts): number {
-  const { data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, tags } = request;
-  const texts = [data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor];
+  const { data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, user } = request;
+  const texts = [data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, user];
   const bytes = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-  return Object.entries(tags ?? {}).reduce(
+  return Object.entries(request.tags ?? {}).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     bytes,
   );
@@ -114,6 +114,7 @@ interface RequestTexts {
   readonly versionEpoch?: string;
   readonly epoch?: string;
   readonly cursor?: string;
+  readonly user?: string;
   readonly tags?: Tags;
   /** Of a reading, which may have none of the others. */
   readonly limit?: number;
@@ -161,6 +162,8 @@ export interface OperationReplies {
     readonly publications: readonly Publication[];
     readonly position: StreamPosition;
   };
+  /** The result of an operation of a feature, for the client that called it as a method. */
+  readonly answered: { readonly data: JsonText };
   readonly failed: Omit<FailedReply, "outcome">;
 }
 

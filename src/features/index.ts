@@ -25,12 +25,22 @@ import { hooks } from "./hooks/feature.ts";
 import { events } from "./events/feature.ts";
 import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
+import { cursors } from "./cursors/feature.ts";
 
 /**
  * In the order in which their parts are called. At the end of an event, what is counted goes first: an event that is
  * sent counts for the next report.
  */
-const features: readonly Feature[] = [metrics, events, why, hooks, maps, presence, sharedPolls];
+const features: readonly Feature[] = [
+  metrics,
+  events,
+  why,
+  hooks,
+  maps,
+  presence,
+  sharedPolls,
+  cursors,
+];
 
 /** The operations that a backend can ask for, in the order in which the documents list them. */
 export const operations: OperationRows = {
@@ -38,17 +48,26 @@ export const operations: OperationRows = {
   ...why.operations,
   ...maps.operations,
   ...sharedPolls.operations,
+  ...cursors.operations,
   ...events.operations,
 };
 
 /** How the requests of the features' methods are read. */
-export const featureMethods = { ...why.methods, ...maps.methods, ...sharedPolls.methods };
+export const featureMethods = {
+  ...why.methods,
+  ...maps.methods,
+  ...sharedPolls.methods,
+  ...cursors.methods,
+};
 
 /** The types of subscriptions beside streams. */
 export const subscriptionTypes: SubscriptionTypes = {
   ...maps.subscriptionTypes,
   ...sharedPolls.subscriptionTypes,
 };
+
+/** The methods that clients call without a backend. */
+export const { clientMethodsOf } = cursors;
 
 /** The streams whose publications are changes of keys. */
 export const { keyedStreamOf } = maps;

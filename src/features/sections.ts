@@ -15,6 +15,7 @@ import {
   neededConsoleSecrets,
   readConsoleSection,
 } from "./console/config.ts";
+import { checkCursors, readCursors } from "./cursors/config.ts";
 import { checkEvents, eventTargets, readEventsSection } from "./events/config.ts";
 import { type NamedTargets, readProxies } from "./hooks/backends.ts";
 import {
@@ -69,9 +70,9 @@ export function channelFeatures({ proxies }: ReadBackends): ChannelFeatures {
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
     besideType: [readPresencePrefixes],
     types: [mapType, ...presenceTypes, sharedPollType],
-    options: [readChannelHooks],
+    options: [readChannelHooks, readCursors],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
-    checks: [checkPresencePrefixes],
+    checks: [checkPresencePrefixes, checkCursors],
   };
 }
 

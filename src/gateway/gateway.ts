@@ -247,7 +247,7 @@ export class Gateway implements Channels {
     if (this.#asking?.request?.(channel, operation, nowMs, done) === true) return;
     this.ask(channel, operation, (reply) => {
       if (reply.outcome === "published") this.#published(channel, reply, by, nowMs, done);
-      else if (reply.outcome === "history") done(reply);
+      else if (reply.outcome === "history" || reply.outcome === "answered") done(reply);
       else done({ outcome: "failed", error: errorOf(reply) });
     });
   }

@@ -89,10 +89,18 @@ export class CommandExecutor {
   /** Takes the channel that a command makes the server turn to, unless the connection is subscribed to it. */
   #takeChannel(command: Command, nowMs: number): ReturnType<CommandRateLimit["admit"]> {
     const channel = this.#unfamiliar(command);
+    return channel === undefined ? "granted" : this.#takeNamed(channel, nowMs);
+  }
+
+  #takeNamed(channel: string, nowMs: number): ReturnType<CommandRateLimit["admit"]> {
     const { context, identity } = this.#session;
-    return channel === undefined
-      ? "granted"
-      : this.#rateLimit.takeChannel(channel, context.namedChannels, namerOf(identity), nowMs);
+    return this.#rateLimit.takeChannel(channel, context.namedChannels, namerOf(identity), nowMs);
+  }
+
+  #mayTurnTo(channel: string, nowMs: number): boolean {
+    return (
+      this.#session.subscriptions.has(channel) || this.#takeNamed(channel, nowMs) === "granted"
+    );
   }
 
   /** Carries a command out, or queues it, unless it is over a rate. */
@@ -349,10 +357,12 @@ export class CommandExecutor {
         readHistory(of(command));
         return;
       case "rpc":
-        callMethod(of(command));
+        callMethod(of(command), (channel) => this.#mayTurnTo(channel, nowMs));
         return;
       case "send":
-        passMessage(session, command.request.data, nowMs, done);
+        passMessage({ session, nowMs, done }, command.request.data, (channel) =>
+          this.#mayTurnTo(channel, nowMs),
+        );
         return;
       case "ping":
         done(outOfTurn);

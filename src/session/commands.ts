@@ -23,7 +23,7 @@ import type {
   PublishRequest,
   RpcRequest,
 } from "../protocol/command.ts";
-import { ask, type CommandSession, type RunningCommand, typeOf } from "./ports.ts";
+import { ask, type CommandSession, type RunningCommand, type TurnTo, typeOf } from "./ports.ts";
 import {
   badRequest,
   type Decision,
@@ -181,13 +181,14 @@ export function readHistory({
 }
 
 /** Calls a method of a backend. Calls of one client are under way together, and end in any order. */
-export function callMethod({
-  session,
-  id,
-  request: { method, data },
-  nowMs,
-  done,
-}: RunningCommand<RpcRequest>): void {
+export function callMethod(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
+  const { session, id, request, nowMs, done } = command;
+  const { method, data } = request;
+  const own = session.context.clientMethods?.find(method);
+  if (own !== undefined) {
+    own(command, turnTo);
+    return;
+  }
   const { rpc } = session.context.config;
   if (rpc.pingEnabled && method === "ping") {
     done({ outcome: "reply", reply: { id, method: "rpc" } });
@@ -234,11 +235,16 @@ const unknownMethod = "rpc.namespaces doesn't have the method's namespace";
  * of one client may reach the backend in another order.
  */
 export function passMessage(
-  session: CommandSession,
+  { session, nowMs, done }: Omit<RunningCommand<never>, "id" | "request">,
   data: Payload | undefined,
-  nowMs: number,
-  done: DecisionDone,
+  turnTo: TurnTo,
 ): void {
+  const own = session.context.clientMethods?.sent(data);
+  if (own !== undefined) {
+    const carriedOut: DecisionDone = (decision) => done(refusedSend(session, decision));
+    own.carryOut({ session, id: 0, request: own.request, nowMs, done: carriedOut }, turnTo);
+    return;
+  }
   const target = session.context.config.hooks.message;
   if (target === undefined) {
     done(disconnectWith(disconnectCodes.notAvailable, "W1", "send isn't available"));
@@ -250,11 +256,21 @@ export function passMessage(
       done(answer);
       return;
     }
-    if (answer.outcome === "error") {
-      const { why = whyFailed(answer.error), error } = answer;
-      const { refused } = session.context;
-      refused?.({ refused: "send", ...why, code: error.code, user: session.user });
-    }
-    done(silent);
+    done(answer.outcome === "error" ? refusedSend(session, answer) : silent);
   });
+}
+
+/** What comes of a message that was answered: only the log is told of an error. */
+function refusedSend(session: CommandSession, decision: Decision): Decision {
+  if (decision.outcome === "disconnect") return decision;
+  if (decision.outcome === "error") {
+    const { why = whyFailed(decision.error), error } = decision;
+    session.context.refused?.({
+      refused: "send",
+      ...why,
+      code: error.code,
+      user: session.user,
+    });
+  }
+  return silent;
 }

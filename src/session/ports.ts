@@ -36,6 +36,7 @@ import type {
   SubRefreshRequest,
   SubscribeRequest,
   ConnectRequest,
+  RpcRequest,
 } from "../protocol/command.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
@@ -94,6 +95,8 @@ export interface SessionContext {
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** What clients do on channels that aren't streams. */
   readonly subscriptionTypes: SubscriptionTypes;
+  /** The methods that clients call without a backend; absent if there are none. */
+  readonly clientMethods?: ClientMethods;
   /** Deltas that were made for clients that recovered before. */
   readonly knownDeltas: KnownDeltas;
   /** The server's version, as clients are told it; never empty. */
@@ -288,6 +291,30 @@ export interface SubscriptionType {
 export type SubscriptionTypes = Readonly<
   Partial<Record<ChannelOptions["subscriptionType"], SubscriptionType>>
 >;
+
+/** Methods that clients call, and that the server answers itself. A feature brings them. */
+export interface ClientMethods {
+  /** The method that an `rpc` names; undefined for one of a backend. */
+  find(name: string): ClientMethod | undefined;
+  /** The call of such a method that a `send` holds; undefined if it holds something else. */
+  sent(data: Payload | undefined): SentCall | undefined;
+}
+
+/** Carries out a call of a method. */
+export type ClientMethod = (command: RunningCommand<RpcRequest>, turnTo: TurnTo) => void;
+
+/** A call of a method that came without an ID: nothing answers it. */
+interface SentCall {
+  readonly request: RpcRequest;
+  readonly carryOut: ClientMethod;
+}
+
+/**
+ * Takes a channel that a command makes the server turn to, unless the connection is subscribed to it (rule B8).
+ *
+ * @returns whether it may
+ */
+export type TurnTo = (channel: string) => boolean;
 
 /** A subscribe that is allowed. */
 export interface GrantedSubscribe extends RunningCommand<SubscribeRequest> {

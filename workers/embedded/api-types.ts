@@ -31,6 +31,8 @@ export interface ApiRequests {
   readonly map_stats: ApiMapStatsRequest;
   readonly map_clear: ApiMapClearRequest;
   readonly shared_poll_publish: ApiSharedPollPublishRequest;
+  readonly mark_read: ApiMarkReadRequest;
+  readonly unread: ApiUnreadRequest;
 }
 
 /** The `result` of each method's answer. */
@@ -64,6 +66,8 @@ export interface ApiResults {
   readonly map_stats: ApiMapStatsResult;
   readonly map_clear: object;
   readonly shared_poll_publish: object;
+  readonly mark_read: ApiMarkReadResult;
+  readonly unread: ApiUnreadResult;
 }
 
 interface ApiPublishRequest {
@@ -1127,4 +1131,53 @@ interface ApiSharedPollPublishRequest {
   readonly b64data?: string;
   /** The numbering that `version` belongs to. With another one all clients begin anew. */
   readonly epoch?: string;
+}
+
+interface ApiMarkReadRequest {
+  /** The user's ID. */
+  readonly user: string;
+  /** The channel's name. */
+  readonly channel: string;
+  /** The offset of the last publication that is read. It can't be beyond the newest one. */
+  readonly offset: number;
+  /** The epoch of the offset; empty for the one of now. */
+  readonly epoch?: string;
+}
+
+/** The user's mark. */
+interface ApiMarkReadResult {
+  /** Everything up to this offset is read. */
+  readonly read: number;
+  /** The epoch of the stream. */
+  readonly epoch: string;
+}
+
+interface ApiUnreadRequest {
+  /** The user's ID. */
+  readonly user: string;
+  /** The channels. */
+  readonly channels: readonly string[];
+}
+
+/** What is unread. */
+interface ApiUnreadResult {
+  /** By the channels' names. */
+  readonly channels: { readonly [name: string]: ApiUnreadChannel };
+}
+
+/** What a user hasn't read of a channel; or why that isn't known. */
+interface ApiUnreadChannel {
+  /** How many publications are unread; at most `cursors.unread_max`. */
+  readonly unread?: number;
+  /** There are more. */
+  readonly capped?: boolean;
+  /** Everything up to this offset is read. */
+  readonly read?: number;
+  /** The history began anew after the user had marked something, so the mark is gone. */
+  readonly reset?: boolean;
+  /** The newest offset of the channel; 0 if there is none. */
+  readonly offset?: number;
+  /** The epoch of the stream. */
+  readonly epoch?: string;
+  readonly error?: ApiError;
 }

@@ -26,6 +26,13 @@ export interface DormouseConfig {
       readonly allowed_delta_types?: readonly string[];
       readonly auto_cache_recover?: boolean;
       readonly channel_regex?: string;
+      readonly cursors?: {
+        readonly enabled?: boolean;
+        readonly unread_from?: "all" | "none" | "subscribed";
+        readonly unread_max?: number;
+        /** A tags filter. */
+        readonly unread_tags_filter?: { readonly [name: string]: unknown };
+      };
       readonly delta_publish?: boolean;
       readonly force_positioning?: boolean;
       readonly force_push_join_leave?: boolean;
@@ -281,6 +288,13 @@ export interface DormouseConfig {
       readonly allowed_delta_types?: readonly string[];
       readonly auto_cache_recover?: boolean;
       readonly channel_regex?: string;
+      readonly cursors?: {
+        readonly enabled?: boolean;
+        readonly unread_from?: "all" | "none" | "subscribed";
+        readonly unread_max?: number;
+        /** A tags filter. */
+        readonly unread_tags_filter?: { readonly [name: string]: unknown };
+      };
       readonly delta_publish?: boolean;
       readonly force_positioning?: boolean;
       readonly force_push_join_leave?: boolean;

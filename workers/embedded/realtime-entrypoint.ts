@@ -160,6 +160,14 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
     return this.#carryOut("shared_poll_publish", params);
   }
 
+  mark_read(params: ApiRequests["mark_read"]): Promise<ApiResults["mark_read"]> {
+    return this.#carryOut("mark_read", params);
+  }
+
+  unread(params: ApiRequests["unread"]): Promise<ApiResults["unread"]> {
+    return this.#carryOut("unread", params);
+  }
+
   #carryOut<Name extends MethodName>(name: Name, params: object): Promise<ApiResults[Name]> {
     return carryOut(this.env, name, params, callerOf(this.env, this.ctx.props));
   }

@@ -1,7 +1,8 @@
 import type { CallOutcome } from "../../src/api/answers.ts";
-import type { InspectQuestion, WhyQuestion } from "../../src/api/command.ts";
+import type { InspectQuestion, UnreadQuestion, WhyQuestion } from "../../src/api/command.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { Env } from "../platform/env.ts";
+import { askUnread } from "./cursors/unread.ts";
 import { askInspect, askWhy } from "./why/why.ts";
 
 /**
@@ -11,9 +12,14 @@ import { askInspect, askWhy } from "./why/why.ts";
 export function askFeature(
   env: Env,
   config: Config,
-  question: InspectQuestion | WhyQuestion,
+  question: InspectQuestion | WhyQuestion | UnreadQuestion,
 ): Promise<CallOutcome> {
-  return question.method === "why"
-    ? askWhy(env, config, question)
-    : askInspect(env, config, question);
+  switch (question.method) {
+    case "why":
+      return askWhy(env, config, question);
+    case "inspect":
+      return askInspect(env, config, question);
+    case "unread":
+      return askUnread(env, question);
+  }
 }

@@ -55,6 +55,7 @@ export async function askQuestion(
       return answered(await channels(USERS, question.pattern, question.page));
     case "why":
     case "inspect":
+    case "unread":
       return askFeature(env, config, question);
   }
 }

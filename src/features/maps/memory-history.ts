@@ -5,6 +5,7 @@ import type {
   HistoryEntry,
   HistoryRows,
   OffsetRange,
+  PublicationLabels,
   StoredKey,
   StoredPublication,
   Stream,
@@ -87,6 +88,14 @@ export class MemoryHistory implements HistoryRows {
       if (bytes > bytesMax && offset > range.first) return offset - 1;
     }
     return range.last;
+  }
+
+  labels(range: OffsetRange): readonly PublicationLabels[] {
+    return this.#at(range).map(({ publication: { offset, info, tags } }) => ({
+      offset,
+      publisher: info?.user,
+      tags,
+    }));
   }
 
   keys(range: OffsetRange): readonly StoredKey[] {

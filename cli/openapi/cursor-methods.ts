@@ -1,0 +1,78 @@
+/** The methods about what users have got and read (docs/protocol.md 6.2). */
+import { cursorLimits } from "../../src/features/cursors/limits.ts";
+import type { MethodNotes } from "./method.ts";
+import { count, flag, large, mapOf, object, reference, type Schema, text } from "./schema.ts";
+import { channelNote, userNote } from "./shared-notes.ts";
+
+const ofCursors =
+  "It needs `cursors.enabled` of the channel's namespace; without it the answer is error 108. Dormouse's own.";
+
+const read = large("Everything up to this offset is read.");
+const epoch = text("The epoch of the stream.");
+
+/** By name. */
+export const cursorMethods = {
+  mark_read: {
+    tag: "cursors",
+    summary: "Mark how far a user has read",
+    description: `Notes that a user has read everything up to an offset. A mark that is not larger changes nothing, and the answer is the one that stands. ${ofCursors}`,
+    fields: {
+      user: userNote,
+      channel: channelNote,
+      offset: {
+        description:
+          "The offset of the last publication that is read. It can't be beyond the newest one.",
+        isRequired: true,
+      },
+      epoch: { description: "The epoch of the offset; empty for the one of now." },
+    },
+    result: object("The user's mark.", { read, epoch }),
+    example: {
+      request: { user: "ada", channel: "room:7", offset: 12 },
+      result: { read: 12, epoch: "AbCdEfGh" },
+    },
+  },
+  unread: {
+    tag: "cursors",
+    summary: "Count what a user hasn't read",
+    description: `Counts the publications after a user's mark, without those that the user's own clients published. ${ofCursors}`,
+    fields: {
+      user: userNote,
+      channels: {
+        description: "The channels.",
+        minItems: 1,
+        maxItems: cursorLimits.unreadChannelsMax,
+        items: { type: "string", minLength: 1 },
+        isRequired: true,
+      },
+    },
+    result: object("What is unread.", {
+      channels: mapOf(reference("UnreadChannel"), "By the channels' names."),
+    }),
+    example: {
+      request: { user: "ada", channels: ["room:7"] },
+      result: {
+        channels: { "room:7": { unread: 3, read: 12, offset: 15, epoch: "AbCdEfGh" } },
+      },
+    },
+  },
+} as const satisfies Partial<MethodNotes>;
+
+/** The schemas of their answers, by their names among the document's components. */
+export const cursorMessages: Readonly<Record<string, Schema>> = {
+  UnreadChannel: object(
+    "What a user hasn't read of a channel; or why that isn't known.",
+    {},
+    {
+      unread: count("How many publications are unread; at most `cursors.unread_max`."),
+      capped: flag("There are more."),
+      read,
+      reset: flag(
+        "The history began anew after the user had marked something, so the mark is gone.",
+      ),
+      offset: large("The newest offset of the channel; 0 if there is none."),
+      epoch,
+      error: reference("Error"),
+    },
+  ),
+};

@@ -1,0 +1,138 @@
+import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
+import type { ChannelOperation } from "../../contract/channel-call.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import type { FieldWriter } from "../../protocol/fields.ts";
+import { jsonOf } from "../../protocol/json/encode.ts";
+import { trustedJsonText } from "../../protocol/json/text.ts";
+import type { StreamPosition } from "../../protocol/publication.ts";
+import { type TagsFilter, tagsFilter } from "../../protocol/tags-filter.ts";
+import type { Sql } from "../../sql.ts";
+import type { CursorOptions } from "./config.ts";
+import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
+import { cursorLimits } from "./limits.ts";
+import { MarkTable } from "./mark-table.ts";
+import { inEpoch, type UserMark } from "./user-mark.ts";
+
+/** Keeps how far each user of a channel has read, and counts what is unread (rules CU). */
+export class ChannelCursors implements ChannelPart {
+  readonly #channel: PartedChannel;
+  readonly #options: CursorOptions;
+  readonly #filter: TagsFilter | undefined;
+  readonly #table: MarkTable;
+
+  constructor(channel: PartedChannel, options: CursorOptions, sql: Sql) {
+    this.#channel = channel;
+    this.#options = options;
+    this.#filter = options.unreadFilter && tagsFilter(options.unreadFilter);
+    this.#table = new MarkTable(sql);
+  }
+
+  /** Whether nothing is kept of anybody. */
+  get isEmpty(): boolean {
+    return this.#table.isEmpty;
+  }
+
+  carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
+    if (operation.method !== "mark_read" && operation.method !== "unread") return undefined;
+    const { request, info } = operation;
+    const kept = this.#table.find(request.user);
+    if (request.ifKept === true && kept === undefined)
+      return { outcome: "failed", error: errorCodes.permissionDenied };
+    const outcome =
+      operation.method === "mark_read"
+        ? this.#mark(operation.request, kept, nowMs)
+        : this.#unread(operation.request, kept, nowMs);
+    if (outcome.outcome !== "result" || info === undefined) return outcome;
+    const data = trustedJsonText(jsonOf(undefined, outcome.fields));
+    return { outcome: "reply", reply: { outcome: "answered", data } };
+  }
+
+  /** Moves a user's mark forward, or answers the one that stands (rules CU1 to CU3). */
+  #mark({ user, offset, epoch }: MarkRequest, kept: UserMark | undefined, nowMs: number) {
+    const top = this.#top(nowMs);
+    if (epoch !== "" && epoch !== top.epoch) return { outcome: "unrecoverable-position" } as const;
+    if (offset > top.offset) return { outcome: "failed", error: beyondTop } as const;
+    const before = kept && inEpoch(kept, top.epoch);
+    const read = Math.max(before?.read ?? 0, offset);
+    const isChanged = before === undefined || read !== before.read || before.isReset;
+    const start = before?.start ?? top.offset;
+    const mark = { user, epoch: top.epoch, read, start, isReset: false };
+    if (isChanged && !this.#table.write(mark, kept === undefined, nowMs))
+      return { outcome: "full" } as const;
+    const fields = (out: FieldWriter): void => {
+      out.unsigned(1, "read", read, "always");
+      out.text(2, "epoch", top.epoch, "always");
+    };
+    return { outcome: "result", fields } as const;
+  }
+
+  /** Counts the publications after a user's mark (rules CU4 to CU6). */
+  #unread({ user }: UserRequest, kept: UserMark | undefined, nowMs: number) {
+    const top = this.#top(nowMs);
+    const mark = kept && inEpoch(kept, top.epoch);
+    const read = mark?.read ?? this.#startOf(mark, top);
+    const { count, isCapped } = this.#count(user, read, top, nowMs);
+    const fields = (out: FieldWriter): void => {
+      out.unsigned(1, "unread", count, "always");
+      out.flag(2, "capped", isCapped);
+      out.unsigned(3, "read", read, "always");
+      out.flag(4, "reset", mark?.isReset);
+      out.unsigned(5, "offset", top.offset, "always");
+      out.text(6, "epoch", top.epoch, "always");
+    };
+    return { outcome: "result", fields } as const;
+  }
+
+  /** Where a user is who has marked nothing in this epoch. */
+  #startOf(mark: UserMark | undefined, top: StreamPosition): number {
+    // What was read of an epoch that is gone doesn't count: everything of this one came after it (rule CU5).
+    if (mark?.isReset === true) return 0;
+    switch (this.#options.unreadFrom) {
+      case "all":
+        return 0;
+      case "none":
+        return top.offset;
+      case "subscribed":
+        return mark?.start ?? top.offset;
+    }
+  }
+
+  /**
+   * Counts publications after an offset that count as unread. Those that the history has lost count too, because nobody
+   * knows any more whose they were (rule CU6).
+   */
+  #count(user: string, after: number, { offset: top }: StreamPosition, nowMs: number): Unread {
+    const { unreadMax } = this.#options;
+    const kept = this.#channel.stored.readable(nowMs);
+    const first = Math.max(after + 1, kept?.first ?? top + 1);
+    let count = 0;
+    for (let last = top; last >= first; last -= cursorLimits.unreadRowsAtOnce) {
+      const from = Math.max(first, last - cursorLimits.unreadRowsAtOnce + 1);
+      for (const { tags, publisher } of this.#channel.stored.labels(from, last))
+        if (publisher !== user && this.#filter?.matches(tags) !== false) count++;
+      if (count > unreadMax) return { count: unreadMax, isCapped: true };
+    }
+    count += first - 1 - after;
+    return { count: Math.min(count, unreadMax), isCapped: count > unreadMax };
+  }
+
+  #top(nowMs: number): StreamPosition {
+    return this.#channel.topAt(nowMs) ?? noPosition;
+  }
+}
+
+/** The number of unread publications. */
+interface Unread {
+  readonly count: number;
+  /** There are more. */
+  readonly isCapped: boolean;
+}
+
+/** On a channel whose namespace doesn't keep what users have got and read. */
+export const noCursors: ChannelPart = {
+  carryOut: ({ method }) =>
+    method === "mark_read" || method === "unread" ? { outcome: "not-available" } : undefined,
+};
+
+const beyondTop = { ...errorCodes.badRequest, message: "the offset is beyond the newest one" };
+const noPosition: StreamPosition = { offset: 0, epoch: "" };

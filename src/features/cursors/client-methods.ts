@@ -1,0 +1,187 @@
+import type { ClientOperation } from "../../contract/channel-call.ts";
+import type { Config } from "../../config/config.ts";
+import { errorOf } from "../../contract/channel-call.ts";
+import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
+import type { RpcRequest } from "../../protocol/command.ts";
+import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
+import { type Payload, payloadText } from "../../protocol/payload.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  jsonValue,
+} from "../../protocol/wire-value.ts";
+import { failWith, refuseByOptions, refuseWith } from "../../session/decision.ts";
+import { callerOf, findChannel, mayReadHistory } from "../../session/grant.ts";
+import type {
+  ClientMethod,
+  ClientMethods,
+  CommandSession,
+  RunningCommand,
+  TurnTo,
+} from "../../session/ports.ts";
+import { clientInfo } from "../../session/subscription.ts";
+import { cursorLimits } from "./limits.ts";
+
+/** The methods by which clients mark what their user has read, and ask what is unread (rule CU7). */
+export const cursorMethods: ClientMethods = {
+  find: (name) => methods.get(name),
+  sent(data) {
+    const call = parseSent(data);
+    const carryOut = call && methods.get(call.method);
+    return call && carryOut && { request: call, carryOut };
+  },
+};
+
+/** Those of a configuration: a backend may have methods of these names where no namespace has cursors. */
+export function cursorMethodsOf({ channel }: Config): ClientMethods | undefined {
+  const all = [channel.withoutNamespace, ...channel.namespaces.values()];
+  return all.some(({ cursors }) => cursors !== undefined) ? cursorMethods : undefined;
+}
+
+/** `dormouse.read {channel, offset, epoch?}` */
+function markRead(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
+  const { id, request, done } = command;
+  const params = parseParams(request.data);
+  const mark = params && parseMark(params);
+  if (mark === undefined) {
+    done(refuseWith(errorCodes.badRequest, "CU7", "data must be {channel, offset, epoch?}"));
+    return;
+  }
+  const { channel, offset, epoch } = mark;
+  const { user } = command.session;
+  ask(
+    command,
+    channel,
+    turnTo,
+    { method: "mark_read", request: { user, offset, epoch } },
+    (answer) => {
+      if ("error" in answer) done(failWith(answer.error));
+      else if ("refused" in answer) done(answer.refused);
+      else done({ outcome: "reply", reply: { id, method: "rpc", data: answer.data } });
+    },
+  );
+}
+
+/** `dormouse.unread {channels}`: each channel has its answer or its error. */
+function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
+  const { id, session, request, done } = command;
+  const channels = parseChannels(request.data);
+  if (channels === undefined) {
+    const reason = `data must be {channels}, with 1 to ${cursorLimits.unreadChannelsMax} names`;
+    done(refuseWith(errorCodes.badRequest, "CU7", reason));
+    return;
+  }
+  const answers = new Map<string, string>();
+  for (const channel of channels) {
+    const { user } = session;
+    ask(command, channel, turnTo, { method: "unread", request: { user } }, (answer) => {
+      answers.set(channel, "data" in answer ? answer.data : errorText(answer));
+      if (answers.size < channels.length) return;
+      const members = channels.map((one) => `${JSON.stringify(one)}:${answers.get(one) ?? ""}`);
+      const data = trustedJsonText(`{"channels":{${members.join(",")}}}`);
+      done({ outcome: "reply", reply: { id, method: "rpc", data } });
+    });
+  }
+}
+
+const methods: ReadonlyMap<string, ClientMethod> = new Map([
+  ["dormouse.read", markRead],
+  ["dormouse.unread", countUnread],
+]);
+
+type Refusal = ReturnType<typeof refuseWith>;
+
+/** What comes of a question to a channel. */
+type Asked =
+  | { readonly data: JsonText }
+  | { readonly error: ErrorCode }
+  | { readonly refused: Refusal };
+
+type CursorOperation = Extract<ClientOperation, { readonly method: "mark_read" | "unread" }>;
+
+/** Has a channel carry an operation out for a client, if the client may (rule CU7). */
+function ask(
+  { session, nowMs }: RunningCommand<RpcRequest>,
+  channel: string,
+  turnTo: TurnTo,
+  operation: CursorOperation,
+  done: (asked: Asked) => void,
+): void {
+  if (session.user === "") {
+    done({ refused: refuseWith(errorCodes.permissionDenied, "CU7", "the client has no user") });
+    return;
+  }
+  const found = findChannel(session, channel);
+  if (found.outcome !== "resolved") {
+    const { channels } = session.context;
+    const isUnknown = channels.resolve(channel).outcome !== "resolved";
+    done({ error: isUnknown ? errorCodes.unknownChannel : errorCodes.badRequest });
+  } else if (found.options.cursors === undefined) {
+    const reason = "cursors.enabled isn't set";
+    done({ refused: refuseByOptions(errorCodes.notAvailable, "CU7", reason) });
+  } else if (!turnTo(channel)) done({ error: errorCodes.tooManyRequests });
+  else {
+    const caller = callerOf(session, channel, found);
+    const isKnown = caller.subscribed || mayReadHistory(found.options, caller);
+    const request = isKnown ? operation.request : { ...operation.request, ifKept: true as const };
+    const subscription = session.subscriptions.get(channel);
+    const info = infoOf(session, channel);
+    const asked = { ...operation, request, info } as CursorOperation;
+    session.context.channels.request(channel, asked, subscription, nowMs, (reply) =>
+      done(reply.outcome === "answered" ? reply : { error: errorOf(reply) }),
+    );
+  }
+}
+
+function infoOf({ identity, subscriptions }: CommandSession, channel: string) {
+  return subscriptions.get(channel)?.info ?? clientInfo(identity);
+}
+
+function errorText(answer: { readonly error: ErrorCode } | { readonly refused: Refusal }): string {
+  const error = "error" in answer ? answer.error : errorOf(answer.refused);
+  const { code, message } = error;
+  return JSON.stringify({ error: { code, message } });
+}
+
+function parseParams(data: Payload | undefined): JsonObject | undefined {
+  const text = data && payloadText(data);
+  const value = text === undefined ? null : jsonValue(text);
+  return isJsonObject(value) ? value : undefined;
+}
+
+interface ParsedMark {
+  readonly channel: string;
+  readonly offset: number;
+  readonly epoch: string;
+}
+
+function parseMark({ channel, offset, epoch = "" }: JsonObject): ParsedMark | undefined {
+  if (typeof channel !== "string" || typeof epoch !== "string") return undefined;
+  if (typeof offset !== "number" || !Number.isSafeInteger(offset) || offset < 0) return undefined;
+  return { channel, offset, epoch };
+}
+
+function parseChannels(data: Payload | undefined): readonly string[] | undefined {
+  const channels = parseParams(data)?.["channels"] ?? null;
+  if (!isJsonArray(channels)) return undefined;
+  const names = channels.filter((name) => typeof name === "string");
+  if (names.length !== channels.length || names.length === 0) return undefined;
+  return names.length > cursorLimits.unreadChannelsMax ? undefined : [...new Set(names)];
+}
+
+/** A call in the form `{"method":"dormouse.read","data":{…}}`. */
+function parseSent(data: Payload | undefined): RpcRequest | undefined {
+  // Messages of clients are a backend's: only those are parsed that may be such a call.
+  const text = data && payloadText(data);
+  if (text === undefined || text.length > sentCharactersMax || !text.includes('"dormouse.'))
+    return undefined;
+  const params = parseParams(data);
+  const method = params?.["method"];
+  const given = params?.["data"];
+  if (typeof method !== "string" || given === undefined) return undefined;
+  return { method, data: trustedJsonText(JSON.stringify(given)) };
+}
+
+/** The longest call that a `send` may hold: the name of a channel, its epoch and an offset. */
+const sentCharactersMax = 2_048;

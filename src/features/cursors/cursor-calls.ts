@@ -1,0 +1,24 @@
+import type { ClientInfo } from "../../protocol/publication.ts";
+
+declare module "../../contract/channel-call.ts" {
+  interface ChannelOperations {
+    /** Marks how far a user has read (rule CU1). */
+    readonly mark_read: Changing<MarkRequest>;
+    /** Counts what a user hasn't read (rule CU4). */
+    readonly unread: { readonly request: UserRequest; readonly info?: ClientInfo };
+  }
+}
+
+/** How far a user has read. */
+export interface MarkRequest extends UserRequest {
+  readonly offset: number;
+  /** Of the offset; "" for the epoch of now. */
+  readonly epoch: string;
+}
+
+/** A question about a user, or a change of what is kept of one. */
+export interface UserRequest {
+  readonly user: string;
+  /** A client asks that isn't subscribed: it may only if the channel keeps something of its user (rule CU7). */
+  readonly ifKept?: true;
+}

@@ -1,0 +1,18 @@
+/** The bounds of what is kept of users on a channel (rule B1). */
+export const cursorLimits = {
+  /**
+   * Users of whom one channel keeps something. Each is a row of about 100 bytes, so all are 10 MB of the 10 GB that an
+   * object's storage may have, and looking through all of them takes 200 turns of `marksPerTurn`. A further user is
+   * refused with error 106 (rule CU9).
+   */
+  marksMax: 100_000,
+  /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */
+  unreadChannelsMax: 100,
+  /**
+   * The largest `cursors.unread_max`, and its default: a badge shows no larger number, and as many rows of the history are
+   * read for a user who is far behind, in about a millisecond.
+   */
+  unreadMax: 1_000,
+  /** Rows of the history that are read at once for it. */
+  unreadRowsAtOnce: 250,
+} as const;

@@ -1,0 +1,76 @@
+import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
+import { cursorLimits } from "./limits.ts";
+import type { UserMark } from "./user-mark.ts";
+
+/**
+ * The table of what a channel keeps of its users: a row for each, which is written over (rule CU2). It is made with the
+ * first row.
+ */
+export class MarkTable {
+  readonly #sql: Sql;
+  #exists: boolean;
+  /** Undefined until somebody asks. */
+  #count: number | undefined;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#exists = hasTable(sql, "user_mark");
+  }
+
+  /** Whether nothing is kept of anybody. */
+  get isEmpty(): boolean {
+    return !this.#exists || this.#size === 0;
+  }
+
+  find(user: string): UserMark | undefined {
+    if (!this.#exists) return undefined;
+    const [row] = this.#sql.rows("SELECT * FROM user_mark WHERE user = ?", user);
+    return row && markOf(row);
+  }
+
+  /** Writes a user's row. @returns false if the user has none, and there is no room for another one */
+  write({ user, epoch, read, start, isReset }: UserMark, isNew: boolean, nowMs: number): boolean {
+    if (isNew && this.#size >= cursorLimits.marksMax) return false;
+    if (!this.#exists) this.#sql.run(table);
+    this.#exists = true;
+    this.#sql.run(
+      "INSERT OR REPLACE INTO user_mark VALUES (?, ?, ?, ?, ?, ?)",
+      user,
+      nowMs,
+      epoch,
+      read ?? null,
+      start,
+      isReset ? 1 : 0,
+    );
+    if (isNew) this.#count = this.#size + 1;
+    return true;
+  }
+
+  /** Deletes a user's row. */
+  remove(user: string): void {
+    if (!this.#exists) return;
+    this.#sql.run("DELETE FROM user_mark WHERE user = ?", user);
+    this.#count = undefined;
+  }
+
+  get #size(): number {
+    if (!this.#exists) return 0;
+    return (this.#count ??= Number(
+      this.#sql.rows("SELECT count(*) AS count FROM user_mark")[0]?.["count"],
+    ));
+  }
+}
+
+function markOf(row: SqlRow): UserMark {
+  const read = row["read"];
+  return {
+    user: columnText(row, "user"),
+    epoch: columnText(row, "epoch"),
+    read: typeof read === "number" ? read : undefined,
+    start: Number(row["start"]),
+    isReset: row["reset"] === 1,
+  };
+}
+
+const table = `CREATE TABLE user_mark (user TEXT PRIMARY KEY, time INTEGER NOT NULL, epoch TEXT NOT NULL,
+  read INTEGER, start INTEGER NOT NULL, reset INTEGER NOT NULL) WITHOUT ROWID`;

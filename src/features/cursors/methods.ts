@@ -1,0 +1,83 @@
+import type { Operation } from "../../access/operations.ts";
+import { type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
+import {
+  checkChannel,
+  type MethodRequest,
+  objectOf,
+  optionalOffsetField,
+  refusedUser,
+  type Shaped,
+  shapes,
+  textField,
+  textListField,
+} from "../../api/shape.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import { cursorLimits } from "./limits.ts";
+
+/** The methods about what users have got and read (docs/protocol.md 6.2). */
+
+function markEntry(fields: Shaped<typeof markShape>, request: MethodRequest): ParsedEntry {
+  const { user, channel, offset, epoch } = fields;
+  const refused = refusedOn(channel, user, request);
+  if (refused !== undefined) return refused;
+  if (offset === null || offset === undefined) return refusedRequest("offset is required");
+  const command = { method: "mark_read", request: { user, offset, epoch } } as const;
+  return { outcome: "call", channel, command };
+}
+
+function unreadEntry(fields: Shaped<typeof unreadShape>, request: MethodRequest): ParsedEntry {
+  const channels = [...new Set(fields.channels)];
+  const { unreadChannelsMax } = cursorLimits;
+  if (channels.length === 0) return refusedRequest("channels is required");
+  if (channels.length > unreadChannelsMax)
+    return refusedRequest(`channels has more than ${unreadChannelsMax} entries`);
+  for (const channel of channels) {
+    const refused = refusedOn(channel, fields.user, request);
+    if (refused !== undefined) return refused;
+  }
+  return { outcome: "question", question: { method: "unread", user: fields.user, channels } };
+}
+
+/** Refuses a channel that keeps nothing of its users, and a user that can't be one. */
+function refusedOn(channel: string, user: string, request: MethodRequest): Refused | undefined {
+  const checked = checkChannel(channel, request);
+  if (checked.outcome === "refused") return checked;
+  if (checked.options.cursors === undefined) {
+    const detail = "the channel's namespace has no cursors.enabled";
+    return { outcome: "refused", error: errorCodes.notAvailable, detail, channel };
+  }
+  return user === "" ? refusedRequest("user is required") : refusedUser(user);
+}
+
+const requestShapes = shapes(() => ({
+  mark: objectOf({
+    user: textField(),
+    channel: textField(),
+    offset: optionalOffsetField(),
+    epoch: textField(),
+  }),
+  unread: objectOf({ user: textField(), channels: textListField() }),
+}));
+
+/** A `mark_read` request. */
+const markShape = () => requestShapes().mark;
+/** An `unread` request. */
+const unreadShape = () => requestShapes().unread;
+
+/** The rows of these methods. */
+export const cursorRows = {
+  mark_read: { at: "channel", changes: true },
+  unread: { at: "question", asksMax: cursorLimits.unreadChannelsMax },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type CursorRows = typeof cursorRows;
+
+declare module "../../access/operations.ts" {
+  interface Operations extends CursorRows {}
+}
+
+/** How the requests of these methods are read. */
+export const cursorApiMethods = {
+  mark_read: { shape: markShape, entry: markEntry },
+  unread: { shape: unreadShape, entry: unreadEntry },
+} as const;

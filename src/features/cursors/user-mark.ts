@@ -1,0 +1,23 @@
+/** What a channel keeps of one user: how far the user has got and read (rules CU). */
+export interface UserMark {
+  readonly user: string;
+  /** The epoch that the offsets are of. */
+  readonly epoch: string;
+  /** Everything up to this offset is read; undefined if the user has marked nothing. */
+  readonly read: number | undefined;
+  /** The top when the channel first had something to keep of the user. */
+  readonly start: number;
+  /** The history was lost, or began anew, after the user had marked something (rule CU5). */
+  readonly isReset: boolean;
+}
+
+/**
+ * The mark as it counts in the channel's epoch: offsets of an epoch that is gone say nothing (rule CU5).
+ *
+ * @param epoch of the channel's stream; undefined without a stream
+ */
+export function inEpoch(mark: UserMark, epoch: string | undefined): UserMark {
+  if (mark.epoch === epoch) return mark;
+  const isReset = mark.isReset || mark.read !== undefined;
+  return { user: mark.user, epoch: epoch ?? "", read: undefined, start: 0, isReset };
+}

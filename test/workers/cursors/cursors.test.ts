@@ -1,0 +1,199 @@
+import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import { call, publish } from "../support/api-request.ts";
+import { configure } from "../support/configure.ts";
+import { newChannel } from "../support/new-channel.ts";
+import { testConfig } from "../support/test-config.ts";
+import type { TestSocket } from "../support/test-socket.ts";
+import { variants } from "../support/variant.ts";
+
+const history = { history_size: 10, history_ttl: "5m" };
+configure({
+  ...testConfig,
+  channel: {
+    ...testConfig.channel,
+    namespaces: [
+      ...testConfig.channel.namespaces,
+      {
+        name: "chat",
+        allow_subscribe_for_client: true,
+        allow_publish_for_subscriber: true,
+        ...history,
+        cursors: { enabled: true, unread_max: 8 },
+      },
+      { name: "fresh", ...history, cursors: { enabled: true, unread_from: "none" } },
+      {
+        name: "tagged",
+        ...history,
+        cursors: {
+          enabled: true,
+          unread_tags_filter: { key: "kind", cmp: "eq", val: "message" },
+        },
+      },
+    ],
+  },
+});
+
+async function resultOf(method: string, request: object): Promise<object> {
+  const { body } = await call(method, request);
+  const { result }: { result?: object } = JSON.parse(body);
+  if (result === undefined) throw new Error(`${method}: ${body}`);
+  return result;
+}
+
+const mark = (user: string, channel: string, offset: number, epoch = "") =>
+  resultOf("mark_read", { user, channel, offset, epoch });
+
+async function unread(user: string, channel: string): Promise<object | undefined> {
+  const answer = await resultOf("unread", { user, channels: [channel] });
+  const { channels }: { channels?: Record<string, object> } = answer;
+  return channels?.[channel];
+}
+
+const rows = (channel: string) =>
+  runInDurableObject(env.CHANNELS.getByName(channel), (_, { storage }) => {
+    const { sql } = storage;
+    const has = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'user_mark'").toArray();
+    return has.length === 0 ? 0 : sql.exec("SELECT * FROM user_mark").toArray().length;
+  });
+
+/** Publications that the socket has been sent are passed over. */
+async function rpc(socket: TestSocket, method: string, data: object): Promise<string> {
+  socket.send({ id: 9, rpc: { method, data } });
+  return socket.lineWith('"id":9');
+}
+
+describe.each(variants)("marks and what is unread, on $name", (variant) => {
+  it("[CU1] [CU2] [CU4] a client marks what its user has read, forward only, and asks what is unread", async () => {
+    const channel = newChannel("chat");
+    const socket = await variant.subscribe(channel, "ann");
+    for (const data of [1, 2, 3]) await publish(channel, data);
+    await variant.betweenSteps(channel);
+    const { epoch } = await publish(channel, 4);
+    expect(await rpc(socket, "dormouse.unread", { channels: [channel] })).toBe(
+      `{"id":9,"rpc":{"data":{"channels":{"${channel}":{"unread":4,"read":0,"offset":4,"epoch":"${epoch}"}}}}}`,
+    );
+    const marked = (read: number) => `{"id":9,"rpc":{"data":{"read":${read},"epoch":"${epoch}"}}}`;
+    expect(await rpc(socket, "dormouse.read", { channel, offset: 3 })).toBe(marked(3));
+    await variant.betweenSteps(channel);
+    expect(await rpc(socket, "dormouse.read", { channel, offset: 2 })).toBe(marked(3));
+    expect(await rpc(socket, "dormouse.read", { channel, offset: 5 })).toContain('"code":107');
+    expect(await rpc(socket, "dormouse.read", { channel, offset: 4, epoch: "other" })).toContain(
+      '"code":112',
+    );
+    await variant.betweenSteps(channel);
+    expect(await unread("ann", channel)).toStrictEqual({ unread: 1, read: 3, offset: 4, epoch });
+    expect(await rows(channel)).toBe(1);
+  });
+
+  it("[CU7] a message that isn't answered marks as well", async () => {
+    const channel = newChannel("chat");
+    const socket = await variant.subscribe(channel, "ann");
+    await publish(channel, 1);
+    await variant.betweenSteps(channel);
+    socket.send({ send: { data: { method: "dormouse.read", data: { channel, offset: 1 } } } });
+    await socket.unread();
+    expect(await unread("ann", channel)).toMatchObject({ unread: 0, read: 1 });
+  });
+
+  it("[CU4] publications of the user's own clients don't count", async () => {
+    const channel = newChannel("chat");
+    const ann = await variant.subscribe(channel, "ann");
+    ann.send({ id: 3, publish: { channel, data: "hello" } });
+    await ann.lineWith('"id":3');
+    await publish(channel, "from the backend");
+    await variant.betweenSteps(channel);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 1, read: 0, offset: 2 });
+    expect(await unread("bob", channel)).toMatchObject({ unread: 2 });
+  });
+
+  it("[CU7] a stranger may neither mark nor ask, unless the channel keeps something of the user", async () => {
+    const channel = newChannel("chat");
+    const socket = await variant.connect(channel, "eve");
+    await publish(channel, 1);
+    const asked = () => rpc(socket, "dormouse.unread", { channels: [channel] });
+    expect(await rpc(socket, "dormouse.read", { channel, offset: 1 })).toContain('"code":103');
+    expect(await asked()).toContain('"code":103');
+    await mark("eve", channel, 1);
+    await variant.betweenSteps(channel);
+    expect(await asked()).toContain('"unread":0,"read":1');
+  });
+
+  it("[CU7] data that isn't as it has to be is refused", async () => {
+    const channel = newChannel("chat");
+    const socket = await variant.subscribe(channel, "ann");
+    const faults = [{}, { channel }, { channel, offset: -1 }, { channel, offset: 1.5 }];
+    for (const fault of faults)
+      expect(await rpc(socket, "dormouse.read", fault)).toContain('"code":107');
+    for (const fault of [{}, { channels: [] }, { channels: [5] }, { channels: channel }])
+      expect(await rpc(socket, "dormouse.unread", fault)).toContain('"code":107');
+  });
+});
+
+describe("what a backend marks and asks", () => {
+  it("[CU4] [CU6] counts at most unread_max, and what the history has lost", async () => {
+    const channel = newChannel("chat");
+    for (let data = 0; data < 12; data++) await publish(channel, data);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 8, capped: true });
+    await mark("ann", channel, 4);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 8, read: 4 });
+    expect(await unread("ann", channel)).not.toHaveProperty("capped");
+    await call("history_remove", { channel });
+    expect(await unread("ann", channel)).toMatchObject({ unread: 8, read: 4 });
+    await mark("ann", channel, 10);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 2, read: 10 });
+  });
+
+  it("[CU4] tags say which publications count", async () => {
+    const channel = newChannel("tagged");
+    await publish(channel, 1, { tags: { kind: "typing" } });
+    await publish(channel, 2, { tags: { kind: "message" } });
+    await publish(channel, 3);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 1, offset: 3 });
+  });
+
+  it("[CU8] a user who has marked nothing is where the namespace says", async () => {
+    const channel = newChannel("fresh");
+    await publish(channel, 1);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 0, read: 1 });
+    await mark("ann", channel, 0);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 1, read: 0 });
+  });
+
+  it("[CU9] [CU8] refuses users and channels that can't be, and keeps nothing where it isn't switched on", async () => {
+    const [plain, chat] = [newChannel("room"), newChannel("chat")];
+    await publish(plain, 1);
+    const code = async (method: string, request: object) => (await call(method, request)).body;
+    expect(await code("mark_read", { user: "ann", channel: plain, offset: 1 })).toContain(
+      '"code":108',
+    );
+    expect(await code("unread", { user: "ann", channels: [plain] })).toContain('"code":108');
+    expect(await rows(plain)).toBe(0);
+    expect(await code("mark_read", { user: "", channel: chat, offset: 1 })).toContain('"code":107');
+    expect(await code("mark_read", { user: "ann", channel: chat })).toContain("107");
+    expect(await code("mark_read", { user: "ann", channel: chat, offset: 1 })).toContain(
+      '"code":107',
+    );
+    expect(await code("unread", { user: "ann", channels: [] })).toContain("107");
+    const many = Array.from({ length: 101 }, (_, index) => `chat:${index}`);
+    expect(await code("unread", { user: "ann", channels: many })).toContain("107");
+    expect(await unread("ann", chat)).toStrictEqual({ unread: 0, read: 0, offset: 0, epoch: "" });
+    expect(await rows(chat)).toBe(0);
+  });
+
+  it("[CU1] marks in a batch, each channel's in their order", async () => {
+    const channels = [newChannel("chat"), newChannel("chat")];
+    for (const channel of channels) for (const data of [1, 2]) await publish(channel, data);
+    const commands = channels.flatMap((channel) =>
+      [2, 1].map((offset) => ({ mark_read: { user: "ann", channel, offset } })),
+    );
+    const { body } = await call("batch", { commands });
+    expect([...body.matchAll(/"read":(\d)/g)].map(([, read]) => read)).toEqual([
+      "2",
+      "2",
+      "2",
+      "2",
+    ]);
+  });
+});
