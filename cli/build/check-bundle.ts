@@ -12,13 +12,13 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { productionBundle } from "./production-bundle.ts";
 
-const gzippedBytesMax = 219_000;
+const gzippedBytesMax = 223_000;
 /**
  * The remaining calls do little work. Four fifths are jose's error classes and tables of algorithms, which come with
  * the import of keys. The rest are the shapes of requests, which are built only when the first request is parsed, and a
  * few tables and classes of the hooks and of users, which are made once and hold nothing yet.
  */
-const startupCallsMax = 99;
+const startupCallsMax = 100;
 
 async function checkBundle(): Promise<void> {
   const bundle = productionBundle();

@@ -47,7 +47,7 @@ export function dropOtherTables(
   tables: ReadonlySet<StoredTable>,
 ): ReadonlySet<StoredTable> {
   const dropped: StoredTable[] = all.filter(
-    (table) => !ofAnyKind.includes(table) && !own.includes(table) && tables.has(table),
+    (table) => ofAnyKind[table] !== true && !own.includes(table) && tables.has(table),
   );
   if (dropped.length === 0) return tables;
   // The row of `stream` belongs to the ring.
@@ -61,7 +61,11 @@ export function dropOtherTables(
 }
 
 /** The tables that don't depend on the kind of the stream. */
-const ofAnyKind: readonly StoredTable[] = ["stream", "gateway", "user_mark"];
+const ofAnyKind: Partial<Record<StoredTable, true>> = {
+  stream: true,
+  gateway: true,
+  user_mark: true,
+};
 
 /** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
 export function ringOf(table: RingTable): Ring {

@@ -93,14 +93,8 @@ export class CommandExecutor {
   }
 
   #takeNamed(channel: string, nowMs: number): ReturnType<CommandRateLimit["admit"]> {
-    const { context, identity } = this.#session;
-    return this.#rateLimit.takeChannel(channel, context.namedChannels, namerOf(identity), nowMs);
-  }
-
-  #mayTurnTo(channel: string, nowMs: number): boolean {
-    return (
-      this.#session.subscriptions.has(channel) || this.#takeNamed(channel, nowMs) === "granted"
-    );
+    const { context, identity: namer } = this.#session;
+    return this.#rateLimit.takeChannel(channel, context.namedChannels, namerOf(namer), nowMs);
   }
 
   /** Carries a command out, or queues it, unless it is over a rate. */
@@ -271,8 +265,7 @@ export class CommandExecutor {
 
   #carryOut(given: ReceivedCommand): void {
     const { command } = given;
-    const { connection, subscription } = given.tokens;
-    const hasToken = (connection ?? subscription) !== undefined;
+    const hasToken = (given.tokens.connection ?? given.tokens.subscription) !== undefined;
     // For its connect's own token, a session asks the token's home itself.
     const tokens =
       hasToken && command.method !== "connect" ? this.#validTokens(given) : given.tokens;
@@ -307,6 +300,8 @@ export class CommandExecutor {
       const running: RunningCommand<Request> = { session, id, request, nowMs, done };
       return running;
     };
+    const turnTo = (channel: string): boolean =>
+      session.subscriptions.has(channel) || this.#takeNamed(channel, nowMs) === "granted";
     switch (command.method) {
       case "connect":
         this.#open(connectKey);
@@ -357,12 +352,10 @@ export class CommandExecutor {
         readHistory(of(command));
         return;
       case "rpc":
-        callMethod(of(command), (channel) => this.#mayTurnTo(channel, nowMs));
+        callMethod(of(command), turnTo);
         return;
       case "send":
-        passMessage({ session, nowMs, done }, command.request.data, (channel) =>
-          this.#mayTurnTo(channel, nowMs),
-        );
+        passMessage({ session, nowMs, done }, command.request.data, turnTo);
         return;
       case "ping":
         done(outOfTurn);

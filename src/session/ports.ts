@@ -297,17 +297,13 @@ export interface ClientMethods {
   /** The method that an `rpc` names; undefined for one of a backend. */
   find(name: string): ClientMethod | undefined;
   /** The call of such a method that a `send` holds; undefined if it holds something else. */
-  sent(data: Payload | undefined): SentCall | undefined;
+  sent(
+    data: Payload | undefined,
+  ): { readonly request: RpcRequest; readonly carryOut: ClientMethod } | undefined;
 }
 
 /** Carries out a call of a method. */
 export type ClientMethod = (command: RunningCommand<RpcRequest>, turnTo: TurnTo) => void;
-
-/** A call of a method that came without an ID: nothing answers it. */
-interface SentCall {
-  readonly request: RpcRequest;
-  readonly carryOut: ClientMethod;
-}
 
 /**
  * Takes a channel that a command makes the server turn to, unless the connection is subscribed to it (rule B8).

@@ -11,24 +11,25 @@ import {
   type JsonObject,
   jsonValue,
 } from "../../protocol/wire-value.ts";
-import { failWith, refuseByOptions, refuseWith } from "../../session/decision.ts";
+import {
+  failWith,
+  refuseByOptions,
+  type RefusedCommand,
+  refuseWith,
+} from "../../session/decision.ts";
 import { callerOf, findChannel, mayReadHistory } from "../../session/grant.ts";
-import type {
-  ClientMethod,
-  ClientMethods,
-  CommandSession,
-  RunningCommand,
-  TurnTo,
-} from "../../session/ports.ts";
+import type { ClientMethod, ClientMethods, RunningCommand, TurnTo } from "../../session/ports.ts";
 import { clientInfo } from "../../session/subscription.ts";
+import type { ClientInfo } from "../../protocol/publication.ts";
+import type { UserRequest } from "./cursor-calls.ts";
 import { cursorLimits } from "./limits.ts";
 
 /** The methods by which clients mark what their user has read, and ask what is unread (rule CU7). */
-export const cursorMethods: ClientMethods = {
-  find: (name) => methods.get(name),
+const cursorMethods: ClientMethods = {
+  find: methodOf,
   sent(data) {
     const call = parseSent(data);
-    const carryOut = call && methods.get(call.method);
+    const carryOut = call && methodOf(call.method);
     return call && carryOut && { request: call, carryOut };
   },
 };
@@ -49,23 +50,21 @@ function markRead(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
     return;
   }
   const { channel, offset, epoch } = mark;
-  const { user } = command.session;
-  ask(
-    command,
-    channel,
-    turnTo,
-    { method: "mark_read", request: { user, offset, epoch } },
-    (answer) => {
-      if ("error" in answer) done(failWith(answer.error));
-      else if ("refused" in answer) done(answer.refused);
-      else done({ outcome: "reply", reply: { id, method: "rpc", data: answer.data } });
-    },
-  );
+  const operation = (who: UserRequest, info: ClientInfo): CursorOperation => ({
+    method: "mark_read",
+    request: { ...who, offset, epoch },
+    info,
+  });
+  ask(command, channel, turnTo, operation, (answer) => {
+    if ("error" in answer) done(failWith(answer.error));
+    else if ("refused" in answer) done(answer.refused);
+    else done({ outcome: "reply", reply: { id, method: "rpc", data: answer.data } });
+  });
 }
 
 /** `dormouse.unread {channels}`: each channel has its answer or its error. */
 function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
-  const { id, session, request, done } = command;
+  const { id, request, done } = command;
   const channels = parseChannels(request.data);
   if (channels === undefined) {
     const reason = `data must be {channels}, with 1 to ${cursorLimits.unreadChannelsMax} names`;
@@ -74,8 +73,7 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
   }
   const answers = new Map<string, string>();
   for (const channel of channels) {
-    const { user } = session;
-    ask(command, channel, turnTo, { method: "unread", request: { user } }, (answer) => {
+    ask(command, channel, turnTo, unreadOf, (answer) => {
       answers.set(channel, "data" in answer ? answer.data : errorText(answer));
       if (answers.size < channels.length) return;
       const members = channels.map((one) => `${JSON.stringify(one)}:${answers.get(one) ?? ""}`);
@@ -85,28 +83,30 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
   }
 }
 
-const methods: ReadonlyMap<string, ClientMethod> = new Map([
-  ["dormouse.read", markRead],
-  ["dormouse.unread", countUnread],
-]);
+function methodOf(name: string): ClientMethod | undefined {
+  if (name === "dormouse.read") return markRead;
+  return name === "dormouse.unread" ? countUnread : undefined;
+}
 
-type Refusal = ReturnType<typeof refuseWith>;
-
-/** What comes of a question to a channel. */
-type Asked =
+/** What comes of a call to a channel. */
+type CalledChannel =
   | { readonly data: JsonText }
   | { readonly error: ErrorCode }
-  | { readonly refused: Refusal };
+  | { readonly refused: RefusedCommand };
 
 type CursorOperation = Extract<ClientOperation, { readonly method: "mark_read" | "unread" }>;
+
+function unreadOf(request: UserRequest, info: ClientInfo): CursorOperation {
+  return { method: "unread", request, info };
+}
 
 /** Has a channel carry an operation out for a client, if the client may (rule CU7). */
 function ask(
   { session, nowMs }: RunningCommand<RpcRequest>,
   channel: string,
   turnTo: TurnTo,
-  operation: CursorOperation,
-  done: (asked: Asked) => void,
+  operationOf: (request: UserRequest, info: ClientInfo) => CursorOperation,
+  done: (called: CalledChannel) => void,
 ): void {
   if (session.user === "") {
     done({ refused: refuseWith(errorCodes.permissionDenied, "CU7", "the client has no user") });
@@ -124,21 +124,25 @@ function ask(
   else {
     const caller = callerOf(session, channel, found);
     const isKnown = caller.subscribed || mayReadHistory(found.options, caller);
-    const request = isKnown ? operation.request : { ...operation.request, ifKept: true as const };
+    const request: UserRequest = { user: session.user, ...(!isKnown && { ifKept: true }) };
     const subscription = session.subscriptions.get(channel);
-    const info = infoOf(session, channel);
-    const asked = { ...operation, request, info } as CursorOperation;
-    session.context.channels.request(channel, asked, subscription, nowMs, (reply) =>
-      done(reply.outcome === "answered" ? reply : { error: errorOf(reply) }),
+    const operation = operationOf(request, subscription?.info ?? clientInfo(session.identity));
+    session.context.channels.request(channel, operation, subscription, nowMs, (reply) =>
+      done(reply.outcome === "answered" ? reply : failedWith(errorOf(reply))),
     );
   }
 }
 
-function infoOf({ identity, subscriptions }: CommandSession, channel: string) {
-  return subscriptions.get(channel)?.info ?? clientInfo(identity);
+/** The refusal of a channel's object. */
+function failedWith(error: ErrorCode): CalledChannel {
+  if (error.code !== errorCodes.permissionDenied.code) return { error };
+  const reason = "the client isn't subscribed, and the channel keeps nothing of its user";
+  return { refused: refuseWith(error, "CU7", reason) };
 }
 
-function errorText(answer: { readonly error: ErrorCode } | { readonly refused: Refusal }): string {
+function errorText(
+  answer: { readonly error: ErrorCode } | { readonly refused: RefusedCommand },
+): string {
   const error = "error" in answer ? answer.error : errorOf(answer.refused);
   const { code, message } = error;
   return JSON.stringify({ error: { code, message } });

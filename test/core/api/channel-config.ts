@@ -5,7 +5,7 @@ import { configOf } from "../config/parsed.ts";
 
 /**
  * A backend with the channels that the API's tests speak of: those without a namespace, a namespace for each data
- * format, one with history, two of maps and two of shared polls.
+ * format, one with history and one that keeps marks of users too, two of maps and two of shared polls.
  *
  * @param rights of its key; absent for a key that admits everything
  */
@@ -19,6 +19,7 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
         { name: "json", publication_data_format: "json" },
         { name: "bytes", publication_data_format: "binary" },
         { name: "kept", history_size: 10, history_ttl: "1m" },
+        { name: "room", history_size: 10, history_ttl: "1m", cursors: { enabled: true } },
         { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
         {
           name: "cursors",

@@ -5,7 +5,7 @@ import { Pattern } from "../../../src/access/pattern.ts";
 import { compiled } from "../../support/compiled.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
-/** The options that refer to a backend, and those of maps, shared polls and placement, have tests of their own. */
+/** The options that refer to a backend, and those of maps, cursors, shared polls and placement, have tests of their own. */
 type OtherOption =
   | "subscribeHook"
   | "publishHook"
@@ -14,6 +14,7 @@ type OtherOption =
   | "presenceMaps"
   | "placement"
   | "map"
+  | "cursors"
   | "sharedPoll";
 
 /** One value other than the default for each option, as it is parsed. The compiler sees to it that none is missing. */

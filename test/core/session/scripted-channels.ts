@@ -330,6 +330,8 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "map_read_state":
     case "map_read_stream":
     case "shared_poll_publish":
+    case "mark_read":
+    case "unread":
       throw new Error(`no client asks for ${operation.method}`);
   }
 }

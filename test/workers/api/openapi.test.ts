@@ -28,6 +28,7 @@ const team = {
   history_size: 10,
   history_ttl: "5m",
   force_recovery: true,
+  cursors: { enabled: true, unread_max: 1 },
 };
 const scores = { name: "scores", subscription_type: "map", map: { mode: "persistent" } };
 const keys = [{ name: "one", secret: "API_KEY_ONE", methods: ["history"], channels: ["a"] }];
@@ -122,6 +123,8 @@ describe("the description of the HTTP API", () => {
       async () => expect(await checked("info", { limit: 1 })).toContain("cursor"),
       patience,
     );
+    await checked("mark_read", { user, channel, offset: 0 });
+    expect(await checked("unread", { user, channels: [channel] })).toContain("capped");
     const map = newChannel("scores");
     await checked("map_publish", { channel: map, key: "a", data: 1, tags: { a: "b" }, score: 7 });
     await checked("map_publish", { channel: map, key: "b", data: 1 });
@@ -170,6 +173,9 @@ describe("the description of the HTTP API", () => {
       // A client that changes a map, and a shared poll that takes what backends publish, have tests of their own.
       "MapEntry.info",
       "Reply.shared_poll_publish",
+      // cursors.test.ts has a history that begins anew, and a channel that doesn't answer.
+      "UnreadChannel.reset",
+      "UnreadChannel.error",
       // The server under test keeps its objects nowhere in particular; placement.test.ts asks one that does.
       "InfoResult.placement",
     ]);
@@ -270,6 +276,8 @@ function commandsOf(channel: string, user: string): readonly object[] {
     { delete_user_status: { users: ["nobody"] } },
     { why: { channel, offset: 1, user } },
     { inspect: { channel } },
+    { mark_read: { user, channel, offset: 0 } },
+    { unread: { user, channels: [channel] } },
   ];
 }
 

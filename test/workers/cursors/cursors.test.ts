@@ -1,12 +1,13 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
-import { call, publish } from "../support/api-request.ts";
+import { describe, expect, it, vi } from "vitest";
+import { call, postWith, publish } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 import { variants } from "../support/variant.ts";
+import { watchedChannels } from "../support/watched-channels.ts";
 
 const history = { history_size: 10, history_ttl: "5m" };
 configure({
@@ -21,6 +22,13 @@ configure({
         allow_publish_for_subscriber: true,
         ...history,
         cursors: { enabled: true, unread_max: 8 },
+      },
+      {
+        name: "short",
+        history_size: 10,
+        history_ttl: "1m",
+        history_meta_ttl: "1m",
+        cursors: { enabled: true },
       },
       { name: "fresh", ...history, cursors: { enabled: true, unread_from: "none" } },
       {
@@ -49,6 +57,10 @@ async function unread(user: string, channel: string): Promise<object | undefined
   const answer = await resultOf("unread", { user, channels: [channel] });
   const { channels }: { channels?: Record<string, object> } = answer;
   return channels?.[channel];
+}
+
+async function bodyOf(method: string, request: object): Promise<string> {
+  return (await call(method, request)).body;
 }
 
 const rows = (channel: string) =>
@@ -145,6 +157,32 @@ describe("what a backend marks and asks", () => {
     expect(await unread("ann", channel)).toMatchObject({ unread: 2, read: 10 });
   });
 
+  it("[CU5] marks of a history that began anew say nothing, and the answer says so", async () => {
+    const channel = newChannel("short");
+    await publish(channel, 1);
+    await mark("ann", channel, 1);
+    vi.setSystemTime(Date.now() + 120_000);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 0, offset: 0, reset: true });
+    const { epoch } = await publish(channel, 2);
+    const reset = { unread: 1, read: 0, reset: true, offset: 1, epoch };
+    expect(await unread("ann", channel)).toStrictEqual(reset);
+    await mark("ann", channel, 1);
+    expect(await unread("ann", channel)).toStrictEqual({ unread: 0, read: 1, offset: 1, epoch });
+    vi.useRealTimers();
+  });
+
+  it("[CU4] a channel that doesn't answer has an error among the answers of the others", async () => {
+    const channels = [newChannel("chat"), newChannel("chat")];
+    const failing = watchedChannels(({ channel, proceed }) =>
+      channel === channels[0] ? Promise.reject(new Error("broken")) : proceed(),
+    );
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const body = JSON.stringify({ user: "ann", channels });
+    const answer = await (await postWith({ CHANNELS: failing }, "/api/unread", body)).text();
+    expect(answer).toContain(`"${channels[0]}":{"error":{"code":100,`);
+    expect(answer).toContain(`"${channels[1]}":{"unread":0,`);
+  });
+
   it("[CU4] tags say which publications count", async () => {
     const channel = newChannel("tagged");
     await publish(channel, 1, { tags: { kind: "typing" } });
@@ -164,20 +202,21 @@ describe("what a backend marks and asks", () => {
   it("[CU9] [CU8] refuses users and channels that can't be, and keeps nothing where it isn't switched on", async () => {
     const [plain, chat] = [newChannel("room"), newChannel("chat")];
     await publish(plain, 1);
-    const code = async (method: string, request: object) => (await call(method, request)).body;
-    expect(await code("mark_read", { user: "ann", channel: plain, offset: 1 })).toContain(
+    expect(await bodyOf("mark_read", { user: "ann", channel: plain, offset: 1 })).toContain(
       '"code":108',
     );
-    expect(await code("unread", { user: "ann", channels: [plain] })).toContain('"code":108');
+    expect(await bodyOf("unread", { user: "ann", channels: [plain] })).toContain('"code":108');
     expect(await rows(plain)).toBe(0);
-    expect(await code("mark_read", { user: "", channel: chat, offset: 1 })).toContain('"code":107');
-    expect(await code("mark_read", { user: "ann", channel: chat })).toContain("107");
-    expect(await code("mark_read", { user: "ann", channel: chat, offset: 1 })).toContain(
+    expect(await bodyOf("mark_read", { user: "", channel: chat, offset: 1 })).toContain(
       '"code":107',
     );
-    expect(await code("unread", { user: "ann", channels: [] })).toContain("107");
+    expect(await bodyOf("mark_read", { user: "ann", channel: chat })).toContain("107");
+    expect(await bodyOf("mark_read", { user: "ann", channel: chat, offset: 1 })).toContain(
+      '"code":107',
+    );
+    expect(await bodyOf("unread", { user: "ann", channels: [] })).toContain("107");
     const many = Array.from({ length: 101 }, (_, index) => `chat:${index}`);
-    expect(await code("unread", { user: "ann", channels: many })).toContain("107");
+    expect(await bodyOf("unread", { user: "ann", channels: many })).toContain("107");
     expect(await unread("ann", chat)).toStrictEqual({ unread: 0, read: 0, offset: 0, epoch: "" });
     expect(await rows(chat)).toBe(0);
   });

@@ -130,6 +130,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "all values of tags must be strings",
   "channel and object name different objects",
   "the channel's namespace is not one of maps",
+  "the channel's namespace has no cursors.enabled",
   "the channel's namespace is not one of shared polls",
   "if_offset and skip_history exclude each other",
   "if_offset requires a channel with history",
@@ -186,6 +187,8 @@ const full: Record<OperationName, object> = {
   why: { channel: "a", offset: 1, user: "u", client: "c" },
   inspect: { channel: "a", refusals: 1 },
   events: { object: "channel/a", since: 1, limit: 1 },
+  mark_read: { user: "u", channel: "room:a", offset: 1, epoch: "e" },
+  unread: { user: "u", channels: ["room:a"] },
   map_publish: {
     ...keyed("scores:a"),
     stream_data: 1,

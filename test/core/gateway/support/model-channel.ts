@@ -242,6 +242,8 @@ export class ModelChannel implements ChannelClientPort {
       case "map_remove":
       case "map_read_state":
       case "map_read_stream":
+      case "mark_read":
+      case "unread":
       case "shared_poll_publish":
       case "track":
       case "untrack":
