@@ -1,11 +1,12 @@
-import { sharedPolls } from "./shared-polls/feature.ts";
+import { sharedPolls as allSharedPolls } from "./shared-polls/feature.ts";
 import type { FeaturedChannels } from "../channel/channel-part.ts";
 import type {
   AddedChannelCalls,
   AddedGatewayCalls,
   AddedSessionCalls,
 } from "../contract/object-calls.ts";
-import type { Config } from "../config/config.ts";
+import type { KeyedStream } from "../channel/keyed-stream.ts";
+import type { ChannelOptions, Config } from "../config/config.ts";
 import type {
   AddedCalls,
   HomePart,
@@ -16,16 +17,35 @@ import type {
   PartedObject,
   PartHost,
 } from "../object/part.ts";
-import type { SubscriptionTypes } from "../session/ports.ts";
+import type { ClientMethods, SubscriptionTypes } from "../session/ports.ts";
 import type { Feature } from "./feature.ts";
-import { maps } from "./maps/feature.ts";
+import { maps as allMaps } from "./maps/feature.ts";
 import { kernelOperations, type OperationRows } from "../access/operations.ts";
-import { presence } from "./presence/feature.ts";
+import { presence as allPresence } from "./presence/feature.ts";
 import { hooks } from "./hooks/feature.ts";
-import { events } from "./events/feature.ts";
+import { events as allEvents } from "./events/feature.ts";
 import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
-import { cursors } from "./cursors/feature.ts";
+import { cursors as allCursors } from "./cursors/feature.ts";
+
+/**
+ * The features that a build leaves out whose bundler defines these names as `true` (docs/embedding.md). They stand in the
+ * conditions themselves, because bundlers fold nothing else.
+ */
+declare const DORMOUSE_WITHOUT_CURSORS: true | undefined;
+declare const DORMOUSE_WITHOUT_EVENTS: true | undefined;
+declare const DORMOUSE_WITHOUT_MAPS: true | undefined;
+declare const DORMOUSE_WITHOUT_SHARED_POLLS: true | undefined;
+
+const cursors: Partial<typeof allCursors> =
+  typeof DORMOUSE_WITHOUT_CURSORS === "undefined" ? allCursors : {};
+const events: Partial<typeof allEvents> =
+  typeof DORMOUSE_WITHOUT_EVENTS === "undefined" ? allEvents : {};
+const maps: Partial<typeof allMaps> = typeof DORMOUSE_WITHOUT_MAPS === "undefined" ? allMaps : {};
+const presence: Partial<typeof allPresence> =
+  typeof DORMOUSE_WITHOUT_MAPS === "undefined" ? allPresence : {};
+const sharedPolls: Partial<typeof allSharedPolls> =
+  typeof DORMOUSE_WITHOUT_SHARED_POLLS === "undefined" ? allSharedPolls : {};
 
 /**
  * In the order in which their parts are called. At the end of an event, what is counted goes first: an event that is
@@ -43,22 +63,29 @@ const features: readonly Feature[] = [
 ];
 
 /** The operations that a backend can ask for, in the order in which the documents list them. */
-export const operations: OperationRows = {
-  ...kernelOperations,
-  ...why.operations,
-  ...maps.operations,
-  ...sharedPolls.operations,
-  ...cursors.operations,
-  ...events.operations,
-};
+export const operations: OperationRows = Object.assign(
+  {},
+  kernelOperations,
+  why.operations,
+  maps.operations,
+  sharedPolls.operations,
+  cursors.operations,
+  events.operations,
+);
 
 /** How the requests of the features' methods are read. */
-export const featureMethods = {
-  ...why.methods,
-  ...maps.methods,
-  ...sharedPolls.methods,
-  ...cursors.methods,
-};
+export const featureMethods: FeatureMethods = Object.assign(
+  {},
+  why.methods,
+  maps.methods,
+  sharedPolls.methods,
+  cursors.methods,
+);
+
+type FeatureMethods = typeof why.methods &
+  typeof allMaps.methods &
+  typeof allSharedPolls.methods &
+  typeof allCursors.methods;
 
 /** The types of subscriptions beside streams. */
 export const subscriptionTypes: SubscriptionTypes = {
@@ -66,11 +93,15 @@ export const subscriptionTypes: SubscriptionTypes = {
   ...sharedPolls.subscriptionTypes,
 };
 
-/** The methods that clients call without a backend. */
-export const { clientMethodsOf } = cursors;
+/** The methods that clients call without a backend; undefined where the configuration has no use for them. */
+export function clientMethodsOf(config: Config): ClientMethods | undefined {
+  return cursors.clientMethodsOf?.(config);
+}
 
 /** The streams whose publications are changes of keys. */
-export const { keyedStreamOf } = maps;
+export function keyedStreamOf(options: ChannelOptions): KeyedStream | undefined {
+  return maps.keyedStreamOf?.(options);
+}
 
 export function featuredChannels(config: Config): FeaturedChannels {
   return {
@@ -90,12 +121,21 @@ export function gatewayParts(gateway: PartedGateway): readonly ObjectPart[] {
 
 /** The calls that the features add to objects of both kinds, of channels, and of gateways. */
 export const sessionCalls: AddedCalls<AddedSessionCalls, PartedObject> = why.sessionCalls;
-export const channelCalls: AddedCalls<AddedChannelCalls, PartedChannelObject> =
-  presence.channelCalls;
-export const gatewayCalls: AddedCalls<AddedGatewayCalls, PartedGateway> = sharedPolls.gatewayCalls;
+export const channelCalls: AddedCalls<AddedChannelCalls, PartedChannelObject> = Object.assign(
+  {},
+  presence.channelCalls,
+);
+export const gatewayCalls: AddedCalls<AddedGatewayCalls, PartedGateway> = Object.assign(
+  {},
+  sharedPolls.gatewayCalls,
+);
 
 /** Makes those of them that objects make. */
-export const callers = { ...presence.callers, ...sharedPolls.callers };
+export const callers: typeof allPresence.callers & typeof allSharedPolls.callers = Object.assign(
+  {},
+  presence.callers,
+  sharedPolls.callers,
+);
 
 /** What the features add to objects that hold clients' sockets. */
 export function objectParts(object: PartHost): readonly ObjectPart[] {
@@ -110,4 +150,22 @@ export function homeParts(home: PartedHome): readonly HomePart[] {
 /** Whether homes have parts, which have to know whose last connection has ended. */
 export function homesHaveParts(config: Config): boolean {
   return features.some(({ isOfHomes }) => isOfHomes?.(config) === true);
+}
+
+/** What a configuration asks for that this build has left out: a sentence for each. */
+export function leftOutProblems({ channel, events: told }: Config): readonly string[] {
+  const all = [channel.withoutNamespace, ...channel.namespaces.values()];
+  const types = new Set(all.map(({ subscriptionType }) => subscriptionType));
+  const isMapped = types.has("map") || types.has("map_clients") || types.has("map_users");
+  const asked = [
+    ["MAPS", 'subscription_type "map"', maps, isMapped],
+    ["SHARED_POLLS", 'subscription_type "shared_poll"', sharedPolls, types.has("shared_poll")],
+    ["EVENTS", "events", events, told !== undefined],
+    ["CURSORS", "cursors", cursors, all.some((options) => options.cursors !== undefined)],
+  ] as const;
+  return asked.flatMap(([name, option, { operations: rows }, isAsked]) =>
+    isAsked && rows === undefined
+      ? [`${option} is left out of this build, which defines DORMOUSE_WITHOUT_${name}`]
+      : [],
+  );
 }

@@ -10,6 +10,7 @@ import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.
 import type { Target } from "../../src/config/targets.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
+import { leftOutProblems } from "../../src/features/index.ts";
 import { inDevelopment, previousKeySecretEnd, targetsOf } from "../../src/features/sections.ts";
 import { embeddedHere, functionsBinding } from "./embedded.ts";
 import { missingTargets } from "./services.ts";
@@ -122,7 +123,8 @@ function readConfiguration(env: Settings): Configuration {
     problems.push(...parsed.problems);
     logProblems(env);
   }
-  if (config !== undefined) problems.push(...missingTargets(targetsOf(config), env));
+  if (config !== undefined)
+    problems.push(...leftOutProblems(config), ...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   if (!development) noteUnused(secrets.token, parsed.config);
   const inPlace = development ? inDevelopment(parsed.config, given) : parsed.config;
