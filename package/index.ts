@@ -16,6 +16,9 @@ export { MetricsObject } from "../workers/features/index.ts";
 export type { ApiRequests, ApiResults } from "../workers/embedded/api-types.ts";
 export type * from "../workers/embedded/hook-functions.ts";
 export type {
+  BatchCommand,
+  BatchReplies,
+  BatchReply,
   JsonData,
   PublishOptions,
   RealtimeService,

@@ -254,6 +254,6 @@ interface SwaggerConfig {
 
 /** One of `http_api.keys`. */
 export interface ApiKeyConfig extends Required<Omit<ApiKey, "title">> {
-  /** The name of the Worker's secret that holds the key. */
+  /** The name of the Worker's secret that holds the key; "" if only callers by a service binding have its name. */
   readonly secret: string;
 }

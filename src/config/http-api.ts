@@ -48,7 +48,9 @@ function readKey(section: Section, methods: readonly string[]): ApiKeyConfig {
     },
   };
   section.demand("name");
-  section.demand("secret");
+  if (section.take("secret") === undefined)
+    section.note("secret", "is absent: only a Worker with a service binding has this name");
+  else section.demand("secret");
   section.refuseOthers(unsupportedApiKeyKeys);
   return key;
 }

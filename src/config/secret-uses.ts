@@ -43,7 +43,7 @@ function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {
     issuers.map(({ hmacSecret }) => hmacSecret).filter((name) => name !== undefined),
   );
   return [
-    ...httpApi.keys.flatMap(({ secret }) => secretPair(secret, "api")),
+    ...httpApi.keys.flatMap(({ secret }) => (secret === "" ? [] : secretPair(secret, "api"))),
     ...[...signing].flatMap((name) => secretPair(name, "issuer")),
   ];
 }

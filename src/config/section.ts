@@ -157,7 +157,7 @@ export class Section {
       case "none":
         return;
       case "ignored":
-        this.#note(name, `is ignored: ${key.because ?? ""}`);
+        this.note(name, `is ignored: ${key.because ?? ""}`);
         return;
       case "refused":
         this.problem(name, key.refusal);
@@ -171,11 +171,12 @@ export class Section {
 
   /** Notes that a key is on that exists in some place only, or else refuses it. */
   only(name: string, effect: string, isThere: boolean, where: string): void {
-    if (isThere) this.#note(name, effect);
+    if (isThere) this.note(name, effect);
     else this.problem(name, `is for ${where} only`);
   }
 
-  #note(name: string, predicate: string): void {
+  /** Notes what an operator should know of a key. The predicate completes a sentence whose subject is the key. */
+  note(name: string, predicate: string): void {
     this.#report.notes.push(`${this.pathOf(name)} ${predicate}`);
   }
 

@@ -1,6 +1,12 @@
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import type { CommandName } from "../../src/access/operations.ts";
-import { type ApiAnswer, commandAnswer } from "../../src/api/answers.ts";
+import {
+  type ApiAnswer,
+  commandAnswer,
+  commandAnswers,
+  encodeAnswer,
+} from "../../src/api/answers.ts";
+import { parseBatch } from "../../src/api/batch.ts";
 import { entriesOf } from "../../src/api/command.ts";
 import { parseNamed } from "../../src/api/methods.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
@@ -9,6 +15,7 @@ import { configurationOf } from "../platform/configuration.ts";
 import { type PlacedObjects, placeObjects } from "../platform/placed-env.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { ApiResults } from "./api-types.ts";
+import type { BatchCommand, BatchReplies } from "./realtime-methods.ts";
 import { isBound, unboundIn } from "./bindings.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
@@ -27,6 +34,49 @@ export async function carryOut<Name extends CommandName>(
   params: object,
   key: ApiKey,
 ): Promise<ApiResults[Name]> {
+  const { config, placed, caller } = await callingOf(env, name, key);
+  const parsed = parseNamed(name, JSON.stringify(params), caller);
+  if (parsed.outcome === "malformed")
+    throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
+  const called = await callObjects({ env: placed, config }, entriesOf(parsed.command), name);
+  if (called.outcome === "refused") throw refusal(name, key, called);
+  const answer = commandAnswer(parsed.command, called.collected.inOrder());
+  if ("error" in answer) throw refusal(name, key, answer);
+  const result: ApiResults[Name] = JSON.parse(answer.result);
+  return result;
+}
+
+/**
+ * Carries out several commands, as `POST /api/batch` does.
+ *
+ * @returns what came of each
+ * @throws RealtimeError if none was carried out
+ */
+export async function carryOutBatch<Commands extends readonly BatchCommand[]>(
+  env: object,
+  commands: Commands,
+  key: ApiKey,
+): Promise<BatchReplies<Commands>> {
+  const name = "batch";
+  const { config, placed, caller } = await callingOf(env, name, key);
+  const parsed = parseBatch(JSON.stringify({ commands }), caller);
+  if (parsed.outcome === "malformed")
+    throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
+  if (parsed.outcome === "refused") throw refusal(name, key, parsed);
+  const entries = parsed.commands.flatMap(entriesOf);
+  const called = await callObjects({ env: placed, config }, entries, name);
+  if (called.outcome === "refused") throw refusal(name, key, called);
+  const answers = commandAnswers(parsed.commands, called.collected.inOrder());
+  const texts = answers.map((answer) => {
+    if ("error" in answer) refusal(name, key, answer);
+    return encodeAnswer(answer);
+  });
+  const replies: BatchReplies<Commands> = JSON.parse(`[${texts.join(",")}]`);
+  return replies;
+}
+
+/** What commands need. @throws RealtimeError if the Worker isn't configured, or its objects may not be used */
+async function callingOf(env: object, name: CalledName, key: ApiKey) {
   if (!isBound(env)) {
     const detail = unboundIn(env).join("; ");
     throw refusal(name, key, { error: errorCodes.internal, detail });
@@ -35,23 +85,20 @@ export async function carryOut<Name extends CommandName>(
   if (configuration.outcome === "unconfigured")
     throw refusal(name, key, { error: errorCodes.internal, detail: problemsOf(configuration) });
   const { config } = configuration;
-  const caller = { key, channels: config.channel, nowMs: Date.now() };
-  const parsed = parseNamed(name, JSON.stringify(params), caller);
-  if (parsed.outcome === "malformed")
-    throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
   const placed = await placeObjects(env, config);
   if (placed.outcome !== "placed") throw refusal(name, key, unplaced(placed));
-  const called = await callObjects({ env: placed.env, config }, entriesOf(parsed.command), name);
-  if (called.outcome === "refused") throw refusal(name, key, called);
-  const answer = commandAnswer(parsed.command, called.collected.inOrder());
-  if ("error" in answer) throw refusal(name, key, answer);
-  const result: ApiResults[Name] = JSON.parse(answer.result);
-  return result;
+  return {
+    config,
+    placed: placed.env,
+    caller: { key, channels: config.channel, nowMs: Date.now() },
+  };
 }
+
+type CalledName = CommandName | "batch";
 
 /** The error of a command, which is in the log as well (rule A13). */
 function refusal(
-  name: CommandName,
+  name: CalledName,
   key: ApiKey,
   { error, detail }: Extract<ApiAnswer, { readonly error: object }>,
 ): RealtimeError {

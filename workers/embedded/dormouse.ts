@@ -11,7 +11,7 @@ import { visitors } from "../http/visitors.ts";
 import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import type { ApiResults } from "./api-types.ts";
-import { carryOut } from "./commands.ts";
+import { carryOut, carryOutBatch } from "./commands.ts";
 import type { DormouseConfig } from "./config-types.ts";
 import {
   type ConnectHookResult,
@@ -20,6 +20,8 @@ import {
   withFunctions,
 } from "./hook-functions.ts";
 import {
+  type BatchCommand,
+  type BatchReplies,
   broadcastRequest,
   type JsonData,
   methodNames,
@@ -74,6 +76,17 @@ export interface Realtime<Bound extends BoundEnv> extends Methods<[env: Realtime
     data: JsonData,
     options?: Omit<PublishOptions, "ifOffset">,
   ) => Promise<ApiResults["broadcast"]>;
+  /**
+   * Carries out several commands in one go, such as `[{ publish: { channel, data } }, { presence: { channel } }]`. Those for
+   * one channel share a call, and are carried out in their order.
+   *
+   * @returns what came of each, errors included
+   * @throws RealtimeError if none was carried out
+   */
+  readonly batch: <const Commands extends readonly BatchCommand[]>(
+    env: RealtimeBindings,
+    commands: Commands,
+  ) => Promise<BatchReplies<Commands>>;
 }
 
 /**
@@ -106,6 +119,7 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
       carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
     broadcast: (env, channels, data, more) =>
       carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
+    batch: (env, commands) => carryOutBatch(env, commands, ownKey),
     ...ownMethods(),
   };
 }

@@ -3,8 +3,10 @@ import { BackendEntrypoint } from "../platform/backend-entrypoint.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
-import { carryOut } from "./commands.ts";
+import { carryOut, carryOutBatch } from "./commands.ts";
 import {
+  type BatchCommand,
+  type BatchReplies,
   broadcastRequest,
   type JsonData,
   type MethodName,
@@ -40,6 +42,12 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
   ): Promise<ApiResults["broadcast"]> {
     const request = broadcastRequest(channels, data, options);
     return carryOut(this.env, "broadcast", request, callerOf(this.env, this.ctx.props));
+  }
+
+  batch<const Commands extends readonly BatchCommand[]>(
+    commands: Commands,
+  ): Promise<BatchReplies<Commands>> {
+    return carryOutBatch(this.env, commands, callerOf(this.env, this.ctx.props));
   }
 
   // The others take what the HTTP API takes, and give the `result` of its answer.

@@ -82,6 +82,27 @@ type Params<Name extends MethodName> =
     ? [params?: ApiRequests[Name]]
     : [params: ApiRequests[Name]];
 
+/** A command of a batch: the request of one method, by the method's name. */
+export type BatchCommand = {
+  readonly [Name in CommandName]: { readonly [Method in Name]: ApiRequests[Name] };
+}[CommandName];
+
+/**
+ * What came of each command of a batch, in the order of the commands. Here errors are values, because other commands were
+ * carried out.
+ */
+export type BatchReplies<Commands extends readonly BatchCommand[]> = {
+  readonly [Index in keyof Commands]: BatchReply<keyof Commands[Index] & CommandName>;
+};
+
+/** What came of one command. */
+export type BatchReply<Name extends CommandName> =
+  | { readonly result: ApiResults[Name]; readonly error?: undefined }
+  | {
+      readonly error: { readonly code: number; readonly message: string };
+      readonly result?: undefined;
+    };
+
 /**
  * A binding to the `RealtimeEntrypoint` of another Worker, as the type of an environment's field. The platform's own type of
  * the class can't say that a payload is any JSON.
@@ -99,4 +120,8 @@ export interface RealtimeService extends Methods<[]> {
     data: JsonData,
     options?: Omit<PublishOptions, "ifOffset">,
   ): Promise<ApiResults["broadcast"]>;
+  /** As {@link Realtime.batch} of the Worker itself. */
+  batch<const Commands extends readonly BatchCommand[]>(
+    commands: Commands,
+  ): Promise<BatchReplies<Commands>>;
 }

@@ -202,7 +202,7 @@ function isDevelopment({ DEVELOPMENT }: Settings): boolean {
 function apiKeys({ httpApi }: Config, secrets: Secrets): readonly SecretApiKey[] {
   const names = [{ secret: "API_KEY", name: undefined, rights: undefined }, ...httpApi.keys];
   return names.flatMap(({ secret, name, rights }) =>
-    [secret, previousName(secret)].flatMap((each) => {
+    (secret === "" ? [] : [secret, previousName(secret)]).flatMap((each) => {
       const value = secrets[each];
       if (value === undefined) return [];
       const key = rights === undefined ? { name: each } : { name, rights };

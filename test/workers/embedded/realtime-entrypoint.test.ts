@@ -1,13 +1,20 @@
 import { createExecutionContext, evictDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { operationNames } from "../../../src/api/operations.ts";
 import { RealtimeEntrypoint } from "../../../workers/embedded/realtime-entrypoint.ts";
-import type { RealtimeService } from "../../../workers/embedded/realtime-methods.ts";
-import { testConfig, testSecrets } from "../support/test-config.ts";
-import { keptData } from "../support/api-request.ts";
+import type { ApiRequests, ApiResults } from "../../../workers/embedded/api-types.ts";
+import type {
+  BatchCommand,
+  BatchReply,
+  RealtimeService,
+} from "../../../workers/embedded/realtime-methods.ts";
+import { testConfig } from "../support/test-config.ts";
+import { keptData, postWith } from "../support/api-request.ts";
 
-const entrypoint: RealtimeService = Reflect.get(exports, "RealtimeEntrypoint");
+/** Its type as another Worker writes it: the platform's own can't have generic methods. */
+const className: string = "RealtimeEntrypoint";
+const entrypoint: RealtimeService = Reflect.get(exports, className);
 
 /** What another Worker sees of an error: its name and its message. */
 async function refusalOf(call: PromiseLike<unknown>): Promise<string> {
@@ -50,6 +57,41 @@ describe("another Worker's calls", () => {
     expect(await refusalOf(entrypoint.history({ channel: "news", limit: 1.5 }))).toContain("limit");
   });
 
+  it("[OW4] carry out a batch, and say of each command what came of it", async () => {
+    const channel = `calls-${crypto.randomUUID()}`;
+    const replies = await entrypoint.batch([
+      { publish: { channel, data: 1 } },
+      { history: { channel: "unknown:a", limit: 1 } },
+      { history: { channel, limit: 1 } },
+    ]);
+    expect(replies).toMatchObject([
+      { result: { offset: 1 } },
+      { error: { code: 102, message: "unknown channel" } },
+      { result: { publications: [{ data: 1 }] } },
+    ]);
+    expectTypeOf(replies[0]).toEqualTypeOf<BatchReply<"publish">>();
+    expectTypeOf(replies[2].result).toEqualTypeOf<ApiResults["history"] | undefined>();
+    expectTypeOf(replies).toHaveProperty("length").toEqualTypeOf<3>();
+    const none: readonly BatchCommand[] = [];
+    expect(await entrypoint.batch(none)).toEqual([]);
+    const many = Array.from({ length: 10_001 }, () => ({ info: {} }));
+    expect(await refusalOf(entrypoint.batch(many))).toContain("RealtimeError: 107");
+  });
+
+  it("[OW4] have the types of the HTTP API's description", () => {
+    type Service = RealtimeService;
+    expectTypeOf<Service["publish"]>().parameter(0).toBeString();
+    expectTypeOf<Service["publish"]>().returns.resolves.toEqualTypeOf<ApiResults["publish"]>();
+    expectTypeOf<Service["presence_stats"]>()
+      .parameter(0)
+      .toEqualTypeOf<ApiRequests["presence_stats"]>();
+    // What needs no field may be called without a request.
+    expectTypeOf<Service["info"]>().toBeCallableWith();
+    expectTypeOf<Parameters<Service["history"]>>().toEqualTypeOf<
+      [params: ApiRequests["history"]]
+    >();
+  });
+
   it("[OW4] have a method for each command of the table", () => {
     const methods = Object.getOwnPropertyNames(RealtimeEntrypoint.prototype);
     const names = operationNames((row) => row.at !== "events");
@@ -57,11 +99,8 @@ describe("another Worker's calls", () => {
   });
 
   it("[OW5] have the rights of the key with the caller's name, and without one all", async () => {
-    const keys = [
-      { name: "orders", secret: "API_KEY_ORDERS", methods: ["publish"], channels: ["room:*"] },
-    ];
-    const API_KEY_ORDERS = `${testSecrets.API_KEY}-of-orders`;
-    const bound = { ...env, API_KEY_ORDERS, config: { ...testConfig, http_api: { keys } } };
+    const keys = [{ name: "orders", methods: ["publish"], channels: ["room:*"] }];
+    const bound = { ...env, config: { ...testConfig, http_api: { keys } } };
     const calledBy = (props: object) =>
       new RealtimeEntrypoint(Object.assign(createExecutionContext(), { props }), bound);
     const channel = `room:${crypto.randomUUID()}`;
@@ -76,5 +115,17 @@ describe("another Worker's calls", () => {
         "103: permission denied: the binding's props.name isn't in http_api.keys",
       );
     expect(await calledBy({}).history({ channel })).toMatchObject({ offset: 1 });
+  });
+
+  it("[OW5] [A14] a name without a secret admits nothing over HTTP", async () => {
+    const keys = [{ name: "orders", methods: ["*"], channels: ["*"] }];
+    const config = { ...testConfig, http_api: { keys } };
+    const given = { config, "": "a-guess", _PREVIOUS: "a-guess", API_KEY_PREVIOUS: "" };
+    const channel = `room:${crypto.randomUUID()}`;
+    for (const key of ["", "a-guess", "orders"]) {
+      const headers = { "X-API-Key": key };
+      const body = JSON.stringify({ channel, data: 1 });
+      expect((await postWith(given, "/api/publish", body, headers)).status).toBe(401);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
+import { parseConfig } from "../../../../src/config/parse-config.ts";
 import { configOf, problemsOf } from "../parsed.ts";
 
 describe("[A8] the http_api section", () => {
@@ -38,12 +39,27 @@ describe("[A8] the http_api section", () => {
     ]);
   });
 
-  it.each(["name", "secret", "methods", "channels"])("[A14] refuses a key without %s", (name) => {
+  it.each(["name", "methods", "channels"])("[A14] refuses a key without %s", (name) => {
     // As JSON has it, undefined is absent.
     const [problem, ...more] = problemsWith({ ...billing, [name]: undefined });
     expect(problem).toMatch(/^http_api\.keys\[0\].* is missing/);
     expect(problem).toContain(`.${name} is missing`);
     expect(more).toEqual([]);
+  });
+
+  it("[OW5] notes a key without a secret, and refuses an empty one", () => {
+    const { secret: _, ...named } = billing;
+    expect(problemsWith(named)).toEqual([]);
+    expect(parseConfig({ http_api: { keys: [named] } })).toMatchObject({
+      notes: [
+        expect.stringMatching(
+          /keys\[0\].*\.secret is absent: only a Worker with a service binding/,
+        ),
+      ],
+    });
+    expect(problemsWith({ ...billing, secret: "" })).toEqual([
+      expect.stringMatching(/\.secret is missing$/),
+    ]);
   });
 
   it.each([
