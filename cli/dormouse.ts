@@ -1,16 +1,31 @@
 #!/usr/bin/env node
 /** `dormouse`: runs one command of the command line (docs/command-line.md). */
+import { clearLine, cursorTo } from "node:readline";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { run } from "./program.ts";
 import type { Shell } from "./shell.ts";
 
+let showsProgress = false;
+
 const shell: Shell = {
   environment: process.env,
   folder: process.cwd(),
   isTerminal: process.stdout.isTTY,
-  print: (line) => void process.stdout.write(`${line}\n`),
-  note: (line) => void process.stderr.write(`${line}\n`),
+  print: (line) => {
+    endProgress();
+    process.stdout.write(`${line}\n`);
+  },
+  note: (line) => {
+    endProgress();
+    process.stderr.write(`${line}\n`);
+  },
+  progress: (line) => {
+    if (!process.stderr.isTTY) return;
+    endProgress();
+    process.stderr.write(line);
+    showsProgress = true;
+  },
   input: () => text(process.stdin),
   ask,
   nowMs: () => Date.now(),
@@ -26,6 +41,14 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await run(process.argv.slice(2), shell);
+
+/** Clears the line of progress, if there is one. */
+function endProgress(): void {
+  if (!showsProgress) return;
+  clearLine(process.stderr, 0);
+  cursorTo(process.stderr, 0);
+  showsProgress = false;
+}
 
 /** Asks on the standard error output, because the standard output is for results. */
 async function ask(question: string): Promise<string | undefined> {

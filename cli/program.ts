@@ -92,6 +92,7 @@ export async function run(args: readonly string[], outer: Shell): Promise<number
     ...outer,
     print: (text) => outer.print(printableOutput(text)),
     note: (text) => outer.note(printableOutput(text)),
+    progress: (text) => outer.progress(printableOutput(text)),
     ask: (question) => outer.ask(printableOutput(question)),
   };
   try {

@@ -11,6 +11,11 @@ export interface Shell {
   print(text: string): void;
   /** Writes anything else, such as progress, to the standard error output, with a line break. */
   note(text: string): void;
+  /**
+   * Shows at a terminal how something goes on, on a line that the next output replaces. Nobody reads it elsewhere, so it
+   * is left out there.
+   */
+  progress(text: string): void;
   /** Reads the whole standard input. */
   input(): Promise<string>;
   /** Asks the person at the terminal, and gives the answer; undefined if nobody is there to answer. */

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protoco
 import { numberOf, objectOf, objectsOf, warnIncomplete } from "../connection/answer.ts";
 import { ApiClient } from "../connection/api-client.ts";
 import { ageOf, momentOf } from "../text/moment.ts";
+import { printGateways } from "./gateways.ts";
 import { printable, shown } from "../text/printable.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
 import { paintOf, type Shell, usageFailure } from "../shell.ts";
@@ -19,7 +20,9 @@ interface InspectOptions extends ServerOptions {
 /** `dormouse inspect`: shows the live state of a channel with its gateways, or of an object. */
 export function inspectCommand(shell: Shell): Command {
   const command = new Command("inspect")
-    .description("show the live state of a channel or of an object")
+    .description(
+      "show the live state of a channel or of an object; of neither, an overview of the server",
+    )
     .argument("[channel]", "the channel, whose own object and gateways tell")
     .option("--object <name>", "an object instead, such as gateway:eu/0")
     .option(
@@ -35,21 +38,34 @@ export function inspectCommand(shell: Shell): Command {
 An object that hibernates wakes for the question.
 
 Examples:
+  dormouse inspect
   dormouse inspect news
   dormouse inspect news --refusals 20
   dormouse inspect --object gateway:eu/0 --json`,
     )
     .action(async (channel: string | undefined, options: InspectOptions) => {
       const { object, refusals, json } = options;
-      if ((channel === undefined) === (object === undefined))
+      if (channel !== undefined && object !== undefined)
         throw usageFailure("name either a channel or, with --object, an object");
-      const asked = channel === undefined ? { object } : { channel };
-      const more = refusals === undefined ? {} : { refusals };
-      const result = await ApiClient.of(options, shell).result("inspect", { ...asked, ...more });
+      const api = ApiClient.of(options, shell);
+      const isOverview = channel === undefined && object === undefined;
+      if (isOverview) await printGateways(api, options, shell);
+      const asked = isOverview
+        ? { object: "edge" }
+        : channel === undefined
+          ? { object }
+          : { channel };
+      const asksRefusals = refusals ?? (isOverview ? overviewRefusals : undefined);
+      const more = asksRefusals === undefined ? {} : { refusals: asksRefusals };
+      const result = await api.result("inspect", { ...asked, ...more });
+      if (isOverview && json !== true) shell.print("");
       if (json === true) shell.print(printable(JSON.stringify(result)));
       else printState(result, shell);
     });
 }
+
+/** How many of the Worker's own last refusals an overview shows. */
+const overviewRefusals = 5;
 
 type Row = readonly string[];
 

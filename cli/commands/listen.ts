@@ -7,6 +7,7 @@ import {
   withClient,
 } from "../connection/client-connection.ts";
 import { type Arrival, observedSocket } from "../connection/observed-socket.ts";
+import { ConnectAttempts } from "../connection/connect-attempts.ts";
 import { printable, shown } from "../text/printable.ts";
 import { exitCodes, paintOf, type Shell } from "../shell.ts";
 import { type Position, position, wholeNumber } from "../text/values.ts";
@@ -70,8 +71,12 @@ class Listener {
   async listen(): Promise<void> {
     const address = socketAddress(this.#options, this.#shell);
     const token = await clientToken(this.#options, this.#shell);
+    const attempts = new ConnectAttempts(address, this.#shell);
     const client = new Centrifuge(address, {
-      websocket: observedSocket((offset, arrival) => this.#note(offset, arrival)),
+      websocket: observedSocket(
+        (cause) => attempts.socketFailed(cause),
+        (offset, arrival) => this.#note(offset, arrival),
+      ),
       ...(token !== undefined && { token }),
     });
     const finished = new Promise<void>((resolve) => {
@@ -80,12 +85,10 @@ class Listener {
     client.on("connected", ({ client: id, transport }) =>
       this.#print(
         { event: "connected", address, client: id, transport },
-        `connected to ${address}`,
+        `connected to ${address}${attempts.connected()}`,
       ),
     );
-    client.on("error", ({ error }) =>
-      this.#shell.note(printable(`can't connect: ${error.message}`)),
-    );
+    client.on("error", ({ error }) => attempts.failed(error.message));
     client.on("disconnected", ({ code, reason }) => {
       if (code !== 0) this.#fail(`disconnected: ${code} ${reason}`);
       this.#finish();

@@ -1,6 +1,7 @@
 import { Centrifuge, type MapEntry, type MapUpdateContext } from "centrifuge";
-import { WebSocket } from "ws";
 import { type ClientOptions, clientToken, socketAddress } from "../connection/client-connection.ts";
+import { ConnectAttempts } from "../connection/connect-attempts.ts";
+import { observedSocket } from "../connection/observed-socket.ts";
 import { printable, shown } from "../text/printable.ts";
 import { exitCodes, type Shell } from "../shell.ts";
 
@@ -30,19 +31,21 @@ export class MapWatch {
   async watch(): Promise<void> {
     const address = socketAddress(this.#options, this.#shell);
     const token = await clientToken(this.#options, this.#shell);
+    const attempts = new ConnectAttempts(address, this.#shell);
     const client = new Centrifuge(address, {
-      websocket: WebSocket,
+      websocket: observedSocket((cause) => attempts.socketFailed(cause)),
       ...(token !== undefined && { token }),
     });
     const finished = new Promise<void>((resolve) => {
       this.#finish = resolve;
     });
     client.on("connected", ({ client: id }) =>
-      this.#print({ event: "connected", address, client: id }, `connected to ${address}`),
+      this.#print(
+        { event: "connected", address, client: id },
+        `connected to ${address}${attempts.connected()}`,
+      ),
     );
-    client.on("error", ({ error }) =>
-      this.#shell.note(printable(`can't connect: ${error.message}`)),
-    );
+    client.on("error", ({ error }) => attempts.failed(error.message));
     client.on("disconnected", ({ code, reason }) => {
       if (code !== 0) this.#fail(`disconnected: ${code} ${reason}`);
       this.#finish();

@@ -5,6 +5,7 @@ import { ApiClient } from "../connection/api-client.ts";
 import { ageOf } from "../text/moment.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
 import { paintOf, type Shell } from "../shell.ts";
+import { printGateways } from "./gateways.ts";
 import { printable, shown } from "../text/printable.ts";
 import { table } from "../text/table.ts";
 
@@ -35,32 +36,6 @@ Examples:
       else if (options.status === true) await printStatus(client, users, options, shell);
       else for (const user of users) await printConnections(client, user, options, shell);
     });
-}
-
-async function printGateways(
-  client: ApiClient,
-  { json }: UsersOptions,
-  shell: Shell,
-): Promise<void> {
-  const { title } = paintOf(shell);
-  const rows: (readonly string[])[] = [];
-  let cursor = "";
-  do {
-    const result = await client.result("info", cursor === "" ? {} : { cursor });
-    if (json === true) shell.print(printable(JSON.stringify(result)));
-    // The edge stands for no gateway (rule U23).
-    for (const node of objectsOf(result, "nodes").filter(({ uid }) => uid !== "edge"))
-      rows.push(
-        ["name", "region", "num_clients", "num_users", "num_channels"].map((key) =>
-          shown(node[key]),
-        ),
-      );
-    warnIncomplete(result, shell);
-    cursor = typeof result["cursor"] === "string" ? result["cursor"] : "";
-  } while (cursor !== "");
-  if (json === true) return;
-  const head = ["gateway", "region", "connections", "users", "channels"].map(title);
-  shell.print(rows.length === 0 ? "no gateway has connections" : table([head, ...rows], [2, 3, 4]));
 }
 
 async function printConnections(

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { JsonObject } from "../../src/protocol/wire-value.ts";
 import { numberOf, objectOf, objectsOf, warnIncomplete } from "../connection/answer.ts";
 import { ApiClient } from "../connection/api-client.ts";
-import { momentOf } from "../text/moment.ts";
+import { ageOf, momentOf } from "../text/moment.ts";
 import { printable, shown } from "../text/printable.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
 import { paintOf, type Shell, usageFailure } from "../shell.ts";
@@ -33,7 +33,7 @@ export function whyCommand(shell: Shell): Command {
       "after",
       `
 The table shows each object on the way: when the channel's object told it, when it took the publication, and when and
-to how many subscribers it began to send it, each in ms after the publication.
+to how many subscribers it began to send it, each as a delay after the publication.
 
 Examples:
   dormouse why news 42 --user ada
@@ -55,7 +55,8 @@ function printWhy(result: JsonObject, shell: Shell): void {
   const publication = objectOf(result, "publication");
   const publishedAtMs = numberOf(publication, "published_at_ms");
   shell.print(title(shown(result["summary"])));
-  if (publishedAtMs !== undefined) shell.print(faint(publicationLine(publication, publishedAtMs)));
+  if (publishedAtMs !== undefined)
+    shell.print(faint(publicationLine(publication, publishedAtMs, shell.nowMs())));
   const rows = objectsOf(result, "objects").map((object) => objectRow(object, publishedAtMs));
   const head = ["object", "subscribers", "told", "taken", "sent"].map(title);
   shell.print(`\n${table([head, ...rows], [1])}`);
@@ -75,7 +76,7 @@ function printWhy(result: JsonObject, shell: Shell): void {
 }
 
 /** When the publication came, who published it, and how long its commit took. */
-function publicationLine(publication: JsonObject, publishedAtMs: number): string {
+function publicationLine(publication: JsonObject, publishedAtMs: number, nowMs: number): string {
   const { key, client, user } = objectOf(publication, "by");
   const by =
     key === undefined
@@ -85,8 +86,11 @@ function publicationLine(publication: JsonObject, publishedAtMs: number): string
       : ` with the key ${shown(key)}`;
   const committedAtMs = numberOf(publication, "committed_at_ms");
   const commit =
-    committedAtMs === undefined ? "" : `, committed ${committedAtMs - publishedAtMs} ms later`;
-  return `published ${momentOf(publishedAtMs)}${by}${commit}`;
+    committedAtMs === undefined
+      ? ""
+      : `, committed ${delayOf(committedAtMs - publishedAtMs)} later`;
+  const age = `${ageOf(nowMs - publishedAtMs)} ago`;
+  return `published ${age}, at ${momentOf(publishedAtMs)}${by}${commit}`;
 }
 
 function objectRow(object: JsonObject, publishedAtMs: number | undefined): readonly string[] {
@@ -124,5 +128,10 @@ function sentText(frame: JsonObject, publishedAtMs: number | undefined): string 
 function after(atMs: number, publishedAtMs: number | undefined): string {
   if (publishedAtMs === undefined) return momentOf(atMs);
   const ms = atMs - publishedAtMs;
-  return `${ms < 0 ? "-" : "+"}${Math.abs(ms)} ms`;
+  return `${ms < 0 ? "-" : "+"}${delayOf(Math.abs(ms))}`;
+}
+
+/** A delay: in ms while it is short, and like an age afterwards. */
+function delayOf(ms: number): string {
+  return ms < 10_000 ? `${ms} ms` : ageOf(ms);
 }

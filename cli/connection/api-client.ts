@@ -3,6 +3,7 @@ import type { Shaped } from "../../src/api/shape.ts";
 import type { ShapeOf } from "../openapi/request.ts";
 import { isJsonObject, type JsonObject } from "../../src/protocol/wire-value.ts";
 import { parseAnswer, type PayloadText, requestBody } from "../text/payload-text.ts";
+import { failureCause } from "./failure-cause.ts";
 import { neededSecret, serverAddress, type ServerOptions } from "./settings.ts";
 import { exitCodes, Failure, refusal, type Shell } from "../shell.ts";
 import { shown } from "../text/printable.ts";
@@ -141,11 +142,9 @@ function explained(status: number, text: string): string {
 
 /** The reason for which `fetch` failed, which its error has in its cause. */
 function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `no answer within ${waitMs / 1_000} seconds`;
-  const { cause } = error;
-  if (cause instanceof AggregateError) return causeOf(cause.errors[0]);
-  return cause instanceof Error ? cause.message : error.message;
+  if (error instanceof Error && error.name === "TimeoutError")
+    return `no answer within ${waitMs / 1_000} seconds`;
+  return failureCause(error);
 }
 
 /** Longer than any call of the API takes (docs/protocol.md 6.2). */

@@ -3,27 +3,19 @@ import type { Command } from "commander";
 import { secretsOf, type ServerOptions, serverAddress, withServer } from "./settings.ts";
 import type { Shell } from "../shell.ts";
 import { trialToken } from "../token/token-signer.ts";
-import { wholeNumber } from "../text/values.ts";
 import { checkedConfig, type ConfigOptions, withConfig } from "../configuration/worker-config.ts";
 
 /** The options of every command that connects as a client. */
 export interface ClientOptions extends ServerOptions, ConfigOptions {
-  readonly port?: number;
   readonly token?: string;
 }
 
 /** Adds the options of {@link ClientOptions} to a command. */
 export function withClient(command: Command): Command {
-  command
-    .option(
-      "--port <number>",
-      "connect to npm start on this port of this machine",
-      wholeNumber(1, 65_535),
-    )
-    .option(
-      "--token <token>",
-      "connect with this token (default: DORMOUSE_TOKEN, or one that is signed with the secret)",
-    );
+  command.option(
+    "--token <token>",
+    "connect with this token (default: DORMOUSE_TOKEN, or one that is signed with the secret)",
+  );
   return withConfig(withServer(command));
 }
 
@@ -32,10 +24,8 @@ export function withClient(command: Command): Command {
  *
  * @throws {Failure} as {@link serverAddress} does
  */
-export function socketAddress({ port, ...options }: ClientOptions, shell: Shell): string {
-  const local = port === undefined ? {} : { url: `http://localhost:${port}` };
-  const server = serverAddress({ ...options, ...local }, shell);
-  return `${server.replace(/^http/, "ws")}/connection/websocket`;
+export function socketAddress(options: ClientOptions, shell: Shell): string {
+  return `${serverAddress(options, shell).replace(/^http/, "ws")}/connection/websocket`;
 }
 
 /** The token to connect with; undefined if none is given and there is no secret to sign one with. */

@@ -1,4 +1,5 @@
 import { WebSocket, type ClientOptions } from "ws";
+import { failureCause } from "./failure-cause.ts";
 import { isJsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
 
 /** How a publication came over the wire, which the SDK doesn't tell. */
@@ -9,17 +10,20 @@ export interface Arrival {
 }
 
 /**
- * Notes how publications arrive on the WebSockets of an SDK that speaks JSON.
+ * Notes how publications arrive on the WebSockets of an SDK that speaks JSON, and why a socket fails.
  *
- * @param noted called for each publication in a push or a recovery, before the SDK gets it
+ * @param failed called with the cause of a failure, before the SDK hears of it
+ * @param noted  called for each publication in a push or a recovery, before the SDK gets it
  * @returns a class of WebSockets for the SDK's option `websocket`
  */
 export function observedSocket(
-  noted: (offset: number, arrival: Arrival) => void,
+  failed: (cause: string) => void,
+  noted: (offset: number, arrival: Arrival) => void = () => undefined,
 ): new (address: string, protocols?: string | string[]) => WebSocket {
   return class extends WebSocket {
     constructor(address: string, protocols?: string | string[], options?: ClientOptions) {
       super(address, protocols, options);
+      this.addEventListener("error", ({ error }) => failed(failureCause(error)));
       this.addEventListener("message", ({ data }) => {
         if (typeof data === "string") for (const line of data.split("\n")) noteLine(line, noted);
       });

@@ -4,10 +4,13 @@ import { parseEnv } from "node:util";
 import type { Command } from "commander";
 import { readText } from "../configuration/document.ts";
 import { type Shell, usageFailure } from "../shell.ts";
+import { wholeNumber } from "../text/values.ts";
+import { isOnThisMachine } from "./connect-attempts.ts";
 
 /** The options of every command that calls a server. */
 export interface ServerOptions extends SecretOptions {
   readonly url?: string;
+  readonly port?: number;
   readonly plainHttp?: boolean;
 }
 
@@ -20,6 +23,7 @@ export interface SecretOptions {
 export function withServer(command: Command): Command {
   return withSecrets(command)
     .option("--url <url>", "the server (default: DORMOUSE_URL, or http://localhost:8787)")
+    .option("--port <number>", "npm start on this port of this machine", wholeNumber(1, 65_535))
     .option("--plain-http", "send the key to another machine without TLS");
 }
 
@@ -34,25 +38,24 @@ export function withSecrets(command: Command): Command {
 /**
  * The server's address, without a slash at its end. The address of its WebSockets names the server as well.
  *
- * @throws {Failure} if the address is no URL, or if a secret would pass a network without TLS
+ * @throws {Failure} if the address is no URL, if two are given, or if a secret would pass a network without TLS
  */
-export function serverAddress({ url, plainHttp }: ServerOptions, shell: Shell): string {
-  const given = url ?? shell.environment["DORMOUSE_URL"] ?? "http://localhost:8787";
+export function serverAddress({ url, port, plainHttp }: ServerOptions, shell: Shell): string {
+  if (url !== undefined && port !== undefined)
+    throw usageFailure("--url and --port both name a server: give one of them");
+  const local = port === undefined ? undefined : `http://localhost:${port}`;
+  const given = local ?? url ?? shell.environment["DORMOUSE_URL"] ?? "http://localhost:8787";
   const address = given.replace(/^ws/, "http");
   if (!/^https?:\/\//.test(address) || !URL.canParse(address))
     throw usageFailure("--url takes an address such as https://dormouse.example.com");
   const parsed = new URL(address);
   if (parsed.username !== "" || parsed.password !== "")
     throw usageFailure("--url takes an address without a user or a password");
-  if (parsed.protocol === "http:" && !isLocal(parsed.hostname) && plainHttp !== true)
+  if (parsed.protocol === "http:" && !isOnThisMachine(parsed.hostname) && plainHttp !== true)
     throw usageFailure(
       `${parsed.hostname} would get the key or the token without TLS: use https, or --plain-http in a network that you trust`,
     );
   return `${parsed.origin}${parsed.pathname}`.replace(/(?:\/connection\/websocket)?\/*$/, "");
-}
-
-function isLocal(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost") || /^(?:127\.|\[::1\]$)/.test(host);
 }
 
 /**

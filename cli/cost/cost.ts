@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
 import { type Estimate, estimate, type Workload } from "./estimate.ts";
-import { paintOf, type Shell } from "../shell.ts";
+import { paintOf, type Shell, usageFailure } from "../shell.ts";
 import { table } from "../text/table.ts";
 import { wholeNumber } from "../text/values.ts";
 
 interface CostOptions {
-  readonly users: number;
-  readonly messages: number;
+  readonly users?: number;
+  readonly messages?: number;
   readonly online?: number;
   readonly subscribers?: number;
   readonly connects: number;
@@ -24,8 +24,8 @@ interface CostOptions {
 export function costCommand(shell: Shell): Command {
   return new Command("cost")
     .description("estimate a month's bill on Cloudflare")
-    .requiredOption("--users <number>", "users in the month", wholeNumber(0))
-    .requiredOption("--messages <number>", "messages published a day", wholeNumber(0))
+    .option("--users <number>", "users in the month (required)", wholeNumber(0))
+    .option("--messages <number>", "messages published a day (required)", wholeNumber(0))
     .option(
       "--online <number>",
       "open connections on average (default: a tenth of the users)",
@@ -80,12 +80,23 @@ Examples:
     });
 }
 
+/** @throws {Failure} that names all options that are missing, so that nobody finds them one by one */
 function workloadOf(options: CostOptions): Workload {
-  const online = options.online ?? Math.ceil(options.users / 10);
+  const { users, messages } = options;
+  if (users === undefined || messages === undefined) {
+    const missing = [
+      ...(users === undefined ? ["--users (in the month)"] : []),
+      ...(messages === undefined ? ["--messages (published a day)"] : []),
+    ];
+    throw usageFailure(
+      `missing: ${missing.join(" and ")}, for example dormouse cost --users 10000 --messages 100000`,
+    );
+  }
+  const online = options.online ?? Math.ceil(users / 10);
   return {
-    users: options.users,
+    users,
     online,
-    messagesPerDay: options.messages,
+    messagesPerDay: messages,
     subscribers: options.subscribers ?? online,
     connectsPerUserAndDay: options.connects,
     messagesPerRequest: options.batch,

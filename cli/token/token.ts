@@ -106,6 +106,8 @@ Examples:
   dormouse token ada | dormouse token --check -`,
     )
     .action(async (user: string | undefined, options: TokenOptions) => {
+      if (options.check === undefined && readToken(user ?? "") !== undefined)
+        throw usageFailure("that is a token, not a user's ID: explain it with --check");
       if (options.check === undefined) await sign(user ?? "", options, shell);
       else await explain(options.check, options, shell);
     });

@@ -82,4 +82,13 @@ describe("dormouse cost", () => {
     expect(printed).toMatch(/^total +\$6\.13$/m);
     expect((await run(["cost", "--users", "1"])).code).toBe(2);
   });
+
+  it("names all missing options at once", async () => {
+    const { code, noted } = await recordedShell()(["cost"]);
+    expect([code, noted]).toEqual([
+      2,
+      "missing: --users (in the month) and --messages (published a day), for example dormouse cost --users 10000 --messages 100000",
+    ]);
+    expect((await recordedShell()(["cost", "--users", "1"])).noted).not.toContain("--users (");
+  });
 });

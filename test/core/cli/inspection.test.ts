@@ -86,7 +86,7 @@ it("[Y3] why tells the way of a publication in sentences and a table", async () 
   expect(asked).toStrictEqual([["/api/why", { channel: "news", offset: 1, user: "ada" }]]);
   expect(code).toBe(0);
   expect(printed).toBe(`the channel's object remembers the publication
-published 2026-11-22T11:59:00.000Z with the key API_KEY, committed 9 ms later
+published 60 s ago, at 2026-11-22T11:59:00.000Z with the key API_KEY, committed 9 ms later
 
 object        subscribers  told                   taken                         sent
 channel:news            0
@@ -106,7 +106,9 @@ it("[Y3] why names the client that published, and has times where a publication'
   const by = { client: "c2", user: "grace" };
   const client = { ...why, publication: { published_at_ms: at, by }, objects: [], connections: [] };
   const { printed } = await runWith(client, "why", "news", "1", "--client", "c1");
-  expect(printed).toContain("published 2026-11-22T11:59:00.000Z by grace, client c2\n");
+  expect(printed).toContain(
+    "published 60 s ago, at 2026-11-22T11:59:00.000Z by grace, client c2\n",
+  );
   const without = { ...why, publication: { state: "forgotten" } };
   const forgotten = await runWith(without, "why", "news", "1", "--user", "ada");
   expect(forgotten.printed).not.toContain("published");
@@ -210,6 +212,28 @@ refused  times  last                      rule  user  channel  reason
 history      2  2026-11-22T11:59:00.000Z  A1    ada   news     not allowed`);
 });
 
+it("[Y4] inspect without a channel shows the gateways and the Worker's last refusals", async () => {
+  const node = { uid: "gateway:eu/0", name: "eu/0", region: "eu", num_clients: 3 };
+  const edge = { object: "edge", version: "0.1.0", refusals: state.refusals };
+  const results = [{ nodes: [node] }, edge];
+  const { code, printed, asked } = await runWithAll(results, {}, "inspect");
+  expect(code).toBe(0);
+  expect(asked).toStrictEqual([
+    ["/api/info", {}],
+    ["/api/inspect", { object: "edge", refusals: 5 }],
+  ]);
+  expect(printed).toMatch(/^gateway +region +connections .*\neu\/0 +eu +3/);
+  expect(printed).toContain("\n\nedge\n");
+  expect(printed).toContain("last refusals");
+});
+
+it("[Y3] why writes a long delay as people read it", async () => {
+  const late = { ...why, objects: [{ object: "gateway:eu/0", taken_at_ms: at + 754_321 }] };
+  const { printed } = await runWith(late, "why", "news", "1", "--user", "ada");
+  expect(printed).toContain("+13 min");
+  expect(printed).not.toContain("754321");
+});
+
 it("[Y4] inspect shows a gateway", async () => {
   const { channel: _, refusals: __, subscribers: ___, ...own } = state;
   const gateway = { ...own, object: "gateway:eu/0", gateway: { channels: 3, held_bytes: 100 } };
@@ -264,7 +288,6 @@ it.each([
 it.each([
   [["why", "news", "1"], "name whose: --user or --client"],
   [["why", "news", "0", "--user", "ada"], "It takes a whole number of at least 1."],
-  [["inspect"], "name either a channel or, with --object, an object"],
   [["inspect", "news", "--object", "gateway:eu/0"], "name either a channel or"],
   [["inspect", "news", "--refusals", "1001"], "It takes a whole number from 1 to 1000."],
   [["events"], "missing required argument 'object'"],

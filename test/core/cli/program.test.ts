@@ -13,6 +13,7 @@ const program = programOf({
   folder: ".",
   isTerminal: false,
   print: () => undefined,
+  progress: () => undefined,
   note: () => undefined,
   input: () => Promise.resolve(""),
   ask: () => Promise.resolve(undefined),

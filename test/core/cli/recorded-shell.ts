@@ -33,17 +33,7 @@ export function recordedShell(
 ): RunCommand {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return async (args, { environment = {}, input = "", answer, atMs = nowMs } = {}) => {
-    const [printed, noted]: [string[], string[]] = [[], []];
-    const shell: Shell = {
-      environment,
-      folder,
-      isTerminal: false,
-      print: (text) => void printed.push(text),
-      note: (text) => void noted.push(text),
-      input: () => Promise.resolve(input),
-      ask: () => Promise.resolve(answer),
-      nowMs: () => atMs,
-    };
+    const { shell, printed, noted } = shellOf(folder, environment, input, answer, atMs);
     const before = process.exitCode;
     process.exitCode = undefined;
     try {
@@ -53,6 +43,29 @@ export function recordedShell(
       process.exitCode = before;
     }
   };
+}
+
+/** A shell whose outputs are kept; `told` is what the line of progress has shown. */
+export function shellOf(
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+  input = "",
+  answer?: string,
+  atMs: number = nowMs,
+) {
+  const [printed, noted, told]: [string[], string[], string[]] = [[], [], []];
+  const shell: Shell = {
+    environment,
+    folder,
+    isTerminal: false,
+    print: (text) => void printed.push(text),
+    note: (text) => void noted.push(text),
+    progress: (text) => void told.push(text),
+    input: () => Promise.resolve(input),
+    ask: () => Promise.resolve(answer),
+    nowMs: () => atMs,
+  };
+  return { shell, printed, noted, told };
 }
 
 /** A folder that is removed when the test has finished. */

@@ -164,4 +164,11 @@ plan  gold        ignored`);
     expect(code).toBe(1);
     expect(`${printed}${noted}`).not.toContain("hunter2");
   });
+
+  it("[A7] says --check for a token in the place of a user, and doesn't print it", async () => {
+    const run = recordedShell(files);
+    const { printed: token } = await run(["token", "ada"]);
+    const { code, noted } = await run(["token", token]);
+    expect([code, noted]).toEqual([2, "that is a token, not a user's ID: explain it with --check"]);
+  });
 });
