@@ -84,6 +84,7 @@ export function secretProblems(
       value === ""
         ? undefined
         : (whiteSpaceProblem(value) ??
+          placeholderProblem(value) ??
           (development ? undefined : (weakness(value) ?? equality(use, value, uses, secrets))));
     return problem === undefined ? [] : [`secret ${name} ${problem}`];
   });
@@ -94,6 +95,13 @@ function whiteSpaceProblem(value: string): string | undefined {
   if (value.trim() === "") return "consists of white space";
   if (/[\r\n]$/.test(value)) return "ends with a line break";
   return value.trim() === value ? undefined : "begins or ends with white space";
+}
+
+/** A text that a template or a compose file would have replaced by the secret. */
+function placeholderProblem(value: string): string | undefined {
+  return /^(?:\$\{.*\}|\{\{.*\}\}|<.*>|%.*%)$/s.test(value)
+    ? "is a placeholder, which nothing has replaced by a value"
+    : undefined;
 }
 
 function weakness(value: string): string | undefined {

@@ -174,10 +174,19 @@ const tooMuch: { readonly error: ErrorCode; readonly detail: string } = {
   detail: `the answers together exceed ${limits.answerBytesMax} characters`,
 };
 
-/** Makes the answer to a command from the answers to its entries: the result of a broadcast lists them. */
-export function commandAnswer(command: ApiCommand, answers: readonly ApiAnswer[]): ApiAnswer {
+/**
+ * Makes the answer to a command from the answers to its entries: the result of a broadcast lists them.
+ *
+ * @param detailed as {@link encodeAnswer} has it
+ */
+export function commandAnswer(
+  command: ApiCommand,
+  answers: readonly ApiAnswer[],
+  detailed?: boolean,
+): ApiAnswer {
   if (command.form === "broadcast") {
-    return { result: `{"responses":[${answers.map(encodeAnswer).join(",")}]}` };
+    const responses = answers.map((answer) => encodeAnswer(answer, detailed));
+    return { result: `{"responses":[${responses.join(",")}]}` };
   }
   // A missing answer is an internal error, not a fault of the backend.
   return answers[0] ?? { error: errorCodes.internal };
@@ -187,46 +196,59 @@ export function commandAnswer(command: ApiCommand, answers: readonly ApiAnswer[]
 export function commandAnswers(
   commands: readonly ApiCommand[],
   answers: readonly ApiAnswer[],
+  detailed?: boolean,
 ): readonly ApiAnswer[] {
   let taken = 0;
   return commands.map((command) => {
     const start = taken;
     taken += entriesOf(command).length;
-    return commandAnswer(command, answers.slice(start, taken));
+    return commandAnswer(command, answers.slice(start, taken), detailed);
   });
 }
 
-/** Writes an answer as a body or as an entry of `responses`: `{"result":…}` or `{"error":…}` (docs/protocol.md 6.1). */
-export function encodeAnswer(answer: ApiAnswer): string {
+/**
+ * Writes an answer as a body or as an entry of `responses`: `{"result":…}` or `{"error":…}` (docs/protocol.md 6.1).
+ *
+ * @param detailed whether an error has its detail, as it has on the machine of who develops (rule W12)
+ */
+export function encodeAnswer(answer: ApiAnswer, detailed?: boolean): string {
   return "result" in answer
     ? `{"result":${answer.result}}`
-    : `{"error":${encodeError(answer.error)}}`;
+    : `{"error":${encodeError(answer, detailed)}}`;
 }
 
 /** Writes the body of a batch's response. A reply has the method's name in place of `result`. */
 export function encodeReplies(
   commands: readonly ApiCommand[],
   answers: readonly ApiAnswer[],
+  detailed?: boolean,
 ): string {
-  const replies = commandAnswers(commands, answers).map((answer, index) => {
+  const replies = commandAnswers(commands, answers, detailed).map((answer, index) => {
     const command = commands[index];
     return "result" in answer && command !== undefined
       ? `{"${methodOf(command)}":${answer.result}}`
-      : encodeAnswer(answer);
+      : encodeAnswer(answer, detailed);
   });
   return `{"replies":[${replies.join(",")}]}`;
 }
 
 /** Writes the body of the legacy form's response: a line for each command, with the command's id. */
-export function encodeLines(ids: readonly number[], answers: readonly ApiAnswer[]): string {
+export function encodeLines(
+  ids: readonly number[],
+  answers: readonly ApiAnswer[],
+  detailed?: boolean,
+): string {
   return answers
-    .map((answer, index) => `{"id":${ids[index] ?? 0},${encodeAnswer(answer).slice(1)}\n`)
+    .map((answer, index) => `{"id":${ids[index] ?? 0},${encodeAnswer(answer, detailed).slice(1)}\n`)
     .join("");
 }
 
 /** Writes an error as the HTTP API has it: without `temporary`, which errors on a WebSocket have. */
-export function encodeError({ code, message }: ErrorCode): string {
-  return JSON.stringify({ code, message });
+export function encodeError(
+  { error: { code, message }, detail }: { readonly error: ErrorCode; readonly detail?: string },
+  detailed?: boolean,
+): string {
+  return JSON.stringify({ code, message, ...(detailed === true && { detail }) });
 }
 
 /**

@@ -119,7 +119,7 @@ export interface Refused {
   readonly outcome: "refused";
   readonly error: ErrorCode;
   readonly detail: string;
-  /** For the log: the channel that the key doesn't admit (rule A14). */
+  /** For the log: the channel of the request, or of the entry of a broadcast. */
   readonly channel?: string;
 }
 

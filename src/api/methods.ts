@@ -15,7 +15,14 @@ import { parseBroadcast, publishMethods } from "./publish.ts";
 import { isCommandName, operationOf } from "./operations.ts";
 import { questionMethods } from "./question.ts";
 import { readMethods } from "./read.ts";
-import { type AnyMethod, objectOf, parseSelection, parseShape, textField } from "./shape.ts";
+import {
+  type AnyMethod,
+  objectOf,
+  parseSelection,
+  parseShape,
+  refusedFor,
+  textField,
+} from "./shape.ts";
 import { statusMethods } from "./status-methods.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
@@ -100,7 +107,10 @@ export function parseEntry(name: SingleName, params: string, caller: ApiCaller):
   const parsed = parse(method.shape, params);
   if (parsed.outcome !== "shape") return parsed;
   const operation = operationOf(name);
-  return method.entry(parsed.value, { method: name, operation, params, caller });
+  const entry = method.entry(parsed.value, { method: name, operation, params, caller });
+  if (entry.outcome !== "refused") return entry;
+  const channel: unknown = Reflect.get(parsed.value, "channel");
+  return typeof channel === "string" ? refusedFor(channel, entry) : entry;
 }
 
 /** How the requests of each method are read that has one entry. */

@@ -10,6 +10,7 @@ import {
 } from "./command.ts";
 import {
   checkChannel,
+  refusedFor,
   checkMethod,
   type MethodRequest,
   optionalOffsetField,
@@ -119,7 +120,7 @@ function refusedList(channels: readonly string[], params: string) {
 
 function broadcastEntry(channel: string, request: PublicationRequest, caller: ApiCaller): Entry {
   const checked = checkChannel(channel, { method: "broadcast", caller });
-  if (checked.outcome === "refused") return checked;
+  if (checked.outcome === "refused") return refusedFor(channel, checked);
   return publishCall(channel, request, checked.options, caller);
 }
 

@@ -167,6 +167,11 @@ export function checkChannel(channel: string, call: MethodCall): CheckedChannel 
   return { outcome: "refused", error: errorCodes.unknownChannel, detail };
 }
 
+/** A refusal that names its channel in the log, unless there is no name. */
+export function refusedFor(channel: string, refused: Refused): Refused {
+  return channel === "" ? refused : { ...refused, channel };
+}
+
 /** Refuses an ID that no user can have, with error 107; undefined if it can be one, or is empty. */
 export function refusedUser(user: string): Refused | undefined {
   if (user.length > limits.userCharactersMax)

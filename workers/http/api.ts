@@ -92,10 +92,10 @@ async function broadcast(context: Context<AppEnv>): Promise<Response> {
   const retry = collected.retry();
   if (retry?.nothingDone === true) return answered(context, overloadedAnswer, mode, retry.seconds);
   noteErrors(context, entries, collected.inOrder());
-  const answer = commandAnswer(parsed.command, collected.inOrder());
+  const answer = commandAnswer(parsed.command, collected.inOrder(), mode.detailed);
   return retry === undefined
     ? answered(context, answer, mode)
-    : respondAnswers(encodeAnswer(answer), retry);
+    : respondAnswers(encodeAnswer(answer, mode.detailed), retry);
 }
 
 /** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
@@ -111,7 +111,7 @@ export async function batch(context: Context<AppEnv>): Promise<Response> {
   const retry = collected.retry();
   if (retry?.nothingDone === true) return answered(context, overloadedAnswer, mode, retry.seconds);
   noteErrors(context, entries, collected.inOrder());
-  return respondAnswers(encodeReplies(parsed.commands, collected.inOrder()), retry);
+  return respondAnswers(encodeReplies(parsed.commands, collected.inOrder(), mode.detailed), retry);
 }
 
 /** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
@@ -120,15 +120,16 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
   if (body instanceof Response) return body;
   const parsed = parseLegacy(body, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
-  if (parsed.outcome === "refused") return answered(context, parsed, "");
+  const mode = { ...errorModeOf(context), transport: false };
+  if (parsed.outcome === "refused") return answered(context, parsed, mode);
   const commands = parsed.lines.map((line) => line.command);
   const entries = commands.flatMap(entriesOf);
   const called = await callObjects(callingOf(context), entries, "legacy");
-  if (called.outcome === "refused") return answered(context, called, "");
+  if (called.outcome === "refused") return answered(context, called, mode);
   noteErrors(context, entries, called.collected.inOrder());
-  const answers = commandAnswers(commands, called.collected.inOrder());
+  const answers = commandAnswers(commands, called.collected.inOrder(), mode.detailed);
   const ids = parsed.lines.map((line) => line.id);
-  return respondAnswers(encodeLines(ids, answers), called.collected.retry());
+  return respondAnswers(encodeLines(ids, answers, mode.detailed), called.collected.retry());
 }
 
 /** The backend that sends a request. */

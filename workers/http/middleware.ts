@@ -5,7 +5,7 @@
 import type { MiddlewareHandler, Context, Next } from "hono";
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
-import { type Configured, configurationOf } from "../platform/configuration.ts";
+import { type Configured, configurationOf, isDevelopment } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { placeObjects } from "../platform/placed-env.ts";
 import type { AppEnv, RefusedRequest } from "./app-env.ts";
@@ -44,7 +44,17 @@ export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
   const noted = { refused, code: res.status, ...named, ...channel, ...refusal };
   context.set("noted", noted);
   noteRefusal(noted, undefined);
+  const text = refusalTexts.get(res.status);
+  if (text !== undefined && isDevelopment(context.env))
+    context.res = respondText(res.status, `${text}: ${refusal.reason}`);
 };
+
+/** The statuses whose bodies say nothing of the reason to who may be a stranger, and do to who develops (rule W12). */
+const refusalTexts: ReadonlyMap<number, string> = new Map([
+  [400, "Bad Request"],
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+]);
 
 /** The method of the API that was called, by a backend or by the console; undefined for other paths. */
 function calledMethod(first: string, name: string, last: string): string | undefined {

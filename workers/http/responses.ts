@@ -11,17 +11,23 @@ import {
   retrySecondsOf,
   errorStatus,
 } from "../../src/api/answers.ts";
+import { isDevelopment } from "../platform/configuration.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Context } from "hono";
 
-/** The error mode: "" for errors in a body with status 200, "transport" for errors by the status. */
-export type ErrorMode = "" | "transport";
+/** How a request's errors are told. */
+export interface ErrorMode {
+  /** By the status, and not in a body with status 200. */
+  readonly transport: boolean;
+  /** With their details in the body, for who develops (rule W12). */
+  readonly detailed: boolean;
+}
 
 /** The error mode that a request asks for, or else the configured one (docs/protocol.md 6.1). */
 export function errorModeOf(context: Context<AppEnv>): ErrorMode {
-  return context.req.header("X-Centrifugo-Error-Mode") === "transport"
-    ? "transport"
-    : context.get("configured").config.httpApi.errorMode;
+  const asked = context.req.header("X-Centrifugo-Error-Mode") === "transport";
+  const { errorMode } = context.get("configured").config.httpApi;
+  return { transport: asked || errorMode === "transport", detailed: isDevelopment(context.env) };
 }
 
 /** Responds to a request that is a single command. */
@@ -36,8 +42,8 @@ export function respondCall(outcome: CallOutcome, mode: ErrorMode): Response {
  */
 export function respondAnswer(answer: ApiAnswer, mode: ErrorMode, retrySeconds?: number): Response {
   if ("result" in answer) return respondJson(encodeAnswer(answer));
-  const transport = mode === "transport";
-  const body = transport ? encodeError(answer.error) : encodeAnswer(answer);
+  const { transport, detailed } = mode;
+  const body = transport ? encodeError(answer, detailed) : encodeAnswer(answer, detailed);
   const headers = detailHeaders(answer.detail);
   if (retrySeconds !== undefined)
     return respondJson(body, 503, { ...headers, ...retry(retrySeconds) });

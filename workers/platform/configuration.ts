@@ -194,7 +194,8 @@ export function isOnOwnMachine(env: Settings): boolean {
   return placeOf(env).selfHosted;
 }
 
-function isDevelopment({ DEVELOPMENT }: Settings): boolean {
+/** Whether `npm start` runs the Worker, which serves this machine alone. */
+export function isDevelopment({ DEVELOPMENT }: Settings): boolean {
   return DEVELOPMENT === "true";
 }
 

@@ -42,6 +42,20 @@ describe("secrets", () => {
       expect(problems({ [name]: value })).toStrictEqual([`secret ${name} ${problem}`]);
   });
 
+  it.each([
+    "${API_KEY:-development}",
+    "{{ .Values.apiKey }}",
+    "<your-api-key-here>",
+    "%API_KEY_OF_PROD%",
+  ])("[A10] are no placeholders, under npm start neither: %s", (value) => {
+    const named = "secret API_KEY is a placeholder, which nothing has replaced by a value";
+    for (const development of [false, true])
+      expect(secretProblems({ API_KEY: value }, secretUses(undefined), development)).toEqual([
+        named,
+      ]);
+    expect(problems({ API_KEY: `${value}x` })).toEqual([]);
+  });
+
   it("[A10] [B1] have as many characters as make guesses vain", () => {
     const shortest = "0123456789abcdefghijklmnopqrstuv".slice(0, limits.secretCharactersMin);
     expect(problems({ API_KEY: shortest })).toEqual([]);

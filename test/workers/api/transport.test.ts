@@ -237,6 +237,48 @@ describe("an error", () => {
   });
 });
 
+/** Asks a Worker that `npm start` runs. */
+function askDeveloping(path: string, body: string, headers: Record<string, string> = apiKeyHeader) {
+  const request = new Request(address(path), { method: "POST", headers, body });
+  return fetchWith({ DEVELOPMENT: "true" }, request);
+}
+
+describe("an error under npm start", () => {
+  it("[W12] has its cause in the body, which nothing of the request is in", async () => {
+    const request = { channels: ["no-such:x"], data: "a-payload", idempotency_key: "an-id" };
+    const bodies = [
+      ["/api/broadcast", request],
+      ["/api/batch", { commands: [{ broadcast: request }] }],
+      ["/api/publish", { channel: "no-such:x", data: "a-payload" }],
+    ] as const;
+    for (const [path, body] of bodies) {
+      const text = await (await askDeveloping(path, JSON.stringify(body))).text();
+      expect(text).toContain(
+        '{"code":102,"message":"unknown channel","detail":"the channel\'s namespace is not configured"}',
+      );
+      for (const given of ["a-payload", "an-id", "no-such"]) expect(text).not.toContain(given);
+      // The same request to a deployed Worker.
+      expect(await (await post(path, JSON.stringify(body))).text()).not.toContain("detail");
+    }
+  });
+
+  it("[W12] [A7] says what is wrong with a request that is refused by its status, but no key", async () => {
+    const wrong = await askDeveloping("/api/publish", "{}", { "X-API-Key": "a-wrong-key" });
+    expect(await answerOf(wrong)).toStrictEqual({
+      status: 401,
+      body: "Unauthorized: the API key doesn't match API_KEY",
+    });
+    const malformed = await askDeveloping("/api/publish", '{"channel":7,"data":"a-payload"}');
+    expect(await answerOf(malformed)).toStrictEqual({
+      status: 400,
+      body: "Bad Request: the field channel must be a string",
+    });
+    expect(malformed.headers.get("X-Dormouse-Error-Detail")).toBe(
+      "the field channel must be a string",
+    );
+  });
+});
+
 describe("the keep-alive script", () => {
   it("[K3] is served to every origin, as a module", async () => {
     const response = await exports.default.fetch(address("/keepalive-websocket.js"));

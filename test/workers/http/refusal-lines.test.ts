@@ -44,6 +44,18 @@ describe("a line for a request that is refused at the edge", () => {
     ]);
   });
 
+  it("[A13] names the channel that the API refuses, also among those of a broadcast", async () => {
+    const channel = newChannel("");
+    await call("broadcast", { channels: [channel, "no-such:x"], data: "a-payload" });
+    await call("history", { channel: "no-such:y" });
+    await call("publish", { channel, data: 1, tags: { a: 1 } });
+    expect(said("a-payload")).toMatchObject([
+      { refused: "api broadcast", code: 102, channel: "no-such:x" },
+      { refused: "api history", code: 102, channel: "no-such:y" },
+      { refused: "api publish", code: 107, channel },
+    ]);
+  });
+
   it("[A13] [A3] [A7] says what is wrong with the token, and not the token", async () => {
     const old = await token(expired);
     const forged = `${(await token({ sub: "eve" })).slice(0, -4)}AAAA`;

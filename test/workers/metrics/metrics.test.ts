@@ -230,7 +230,8 @@ describe("who may read metrics", () => {
 
   it("[J5] is nobody where metrics aren't switched on", async () => {
     const request = new Request(address("/metrics"), { headers: apiKeyHeader });
-    expect((await fetchWith({ config: testConfig }, request)).status).toBe(404);
+    const off = await fetchWith({ config: testConfig }, request);
+    expect([off.status, await off.text()]).toEqual([404, "prometheus.enabled is not set"]);
   });
 
   it("[J5] isn't a backend whose key admits only some methods", async () => {

@@ -25,7 +25,7 @@ import type { AppEnv, CarriedCounts } from "../../http/app-env.ts";
 import {
   busyRetrySeconds,
   respondBusy,
-  respondNotFound,
+  respondText,
   respondUnauthorized,
 } from "../../http/responses.ts";
 
@@ -124,7 +124,8 @@ async function reportLater(
 
 /** `GET /metrics`: all metrics as text, for whoever has the secret `METRICS_KEY` or a key of the API that admits all. */
 export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
-  if (!context.get("configured").config.prometheus.enabled) return respondNotFound();
+  if (!context.get("configured").config.prometheus.enabled)
+    return respondText(404, "prometheus.enabled is not set");
   if (!(await mayReadMetrics(context))) {
     context.set("refusal", { rule: "A7", reason: "the key doesn't match METRICS_KEY or API_KEY" });
     return respondUnauthorized();

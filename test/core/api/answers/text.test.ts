@@ -27,7 +27,21 @@ describe("an answer's text", () => {
     expect(encodeAnswer({ error: errorCodes.internal, detail: "for people" })).toBe(
       `{"error":{"code":100,"message":"internal server error"}}`,
     );
-    expect(encodeError(errorCodes.badRequest)).toBe(`{"code":107,"message":"bad request"}`);
+    expect(encodeError({ error: errorCodes.badRequest })).toBe(
+      `{"code":107,"message":"bad request"}`,
+    );
+  });
+
+  it("[W12] has the detail of an error, also in a list, where that is asked for", () => {
+    const answer = { error: errorCodes.internal, detail: "for people" };
+    const written = `{"code":100,"message":"internal server error","detail":"for people"}`;
+    expect(encodeError(answer, true)).toBe(written);
+    expect(encodeAnswer(commandAnswer(broadcast, [answer], true), true)).toBe(
+      `{"result":{"responses":[{"error":${written}}]}}`,
+    );
+    expect(encodeLines([7], [answer], true)).toBe(`{"id":7,"error":${written}}\n`);
+    expect(encodeReplies([presence], [answer], true)).toBe(`{"replies":[{"error":${written}}]}`);
+    expect(encodeError({ error: errorCodes.internal }, true)).not.toContain("detail");
   });
 
   it("[W3] lists a broadcast's answers in order", () => {
