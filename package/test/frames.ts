@@ -13,6 +13,11 @@ export class FrameDivider {
   #waiting = Buffer.alloc(0);
   #state: "head" | "frames" | "no-frames" = "head";
 
+  /** Whether the connection is no WebSocket. */
+  get isPlain(): boolean {
+    return this.#state === "no-frames";
+  }
+
   /** Takes the next bytes, and gives the pieces that are whole. */
   take(bytes: Buffer): readonly Piece[] {
     if (this.#state === "no-frames") return [{ bytes, kind: "other" }];

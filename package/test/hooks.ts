@@ -100,6 +100,14 @@ export function testConfig(config: JsonConfig, hooks: TestHooks): JsonConfig {
   return changed;
 }
 
+/** Whether the server keeps events of publications; for a Worker of one's own that isn't known, and it says so itself. */
+export function keepsPublications(config: JsonConfig): boolean {
+  const { events } = config;
+  if (events === undefined) return true;
+  const types = sectionOf(events)["types"];
+  return Array.isArray(types) && types.includes("publication");
+}
+
 /** A copy with some keys in the section at a path. */
 function withKeys(
   config: JsonConfig,

@@ -3,7 +3,7 @@
  * wrangler, which brings the runtime.
  */
 import { randomBytes } from "node:crypto";
-import { HookBackend, testConfig } from "./hooks.ts";
+import { HookBackend, keepsPublications, testConfig } from "./hooks.ts";
 import { Network } from "./network.ts";
 import { Runtime } from "./runtime.ts";
 import { checkStartOptions, type StartOptions } from "./start-options.ts";
@@ -54,7 +54,11 @@ export async function startDormouse(options: StartOptions = {}): Promise<TestDor
     await checkHealth(runtime, prefix);
     const network = await Network.to(() => runtime.url, port);
     const { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret } = secrets;
-    return new TestDormouse({ runtime, network, backend, apiKey, tokenSecret, prefix, withinMs });
+    const isKept = keepsPublications({ ...config });
+    return new TestDormouse({
+      ...{ runtime, network, backend, apiKey, tokenSecret, prefix, withinMs },
+      keepsPublications: isKept,
+    });
   } catch (error) {
     await runtime.stop();
     throw error;

@@ -42,7 +42,10 @@ export class Network {
     await Promise.all([...this.#connections].map((connection) => connection.cut()));
   }
 
-  /** Waits until the clients have answered the server's pings, each at most for a second, and never again if it doesn't. */
+  /**
+   * Waits until the clients that are connecting are connected, and until all have answered the server's pings: each at most
+   * for a second, and never again if it doesn't.
+   */
   async answered(): Promise<void> {
     await Promise.all([...this.#connections].map((connection) => connection.answered()));
   }
@@ -78,6 +81,8 @@ class Connection {
   readonly #frames = new FrameDivider();
   readonly #toClient: Lane;
   readonly #toServer: Lane;
+  /** Resolves with the first message of the server: time that leaps before it would let the server drop the client. */
+  readonly #opened = Promise.withResolvers<void>();
   #answersPings = true;
   #awaited: PromiseWithResolvers<void> | undefined;
 
@@ -101,6 +106,7 @@ class Connection {
     this.ended = new Promise((resolve) => {
       client.once("close", () => {
         this.#awaited?.resolve();
+        this.#opened.resolve();
         resolve();
       });
     });
@@ -112,6 +118,9 @@ class Connection {
   }
 
   async answered(): Promise<void> {
+    const opening = setTimeout(() => this.#opened.resolve(), testLimits.pongMs);
+    await this.#opened.promise;
+    clearTimeout(opening);
     if (this.#awaited === undefined || !this.#answersPings) return;
     const timer = setTimeout(() => {
       this.#answersPings = false;
@@ -123,6 +132,7 @@ class Connection {
 
   #fromServer(bytes: Buffer): void {
     for (const piece of this.#frames.take(bytes)) {
+      if (piece.kind !== "other" || this.#frames.isPlain) this.#opened.resolve();
       if (piece.kind === "message" && this.#weather.loses()) continue;
       if (piece.kind === "ping") this.#awaited ??= Promise.withResolvers();
       this.#toClient.send(piece.bytes, this.#weather.lateMs());

@@ -41,6 +41,8 @@ export class Runtime {
   readonly #miniflare: Miniflare;
   #url: URL;
   #aheadMs = 0;
+  /** Also at the end of a process that is killed: the runtime ends it before anything else can be awaited. */
+  readonly #clear = (): void => rmSync(this.#folder, { recursive: true, force: true });
 
   static async start(setup: RuntimeSetup): Promise<Runtime> {
     const folder = mkdtempSync(join(tmpdir(), "dormouse-kit-"));
@@ -61,6 +63,7 @@ export class Runtime {
     this.#folder = folder;
     this.#miniflare = miniflare;
     this.#url = url;
+    process.once("exit", this.#clear);
   }
 
   /** Where the Worker is reached, until the next deploy. */
@@ -115,7 +118,8 @@ export class Runtime {
 
   async stop(): Promise<void> {
     await this.#miniflare.dispose();
-    rmSync(this.#folder, { recursive: true, force: true });
+    process.off("exit", this.#clear);
+    this.#clear();
   }
 
   async #control<Answer>(...call: readonly unknown[]): Promise<Answer> {

@@ -30,6 +30,8 @@ export interface TestDormouseSetup {
   readonly tokenSecret: string;
   readonly prefix: string;
   readonly withinMs: number;
+  /** Whether the server keeps what was published, for {@link TestDormouse.published}. */
+  readonly keepsPublications: boolean;
 }
 
 /** A server for tests: the production server with its real objects, and what may happen to it. */
@@ -119,6 +121,10 @@ export class TestDormouse {
    * @throws {DormouseTestError} if the configuration has `events` of its own, without those of publications
    */
   async published(channel: string): Promise<readonly unknown[]> {
+    if (!this.#setup.keepsPublications)
+      throw new DormouseTestError(
+        'published: the configuration has events without "publication" in their types: add it, or leave events out',
+      );
     const published: unknown[] = [];
     for (let since: number | undefined; ;) {
       const { events } = await this.api("events", {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
+import { ControlServer } from "../../../package/test/control-server.ts";
 import { kitConfig } from "./kit-config.ts";
 
 /** The answer of the publish hook. */
@@ -119,6 +120,115 @@ describe("time", () => {
     await expect(
       rt.client({ options: { token: rt.token("bob", { expiresInSeconds: -1 }) } }),
     ).rejects.toThrow("was disconnected");
+  });
+});
+
+describe("sockets", () => {
+  it("[TK4] stay open when their object is evicted, also after a deploy", async () => {
+    const ann = await rt.client({ user: "ann", subscribe: ["orders:ann"] });
+    const left: number[] = [];
+    ann.sdk.on("connecting", ({ code }) => left.push(code));
+    await order(1);
+    await rt.evict("orders:ann");
+    await order(2);
+    expect(await ann.received("orders:ann", 2)).toEqual([1, 2]);
+    expect(left).toEqual([]);
+    await rt.deploy();
+    await ann.sdk.ready();
+    await order(3);
+    const before = left.length;
+    await rt.evict("orders:ann");
+    await order(4);
+    expect(await ann.received("orders:ann", 4)).toEqual([1, 2, 3, 4]);
+    expect(left).toHaveLength(before);
+  });
+});
+
+describe("control calls", () => {
+  let control: ControlServer;
+  beforeAll(async () => {
+    control = await ControlServer.start(rt);
+  });
+  afterAll(() => control.close());
+
+  async function call(name: string, fields: object | string = {}, request: RequestInit = {}) {
+    const body = typeof fields === "string" ? fields : JSON.stringify(fields);
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${control.address}/${name}`, {
+      method: "POST",
+      headers,
+      body,
+      ...request,
+    });
+    const { result, error }: { result?: object; error?: string } = await response.json();
+    return { status: response.status, ...(result && { result }), ...(error && { error }) };
+  }
+  const done = (result: object = {}) => ({ status: 200, result });
+
+  it("[TK11] do what the methods of their names do", async () => {
+    const channel = "orders:ann";
+    expect(await call("client", { user: "ann", subscribe: channel })).toEqual(
+      done({ client: "client-1" }),
+    );
+    const client = "client-1";
+    expect(await call("publish", { channel, data: 1 })).toMatchObject(done({ offset: 1 }));
+    expect(await call("cut", { client })).toEqual(done());
+    expect(await call("evict", { channel })).toEqual(done());
+    expect(await call("late", { client, duration: 1 })).toEqual(done());
+    expect(await call("lose", { client, frames: 0 })).toEqual(done());
+    expect(await call("publish", { channel, data: 2 })).toMatchObject(done({ offset: 2 }));
+    expect(await call("received", { client, channel, count: 2 })).toEqual(done({ data: [1, 2] }));
+    expect(await call("published", { channel })).toEqual(done({ data: [1, 2] }));
+    expect(await call("deploy")).toEqual(done());
+    expect(await call("advance", { duration: "10m" })).toEqual(done());
+    expect(await call("api", { method: "history", params: { channel, limit: 1 } })).toMatchObject(
+      done({ publications: [] }),
+    );
+    for (const [name, fields] of [
+      ["token", { user: "ann", expires_in_seconds: 60, claims: { info: 1 } }],
+      ["subscription_token", { user: "ann", channel: "closed:1" }],
+    ] as const)
+      expect(await call(name, fields)).toMatchObject(done({ token: expect.stringMatching(/^ey/) }));
+    const { result } = await call("subscription_token", { user: "ann", channel: "closed:1" });
+    expect(await call("subscribe", { client, channel: "closed:1", ...result })).toEqual(done());
+    expect(await call("hook", { hook: "onPublish", answer: { result: {} } })).toEqual(done());
+    expect(await call("asked", { hook: "publish" })).toEqual(done({ questions: [] }));
+    expect(await call("objects")).toMatchObject(done({ objects: expect.arrayContaining([]) }));
+    rt.hooks.onPublish = said;
+    expect(await call("reset")).toEqual(done());
+    expect(await call("cut", { client })).toMatchObject({ status: 400 });
+  });
+
+  it.each<readonly [string, object | string, RequestInit, number, string]>([
+    ["nothing", {}, {}, 404, "there is no call; the calls are publish, api, client"],
+    ["publish", {}, { method: "PUT" }, 405, "publish: calls are made with POST"],
+    ["publish", {}, { headers: { "Content-Type": "text/plain" } }, 415, "must be application/json"],
+    [
+      "publish",
+      " ".repeat((8 << 20) + 1),
+      {},
+      413,
+      "publish: the body has more than 8388608 bytes",
+    ],
+    ["publish", "{", {}, 400, "publish: the body is no JSON"],
+    ["publish", [], {}, 400, "publish: the body must be a JSON object"],
+    ["publish", { data: 1 }, {}, 400, "publish: channel is missing"],
+    ["publish", { channel: 1, data: 1 }, {}, 400, "publish: channel must be a text"],
+    ["publish", { channel: "a", data: 1, dat: 1 }, {}, 400, "dat"],
+    ["received", { client: "nobody", channel: "a" }, {}, 400, 'there is no client "nobody"'],
+    ["advance", { duration: true }, {}, 400, "duration must be a number of ms, or a text"],
+    ["hook", { hook: "onRpc", answer: {} }, {}, 400, "start the server with --hook onRpc"],
+    ["hook", { hook: "onNothing", answer: {} }, {}, 400, "onNothing is no hook"],
+  ])("[TK11] name what is wrong: %s", async (name, fields, request, status, error) => {
+    expect(await call(name, fields, request)).toEqual({
+      status,
+      error: expect.stringContaining(error),
+    });
+  });
+
+  it("[TK12] the call stop ends the server", async () => {
+    expect(await call("stop")).toEqual(done());
+    await control.stopped;
   });
 });
 

@@ -33,6 +33,37 @@ describe("startDormouse", () => {
     }
   });
 
+  it("[TK1] runs a Worker of one's own that has the server below a prefix", async () => {
+    const rt = await startDormouse({
+      worker: "test/clients/kit/prefixed-worker.js",
+      prefix: "/realtime",
+    });
+    try {
+      expect(rt.url).toMatch(/\/realtime$/);
+      expect(await (await fetch(new URL("/own", rt.url))).text()).toBe("mine");
+      const ann = await rt.client({ user: "ann", subscribe: "orders:ann" });
+      await rt.publish("orders:ann", 1);
+      expect(await ann.received("orders:ann", 1)).toEqual([1]);
+      await expect(rt.published("orders:ann")).rejects.toThrow("events: 108 not available");
+    } finally {
+      await rt.stop();
+    }
+  });
+
+  it("[TK2] says that it can't know what was published, where events lack that type", async () => {
+    const target = "https://example.com/events";
+    const events = { target, types: ["channel_occupied", "channel_vacated"] };
+    const rt = await startDormouse({ config: { ...config, events } });
+    try {
+      await rt.publish("orders:ann", 1);
+      await expect(rt.published("orders:ann")).rejects.toThrow(
+        'published: the configuration has events without "publication" in their types',
+      );
+    } finally {
+      await rt.stop();
+    }
+  });
+
   it.each<readonly [object, string | RegExp]>([
     [{ confg: {} }, "there is no option confg; the options are config, hooks"],
     [{ prefix: "/realtime" }, "prefix is for a worker of one's own"],

@@ -1,7 +1,17 @@
-import { execFile } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../../cli/package-root.ts";
@@ -34,3 +44,32 @@ describe("[TK11] [TK12] dormouse test-server serves a suite", () => {
     expect(stdout).toContain("OK (2 tests, 2 assertions)");
   });
 });
+
+it("[TK12] dormouse test-server says where it is, answers hooks that it is told to, and ends with SIGTERM", async () => {
+  const TMPDIR = mkdtempSync(join(folder, "state-"));
+  const program = join(folder, "node_modules", ".bin", "dormouse");
+  const server = spawn(program, ["test-server", "--hook", "onConnect"], {
+    cwd: folder,
+    env: { ...process.env, TMPDIR },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [line] = await once(createInterface(server.stdout), "line");
+    const { control }: { control: string } = JSON.parse(String(line));
+    const headers = { "Content-Type": "application/json" };
+    const body = JSON.stringify({ hook: "onConnect", answer: { result: { user: "ann" } } });
+    const answer = await fetch(`${control}/hook`, { method: "POST", headers, body });
+    expect(await answer.json()).toEqual({ result: {} });
+    expect(statesIn(TMPDIR)).toHaveLength(1);
+  } finally {
+    server.kill("SIGTERM");
+  }
+  // As a shell has it for a program that a signal has ended.
+  expect(await once(server, "exit")).toEqual([143, null]);
+  expect(statesIn(TMPDIR)).toEqual([]);
+});
+
+/** The folders of servers that run, in a folder. */
+function statesIn(parent: string): readonly string[] {
+  return readdirSync(parent).filter((name) => name.startsWith("dormouse-kit-"));
+}
