@@ -96,6 +96,13 @@ test("the customer misses nothing while an object is evicted", async () => {
 });
 `;
 
+/** The same for vitest. */
+const ownSpec = ownTest
+  .replace(`import assert from "node:assert/strict";\n`, "")
+  .replace(`import { test } from "node:test";`, `import { expect, test } from "vitest";`)
+  .replace("assert.deepEqual(await ann", "await expect(ann")
+  .replace(", 2), [1, 2]);", ", 2)).resolves.toEqual([1, 2]);");
+
 let folder: string;
 let archive: string;
 let running: ChildProcess | undefined;
@@ -198,15 +205,18 @@ describe("a Worker of one's own, outside of the repository", () => {
     expect(embedded - alone).toBeLessThanOrEqual(2_048);
   });
 
-  it("[OW8] is tested with the kit by the runner of Node.js", async () => {
+  it("[OW8] is tested with the kit by the runner of Node.js, and by vitest", async () => {
     writeFileSync(join(folder, "orders.test.mjs"), ownTest);
-    symlinkSync(
-      join(packageRoot, "node_modules", "wrangler"),
-      join(folder, "node_modules", "wrangler"),
-    );
+    writeFileSync(join(folder, "orders.spec.mjs"), ownSpec);
+    // They are the repository's, like wrangler: nothing of the package is in them.
+    for (const name of ["wrangler", "vitest"])
+      symlinkSync(join(packageRoot, "node_modules", name), join(folder, "node_modules", name));
     const options = ["--test", "--test-reporter", "tap", "orders.test.mjs"];
     const { stdout } = await execute(process.execPath, options, inProject());
     expect(stdout).toContain("# pass 1");
+    const vitest = join(folder, "node_modules", "vitest", "vitest.mjs");
+    const spec = await execute(process.execPath, [vitest, "run", "orders.spec.mjs"], inProject());
+    expect(spec.stdout).toMatch(/1 passed/);
   });
 
   it("can import nothing but what versions promise", async () => {
