@@ -54,10 +54,15 @@ export async function startDormouse(options: StartOptions = {}): Promise<TestDor
     await checkHealth(runtime, prefix);
     const network = await Network.to(() => runtime.url, port);
     const { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret } = secrets;
-    const isKept = keepsPublications({ ...config });
     return new TestDormouse({
-      ...{ runtime, network, backend, apiKey, tokenSecret, prefix, withinMs },
-      keepsPublications: isKept,
+      runtime,
+      network,
+      backend,
+      apiKey,
+      tokenSecret,
+      prefix,
+      withinMs,
+      keepsPublications: keepsPublications({ ...config }),
     });
   } catch (error) {
     await runtime.stop();

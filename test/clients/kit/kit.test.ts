@@ -144,6 +144,8 @@ describe("sockets", () => {
   });
 });
 
+const done = (result: object = {}) => ({ status: 200, result });
+
 describe("control calls", () => {
   let control: ControlServer;
   beforeAll(async () => {
@@ -163,8 +165,6 @@ describe("control calls", () => {
     const { result, error }: { result?: object; error?: string } = await response.json();
     return { status: response.status, ...(result && { result }), ...(error && { error }) };
   }
-  const done = (result: object = {}) => ({ status: 200, result });
-
   it("[TK11] do what the methods of their names do", async () => {
     const channel = "orders:ann";
     expect(await call("client", { user: "ann", subscribe: channel })).toEqual(

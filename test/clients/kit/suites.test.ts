@@ -15,6 +15,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../../cli/package-root.ts";
+import { PythonEnvironment } from "../../support/environments/python-environment.ts";
 import { LaravelEnvironment } from "../../support/environments/laravel-environment.ts";
 
 const execute = promisify(execFile);
@@ -38,6 +39,13 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("[TK11] [TK12] dormouse test-server serves a suite", () => {
+  it("of pytest", async () => {
+    const { interpreter } = await PythonEnvironment.open();
+    const words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "test_orders.py"];
+    const { stdout } = await execute(interpreter, words, { cwd: folder });
+    expect(stdout).toMatch(/^\d passed/m);
+  });
+
   it.runIf(php !== undefined)("of PHPUnit", async () => {
     const [program = "", ...words] = php?.phpunit("OrdersTest.php") ?? [];
     const { stdout } = await execute(program, words, { cwd: folder });
