@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { packageRoot } from "../package-root.ts";
 import { configSchema } from "./config-schema.ts";
+import { sharedShapes } from "./shared-shapes.ts";
 import { commentText, typeName, type TypeSchema, typeText } from "./type-text.ts";
 
 /** The files that are written, with their texts before they are formatted. */
@@ -21,7 +22,16 @@ export function packageTypes(): ReadonlyMap<string, string> {
 const heading = "// Written by `npm run package-types`. Don't edit it: a test compares it.\n\n";
 
 function configTypes(): string {
-  return `${heading}/** The configuration, as it stands under \`[vars.config]\` (docs/configuration.md). */\nexport interface DormouseConfig ${typeText(configSchema())}\n`;
+  const { schema, shared } = sharedShapes(configSchema());
+  const textOf = (one: TypeSchema): string => typeText(one, configTypeName);
+  const shapes = [...shared].map(
+    ([name, shape]) => `\ninterface ${configTypeName(name)} ${textOf(shape)}\n`,
+  );
+  return `${heading}/** The configuration, as it stands under \`[vars.config]\` (docs/configuration.md). */\nexport interface DormouseConfig ${textOf(schema)}\n${shapes.join("")}`;
+}
+
+function configTypeName(name: string): string {
+  return `Config${name}`;
 }
 
 function apiTypes(): string {

@@ -16,16 +16,21 @@ export interface TypeSchema {
   readonly maximum?: number;
 }
 
-/** Writes the type of TypeScript that a schema describes. What it doesn't describe is `unknown`. */
-export function typeText(schema: TypeSchema): string {
-  if (schema.$ref !== undefined) return typeName(schema.$ref.split("/").at(-1) ?? "");
+/**
+ * Writes the type of TypeScript that a schema describes. What it doesn't describe is `unknown`.
+ *
+ * @param nameOf gives the name of the type that a named schema describes
+ */
+export function typeText(schema: TypeSchema, nameOf: (name: string) => string = typeName): string {
+  const textOf = (one: TypeSchema): string => typeText(one, nameOf);
+  if (schema.$ref !== undefined) return nameOf(schema.$ref.split("/").at(-1) ?? "");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices !== undefined && schema.properties === undefined)
-    return choices.map(typeText).join(" | ");
+    return choices.map(textOf).join(" | ");
   if (schema.allOf !== undefined && schema.properties === undefined)
-    return schema.allOf.map(typeText).join(" & ");
+    return schema.allOf.map(textOf).join(" & ");
   switch (schema.type) {
     case "boolean":
     case "string":
@@ -34,9 +39,9 @@ export function typeText(schema: TypeSchema): string {
     case "number":
       return "number";
     case "array":
-      return `readonly (${typeText(schema.items ?? {})})[]`;
+      return `readonly (${textOf(schema.items ?? {})})[]`;
     case "object":
-      return objectText(schema);
+      return objectText(schema, textOf);
     case undefined:
     default:
       return "unknown";
@@ -48,16 +53,19 @@ export function typeName(schemaName: string): string {
   return `Api${schemaName}`;
 }
 
-function objectText({ properties, required = [], additionalProperties }: TypeSchema): string {
+function objectText(
+  { properties, required = [], additionalProperties }: TypeSchema,
+  textOf: (schema: TypeSchema) => string,
+): string {
   if (properties === undefined) {
     const values =
-      typeof additionalProperties === "object" ? typeText(additionalProperties) : "unknown";
+      typeof additionalProperties === "object" ? textOf(additionalProperties) : "unknown";
     return `{ readonly [name: string]: ${values} }`;
   }
   const fields = Object.entries(properties).map(([name, schema]) => {
     const mark = required.includes(name) ? "" : "?";
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
-    return `${commentText(schema.description)}readonly ${key}${mark}: ${typeText(schema)};\n`;
+    return `${commentText(schema.description)}readonly ${key}${mark}: ${textOf(schema)};\n`;
   });
   return `{\n${fields.join("")}}`;
 }
