@@ -23,11 +23,10 @@ const heading = "// Written by `npm run package-types`. Don't edit it: a test co
 
 function configTypes(): string {
   const { schema, shared } = sharedShapes(configSchema());
-  const textOf = (one: TypeSchema): string => typeText(one, configTypeName);
   const shapes = [...shared].map(
-    ([name, shape]) => `\ninterface ${configTypeName(name)} ${textOf(shape)}\n`,
+    ([name, shape]) => `\ninterface ${configTypeName(name)} ${typeText(shape, configTypeName)}\n`,
   );
-  return `${heading}/** The configuration, as it stands under \`[vars.config]\` (docs/configuration.md). */\nexport interface DormouseConfig ${textOf(schema)}\n${shapes.join("")}`;
+  return `${heading}/** The configuration, as it stands under \`[vars.config]\` (docs/configuration.md). */\nexport interface DormouseConfig ${typeText(schema, configTypeName)}\n${shapes.join("")}`;
 }
 
 function configTypeName(name: string): string {

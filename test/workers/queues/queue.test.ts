@@ -11,6 +11,7 @@ import { newChannel } from "../support/new-channel.ts";
 import { awake, evicted } from "../support/object-state.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
+import { placedClasses } from "../http/placed-classes.ts";
 import { overloadedError, watchedChannels } from "../support/watched-channels.ts";
 import { patience } from "../../support/patience.ts";
 
@@ -98,9 +99,28 @@ function refusedQueue(answer: () => Promise<unknown> = () => Promise.resolve()) 
   return { differences: { REFUSED } satisfies object, sent };
 }
 
+/** What differs where objects are placed. */
+function placedSettings(placement: object): object {
+  return { ...placedClasses([]), config: { ...testConfig, consumers: [orders], placement } };
+}
+
 const overloaded = () => Promise.reject<ChannelAnswers>(overloadedError());
 
 describe("the messages of a batch", () => {
+  it("[PL4] are left to the queue where the configuration's jurisdictions aren't those on record", async () => {
+    const channel = newChannel("room");
+    const messages = [message(publishOf(channel, 1))];
+    const agreed = placedSettings({ jurisdiction: "eu", jurisdiction_before: "new" });
+    expect(await take(messages, { differences: agreed })).toStrictEqual({ done: [0], again: [] });
+    const later = [message(publishOf(channel, 2))];
+    const { done, again } = await take(later, {
+      differences: placedSettings({ jurisdiction: "us" }),
+    });
+    expect([done, again]).toMatchObject([[], [[0, expect.any(Number)]]]);
+    expect(errors).toEqual([expect.stringContaining("jurisdictions differ from those on record")]);
+    expect(await keptData(channel)).toEqual(["1"]);
+  });
+
   it("[M2] are carried out by one call to each channel's object, in their order", async () => {
     const [first, second] = [newChannel("room"), newChannel("room")];
     const calls: [string, number][] = [];
