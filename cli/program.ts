@@ -3,6 +3,7 @@ import { version } from "../src/version.ts";
 import { checkCommand } from "./commands/check.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { costCommand } from "./cost/cost.ts";
+import { deployCommand } from "./commands/deploy.ts";
 import { disconnectCommand } from "./commands/disconnect.ts";
 import { eventsCommand } from "./commands/events.ts";
 import { historyCommand } from "./commands/history.ts";
@@ -49,6 +50,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     inspectCommand(shell),
     eventsCommand(shell),
     costCommand(shell),
+    deployCommand(shell),
     migrateCommand(shell),
     initCommand(shell),
     upgradeCommand(shell),

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { secretProblems } from "../../src/access/secrets.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { buildConsole } from "./build-console.ts";
-import { targetOf } from "../deployment/command-line.ts";
+import { targetOf } from "../configuration/command-line.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";
 import { deployedSecrets, uploadedFile } from "../deployment/secrets.ts";
 import { encodingFault } from "../configuration/text-file.ts";

@@ -19,7 +19,7 @@ interface CheckOptions extends SecretOptions {
 }
 
 /** The report of a check. */
-interface Report {
+export interface Report {
   readonly file: string;
   readonly valid: boolean;
   readonly problems: readonly string[];
@@ -52,12 +52,18 @@ Examples:
     .action((file: string | undefined, options: CheckOptions) => {
       const report = reportOn(file, options, shell);
       if (options.json === true) shell.print(JSON.stringify(report));
-      else print(report, shell);
+      else printReport(report, shell);
       if (!report.valid) process.exitCode = exitCodes.refused;
     });
 }
 
-function reportOn(file: string | undefined, options: CheckOptions, shell: Shell): Report {
+/**
+ * Checks a configuration, without printing anything.
+ *
+ * @param file undefined for the one that wrangler finds
+ * @throws {Failure} if there is none, or if it doesn't have the environment
+ */
+export function reportOn(file: string | undefined, options: CheckOptions, shell: Shell): Report {
   const { development = false, serve = development } = options;
   const found = findConfig({ ...options, ...(file !== undefined && { config: file }) }, shell);
   if (found === undefined)
@@ -95,7 +101,8 @@ function flatNotes(input: JsonValue | undefined, file: string): readonly string[
   return isFlat ? [`dormouse migrate ${file} converts a configuration of Centrifugo`] : [];
 }
 
-function print({ file, valid, problems, notes, secrets }: Report, shell: Shell): void {
+/** Prints a report for people. */
+export function printReport({ file, valid, problems, notes, secrets }: Report, shell: Shell): void {
   const paint = paintOf(shell);
   shell.print(
     valid

@@ -9,7 +9,8 @@ import { addToProject } from "../existing/add-to-project.ts";
 import { secretsFile, workerFile } from "../migrate/worker-files.ts";
 import { packageName } from "../../src/version.ts";
 import { builtWorker, packageRoot } from "../package-root.ts";
-import { type Shell, usageFailure } from "../shell.ts";
+import { oldNodeProblem } from "../node-version.ts";
+import { paintOf, type Shell, usageFailure } from "../shell.ts";
 
 /** `dormouse init`: lays out a project of its own, whose `npm start` runs the server for development. */
 export function initCommand(shell: Shell): Command {
@@ -44,7 +45,9 @@ Examples:
       }
       const written = layOut(folder, name, shell);
       if (json === true) shell.print(JSON.stringify({ written }));
-      else
+      else {
+        const old = oldNodeProblem();
+        if (old !== undefined) shell.note(paintOf(shell).caution(old));
         shell.print(
           [
             ...written.map((file) => `Wrote ${join(folder, file)}`),
@@ -60,6 +63,7 @@ Examples:
             `  npx dormouse publish news '{"text":"hello"}'`,
           ].join("\n"),
         );
+      }
     });
 }
 
@@ -140,10 +144,11 @@ function packageFile(name: string, folder: string, shell: Shell): string {
     scripts: {
       start: `wrangler dev --port 8787 ${variables.map((one) => `--var "${one}"`).join(" ")}`,
       check: "dormouse check",
-      deploy: "dormouse check && wrangler deploy",
+      deploy: "dormouse deploy",
     },
     dependencies: { [packageName]: isInstalled ? own["version"] : `file:${toPackage}` },
     devDependencies: { wrangler: objectOf(own["devDependencies"])["wrangler"] },
+    engines: { node: ">=22" },
   };
   return `${JSON.stringify(content, null, 2)}\n`;
 }

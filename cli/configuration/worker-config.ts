@@ -9,6 +9,7 @@ import {
   type JsonValue,
 } from "../../src/protocol/wire-value.ts";
 import { wranglerFiles } from "./wrangler.ts";
+import { environmentProblem } from "./environments.ts";
 import { firstOf, readDocument } from "./document.ts";
 import { refusal, type Shell, usageFailure } from "../shell.ts";
 
@@ -24,6 +25,8 @@ export interface FoundConfig {
   readonly file: string;
   /** The configuration, or its JSON text; undefined if the file has none, which is the default. */
   readonly input: JsonValue | undefined;
+  /** The variables of the Worker, of which the configuration is one; none if the file isn't wrangler's. */
+  readonly variables: JsonObject;
   /**
    * Problems of the file around the configuration: bindings of objects that are missing.
    *
@@ -52,12 +55,16 @@ export function findConfig({ config, env }: ConfigOptions, shell: Shell): FoundC
   const document = readDocument(file, shell);
   if (!isWranglers(document)) {
     if (env !== undefined) throw usageFailure(`${file} isn't wrangler's, so it has no --env`);
-    return { file, input: document, problems: () => [] };
+    return { file, input: document, variables: {}, problems: () => [] };
   }
-  const worker = env === undefined ? document : objectAt(objectAt(document, "env"), env);
-  if (worker === undefined) throw usageFailure(`${file} has no environment ${env}`);
+  const worker =
+    env === undefined || env === "" ? document : objectAt(objectAt(document, "env"), env);
+  const environments = Object.keys(objectAt(document, "env") ?? {});
+  const unknown = environmentProblem(file, env, environments);
+  if (worker === undefined) throw usageFailure(unknown ?? `${file} has no environment ${env}`);
   const unbound = (collectsMetrics: boolean) => unboundObjects(worker, collectsMetrics);
-  return { file, input: objectAt(worker, "vars")?.["config"], problems: unbound };
+  const variables = objectAt(worker, "vars") ?? {};
+  return { file, input: variables["config"], variables, problems: unbound };
 }
 
 /**

@@ -1,12 +1,21 @@
 import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { type Target } from "../../src/config/targets.ts";
 import { targetsOf } from "../../src/features/sections.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
-import { type Target as WranglerTarget, targetOf, variablesOf } from "./command-line.ts";
+import {
+  type Target as WranglerTarget,
+  targetOf,
+  variablesOf,
+} from "../configuration/command-line.ts";
+import { developmentVariables } from "../configuration/development-variables.ts";
+import { environmentProblem } from "../configuration/environments.ts";
 import { queueProblems } from "./queue-problems.ts";
-import { encodingFault } from "../configuration/text-file.ts";
+import { parseFile } from "../configuration/document.ts";
+import { isJsonObject } from "../../src/protocol/wire-value.ts";
+import { encodingFault, textOf } from "../configuration/text-file.ts";
 import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
@@ -62,6 +71,8 @@ function readConfiguration(target: WranglerTarget): ReadConfiguration {
   const file = configurationFile(target);
   const fault = existsSync(file) ? encodingFault(file) : undefined;
   if (fault !== undefined) return { outcome: "bad", problem: fault };
+  const unknown = unknownEnvironment(file, target);
+  if (unknown !== undefined) return { outcome: "bad", problem: unknown };
   try {
     return { outcome: "read", wranglerConfig: wranglerConfigOf(target) };
   } catch (error) {
@@ -71,15 +82,13 @@ function readConfiguration(target: WranglerTarget): ReadConfiguration {
   }
 }
 
-/** Problems of the variables by which `npm start` and `npm run serve` tell the Worker where it runs (rules A10, A20). */
-function developmentVariables(variables: object): readonly string[] {
-  return [
-    ["DEVELOPMENT", "npm start"],
-    ["DEVELOPMENT_ORIGINS", "npm start"],
-    ["SELF_HOSTED", "npm run serve"],
-  ].flatMap(([name = "", command]) =>
-    name in variables ? [`variable ${name} is for ${command} only`] : [],
-  );
+/** The problem of an environment that the file doesn't have; wrangler says what else is wrong with the file. */
+function unknownEnvironment(file: string, { environment }: WranglerTarget): string | undefined {
+  const parsed = existsSync(file) ? parseFile(basename(file), textOf(file)) : undefined;
+  if (parsed?.outcome !== "document") return undefined;
+  const { env = {} } = parsed.document;
+  const asked = environment ?? process.env["CLOUDFLARE_ENV"];
+  return environmentProblem(file, asked, isJsonObject(env) ? Object.keys(env) : []);
 }
 
 /** Problems of the bindings by which the Worker reaches other Workers and queues. */

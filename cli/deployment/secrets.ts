@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { secretsIn, type SecretUse } from "../../src/access/secrets.ts";
 import { parseConfigDocument } from "../../src/config/parse-config.ts";
-import { optionValue, type Target, variablesOf } from "./command-line.ts";
+import { optionValue, type Target, variablesOf } from "../configuration/command-line.ts";
 import { configurationFile, type wranglerConfigOf } from "./wrangler-config.ts";
 import { encodingFault, textOf } from "../configuration/text-file.ts";
 import { packageRoot } from "../package-root.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { unstable_readConfig as readWranglerConfig } from "wrangler";
-import type { Target } from "./command-line.ts";
+import type { Target } from "../configuration/command-line.ts";
 import { packageRoot } from "../package-root.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
 

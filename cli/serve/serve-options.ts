@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Target, targetOf } from "../deployment/command-line.ts";
+import { type Target, targetOf } from "../configuration/command-line.ts";
 import { packageRoot } from "../package-root.ts";
 
 /** The options of `npm run serve`. */

@@ -11,7 +11,7 @@ import { parseEnv } from "node:util";
 import type { Config } from "../../src/config/config.ts";
 import { buildConsole } from "../build/build-console.ts";
 import { trialToken } from "../token/token-signer.ts";
-import { optionValue, targetOf, withoutOption } from "../deployment/command-line.ts";
+import { optionValue, targetOf, withoutOption } from "../configuration/command-line.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";
 import { streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { encodingFault, textOf } from "../configuration/text-file.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { optionValue, targetOf } from "../deployment/command-line.ts";
+import { optionValue, targetOf } from "../configuration/command-line.ts";
 import { lockFolder } from "./state-folder.ts";
 import { configurationFile } from "../deployment/wrangler-config.ts";
 import { packageRoot } from "../package-root.ts";

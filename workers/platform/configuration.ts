@@ -277,7 +277,7 @@ function missingKeys(
 /** The problem of a missing secret, with what sets it: for `npm start` a line in a file. */
 function missingSecret(name: string, development: boolean): string {
   return development
-    ? `secret ${name} is missing: write the line ${name}="…" into .dev.vars`
+    ? `secret ${name} is missing: write the line ${name}="…" into .dev.vars, and start it again`
     : `secret ${name} is missing: set it with "wrangler secret put ${name}"`;
 }
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { checkConfiguration } from "../../../cli/deployment/configuration-problems.ts";
 import { deploy } from "../../../cli/build/deploy.ts";
 import { tomlOf, WorkerFolder } from "../../support/servers/worker-folder.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
@@ -130,6 +131,18 @@ describe("npm run deploy", () => {
     const tried = await tryDeploy(options());
     expect(tried.printed).toContain("client.ping_intervall");
     expect(tried).toMatchObject({ code: 1, deployed: false });
+  });
+
+  it("[A8] refuses an environment that there isn't, as npm start and npm run serve do", async () => {
+    const options = ["-c", worker.configFile, "--env", "stagin"];
+    const tried = await tryDeploy(options);
+    expect(tried.printed).toContain("has no environment stagin: it has staging, complete");
+    expect(tried).toMatchObject({ code: 1, deployed: false });
+    const said = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    for (const use of ["development", "hosting"] as const)
+      expect(checkConfiguration(options, use)).toBeUndefined();
+    expect(said.mock.calls.join().match(/has no environment stagin/g)).toHaveLength(2);
+    said.mockRestore();
   });
 
   it("[A10] refuses the secrets of the example, in a file or on the command line, without repeating them", async () => {

@@ -160,7 +160,7 @@ describe("npm start with another configuration", () => {
     worker.remove();
     expect(code).toBe(1);
     expect(printed.match(/secret API_KEY is missing/g)).toHaveLength(1);
-    expect(printed).toContain('write the line API_KEY="…" into .dev.vars');
+    expect(printed).toContain('write the line API_KEY="…" into .dev.vars, and start it again');
     expect(printed).not.toContain("wrangler secret put");
     expect(printed).not.toContain("TOKEN_HMAC_SECRET_KEY is missing");
     expect(printed).not.toContain("Dormouse serves");

@@ -23,7 +23,8 @@ describe("dormouse init", () => {
     expect(readFileSync(join(project, ".gitignore"), "utf8")).toContain(".dev.vars*");
     expect(JSON.parse(readFileSync(join(project, "package.json"), "utf8"))).toMatchObject({
       name: "my-chat",
-      scripts: { deploy: "dormouse check && wrangler deploy" },
+      scripts: { deploy: "dormouse deploy" },
+      engines: { node: ">=22" },
       dependencies: { [packageName]: expect.stringMatching(/^file:/) },
     });
   });

@@ -77,7 +77,9 @@ describe("the configuration of an environment", () => {
     const env = { ...secrets, API_KEY: "", DEVELOPMENT: "true" };
     expect(configurationOf(env)).toStrictEqual({
       outcome: "unconfigured",
-      problems: ['secret API_KEY is missing: write the line API_KEY="…" into .dev.vars'],
+      problems: [
+        'secret API_KEY is missing: write the line API_KEY="…" into .dev.vars, and start it again',
+      ],
     });
   });
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { optionValue, targetOf, withoutOption } from "../../../../cli/deployment/command-line.ts";
+import {
+  optionValue,
+  targetOf,
+  withoutOption,
+} from "../../../../cli/configuration/command-line.ts";
 
 describe("which configuration a command line means", () => {
   it.each<[readonly string[], object]>([
