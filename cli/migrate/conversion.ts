@@ -5,7 +5,7 @@
 import { secretUses } from "../../src/config/secret-uses.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { effectOf, unsupportedTopLevelKeys } from "../../src/config/unsupported.ts";
-import { secretProblems } from "../../src/access/secrets.ts";
+import { isPlaceholder, secretProblems } from "../../src/access/secrets.ts";
 import {
   isJsonArray,
   isJsonObject,
@@ -13,6 +13,7 @@ import {
   type JsonValue,
 } from "../../src/protocol/wire-value.ts";
 import { neededSecrets } from "../configuration/needed-secrets.ts";
+import { olderOption } from "./older-options.ts";
 import { nested } from "./flat-config.ts";
 import { goBoolean, goText, goValue, withoutCase } from "./go-value.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
@@ -82,6 +83,7 @@ class Converter {
       if (value === null || value === "") continue;
       const text = goText(value);
       if (text === undefined) this.#add(path, "absent", { reason: lostSecret });
+      else if (isPlaceholder(text)) this.#add(path, "absent", { reason: unreplacedSecret });
       else {
         this.#secrets[secret] = text;
         this.#add(path, "secret", { becomes: secret });
@@ -94,7 +96,7 @@ class Converter {
     for (const [name, value] of Object.entries(this.#tree.root)) {
       const path = [name];
       const renamed = renamedSections.get(name);
-      const own = alwaysThere.get(name);
+      const own = alwaysThere.get(name) ?? (isOn(value) ? replaced.get(name) : undefined);
       if (renamed !== undefined) this.#move(path, renamed);
       else if (own !== undefined) this.#drop(path, "platform", own);
       else if (Object.hasOwn(unsupportedTopLevelKeys, name)) this.#takeSection(name, value);
@@ -158,6 +160,8 @@ class Converter {
     const read = value === undefined ? undefined : goValue(value, reason);
     if (value === null) this.#drop(path, "absent", "has no value");
     else if (read !== undefined && read !== value) this.#tree.set(path, read);
+    else if (reason.startsWith("is unknown"))
+      this.#drop(path, "absent", olderOption(path) ?? reason);
     else if (this.#restricts(path)) {
       this.#undecided.add(place);
       this.#add(path, "decide", { reason });
@@ -228,7 +232,7 @@ class Converter {
     if (hasHooks) this.#secrets[hookSecret] = freshSecret();
     const needed = neededSecrets(parsed.config);
     const missing = needed
-      .filter((name) => this.#secrets[name] === undefined)
+      .filter((name) => this.#secrets[name] === undefined && !this.#hasOtherKeys(name))
       .map((name) => `add the secret ${name}, which the source doesn't have`);
     const weak = secretProblems(this.#secrets, secretUses(parsed.config), false).map(
       (problem) => `choose another one: ${problem}, and npm run deploy refuses it`,
@@ -239,7 +243,46 @@ class Converter {
     const headers = this.#tree.leaves().some(([path]) => path.includes("static_headers"))
       ? ["look at static_headers: they are in the configuration, which is no place for a secret"]
       : [];
-    return [...decide, ...missing, ...weak, ...made, ...headers];
+    return [
+      ...decide,
+      ...this.#reach(),
+      ...missing,
+      ...weak,
+      ...made,
+      ...headers,
+      ...this.#console(),
+    ];
+  }
+
+  /** Whether tokens are verified with public keys, although their place is still to be decided. */
+  #hasOtherKeys(secret: string): boolean {
+    const section = tokenSections.get(secret);
+    return this.#tree
+      .leaves()
+      .some(
+        ([[client, kind, key]]) =>
+          client === "client" && kind === section && publicKeys.test(String(key)),
+      );
+  }
+
+  /** How backends without TLS are reached, which the platform can't do by itself. */
+  #reach(): readonly string[] {
+    const isPrivate = [...this.#undecided].some((place) => {
+      const value = this.#tree.get(parsePath(place));
+      return typeof value === "string" && /^http:/i.test(value);
+    });
+    return isPrivate
+      ? [
+          "give backends at http:// addresses an https one, for example by a tunnel such as cloudflared; under npm run serve name " +
+            'them "service:NAME", with --service NAME=HOST:PORT, or set insecure_endpoints',
+        ]
+      : [];
+  }
+
+  #console(): readonly string[] {
+    return this.#rows.some(({ reason }) => reason === consoleInstead)
+      ? ["set the secret CONSOLE_PASSWORD, with which the console lets you in"]
+      : [];
   }
 }
 
@@ -247,6 +290,24 @@ class Converter {
 function ends(place: string, before: number): readonly number[] {
   return [place.lastIndexOf(".", before - 1), place.lastIndexOf("[", before - 1), 0];
 }
+
+/** Whether a section is switched on, whatever type its switch has. */
+function isOn(value: JsonValue): boolean {
+  return isJsonObject(value) && goBoolean(value["enabled"] ?? false) === true;
+}
+
+const consoleInstead = "is the console here, at /console/, see docs/console.md";
+
+/** Sections for which Dormouse has something of its own. */
+const replaced: ReadonlyMap<string, string> = new Map([["admin", consoleInstead]]);
+
+/** The sections of the configuration whose tokens a secret signs. */
+const tokenSections: ReadonlyMap<string, string> = new Map([
+  ["TOKEN_HMAC_SECRET_KEY", "token"],
+  ["SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY", "subscription_token"],
+]);
+
+const publicKeys = /^(?:jwks_public_endpoint|.+_public_key|issuers)$/;
 
 const hookSecret = "HOOK_SIGNING_SECRET";
 
@@ -282,6 +343,9 @@ const storages: ReadonlyMap<string, string> = new Map([
   ["presence_manager", "isn't needed: presence is derived from the open connections"],
 ]);
 
+/** The reason of a secret that is a placeholder. */
+const unreplacedSecret = "is a placeholder, and no secret: give the value that it stands for";
+
 /** The reason of a secret that has no text. */
 const lostSecret = "isn't a text: write it in quotes, so that none of its characters is lost";
 
@@ -291,6 +355,7 @@ const restricting = new RegExp(
     String.raw`^client\.(?:token|subscription_token|rate_limit|proxy|subscribe_to_user_personal_channel)\b`,
     String.raw`^client\.(?:disallow_.+|.+_limit|.+_close_delay|queue_max_size|user_id_http_header)$`,
     String.raw`^channel\.(?:proxy\b|(?:max_length|private_prefix|namespace_boundary|user_boundary|user_separator)$)`,
+    String.raw`^rpc\.proxy\b|^rpc\..*\bproxy_(?:enabled|name)$`,
     String.raw`^(?:proxies|shared_poll)\b|^(?:http_api|websocket)\.disabled$`,
     String.raw`\.(?:channel_regex|publication_data_format|client_key|max_keys_per_connection)$`,
     String.raw`\.(?:subscribe|publish|remove|sub_refresh|subscribe_stream)_proxy_(?:enabled|name)$`,

@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
 import { Command } from "commander";
 import { readDocument, readText } from "../configuration/document.ts";
 import { type Conversion, convert, type Row } from "./conversion.ts";
+import { composedConfig } from "./compose-file.ts";
 import { withEnvironment } from "./environment.ts";
 import { secretsFile, workerFile } from "./worker-files.ts";
 import { packageRoot, workerModule } from "../package-root.ts";
 import { shown } from "../text/printable.ts";
-import { exitCodes, type Paint, paintOf, type Shell, usageFailure } from "../shell.ts";
+import { exitCodes, paintOf, type Shell, usageFailure } from "../shell.ts";
 import { table } from "../text/table.ts";
 
 interface MigrateOptions {
@@ -26,7 +27,7 @@ interface MigrateOptions {
 export function migrateCommand(shell: Shell): Command {
   return new Command("migrate")
     .description("convert a configuration of Centrifugo 4, 5 or 6")
-    .argument("[file]", "Centrifugo's configuration: JSON, YAML or TOML")
+    .argument("[file]", "Centrifugo's configuration (JSON, YAML or TOML), or a compose file")
     .option("--environment", "take CENTRIFUGO_… variables of the environment as well")
     .option("--env-file <file>", "take CENTRIFUGO_… variables of this file as well")
     .option("--out <folder>", "where the files are written", ".")
@@ -38,19 +39,23 @@ export function migrateCommand(shell: Shell): Command {
       "after",
       `
 Writes wrangler.jsonc, and .dev.vars.migrated with the secrets, which only you may read. The table says of each key what
-became of it: kept, a secret, done by the platform, or not there. A key that Dormouse doesn't have, and that kept
-clients from something, stays in the file; the server refuses the configuration until you have decided.
+became of it: a secret, done by the platform, not there, or kept. A key that Dormouse doesn't have, and that kept
+clients from something, stays in the file; the server refuses the configuration until you have decided. Of a compose file,
+the variables of the service of Centrifugo are read.
 
 Examples:
   dormouse migrate config.json --dry-run
   dormouse migrate centrifugo.yaml --out dormouse
   dormouse migrate --env-file centrifugo.env
+  dormouse migrate compose.yaml
   npm run deploy -- --config wrangler.jsonc --secrets-file .dev.vars.migrated`,
     )
     .action((file: string | undefined, options: MigrateOptions) => {
+      checkOut(options.out, shell);
       const conversion = convert(sourceOf(file, options, shell), () =>
         randomBytes(32).toString("hex"),
       );
+      refuseOthers(conversion.rows, file ?? "the environment");
       const written = options.dryRun === true ? [] : write(conversion, options, shell);
       const { rows, todo } = conversion;
       if (options.json === true) shell.print(JSON.stringify({ rows, todo, written }));
@@ -66,13 +71,42 @@ function sourceOf(
 ): Parameters<typeof convert>[0] {
   if (file === undefined && environment !== true && envFile === undefined)
     throw usageFailure("name Centrifugo's configuration, or use --environment or --env-file");
-  const document = file === undefined ? {} : readDocument(file, shell);
+  const read = file === undefined ? {} : readDocument(file, shell);
+  const composed = composedConfig(read);
+  if (composed.outcome === "bad") throw usageFailure(`${file} ${composed.problem}`);
+  const document =
+    composed.outcome === "variables" ? withEnvironment({}, composed.variables) : read;
   const path = envFile === undefined ? undefined : resolve(shell.folder, envFile);
   if (path !== undefined && !existsSync(path)) throw usageFailure(`${envFile} doesn't exist`);
   return withEnvironment(document, {
     ...(path === undefined ? {} : parseEnv(readText(path, envFile ?? path))),
     ...(environment === true ? shell.environment : {}),
   });
+}
+
+/** @throws {Failure} if nothing was of Centrifugo: the conversion would be a valid configuration that means nothing */
+function refuseOthers(rows: readonly Row[], source: string): void {
+  if (!rows.every(isUnknown)) return;
+  const names = rows.slice(0, 3).map(({ key }) => shown(key));
+  const has = names.length === 0 ? "" : `; it has ${names.join(", ")}`;
+  throw usageFailure(`nothing in ${source} is an option of Centrifugo 4, 5 or 6${has}`);
+}
+
+/** Whether a key tells nothing of Centrifugo; many files have a name. */
+function isUnknown({ key, outcome, reason }: Row): boolean {
+  return key === "name" || (outcome === "absent" && reason.startsWith("is unknown"));
+}
+
+/** @throws {Failure} if `--out` names a file, which people expect of an option of that name */
+function checkOut(out: string, shell: Shell): void {
+  const path = resolve(shell.folder, out);
+  const isFile = existsSync(path)
+    ? !statSync(path).isDirectory()
+    : /\.(?:jsonc?|toml|ya?ml)$/i.test(out);
+  if (isFile)
+    throw usageFailure(
+      `--out takes a folder, in which wrangler.jsonc is written; ${out} is a file`,
+    );
 }
 
 /** Writes both files, and gives their names. Nothing is written if one of them exists. */
@@ -105,31 +139,27 @@ function write(
   return files.map(({ file }) => join(out, file));
 }
 
+/** What needs a person comes last, where a terminal shows it: most of a table only says that all is well. */
 function print({ rows, todo }: Conversion, written: readonly string[], shell: Shell): void {
   const paint = paintOf(shell);
-  for (const { outcome, title } of groups(paint)) {
-    const group = rows.filter((row) => row.outcome === outcome);
-    if (group.length === 0) continue;
-    shell.print(title);
-    shell.print(table(group.map((row) => [`  ${shown(row.key)}`, about(row)])));
-    shell.print("");
-  }
-  for (const file of written) shell.print(`Wrote ${file}`);
-  if (todo.length === 0) return;
-  if (written.length > 0) shell.print("");
-  shell.print(["To do:", ...todo.map((one) => `  ${one}`)].join("\n"));
+  const kept = rows.filter(({ outcome }) => outcome === "kept").length;
+  const parts = [
+    `${paint.good("Kept")}: ${kept} option${kept === 1 ? "" : "s"}, which --json lists`,
+    part(paint.title("The platform or Dormouse itself does it"), rows, "platform"),
+    part(paint.title("Became a secret"), rows, "secret"),
+    part(paint.caution("Not there"), rows, "absent"),
+    written.map((file) => `Wrote ${file}`).join("\n"),
+    todo.length === 0 ? "" : ["To do:", ...todo.map((one) => `  ${one}`)].join("\n"),
+    part(paint.bad("To be decided: Dormouse refuses it"), rows, "decide"),
+  ];
+  shell.print(parts.filter((text) => text !== "").join("\n\n"));
 }
 
-function groups(
-  paint: Paint,
-): readonly { readonly outcome: Row["outcome"]; readonly title: string }[] {
-  return [
-    { outcome: "decide", title: paint.bad("To be decided: Dormouse refuses it") },
-    { outcome: "absent", title: paint.caution("Not there") },
-    { outcome: "secret", title: paint.title("Became a secret") },
-    { outcome: "platform", title: paint.title("The platform or Dormouse itself does it") },
-    { outcome: "kept", title: paint.good("Kept") },
-  ];
+/** The rows with one outcome under a title; "" if there are none. */
+function part(title: string, rows: readonly Row[], outcome: Row["outcome"]): string {
+  const group = rows.filter((row) => row.outcome === outcome);
+  if (group.length === 0) return "";
+  return `${title}\n${table(group.map((row) => [`  ${shown(row.key)}`, about(row)]))}`;
 }
 
 function about({ key, becomes, reason }: Row): string {

@@ -97,11 +97,15 @@ function whiteSpaceProblem(value: string): string | undefined {
   return value.trim() === value ? undefined : "begins or ends with white space";
 }
 
-/** A text that a template or a compose file would have replaced by the secret. */
 function placeholderProblem(value: string): string | undefined {
-  return /^(?:\$\{.*\}|\{\{.*\}\}|<.*>|%.*%)$/s.test(value)
+  return isPlaceholder(value)
     ? "is a placeholder, which nothing has replaced by a value"
     : undefined;
+}
+
+/** Whether a text stands for a value that a template or a compose file would put there (rule A10). */
+export function isPlaceholder(text: string): boolean {
+  return /^(?:\$\{.*\}|\{\{.*\}\}|<.*>|%.*%)$/s.test(text);
 }
 
 function weakness(value: string): string | undefined {

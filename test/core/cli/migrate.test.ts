@@ -84,13 +84,16 @@ describe("[A8] a configuration of Centrifugo 5", () => {
       API_KEY: "d7627bb6-2292-4911-82e1-615c0ed3eebb",
       TOKEN_HMAC_SECRET_KEY: "bbe7d157-a253-4094-9759-06a8236543f9",
     });
-    expect(conversion.todo).toEqual([]);
+    expect(conversion.todo).toEqual([
+      "set the secret CONSOLE_PASSWORD, with which the console lets you in",
+    ]);
   });
 
   it("has a row for each key, with the name in the source", () => {
     const conversion = converted("config.json", version5);
     expect(outcomes(conversion, "secret")).toEqual(["api_key", "token_hmac_secret_key"]);
     expect(outcomes(conversion, "platform").toSorted()).toEqual([
+      "admin, admin_password, admin_secret",
       "client_concurrency",
       "engine, redis_address, redis_password",
       "health",
@@ -98,7 +101,6 @@ describe("[A8] a configuration of Centrifugo 5", () => {
       "port",
     ]);
     expect(outcomes(conversion, "absent").toSorted()).toEqual([
-      "admin, admin_password, admin_secret",
       "namespaces[0].subscribe_cel",
       "sockjs",
     ]);
