@@ -28,8 +28,8 @@ export const cursorMethods = {
     },
     result: object("The user's mark.", { read, epoch }),
     example: {
-      request: { user: "ada", channel: "room:7", offset: 12 },
-      result: { read: 12, epoch: "AbCdEfGh" },
+      request: { user: "ada", channel: "room:7", offset: 1 },
+      result: { read: 1, epoch: "AbCdEfGh" },
     },
   },
   unread: {

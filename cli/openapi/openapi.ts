@@ -1,14 +1,17 @@
 /**
- * `npm run openapi`: writes the description of the HTTP API, `public/openapi.json`, and the page that shows it. Both are
- * kept in the repository, and a test compares them with what this would write. Another folder may be given.
+ * `npm run openapi`: writes the description of the HTTP API, `public/openapi.json`, and the page that shows it, and
+ * docs/http-api.md. All are kept in the repository, and a test compares them with what this would write. Another folder may be given.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../package-root.ts";
 import { openApiDocument } from "./document.ts";
+import { httpApiPage } from "./http-api-page.ts";
 import { openApiPage } from "./page.ts";
 
-const [folder = join(packageRoot, "public")] = process.argv.slice(2);
+const own = join(packageRoot, "public");
+const [folder = own] = process.argv.slice(2);
 const document = openApiDocument();
 writeFileSync(join(folder, "openapi.json"), `${JSON.stringify(document, null, 2)}\n`);
 writeFileSync(join(folder, "swagger.html"), openApiPage(document));
+if (folder === own) writeFileSync(join(packageRoot, "docs", "http-api.md"), httpApiPage());

@@ -72,6 +72,11 @@ export class LaravelEnvironment {
     return this.#php(["-S", `127.0.0.1:${port}`, join(surroundings, "application.php")]);
   }
 
+  /** The command line that runs a file. */
+  run(file: string): readonly string[] {
+    return this.#php([file]);
+  }
+
   /** The command line that runs tests with PHPUnit. */
   phpunit(...words: readonly string[]): readonly string[] {
     return this.#php([join(this.#folder, "usr", "bin", "phpunit"), ...words]);

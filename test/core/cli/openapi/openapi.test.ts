@@ -12,6 +12,7 @@ import { operationNames } from "../../../../src/api/operations.ts";
 import { limits } from "../../../../src/limits.ts";
 import { methodNotes, openApiDocument } from "../../../../cli/openapi/document.ts";
 import { schemaName } from "../../../../cli/openapi/operation.ts";
+import { httpApiPage } from "../../../../cli/openapi/http-api-page.ts";
 import { openApiPage } from "../../../../cli/openapi/page.ts";
 import type { Schema } from "../../../../cli/openapi/schema.ts";
 import { caller } from "../../api/channel-config.ts";
@@ -46,6 +47,13 @@ describe("the description of the HTTP API", () => {
 
   it("[W8] is on the page as npm run openapi writes it", () => {
     expect(readFileSync("public/swagger.html", "utf8")).toBe(openApiPage(document));
+  });
+
+  it("[W8] is in docs/http-api.md as npm run openapi writes it, and the page names each method once", () => {
+    const page = readFileSync("docs/http-api.md", "utf8");
+    expect(page).toBe(httpApiPage());
+    const titles = Array.from(page.matchAll(/^### (\w+)$/gm), ([, name = ""]) => name);
+    expect(titles.toSorted()).toEqual(operationNames().toSorted());
   });
 
   it("[W8] is valid OpenAPI 3.1", async () => {
