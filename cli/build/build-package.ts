@@ -10,9 +10,15 @@ import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { packageRoot } from "../package-root.ts";
 import { workerBuild } from "../../package/test/worker-build.ts";
+import { wranglerSchema } from "../package-types/wrangler-schema.ts";
 import { writeChanged } from "./write-changed.ts";
 
 buildModules(join(packageRoot, "dist", "lib"));
+// Beside it in an installed package is wrangler, whose own schema stays in force.
+writeChanged(
+  join(packageRoot, "dist", "wrangler-schema.json"),
+  Buffer.from(JSON.stringify(wranglerSchema("../../wrangler/config-schema.json"))),
+);
 await buildTestServer(join(packageRoot, "dist", "test"));
 
 /** Compiles the entries and all that they import into a folder. */

@@ -8,7 +8,7 @@ import { wranglerFiles } from "../configuration/wrangler.ts";
 import { addToProject } from "../existing/add-to-project.ts";
 import { secretsFile, workerFile } from "../migrate/worker-files.ts";
 import { packageName } from "../../src/version.ts";
-import { builtWorker, packageRoot } from "../package-root.ts";
+import { builtWorker, editorSchema, packageRoot } from "../package-root.ts";
 import { oldNodeProblem } from "../node-version.ts";
 import { paintOf, type Shell, usageFailure } from "../shell.ts";
 
@@ -111,7 +111,12 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
   const template = readDocument(join(packageRoot, "wrangler.toml"), shell);
   const { config = {} } = objectOf(template["vars"]);
   const installed = `node_modules/${packageName}`;
-  const paths = { name, main: `${installed}/${builtWorker}`, assets: `${installed}/public` };
+  const paths = {
+    name,
+    main: `${installed}/${builtWorker}`,
+    assets: `${installed}/public`,
+    schema: `${installed}/${editorSchema}`,
+  };
   const secrets = {
     API_KEY: randomBytes(32).toString("hex"),
     TOKEN_HMAC_SECRET_KEY: randomBytes(32).toString("hex"),

@@ -8,7 +8,7 @@ import { type Conversion, convert, type Row } from "./conversion.ts";
 import { composedConfig } from "./compose-file.ts";
 import { withEnvironment } from "./environment.ts";
 import { secretsFile, workerFile } from "./worker-files.ts";
-import { packageRoot, workerModule } from "../package-root.ts";
+import { editorSchema, packageRoot, workerModule } from "../package-root.ts";
 import { shown } from "../text/printable.ts";
 import { exitCodes, paintOf, type Shell, usageFailure } from "../shell.ts";
 import { table } from "../text/table.ts";
@@ -122,7 +122,12 @@ function write(
   const secretsText = secretsFile(secrets);
   if (secretsText === undefined)
     throw usageFailure("a secret has all three kinds of quotes, so that no file can hold it");
-  const paths = { name, main: inPackage(workerModule), assets: inPackage("public") };
+  const paths = {
+    name,
+    main: inPackage(workerModule),
+    assets: inPackage("public"),
+    schema: inPackage(editorSchema),
+  };
   const files = [
     { file: "wrangler.jsonc", text: workerFile(template, config, paths), mode: 0o644 },
     { file: ".dev.vars.migrated", text: secretsText, mode: 0o600 },

@@ -9,10 +9,16 @@ import { isJsonObject, type JsonObject } from "../../src/protocol/wire-value.ts"
 export function workerFile(
   template: JsonObject,
   config: JsonObject,
-  paths: { readonly name: string; readonly main: string; readonly assets: string },
+  paths: {
+    readonly name: string;
+    readonly main: string;
+    readonly assets: string;
+    readonly schema: string;
+  },
 ): string {
   const { assets = {}, ...others } = template;
   const worker = {
+    $schema: paths.schema,
     ...others,
     name: paths.name,
     main: paths.main,

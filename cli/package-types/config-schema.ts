@@ -6,9 +6,9 @@ import type { TypeSchema } from "./type-text.ts";
 /** The keys of the configuration and the types of their values, as JSON Schema has them. */
 export function configSchema(): TypeSchema {
   const keys: ReadKeys = new Map();
-  for (const type of subscriptionTypes)
+  for (const types of decidingTypes)
     for (const probe of probes) {
-      const valueOf = (name: string) => (name === "subscription_type" ? type : probe);
+      const valueOf = (name: string) => (name in types ? types[name] : probe);
       readConfig(new ProbedSection("", keys, valueOf), true);
     }
   // The readers of a type's options have seen its name only where it was right.
@@ -18,8 +18,13 @@ export function configSchema(): TypeSchema {
 /** A value of a wrong type for each kind of reader; absent comes last, so that defaults are read as well. */
 const probes: readonly (JsonValue | undefined)[] = [null, 5, "?", undefined];
 
-/** `null` finds out which types there are. */
-const subscriptionTypes = [null, "stream", "map", "map_clients", "map_users", "shared_poll"];
+/** Values of the keys on which depends what else is read; `null` finds out which types there are. */
+const decidingTypes: readonly Readonly<Record<string, JsonValue>>[] = [
+  ...[null, "stream", "map", "map_clients", "map_users", "shared_poll"].map((type) => ({
+    subscription_type: type,
+  })),
+  { subscription_type: "stream", type: "cloudflare_queue" },
+];
 
 function schemaOfKeys(keys: ReadKeys, path: string): TypeSchema {
   const properties = [...keys]

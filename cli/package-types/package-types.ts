@@ -1,6 +1,7 @@
 /**
  * `npm run package-types`: writes the types that the package gives to the configuration and to the methods of the HTTP API.
- * Those of the configuration are found by its own readers; those of the methods are in `public/openapi.json`.
+ * Those of the configuration are found by its own readers; those of the methods are in `public/openapi.json`. The schema for
+ * editors is made of the same.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,6 +9,7 @@ import { join } from "node:path";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { packageRoot } from "../package-root.ts";
 import { configSchema } from "./config-schema.ts";
+import { wranglerSchema } from "./wrangler-schema.ts";
 import { sharedShapes } from "./shared-shapes.ts";
 import { commentText, typeName, type TypeSchema, typeText } from "./type-text.ts";
 
@@ -16,6 +18,7 @@ export function packageTypes(): ReadonlyMap<string, string> {
   return new Map([
     ["workers/embedded/config-types.ts", configTypes()],
     ["workers/embedded/api-types.ts", apiTypes()],
+    ["docs/wrangler-schema.json", JSON.stringify(wranglerSchema())],
   ]);
 }
 

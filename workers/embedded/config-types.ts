@@ -133,6 +133,15 @@ export interface DormouseConfig {
     readonly enabled?: boolean;
   };
   readonly consumers?: readonly {
+    readonly cloudflare_queue?: {
+      readonly channels?: readonly string[];
+      readonly dead_letter?: string;
+      readonly methods?: readonly string[];
+      readonly publication_data_mode?: {
+        readonly enabled?: boolean;
+      };
+      readonly queue?: string;
+    };
     readonly enabled?: boolean;
     readonly name?: string;
     readonly type?: string;

@@ -379,9 +379,15 @@ describe("[A8] environment variables", () => {
 describe("the written files", () => {
   it("are wrangler's file with the configuration, and lines of secrets", () => {
     const template = { name: "x", main: "y", assets: { binding: "ASSETS" }, vars: { config: {} } };
-    const paths = { name: "chat", main: "workers/edge.ts", assets: "public" };
+    const paths = {
+      name: "chat",
+      main: "workers/edge.ts",
+      assets: "public",
+      schema: "schema.json",
+    };
     const text = workerFile(template, { client: { channel_limit: 5 } }, paths);
     expect(documentOf("wrangler.jsonc", text)).toEqual({
+      $schema: "schema.json",
       name: "chat",
       main: "workers/edge.ts",
       assets: { binding: "ASSETS", directory: "public" },
