@@ -88,6 +88,9 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^npm ci && npm test$/, { reason: "this test is a part of it" }],
   [/^npm start$/, { reason: "the server that answers the commands is started so" }],
   [/^cd chat && npm install && npm start$/, { reason: "command-line.test.ts runs it" }],
+  [/^npx dormouse-realtime init|^cd realtime && /, { reason: "own-worker.test.ts runs it" }],
+  [/wrangler login/, { reason: "it needs an account", check: wranglerHas("login") }],
+  [/wrangler rollback/, { reason: "it needs an account", check: wranglerHas("rollback") }],
   [/wrangler secret put/, { reason: "it needs an account", check: wranglerHas("secret", "put") }],
   [
     /wrangler queues create/,
