@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { parse } from "smol-toml";
 import { packageRoot } from "../../cli/package-root.ts";
 
 /** A block of code of a page of docs. */
@@ -21,6 +22,19 @@ export function codeBlocksOf(page: string): readonly CodeBlock[] {
   });
 }
 
+/** The configuration of channels, and of what else a page sets. */
+export interface DocumentedConfig {
+  readonly channel: { readonly namespaces: readonly object[] };
+}
+
+/** The configuration in the lines of `[vars.config]`. */
+export function configOf(toml: string): DocumentedConfig {
+  const file: { readonly vars: { readonly config: DocumentedConfig } } = JSON.parse(
+    JSON.stringify(parse(toml)),
+  );
+  return file.vars.config;
+}
+
 /** A folder for code of pages, whose modules find the packages of this repository; and what removes it. */
 export function codeFolder(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "dormouse-test-"));
@@ -31,6 +45,7 @@ export function codeFolder(): { readonly path: string; readonly remove: () => vo
 /** Writes code into a folder, where the modules of the package are those of this repository, and gives the file's path. */
 export function writeCode(folder: string, name: string, code: string): string {
   const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, code.replaceAll(/"dormouse-realtime\/(\w+)"/g, ownModule));
   return path;
 }

@@ -1,9 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { type Centrifuge, type Subscription, UnauthorizedError } from "centrifuge";
-import { parse } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
-import { codeBlocksOf, codeFolder, writeCode } from "../../support/documented-code.ts";
+import { codeBlocksOf, codeFolder, configOf, writeCode } from "../../support/documented-code.ts";
 import { Inbox } from "../../support/inbox.ts";
 
 /** What the code of docs/recipes.md exports. */
@@ -68,18 +67,6 @@ afterAll(async () => {
   await rt.stop();
   folder.remove();
 });
-
-interface RecipeConfig {
-  readonly channel: { readonly namespaces: readonly object[] };
-}
-
-/** The configuration in `[vars.config]`. */
-function configOf(toml: string): RecipeConfig {
-  const file: { readonly vars: { readonly config: RecipeConfig } } = JSON.parse(
-    JSON.stringify(parse(toml)),
-  );
-  return file.vars.config;
-}
 
 const connect = async (user: string) => (await rt.client({ user })).sdk;
 
