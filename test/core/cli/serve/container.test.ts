@@ -131,6 +131,25 @@ describe("[B12] the image of Dockerfile", () => {
     });
   });
 
+  it("is written as those who build it later expect", () => {
+    const lines = instructions.filter((line) => line !== "");
+    const kinds = "FROM RUN USER WORKDIR COPY ENV EXPOSE VOLUME HEALTHCHECK CMD".split(" ");
+    expect(lines.filter((line) => !kinds.includes(line.split(" ")[0] ?? ""))).toEqual([]);
+    expect(lines[0]).toMatch(/^FROM \S+:[\w.-]+$/);
+    expect(lines[0]).not.toContain(":latest");
+    for (const run of argumentsOf("RUN").filter((one) => one.includes("apt-get install")))
+      expect(run).toMatch(/update.*--yes --no-install-recommends.*rm -rf \/var\/lib\/apt\/lists/);
+    for (const line of argumentsOf("COPY")) expect(line).toMatch(/^--chown=node:node /);
+    // With a shell in between, a signal wouldn't reach the server.
+    expect(shellLine.slice(0, 2)).toEqual(["sh", "-c"]);
+    expect(shellLine[2]).toMatch(/^exec /);
+    const [, health = ""] = /CMD (\[.*\])$/.exec(argumentsOf("HEALTHCHECK")[0] ?? "") ?? [];
+    expect(JSON.parse(health)).toHaveLength(3);
+    // The packages are installed before the sources, so that a change of those reuses them.
+    const install = lines.findIndex((line) => line.startsWith("RUN npm ci"));
+    expect(lines.findIndex((line) => line.endsWith(" src src"))).toBeGreaterThan(install);
+  });
+
   it("keeps the state in its volume, and isn't run by root", () => {
     expect(argumentsOf("VOLUME")).toEqual(["/state"]);
     expect(argumentsOf("USER")).toEqual(["node"]);
