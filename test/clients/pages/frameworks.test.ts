@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { build as bundle, type Plugin } from "esbuild";
@@ -74,11 +75,18 @@ const main = `
   }, 10);
 `;
 
+interface SvelteCompiler {
+  readonly compile: (
+    source: string,
+    options: { readonly filename: string },
+  ) => { readonly js: { readonly code: string } };
+}
+
 /** Compiles the components of Svelte. Its compiler takes long to load, and not every machine has a browser. */
 const svelte: Plugin = {
   name: "svelte",
-  async setup(build) {
-    const { compile } = await import("svelte/compiler");
+  setup(build) {
+    const { compile }: SvelteCompiler = createRequire(import.meta.url)("svelte/compiler");
     build.onLoad({ filter: /\.svelte$/ }, ({ path }) => ({
       contents: compile(readFileSync(path, "utf8"), { filename: path }).js.code,
       loader: "js",
