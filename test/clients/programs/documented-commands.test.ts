@@ -108,6 +108,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
     { reason: "it needs the namespace that its page configures" },
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
+  [/^dormouse deploy /, { reason: "it needs an account; deploy.test.ts has the options" }],
   [/^dormouse init --existing --env/, { reason: "add-to-project.test.ts adds to an environment" }],
   [/^npm install dormouse-realtime/, { reason: "own-worker.test.ts installs the package" }],
   [/^npm install centrifuge/, { reason: "it downloads what is there", check: isInstalled }],
@@ -451,7 +452,7 @@ function wranglerHas(...words: readonly string[]): (text: string) => Promise<voi
     const asked = spawn(process.execPath, [script, ...words, "--help"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    expect(await textOf(asked.stdout)).toContain(`wrangler ${words.join(" ")} `);
+    expect(await textOf(asked.stdout)).toMatch(new RegExp(`wrangler ${words.join(" ")}\\s`));
   };
   return () => (checked ??= ask());
 }
