@@ -3,7 +3,7 @@
  * (docs/performance.md, docs/users.md).
  */
 import { deliveryUsage, idleUsage, noUsage, type Usage } from "./bill.ts";
-import { prices, secondsPerMonth } from "./prices.ts";
+import { planIncludes, prices, secondsPerMonth } from "./prices.ts";
 
 /** What an application does. */
 export interface Workload {
@@ -59,20 +59,27 @@ export function estimate(workload: Workload): Estimate {
   const { historySize, channels, payloadBytes } = workload;
   const stored = (historySize * channels * (payloadBytes + rowBytes)) / 1e9;
   const lines = [
-    line("Worker requests", workerRequests, "", 10e6, prices.workerRequest),
+    line("Worker requests", workerRequests, "", planIncludes.workerRequests, prices.workerRequest),
     line("Worker processor time", cpuMs, "ms", 30e6, 0.02 / 1e6),
-    line("requests to objects", requests, "", 1e6, prices.objectRequest),
-    line("time of objects awake", gigabyteSeconds, "GB-s", 400_000, prices.gigabyteSecond),
-    line("rows written", rowsWritten, "", 50e6, prices.rowWritten),
+    line("requests to objects", requests, "", planIncludes.objectRequests, prices.objectRequest),
+    line(
+      "time of objects awake",
+      gigabyteSeconds,
+      "GB-s",
+      planIncludes.gigabyteSeconds,
+      prices.gigabyteSecond,
+    ),
+    line("rows written", rowsWritten, "", planIncludes.rowsWritten, prices.rowWritten),
     line("rows read", rowsRead, "", 25e9, prices.rowRead),
     line("stored history", stored, "GB", 5, 0.2),
   ];
   const billed = added(publishing(workload), connecting(workload), idling(workload, true));
-  const more = lineOf(requestsOf(billed), 1e6, prices.objectRequest);
+  const more = lineOf(requestsOf(billed), planIncludes.objectRequests, prices.objectRequest);
   return {
     lines,
     dollars: lines.reduce((sum, { dollars }) => sum + dollars, baseDollars),
-    dollarsIfAnsweredMessagesAreBilled: more - lineOf(requests, 1e6, prices.objectRequest),
+    dollarsIfAnsweredMessagesAreBilled:
+      more - lineOf(requests, planIncludes.objectRequests, prices.objectRequest),
   };
 }
 

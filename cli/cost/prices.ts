@@ -19,5 +19,13 @@ export const prices = {
   rowRead: 0.001 / 1_000_000,
 } as const;
 
+/** What $5 a month include. */
+export const planIncludes = {
+  workerRequests: 10e6,
+  objectRequests: 1e6,
+  gigabyteSeconds: 400_000,
+  rowsWritten: 50e6,
+} as const;
+
 /** Thirty days. */
 export const secondsPerMonth = 2_592_000;

@@ -5,7 +5,20 @@ export interface Settings {
   readonly login: "password" | "access";
   readonly login_ends_at?: number;
   readonly report_ms: number;
-  readonly namespaces: readonly { readonly name: string; readonly history_size: number }[];
+  readonly namespace_boundary: string;
+  readonly namespaces: readonly NamespaceSettings[];
+}
+
+export interface NamespaceSettings {
+  /** "" for channels without one. */
+  readonly name: string;
+  readonly history_size: number;
+  readonly presence: boolean;
+  readonly type: string;
+  /** Those that are on. */
+  readonly options: Readonly<Record<string, string | number | boolean>>;
+  /** Those that ask a backend: `subscribe` and `publish`. */
+  readonly hooks: readonly string[];
 }
 
 export interface Metrics {
@@ -65,6 +78,15 @@ export interface History {
   readonly publications: readonly Publication[];
   readonly offset: number;
   readonly epoch: string;
+}
+
+export interface Presence {
+  readonly presence: Readonly<Record<string, { readonly user: string; readonly client: string }>>;
+}
+
+export interface MapState {
+  readonly entries: readonly (Publication & { readonly key: string })[];
+  readonly cursor?: string;
 }
 
 export interface Position {

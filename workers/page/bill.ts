@@ -1,5 +1,5 @@
 /** What the last hour costs on Cloudflare, by the counts; docs/performance.md has the formula. */
-import { prices } from "../../cli/cost/prices.ts";
+import { planIncludes, prices } from "../../cli/cost/prices.ts";
 import type { SeriesValues } from "./answers.ts";
 import { labelsOf, sumOf } from "./rates.ts";
 
@@ -9,6 +9,10 @@ interface BillLine {
   readonly amount: number;
   readonly unit: string;
   readonly dollars: number;
+  /** Of one, in dollars. */
+  readonly price: number;
+  /** How many the plan includes a month. */
+  readonly included: number;
 }
 
 /** The share of a namespace: "" for channels without one. */
@@ -37,18 +41,52 @@ export function billBetween(before: SeriesValues, now: SeriesValues): Bill {
   // Each alarm that rang was set, which counts as a row.
   const rows = added("dormouse_object_rows_written_total") + alarms;
   const lines = [
-    line("Requests to the Worker", requests, "requests", prices.workerRequest),
-    line("Requests to objects", toObjects, "requests", prices.objectRequest),
-    line("Objects awake", awakeSeconds * prices.objectGigabytes, "GB-s", prices.gigabyteSecond),
-    line("Rows written", rows, "rows", prices.rowWritten),
+    line(
+      "Requests to the Worker",
+      requests,
+      "requests",
+      prices.workerRequest,
+      planIncludes.workerRequests,
+    ),
+    line(
+      "Requests to objects",
+      toObjects,
+      "requests",
+      prices.objectRequest,
+      planIncludes.objectRequests,
+    ),
+    line(
+      "Objects awake",
+      awakeSeconds * prices.objectGigabytes,
+      "GB-s",
+      prices.gigabyteSecond,
+      planIncludes.gigabyteSeconds,
+    ),
+    line("Rows written", rows, "rows", prices.rowWritten, planIncludes.rowsWritten),
   ];
   const dollars = lines.reduce((sum, one) => sum + one.dollars, 0);
   return { lines, dollars, namespaces: sharesOf(before, now, dollars) };
 }
 
-function line(what: string, amount: number, unit: string, price: number): BillLine {
-  return { what, amount, unit, dollars: amount * price };
+function line(
+  what: string,
+  amount: number,
+  unit: string,
+  price: number,
+  includedAmount: number,
+): BillLine {
+  return { what, amount, unit, dollars: amount * price, price, included: includedAmount };
 }
+
+/** What a month would cost in which each hour is like those that were counted, beyond what the plan includes. */
+export function monthlyDollars({ lines }: Bill, hours: number): number {
+  return lines.reduce((sum, { amount, price, included: free }) => {
+    const ofMonth = (amount / hours) * hoursOfMonth;
+    return sum + Math.max(0, ofMonth - free) * price;
+  }, 0);
+}
+
+const hoursOfMonth = 730;
 
 /** The namespaces by their shares: half by publications, which cost rows, and half by deliveries, which cost time. */
 function sharesOf(

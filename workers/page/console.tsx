@@ -8,6 +8,7 @@ import { fieldOf, Message } from "./parts.tsx";
 import { BillPage } from "./pages/bill-page.tsx";
 import { ChannelPage } from "./pages/channel-page.tsx";
 import { ChannelsPage } from "./pages/channels-page.tsx";
+import { NamespacesPage } from "./pages/namespaces-page.tsx";
 import { OverviewPage } from "./pages/overview-page.tsx";
 import { RefusalsPage } from "./pages/refusals-page.tsx";
 import { UsersPage } from "./pages/users-page.tsx";
@@ -19,6 +20,7 @@ const pages = [
   ["overview", "Overview"],
   ["channels", "Channels"],
   ["users", "Users"],
+  ["namespaces", "Namespaces"],
   ["refusals", "Refusals"],
   ["why", "Why?"],
   ["bill", "Bill"],
@@ -175,7 +177,9 @@ function Page({
     case "channels":
       return <ChannelsPage {...props} />;
     case "channel":
-      return <ChannelPage {...props} />;
+      return <ChannelPage {...props} settings={settings} />;
+    case "namespaces":
+      return <NamespacesPage settings={settings} />;
     case "users":
       return <UsersPage {...props} />;
     case "refusals":

@@ -1,6 +1,7 @@
 /** What several pages are made of. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { JsonValue } from "./answers.ts";
 import { go } from "./hash-route.ts";
 import type { Answer } from "./server.ts";
 
@@ -149,4 +150,20 @@ export function time(ms: number | undefined): string {
   const date = new Date(ms);
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday ? date.toLocaleTimeString() : date.toLocaleString();
+}
+
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A payload as text, as far as a table shows it. */
+export function shortened(data: JsonValue): string {
+  const text = JSON.stringify(data);
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }

@@ -7,10 +7,11 @@ export interface Point {
   readonly connections: number;
   readonly subscriptions: number;
   readonly channels: number;
-  readonly publications: number;
-  readonly deliveries: number;
-  readonly requests: number;
-  readonly refusals: number;
+  /** A second; null while it isn't known, because nothing was counted before. */
+  readonly publications: number | null;
+  readonly deliveries: number | null;
+  readonly requests: number | null;
+  readonly refusals: number | null;
   /** Of the HTTP API, in ms; null where there was no request. */
   readonly latencyMedianMs: number | null;
   readonly latencyHighMs: number | null;
@@ -22,9 +23,9 @@ export interface Point {
  */
 export function pointBetween(before: Metrics | undefined, now: Metrics): Point {
   const seconds = before === undefined ? 0 : (now.at_ms - before.at_ms) / 1_000;
-  const rate = (name: string): number =>
+  const rate = (name: string): number | null =>
     before === undefined || seconds <= 0
-      ? 0
+      ? null
       : Math.max(0, (sumOf(now.counters, name) - sumOf(before.counters, name)) / seconds);
   const counts = latencyCounts(before, now);
   return {

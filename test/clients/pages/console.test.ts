@@ -37,6 +37,14 @@ function inBrowser(browser: string): void {
             history_ttl: "1m",
             presence: true,
           },
+          namespaces: [
+            {
+              name: "board",
+              subscription_type: "map",
+              map: { mode: "persistent" },
+              allow_subscribe_for_client: true,
+            },
+          ],
         },
       },
       secrets: { ...testSecrets, CONSOLE_PASSWORD: password },
@@ -68,7 +76,8 @@ function inBrowser(browser: string): void {
     await page.click("Channels");
     await page.sees("news", "td, th");
     await page.click("news");
-    await page.sees("On its own object");
+    await page.sees("On the channel's own object");
+    await page.sees("Present: 1 user on 1 connection", "caption");
     await page.click("Hear the channel");
     await page.sees("Hearing the channel.");
     await page.fill("#data", '{"from":"the console"}');
@@ -104,9 +113,19 @@ function inBrowser(browser: string): void {
     await page.sees("Blocked, and disconnected.");
     expect(await client.disconnected.next()).toMatchObject({ code: 3507 });
 
+    await page.evaluate('location.hash = "#/channel?name=board:1"');
+    await page.sees("The map is empty.");
+    await page.fill("#key", "ada");
+    await page.fill("#value", "[9007199254740993]");
+    await page.click("Set");
+    await page.sees("[9007199254740993]", "table");
+    await page.click("Remove");
+    await page.sees("The map is empty.");
+
     for (const [link, text] of [
+      ["Namespaces", "Clients don't publish; backends do."],
       ["Refusals", "Newest"],
-      ["Bill", "By namespace"],
+      ["Bill", "What that is a month is told after an hour."],
     ] as const) {
       await page.click(link);
       await page.sees(text);
@@ -151,7 +170,15 @@ function inBrowser(browser: string): void {
     await page.send("Input.insertText", { text: password });
     await page.press("Enter");
     await page.sees("Overview", "h1");
-    for (const name of ["Channels", "Users", "Refusals", "Why?", "Bill", "Overview"]) {
+    for (const name of [
+      "Channels",
+      "Users",
+      "Namespaces",
+      "Refusals",
+      "Why?",
+      "Bill",
+      "Overview",
+    ]) {
       await page.tabTo(name);
       // The focus can be seen.
       const outline = "getComputedStyle(document.activeElement).outlineStyle";
@@ -190,7 +217,9 @@ function inBrowser(browser: string): void {
 const views = [
   ["#/overview", "Gateways that hold connections"],
   ["#/channels", "Channels with subscribers"],
-  ["#/channel?name=news", "On its own object"],
+  ["#/channel?name=news", "Present: 1 user on 1 connection"],
+  ["#/channel?name=board:1", "The map is empty."],
+  ["#/namespaces", "Every user may subscribe."],
   ["#/users?user=bob", "Connections: 1"],
   ["#/refusals", "Refusals since the counts began"],
   ["#/refusals?object=edge", "What edge remembers"],

@@ -25,7 +25,7 @@ describe("the points of the plots", () => {
       },
     );
     expect(pointBetween(before, now)).toMatchObject({ deliveries: 100, connections: 7, at: 10 });
-    expect(pointBetween(undefined, now)).toMatchObject({ deliveries: 0, connections: 7 });
+    expect(pointBetween(undefined, now)).toMatchObject({ deliveries: null, connections: 7 });
     // Counters that began anew are no negative rate.
     expect(pointBetween(now, state(20_000, {}))).toMatchObject({ deliveries: 0 });
   });

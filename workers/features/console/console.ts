@@ -65,13 +65,32 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
     login_ends_at: await loginEnd(context),
     report_ms: metricsLimits.metricsReportMs,
     namespace_boundary: namespaceBoundary,
-    namespaces: all.map(([name, { historySize, presence }]) => ({
+    namespaces: all.map(([name, options]) => ({
       name,
-      history_size: historySize,
-      presence,
+      history_size: options.historySize,
+      presence: options.presence,
+      type: options.subscriptionType,
+      options: shownOptions(options),
+      hooks: [
+        ...(options.subscribeHook === undefined ? [] : ["subscribe"]),
+        ...(options.publishHook === undefined ? [] : ["publish"]),
+      ],
     })),
   };
   return respondPoll(JSON.stringify(body), "no-store");
+}
+
+/** The options that are on, by names like those of the configuration. Addresses of backends aren't among them. */
+function shownOptions(options: ChannelOptions): Readonly<Record<string, unknown>> {
+  const shown = Object.entries(options).filter(
+    ([, value]) => typeof value !== "object" && value !== false && value !== 0 && value !== "",
+  );
+  return Object.fromEntries(
+    shown.map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import { billBetween } from "../bill.ts";
+import { billBetween, monthlyDollars } from "../bill.ts";
 import type { Metrics } from "../answers.ts";
 import { count, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
 import { usePolling } from "../polling.ts";
@@ -17,13 +17,15 @@ export function BillPage({ loggedOut }: PageProps) {
       </>
     );
   const bill = billBetween(hour.counters, metrics.counters);
-  const hours = Math.min(1, Math.max((metrics.at_ms - hour.since_ms) / 3_600_000, 1 / 60));
+  const minutes = Math.round((metrics.at_ms - hour.since_ms) / 60_000);
   return (
     <>
       <h1>Bill</h1>
       <p class="answer">
-        {dollars(bill.dollars)} since {time(hour.since_ms)}; at this rate,{" "}
-        {dollars((bill.dollars / hours) * hoursOfMonth)} a month.
+        {dollars(bill.dollars)} in {minutes} minutes, since {time(hour.since_ms)}.{" "}
+        {minutes < minutesMin
+          ? "What that is a month is told after an hour."
+          : `A month like this is ${dollars(monthlyDollars(bill, minutes / 60))} beyond the $5 of the plan and what it includes.`}
       </p>
       <Table caption="By what is billed" heads={["What", "Amount", "Cost"]}>
         {bill.lines.map((line) => (
@@ -55,8 +57,9 @@ export function BillPage({ loggedOut }: PageProps) {
         )}
       </Table>
       <p class="quiet">
-        An estimate from the counts of channels' objects and gateways, at Cloudflare's prices beyond
-        what a plan includes. Users' homes, the directory, the objects that collect these counts,
+        An estimate from the counts of channels' objects and gateways, at Cloudflare's prices. The
+        plan includes 10 million requests of the Worker, 1 million of objects, 400,000 GB-s and 50
+        million rows a month. Users' homes, the directory, the objects that collect these counts,
         and storage aren't in it, and objects count the seconds in which they could hibernate, too.
         A namespace's share is the mean of its shares of publications and deliveries.
       </p>
@@ -68,6 +71,7 @@ function dollars(value: number): string {
   return `$${value.toFixed(value >= 1 ? 2 : value >= 0.01 ? 3 : 6)}`;
 }
 
-const hoursOfMonth = 730;
+/** Counts of less than an hour say too little of a month. */
+const minutesMin = 59;
 /** An hour's sums change slowly. */
 const everyMs = 60_000;

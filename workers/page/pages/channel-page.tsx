@@ -1,5 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
-import type { History, Inspected, Position, Publication } from "../answers.ts";
+import type {
+  History,
+  Inspected,
+  NamespaceSettings,
+  Position,
+  Publication,
+  Settings,
+} from "../answers.ts";
 import { href } from "../hash-route.ts";
 import { useTail } from "../tail.ts";
 import {
@@ -7,17 +14,27 @@ import {
   count,
   Facts,
   fieldOf,
+  isJson,
   Message,
   type PageProps,
+  shortened,
   Table,
   time,
   useAnswer,
 } from "../parts.tsx";
 import { call } from "../server.ts";
+import { KeysPart } from "./keys-part.tsx";
+import { PresentPart } from "./present-part.tsx";
 
-/** One channel: its state, its gateways, its history, what is published now, and a form to publish. */
-export function ChannelPage({ params, loggedOut }: PageProps) {
+/** One channel: its state, who is there, its keys or its history, what is published now, and a form to publish. */
+export function ChannelPage({
+  params,
+  loggedOut,
+  settings,
+}: PageProps & { readonly settings: Settings }) {
   const channel = params.get("name") ?? "";
+  const { presence = false, type = "stream" } = namespaceOf(channel, settings) ?? {};
+  const isMap = type === "map";
   const [state, takeState] = useAnswer<Inspected>(loggedOut);
   const [history, takeHistory] = useAnswer<History>(loggedOut);
   const refresh = () => {
@@ -37,9 +54,13 @@ export function ChannelPage({ params, loggedOut }: PageProps) {
       <Message text={state.problem} isProblem />
       {state.result !== undefined && <State state={state.result} />}
       <div class="columns">
-        <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
+        {type === "stream" && (
+          <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
+        )}
+        {isMap && <KeysPart channel={channel} loggedOut={loggedOut} />}
         <TailPart channel={channel} hears={params.get("hear") === "1"} />
       </div>
+      {presence && <PresentPart channel={channel} loggedOut={loggedOut} />}
       <section>
         <h2>History</h2>
         {history.result === undefined ? (
@@ -66,7 +87,7 @@ function State({ state }: { readonly state: Inspected }) {
       <Facts
         facts={[
           ["Subscribers", count(own + all)],
-          ["On its own object", count(own)],
+          ["On the channel's own object", count(own)],
           ["Offset", channel?.offset === undefined ? "–" : count(channel.offset)],
           ["Epoch", channel?.epoch ?? "–"],
           [
@@ -78,7 +99,7 @@ function State({ state }: { readonly state: Inspected }) {
           ["Newest", time(channel?.newest_ms)],
           ["Stored", bytes(state.stored_bytes)],
           ["Awake since", time(state.awake_since_ms)],
-          ["Woken by", state.woken_by],
+          ["Woke because of", wakers[state.woken_by] ?? state.woken_by],
           ["Alarm", time(state.alarm_at_ms)],
         ]}
       />
@@ -104,6 +125,30 @@ function State({ state }: { readonly state: Inspected }) {
     </section>
   );
 }
+
+/** The options of a channel's namespace; undefined if the configuration hasn't got it. */
+function namespaceOf(channel: string, settings: Settings): NamespaceSettings | undefined {
+  const { namespaces, namespace_boundary: boundary } = settings;
+  const end = boundary === "" ? -1 : channel.indexOf(boundary);
+  // The prefix of private channels isn't a part of the namespace's name.
+  const name = end < 0 ? "" : channel.slice(0, end).replace(/^\$/, "");
+  return namespaces.find((one) => one.name === name);
+}
+
+/** What makes an object act, in words. */
+const wakers: Readonly<Record<string, string>> = {
+  upgrade: "a client that connected",
+  frame: "a client's message",
+  close: "a client that left",
+  alarm: "its alarm",
+  api: "a backend",
+  gateway: "a gateway",
+  batch: "a publication",
+  presence: "a question who is there",
+  users: "an order for a user",
+  directory: "the list of channels",
+  question: "this page",
+};
 
 function PublishForm({
   channel,
@@ -148,15 +193,6 @@ function PublishForm({
       <Message text={called.result === undefined || problem !== "" ? "" : done} />
     </section>
   );
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function TailPart({ channel, hears }: { readonly channel: string; readonly hears: boolean }) {
@@ -220,11 +256,6 @@ function Publications({
       )}
     </Table>
   );
-}
-
-function shortened(data: Publication["data"]): string {
-  const text = JSON.stringify(data);
-  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }
 
 const historyPage = 50;

@@ -37,10 +37,17 @@ export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly rep
   );
 }
 
-function Tile({ name, value }: { readonly name: string; readonly value: number | undefined }) {
+function Tile({
+  name,
+  value,
+}: {
+  readonly name: string;
+  readonly value: number | null | undefined;
+}) {
   return (
     <li>
-      <span class="tile-value">{value === undefined ? "–" : count(value)}</span> {name}
+      <span class="tile-value">{value === undefined || value === null ? "–" : count(value)}</span>{" "}
+      {name}
     </li>
   );
 }
@@ -192,9 +199,9 @@ function Objects({ counters }: { readonly counters: Readonly<Record<string, numb
   const of = (name: string, kind: string) => count(sumOf(counters, `${name}{kind="${kind}"}`));
   return (
     <section>
-      <h2>Objects</h2>
+      <h2>Durable Objects</h2>
       <Table
-        caption="What objects have done since the counts began"
+        caption="Work of Durable Objects since the counts began, as Cloudflare bills it"
         heads={["Kind", "Starts", "Alarms", "Calls", "Rows written", "Seconds awake"]}
       >
         {kinds.map((kind) => (

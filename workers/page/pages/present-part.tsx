@@ -1,0 +1,55 @@
+import { useEffect } from "preact/hooks";
+import type { Presence } from "../answers.ts";
+import { href } from "../hash-route.ts";
+import { count, Message, Table, useAnswer } from "../parts.tsx";
+import { call } from "../server.ts";
+
+/** Who is present on a channel, by users; a user leads to the page of the user. */
+export function PresentPart({
+  channel,
+  loggedOut,
+}: {
+  readonly channel: string;
+  readonly loggedOut: () => void;
+}) {
+  const [{ result, problem }, take] = useAnswer<Presence>(loggedOut);
+  useEffect(() => void take(call("presence", { channel })), [channel]);
+  const clients = Object.values(result?.presence ?? {});
+  const users = [...Map.groupBy(clients, ({ user }) => user)];
+  const shown = users.slice(0, usersShown);
+  return (
+    <section>
+      <h2>Who is here</h2>
+      <Message text={problem} isProblem />
+      <Table
+        caption={`Present: ${numbered(users.length, "user")} on ${numbered(clients.length, "connection")}`}
+        heads={["User", "Connections"]}
+      >
+        {shown.map(([user, own]) => (
+          <tr key={user}>
+            <th scope="row">
+              {user === "" ? "(anonymous)" : <a href={href("users", { user })}>{user}</a>}
+            </th>
+            <td class="number">{count(own.length)}</td>
+          </tr>
+        ))}
+        {users.length > shown.length && (
+          <tr>
+            <td colSpan={2}>and {count(users.length - shown.length)} more</td>
+          </tr>
+        )}
+        {result !== undefined && users.length === 0 && (
+          <tr>
+            <td colSpan={2}>Nobody.</td>
+          </tr>
+        )}
+      </Table>
+    </section>
+  );
+}
+
+function numbered(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+const usersShown = 100;
