@@ -48,6 +48,9 @@ type Share<Shown, Told, Answer> = (
 
 let rt: TestDormouse;
 let recipes: Recipes;
+/** What the page exports, and what of it a test has used. */
+let exported: readonly string[];
+const used = new Set<string>();
 const folder = codeFolder();
 
 beforeAll(async () => {
@@ -60,7 +63,16 @@ beforeAll(async () => {
   vi.stubEnv("DORMOUSE", rt.url);
   vi.stubEnv("API_KEY", rt.apiKey);
   vi.stubEnv("TOKEN_HMAC_SECRET_KEY", rt.tokenSecret);
-  recipes = await import(writeCode(folder.path, "recipes.mjs", codeIn("js").join("\n")));
+  const code: Recipes = await import(
+    writeCode(folder.path, "recipes.mjs", codeIn("js").join("\n"))
+  );
+  exported = Object.keys(code);
+  recipes = new Proxy(code, {
+    get(target, name) {
+      used.add(String(name));
+      return Reflect.get(target, name);
+    },
+  });
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -171,7 +183,7 @@ describe("[W1] the recipes of docs/recipes.md", () => {
     const states = await inbox.first((pointers) => pointers.length > 0);
     expect(states).toEqual([{ name: "Bob", x: 2 }]);
     bob.disconnect();
-    await inbox.first((pointers) => pointers.length === 0);
+    await expect.poll(() => inbox.all.at(-1)).toEqual([]);
   });
 
   it("badge: each user counts once", async () => {
@@ -233,5 +245,9 @@ describe("[W1] the recipes of docs/recipes.md", () => {
     await recipes.emptyOutbox(database);
     expect(database.prepare("SELECT * FROM outbox").all()).toEqual([]);
     expect(await rt.published("orders:#ann")).toEqual([{ id: "1", user: "ann", total: 5 }]);
+  });
+
+  it("are all run", () => {
+    expect(exported.filter((name) => !used.has(name))).toEqual([]);
   });
 });
