@@ -1,4 +1,4 @@
-/** The bounds of users' homes and of the orders for users' connections; a part of `limits` (rule B1). */
+/** The bounds of users' homes and of the commands for users' connections; a part of `limits` (rule B1). */
 export const userLimits = {
   /**
    * Homes of users: the home of a user is a function of the user's ID and of this number, so it can never be changed
@@ -54,11 +54,11 @@ export const userLimits = {
    */
   userRatesMax: 10_000,
   /**
-   * How long a backend waits for an order to be carried out by all objects that hold connections of the user. It is less
-   * than `objectAnswerMs`, so that the home's answer that the order is kept reaches the backend (rule U3).
+   * How long a backend waits for a command to be carried out by all objects that hold connections of the user. It is less
+   * than `objectAnswerMs`, so that the home's answer that the command is kept reaches the backend (rule U3).
    */
   orderAnswerMs: 8_000,
-  /** The pause before an object is called again that didn't carry an order out, in ms; it doubles up to the maximum. */
+  /** The pause before an object is called again that didn't carry a command out, in ms; it doubles up to the maximum. */
   orderRetryMs: 200,
   orderRetryMsMax: 600_000,
   /**
@@ -72,13 +72,13 @@ export const userLimits = {
   sweepSlicesPerAlarm: 9,
   /** The pause before the next alarm of a sweep. */
   sweepPauseMs: 1_000,
-  /** Orders that a home keeps because objects haven't carried them out yet. A further order is answered 111. */
+  /** Commands that a home keeps because objects haven't carried them out yet. A further command is answered 111. */
   ordersKeptMax: 10_000,
-  /** An order as JSON text, which is a row of the home. A longer one is answered 107. */
+  /** A command as JSON text, which is a row of the home. A longer one is answered 107. */
   orderCharactersMax: 262_144,
-  /** Orders in one call to a holder; further ones follow in the next call. */
+  /** Commands in one call to a holder; further ones follow in the next call. */
   ordersPerCallMax: 100,
-  /** Calls with orders for one user that wait in an object for the call before. The home repeats a further call. */
+  /** Calls with commands for one user that wait in an object for the call before. The home repeats a further call. */
   orderCallsWaitingMax: 16,
   /**
    * Characters of an application's name, and of its version, that a session stores; longer ones are cut. A hash of a
@@ -137,7 +137,7 @@ export const userLimits = {
   onlineNoteMs: 60_000,
   /** How long the ends of connections wait to be told to the users' homes together. */
   endedNoteMs: 1_000,
-  /** Connections that an order may leave alone (`whitelist`). A longer list is answered 107. */
+  /** Connections that a command may leave alone (`whitelist`). A longer list is answered 107. */
   orderWhitelistMax: 1_000,
   /**
    * The reason of a custom disconnect, in bytes of UTF-8: a WebSocket's close frame has room for no more. A longer one
@@ -174,7 +174,7 @@ export const userLimits = {
    * delays of their ends, in seconds: for clocks that differ.
    */
   tokenKeptSeconds: 600,
-  /** A user's ID in an order, in characters. No token is long enough to name a longer one. A longer one is answered 107. */
+  /** A user's ID in a command, in characters. No token is long enough to name a longer one. A longer one is answered 107. */
   userCharactersMax: 16_384,
   /**
    * How often a home asks whom its holders still hold, in place of `sweepIntervalMs`, if a backend is told who is online

@@ -1,4 +1,4 @@
-/** The methods that give orders for the connections of a user, or for tokens (docs/protocol.md 6.2). */
+/** The methods that give commands for the connections of a user, or for tokens (docs/protocol.md 6.2). */
 import { limits } from "../../src/limits.ts";
 import {
   channelNote,
@@ -13,7 +13,7 @@ import type { FieldNote } from "./request.ts";
 
 const untilDone =
   "The answer comes when all objects that hold connections of the user have carried it out. If they can't within 8 s, the " +
-  "answer is error 100 with status 503, and the order is kept and repeated.";
+  "answer is error 100 with status 503, and the command is kept and repeated.";
 
 const info = rawNotes("info", "What others are shown of the client: any JSON value.");
 const data = rawNotes("data", "What the client gets with the subscription: any JSON value.");
