@@ -1,4 +1,5 @@
 import type { ApiKey } from "../../src/access/api-keys.ts";
+import { logLevels, setLogLevel } from "./refusal-log.ts";
 import {
   previousName,
   secretProblems,
@@ -73,6 +74,8 @@ export interface Settings extends Partial<Readonly<Record<SecretName, string>>> 
    * themselves. If absent, Cloudflare's `CF-Connecting-IP` (rule B18).
    */
   readonly CLIENT_ADDRESS_HEADER?: string;
+  /** "error" for a log without a line for each refusal; if absent, "warn". */
+  readonly LOG_LEVEL?: string;
 }
 
 type ConfigVariable =
@@ -123,6 +126,9 @@ function readConfiguration(env: Settings): Configuration {
     problems.push(...parsed.problems);
     logProblems(env);
   }
+  const level = logLevels.find((one) => one === (env.LOG_LEVEL ?? "warn"));
+  if (level === undefined) problems.push(`variable LOG_LEVEL must be ${logLevels.join(" or ")}`);
+  else setLogLevel(level);
   if (config !== undefined)
     problems.push(...leftOutProblems(config), ...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };

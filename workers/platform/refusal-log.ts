@@ -59,8 +59,20 @@ interface Kind {
   leftOut: number;
 }
 
-/** Notes a refusal in the log of this isolate; see {@link RefusalLog.note}. */
+/** The least level of what is written: refusals are warnings (rule A13). */
+export const logLevels = ["warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Sets the level of this isolate, which has one configuration. */
+export function setLogLevel(to: LogLevel): void {
+  level = to;
+}
+
+let level: LogLevel = "warn";
+
+/** Notes a refusal in the log of this isolate, unless its level leaves it out; see {@link RefusalLog.note}. */
 export function noteRefusal(refusal: Refusal, object: string | undefined): void {
+  if (level === "error") return;
   log ??= new RefusalLog((line) => console.warn(line));
   log.note(refusal, object, Date.now());
 }

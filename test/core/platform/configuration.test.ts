@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
+import { noteRefusal } from "../../../workers/platform/refusal-log.ts";
 import { configurationOf, type Settings } from "../../../workers/platform/configuration.ts";
 import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 
@@ -242,5 +243,26 @@ describe("the configuration of an environment", () => {
   it("[A8] takes both secrets for subscription tokens where they count", () => {
     const more = { SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY: "the-previous-secret" };
     expect(configurationOf({ ...both, ...more }).outcome).toBe("configured");
+  });
+});
+
+describe("the level of the log", () => {
+  it("[A13] leaves lines of refusals out, and must be one that there is", (test) => {
+    const lines = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    test.onTestFinished(() => {
+      lines.mockRestore();
+      configurationOf({ ...secrets });
+    });
+    const written = (level: object): number => {
+      lines.mockClear();
+      expect(configurationOf({ ...secrets, ...level }).outcome).toBe("configured");
+      noteRefusal({ refused: "subscribe", rule: "A1", reason: "for a test" }, undefined);
+      return lines.mock.calls.length;
+    };
+    const warn = { LOG_LEVEL: "warn" };
+    expect([warn, { LOG_LEVEL: "error" }, {}].map(written)).toEqual([1, 0, 1]);
+    expect(configurationOf({ ...secrets, LOG_LEVEL: "debug" })).toMatchObject({
+      problems: ["variable LOG_LEVEL must be warn or error"],
+    });
   });
 });
