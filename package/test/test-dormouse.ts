@@ -229,8 +229,8 @@ export class TestDormouse {
     const { runtime } = this.#setup;
     const untilMs = this.nowMs() + durationMs("advance", duration);
     for (let steps = 0; steps < testLimits.advanceSteps; steps++) {
-      const { nowMs, rung } = await runtime.step(untilMs);
       await Promise.all(this.#networks("advance").map((network) => network.answered()));
+      const { nowMs, rung } = await runtime.step(untilMs);
       if (rung === 0 && nowMs >= untilMs) return;
     }
     throw new DormouseTestError(

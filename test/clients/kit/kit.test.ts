@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
 import { ControlServer } from "../../../package/test/control-server.ts";
+import { testLimits } from "../../../package/test/test-limits.ts";
 import { kitConfig } from "./kit-config.ts";
 
 /** The answer of the publish hook. */
@@ -19,6 +20,12 @@ const order = (number: number) => rt.publish("orders:ann", number);
 async function startsOf(channel: string): Promise<number> {
   const objects = await rt.objects();
   return objects.find(({ kind, name }) => kind === "CHANNELS" && name === channel)?.starts ?? 0;
+}
+
+/** How often the gateways have started, all together. */
+async function startsOfGateways(): Promise<number> {
+  const gateways = (await rt.objects()).filter(({ kind }) => kind === "GATEWAYS");
+  return gateways.reduce((sum, { starts }) => sum + starts, 0);
 }
 
 /** The publications that a channel keeps. */
@@ -58,7 +65,7 @@ describe("the network", () => {
     expect(await ann.received("plain:1", 1)).toEqual([3]);
   });
 
-  it("[TK6] is late for one client, and keeps the order", async () => {
+  it("[TK6] is late for one client, and keeps the order when it isn't any more", async () => {
     const [ann, bob] = [
       await rt.client({ user: "ann", subscribe: "plain:1" }),
       await rt.client({ user: "bob", subscribe: "plain:1" }),
@@ -73,9 +80,15 @@ describe("the network", () => {
     rt.late(50);
     await rt.cut(ann);
     const carol = await rt.client({ user: "carol", subscribe: "plain:1" });
+    expect(carol.network.lateMs).toBe(50);
+    rt.late(0, carol);
+    rt.late(300, bob);
     await rt.publish("plain:1", 2);
+    await carol.received("plain:1", 1);
+    rt.late(0, bob);
     await rt.publish("plain:1", 3);
     expect(await carol.received("plain:1", 2)).toEqual([2, 3]);
+    expect(await bob.received("plain:1", 3)).toEqual([1, 2, 3]);
   });
 });
 
@@ -83,31 +96,68 @@ it("[TK5] a deploy keeps what is stored, and clients come back", async () => {
   const { url } = rt;
   const ann = await rt.client({ user: "ann", subscribe: ["orders:ann"] });
   await order(1);
+  await rt.publish("orders:bob", 1);
   await rt.deploy();
+  // Nothing has woken this object since; it is known nevertheless.
+  await rt.evict("orders:bob");
   await order(2);
   expect(await ann.received("orders:ann", 2)).toEqual([1, 2]);
   expect(rt.url).toBe(url);
 });
 
+/** A socket whose messages leave so late that the clock could be ahead of them. */
+class SlowSocket extends WebSocket {
+  static noteOpen: () => void = () => {};
+
+  constructor(url: string, protocols?: string) {
+    super(url, protocols);
+    this.addEventListener("open", () => SlowSocket.noteOpen());
+  }
+
+  override send(data: string): void {
+    setTimeout(() => super.send(data), 50);
+  }
+}
+
 describe("time", () => {
   it("[TK7] ends a history, also one that is advanced in parts and across a deploy", async () => {
     await order(1);
+    const token = rt.token("bob", { expiresInSeconds: 60 });
     await rt.advance("2m");
     await rt.deploy();
+    await expect(rt.client({ options: { token } })).rejects.toThrow("was disconnected");
     await rt.advance(120_000);
     expect(await kept("orders:ann")).toHaveLength(1);
     await rt.advance("2m");
     expect(await kept("orders:ann")).toEqual([]);
   });
 
-  it("[TK7] lets clients answer their pings meanwhile", async () => {
-    const ann = await rt.client({ user: "ann", subscribe: "plain:1" });
+  it("[TK7] lets clients connect and answer their pings meanwhile", async () => {
+    const options = { websocket: SlowSocket };
+    const ann = await rt.client({ user: "ann", subscribe: "plain:1", options });
     const connecting: number[] = [];
     ann.sdk.on("connecting", ({ code }) => connecting.push(code));
-    await rt.advance("10m");
+    await rt.advance("2m");
     await rt.publish("plain:1", 1);
     expect(await ann.received("plain:1", 1)).toEqual([1]);
     expect(connecting).toEqual([]);
+    const opened = new Promise<void>((open) => (SlowSocket.noteOpen = open));
+    await rt.cut(ann);
+    await opened;
+    await rt.advance("2m");
+    await ann.sdk.ready();
+    expect(connecting).toHaveLength(1);
+  });
+
+  it("[TK7] isn't advanced by more alarms than the bound says", async () => {
+    // A thousand would take seconds.
+    const limits: { advanceSteps: number } = testLimits;
+    const bound = vi.spyOn(limits, "advanceSteps", "get").mockReturnValue(3);
+    await rt.client({ user: "ann", subscribe: "plain:1" });
+    await expect(rt.advance("10m")).rejects.toThrow(
+      /^advance: alarms have rung 3 times, and \d+ ms remain/,
+    );
+    bound.mockRestore();
   });
 
   it("[TK7] ends a connection whose token has ended, and the client brings a new one", async () => {
@@ -117,9 +167,6 @@ describe("time", () => {
     await rt.advance("2m");
     expect(await lost).toMatchObject({ code: 3005 });
     await ann.sdk.ready();
-    await expect(
-      rt.client({ options: { token: rt.token("bob", { expiresInSeconds: -1 }) } }),
-    ).rejects.toThrow("was disconnected");
   });
 });
 
@@ -129,18 +176,20 @@ describe("sockets", () => {
     const left: number[] = [];
     ann.sdk.on("connecting", ({ code }) => left.push(code));
     await order(1);
+    const before = await startsOfGateways();
     await rt.evict("orders:ann");
     await order(2);
     expect(await ann.received("orders:ann", 2)).toEqual([1, 2]);
+    expect(await startsOfGateways()).toBe(before + 1);
     expect(left).toEqual([]);
     await rt.deploy();
     await ann.sdk.ready();
     await order(3);
-    const before = left.length;
+    const leftBefore = left.length;
     await rt.evict("orders:ann");
     await order(4);
     expect(await ann.received("orders:ann", 4)).toEqual([1, 2, 3, 4]);
-    expect(left).toHaveLength(before);
+    expect(left).toHaveLength(leftBefore);
   });
 });
 
