@@ -27,7 +27,8 @@ export function pointBetween(before: Metrics | undefined, now: Metrics): Point {
     before === undefined || seconds <= 0
       ? null
       : Math.max(0, (sumOf(now.counters, name) - sumOf(before.counters, name)) / seconds);
-  const counts = latencyCounts(before, now);
+  // Without an earlier state, the times would be those of all requests since the counts began.
+  const counts = before === undefined ? [] : latencyCounts(before, now);
   return {
     at: now.at_ms / 1_000,
     connections: sumOf(now.gauges, "centrifugo_node_num_clients"),
@@ -69,11 +70,11 @@ export function labelsOf(series: string): Readonly<Record<string, string>> {
 
 const latency = "centrifugo_api_command_duration_seconds_histogram";
 
-function latencyCounts(before: Metrics | undefined, now: Metrics): readonly number[] {
+function latencyCounts(before: Metrics, now: Metrics): readonly number[] {
   const total: number[] = [];
   for (const [series, { counts }] of Object.entries(now.histograms)) {
     if (!series.startsWith(latency)) continue;
-    const earlier = before?.histograms[series]?.counts;
+    const earlier = before.histograms[series]?.counts;
     for (const [bucket, count] of counts.entries())
       total[bucket] = (total[bucket] ?? 0) + count - (earlier?.[bucket] ?? 0);
   }

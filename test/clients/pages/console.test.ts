@@ -76,7 +76,7 @@ function inBrowser(browser: string): void {
     await page.click("Channels");
     await page.sees("news", "td, th");
     await page.click("news");
-    await page.sees("On the channel's own object");
+    await page.sees("Connected through gateways");
     await page.sees("Present: 1 user on 1 connection", "caption");
     await page.click("Hear the channel");
     await page.sees("Hearing the channel.");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { billBetween } from "../../../workers/page/bill.ts";
+import { billBetween, monthlyDollars } from "../../../workers/page/bill.ts";
 
 describe("the bill", () => {
   it("[N4] is what was counted times what it costs", () => {
@@ -30,6 +30,13 @@ describe("the bill", () => {
       { namespace: "chat", publications: 30, deliveries: 50, dollars: dollars * 0.625 },
       { namespace: "", publications: 10, deliveries: 50, dollars: dollars * 0.375 },
     ]);
+  });
+
+  it("[N4] says of a month only what is beyond that which the plan includes", () => {
+    const rows = 'dormouse_object_rows_written_total{kind="channel"}';
+    // 730 hours have 73 million rows, of which 50 million are included.
+    expect(monthlyDollars(billBetween({}, { [rows]: 100_000 }), 1)).toBeCloseTo(23);
+    expect(monthlyDollars(billBetween({}, { [rows]: 100_000 }), 2)).toBe(0);
   });
 
   it("[N4] is nothing where nothing was counted", () => {

@@ -47,6 +47,15 @@ describe("the points of the plots", () => {
     expect(quantileMs([0, 0, 3], [0.01, 0.1], 0.5)).toBe(100);
   });
 
+  it("[N4] have no times before there are two states", () => {
+    const series = 'centrifugo_api_command_duration_seconds_histogram{method="publish"}';
+    const answered = (all: number) => ({ histograms: { [series]: { sum: 1, counts: [all, 0] } } });
+    const first = state(0, {}, answered(5));
+    expect(pointBetween(undefined, first).latencyMedianMs).toBeNull();
+    expect(pointBetween(first, state(10_000, {}, answered(5))).latencyMedianMs).toBeNull();
+    expect(pointBetween(first, state(10_000, {}, answered(6))).latencyMedianMs).toBeCloseTo(5);
+  });
+
   it("[N4] know series by their labels", () => {
     const series = String.raw`refusals{refused="api \"x\"",rule="A1"}`;
     expect(labelsOf(series)).toEqual({ refused: 'api "x"', rule: "A1" });

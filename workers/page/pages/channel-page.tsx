@@ -87,7 +87,8 @@ function State({ state }: { readonly state: Inspected }) {
       <Facts
         facts={[
           ["Subscribers", count(own + all)],
-          ["On the channel's own object", count(own)],
+          ["Connected to the channel directly", count(own)],
+          ["Connected through gateways", count(all)],
           ["Offset", channel?.offset === undefined ? "–" : count(channel.offset)],
           ["Epoch", channel?.epoch ?? "–"],
           [
@@ -98,9 +99,9 @@ function State({ state }: { readonly state: Inspected }) {
           ],
           ["Newest", time(channel?.newest_ms)],
           ["Stored", bytes(state.stored_bytes)],
-          ["Awake since", time(state.awake_since_ms)],
+          ["In memory since", time(state.awake_since_ms)],
           ["Woke because of", wakers[state.woken_by] ?? state.woken_by],
-          ["Alarm", time(state.alarm_at_ms)],
+          ["Next alarm", time(state.alarm_at_ms)],
         ]}
       />
       <Table
@@ -258,4 +259,4 @@ function Publications({
   );
 }
 
-const historyPage = 50;
+const historyPage = 25;

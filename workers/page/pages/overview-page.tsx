@@ -202,11 +202,18 @@ function Objects({ counters }: { readonly counters: Readonly<Record<string, numb
       <h2>Durable Objects</h2>
       <Table
         caption="Work of Durable Objects since the counts began, as Cloudflare bills it"
-        heads={["Kind", "Starts", "Alarms", "Calls", "Rows written", "Seconds awake"]}
+        heads={[
+          "Objects of",
+          "Times woken",
+          "Alarms rung",
+          "Calls made",
+          "Rows written",
+          "Seconds in memory",
+        ]}
       >
         {kinds.map((kind) => (
           <tr key={kind}>
-            <th scope="row">{kind}</th>
+            <th scope="row">{kind === "channel" ? "channels" : "gateways"}</th>
             <td class="number">{of("dormouse_object_starts_total", kind)}</td>
             <td class="number">{of("dormouse_object_alarms_total", kind)}</td>
             <td class="number">{of("dormouse_object_calls_total", kind)}</td>
