@@ -21,31 +21,29 @@ export interface Operation {
   readonly asksMax?: number;
   /** The configuration that it needs: homes of users, or also their status. */
   readonly needs?: "users" | "status";
-  /** The console calls it. */
-  readonly console?: true;
 }
 
 /** In the order in which the documents list them. */
 export const kernelOperations = {
-  publish: { at: "channel", changes: true, console: true },
+  publish: { at: "channel", changes: true },
   broadcast: { at: "list", changes: true },
-  history: { at: "channel", readsMuch: true, console: true },
+  history: { at: "channel", readsMuch: true },
   history_remove: { at: "channel", changes: true },
-  presence: { at: "channel", readsMuch: true, console: true },
-  presence_stats: { at: "channel", console: true },
-  disconnect: { at: "user", changes: true, needs: "users", console: true },
-  unsubscribe: { at: "user", changes: true, needs: "users", console: true },
+  presence: { at: "channel", readsMuch: true },
+  presence_stats: { at: "channel" },
+  disconnect: { at: "user", changes: true, needs: "users" },
+  unsubscribe: { at: "user", changes: true, needs: "users" },
   subscribe: { at: "user", changes: true, needs: "users" },
   refresh: { at: "user", changes: true, needs: "users" },
-  block_user: { at: "user", changes: true, needs: "users", console: true },
-  unblock_user: { at: "user", changes: true, needs: "users", console: true },
+  block_user: { at: "user", changes: true, needs: "users" },
+  unblock_user: { at: "user", changes: true, needs: "users" },
   revoke_token: { at: "user", changes: true, needs: "users" },
   invalidate_user_tokens: { at: "user", changes: true, needs: "users" },
-  connections: { at: "question", needs: "users", console: true },
-  info: { at: "question", needs: "users", console: true },
-  channels: { at: "question", needs: "users", console: true },
+  connections: { at: "question", needs: "users" },
+  info: { at: "question", needs: "users" },
+  channels: { at: "question", needs: "users" },
   update_user_status: { at: "question", changes: true, needs: "status" },
-  get_user_status: { at: "question", needs: "status", console: true },
+  get_user_status: { at: "question", needs: "status" },
   delete_user_status: { at: "question", changes: true, needs: "status" },
 } as const satisfies Readonly<Record<string, Operation>>;
 

@@ -9,6 +9,7 @@ import { jsonBody } from "../http/body.ts";
 import { onlyMethods, onlyUpgrade } from "../http/middleware.ts";
 import {
   consoleCall,
+  consoleConnect,
   consoleFile,
   consoleLive,
   consoleMetrics,
@@ -47,6 +48,7 @@ function addConsole(app: HonoBase<AppEnv>): void {
   );
   app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
   app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
+  app.all("/console/connect", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleConnect());
   app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
   app.all("/console/api/metrics", ...call, consoleMetrics);
   app.all("/console/api/refusals", ...call, consoleRefusals);

@@ -5,9 +5,11 @@ import type { Settings } from "./answers.ts";
 import { href, useRoute } from "./hash-route.ts";
 import { forgetFeed } from "./feed.ts";
 import { fieldOf, Message } from "./parts.tsx";
+import { ApiPage } from "./pages/api-page.tsx";
 import { BillPage } from "./pages/bill-page.tsx";
 import { ChannelPage } from "./pages/channel-page.tsx";
 import { ChannelsPage } from "./pages/channels-page.tsx";
+import { ConnectPage } from "./pages/connect-page.tsx";
 import { NamespacesPage } from "./pages/namespaces-page.tsx";
 import { OverviewPage } from "./pages/overview-page.tsx";
 import { RefusalsPage } from "./pages/refusals-page.tsx";
@@ -21,9 +23,11 @@ const pages = [
   ["channels", "Channels"],
   ["users", "Users"],
   ["namespaces", "Namespaces"],
+  ["connect", "Connect as"],
   ["refusals", "Refusals"],
   ["why", "Why?"],
   ["bill", "Bill"],
+  ["api", "API"],
 ] as const;
 
 type Login =
@@ -180,6 +184,10 @@ function Page({
       return <ChannelPage {...props} settings={settings} />;
     case "namespaces":
       return <NamespacesPage settings={settings} />;
+    case "api":
+      return <ApiPage {...props} />;
+    case "connect":
+      return <ConnectPage {...props} />;
     case "users":
       return <UsersPage {...props} />;
     case "refusals":

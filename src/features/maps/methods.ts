@@ -233,9 +233,9 @@ function mapCall(channel: string, command: MapOperation): Call {
 
 /** The rows of these methods. */
 export const mapOperations = {
-  map_publish: { at: "channel", changes: true, console: true },
-  map_remove: { at: "channel", changes: true, console: true },
-  map_read_state: { at: "channel", readsMuch: true, console: true },
+  map_publish: { at: "channel", changes: true },
+  map_remove: { at: "channel", changes: true },
+  map_read_state: { at: "channel", readsMuch: true },
   map_read_stream: { at: "channel", readsMuch: true },
   map_stats: { at: "channel" },
   map_clear: { at: "channel", changes: true },

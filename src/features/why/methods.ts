@@ -82,8 +82,8 @@ const asksMax = trailLimits.askedGatewaysMax + 2;
 
 /** The rows of these methods. */
 export const whyOperations = {
-  why: { at: "question", asksMax, console: true },
-  inspect: { at: "question", asksMax, console: true },
+  why: { at: "question", asksMax },
+  inspect: { at: "question", asksMax },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type WhyOperations = typeof whyOperations;

@@ -113,6 +113,22 @@ function inBrowser(browser: string): void {
     await page.sees("Blocked, and disconnected.");
     expect(await client.disconnected.next()).toMatchObject({ code: 3507 });
 
+    // As the user who may do what the configuration lets every user do.
+    await page.evaluate('location.hash = "#/connect?user=carol"');
+    await page.click("Connect");
+    await page.sees("Connected as carol");
+    await page.fill("#as-channel", "news");
+    await page.click("Subscribe");
+    await page.sees('"subscribe":{"recoverable"', ".tail");
+    expect(await server.backend.presence("news")).toMatchObject([{ user: "carol" }]);
+    await page.fill("#as-target", "news");
+    await page.click("Publish");
+    await page.sees('"code":103', ".tail");
+    await page.evaluate('location.hash = "#/api"');
+    await page.sees("/api/publish -H", "pre");
+    await page.fill("#request", '{"channel":"news","data":1}');
+    await page.click("Send");
+    await page.sees('"offset": 3', "pre");
     await page.evaluate('location.hash = "#/channel?name=board:1"');
     await page.sees("The map is empty.");
     await page.fill("#key", "ada");
@@ -174,9 +190,11 @@ function inBrowser(browser: string): void {
       "Channels",
       "Users",
       "Namespaces",
+      "Connect as",
       "Refusals",
       "Why?",
       "Bill",
+      "API",
       "Overview",
     ]) {
       await page.tabTo(name);
@@ -219,6 +237,8 @@ const views = [
   ["#/channels", "Channels with subscribers"],
   ["#/channel?name=news", "Present: 1 user on 1 connection"],
   ["#/channel?name=board:1", "The map is empty."],
+  ["#/api", "The same in a shell"],
+  ["#/connect", "You are the user then"],
   ["#/namespaces", "Every user may subscribe."],
   ["#/users?user=bob", "Connections: 1"],
   ["#/refusals", "Refusals since the counts began"],

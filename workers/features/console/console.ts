@@ -4,7 +4,9 @@
  */
 import type { Context, Handler } from "hono";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
-import { isCommandName, operationOf } from "../../../src/api/operations.ts";
+import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import { refusedUser } from "../../../src/api/shape.ts";
+import { isCommandName } from "../../../src/api/operations.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
@@ -32,7 +34,7 @@ import {
 /** `POST /console/api/<method>`, which answers as `/api/<method>` does. */
 export const consoleCall: Handler<AppEnv> = (context, next) => {
   const name = context.req.param("method") ?? "";
-  if (!isCommandName(name) || operationOf(name).console !== true) return respondNotFound();
+  if (!isCommandName(name)) return respondNotFound();
   return carryOut(name)(context, next);
 };
 
@@ -98,20 +100,43 @@ function shownOptions(options: ChannelOptions): Readonly<Record<string, unknown>
  * present. It has no user, or the user `dormouse-console` if the configuration admits no anonymous ones.
  */
 export function consoleLive(): Handler<AppEnv> {
-  const endpoint = regionEndpoint();
-  return async (context) => {
-    const { config } = context.var.configured;
-    const channel = context.req.query("channel") ?? "";
-    const resolved = resolveChannel(channel, config.channel);
-    if (resolved.outcome !== "resolved") return respondMalformed("there is no such channel");
-    const destination = endpoint(context);
-    if (destination.outcome === "refused") return destination.response;
+  return consoleSocket(({ req, var: { configured } }) => {
+    const { channel: channels, client } = configured.config;
+    const channel = req.query("channel") ?? "";
+    if (resolveChannel(channel, channels).outcome !== "resolved")
+      return respondMalformed("there is no such channel");
     const override = { presence: false, joinLeave: false, forcePushJoinLeave: false };
-    const claims = {
-      user: config.client.disallowAnonymousConnectionTokens ? "dormouse-console" : "",
-      expireAtSeconds: (await loginEnd(context)) ?? 0,
+    return {
+      user: client.disallowAnonymousConnectionTokens ? "dormouse-console" : "",
       subscriptions: [{ channel, override }],
     };
+  });
+}
+
+/** `GET /console/connect?user=…`: a WebSocket of that user, as with a token that says nothing else (rule N19). */
+export function consoleConnect(): Handler<AppEnv> {
+  return consoleSocket(({ req }) => {
+    const user = req.query("user") ?? "";
+    const refused = user === "" ? { detail: "user is required" } : refusedUser(user);
+    if (refused !== undefined) return respondMalformed(refused.detail);
+    console.info(JSON.stringify({ console: "connects as", user }));
+    return { user, subscriptions: [] };
+  });
+}
+
+/** Opens a socket whose login is the operator's, and ends with it. */
+function consoleSocket(
+  claimsOf: (
+    context: Context<AppEnv>,
+  ) => Pick<ConnectionClaims, "user" | "subscriptions"> | Response,
+): Handler<AppEnv> {
+  const endpoint = regionEndpoint();
+  return async (context) => {
+    const given = claimsOf(context);
+    if (given instanceof Response) return given;
+    const destination = endpoint(context);
+    if (destination.outcome === "refused") return destination.response;
+    const claims = { ...given, expireAtSeconds: (await loginEnd(context)) ?? 0 };
     const handover = handoverRequest(context.req.raw, { v: 1, keepalive: "server", claims });
     return placeSocket(destination.pool, handover, claims);
   };

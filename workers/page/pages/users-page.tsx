@@ -46,6 +46,7 @@ function User({ user, loggedOut }: { readonly user: string; readonly loggedOut: 
         </button>
         <button onClick={() => void act("unblock_user", {}, "Unblocked.")}>Unblock</button>
         <button onClick={() => void refresh()}>Refresh</button>
+        <a href={href("connect", { user })}>Connect as this user</a>
       </p>
       <Message text={done} />
       <Message text={called.problem === "" ? action.problem : called.problem} isProblem />
