@@ -66,6 +66,12 @@ export class Network {
   }
 }
 
+/** Whether a client whose first message is this one may answer pings: a connect reply in JSON says so (docs/keepalive.md). */
+function mayAnswerPings(message: Buffer): boolean {
+  const text = message.toString("latin1");
+  return !text.includes('"connect":{') || text.includes('"pong":true');
+}
+
 /** What a network does to what it carries. */
 interface Weather {
   readonly lateMs: () => number;
@@ -83,7 +89,9 @@ class Connection {
   readonly #toServer: Lane;
   /** Resolves with the first message of the server: time that leaps before it would let the server drop the client. */
   readonly #opened = Promise.withResolvers<void>();
+  /** Also while nothing is known; a wait that is in vain ends it. */
   #answersPings = true;
+  #isGreeted = false;
   #awaited: PromiseWithResolvers<void> | undefined;
 
   constructor(client: Socket, target: URL, weather: Weather) {
@@ -133,6 +141,10 @@ class Connection {
   #fromServer(bytes: Buffer): void {
     for (const piece of this.#frames.take(bytes)) {
       if (piece.kind !== "other" || this.#frames.isPlain) this.#opened.resolve();
+      if (piece.kind === "message" && !this.#isGreeted) {
+        this.#isGreeted = true;
+        this.#answersPings = mayAnswerPings(piece.bytes);
+      }
       if (piece.kind === "message" && this.#weather.loses()) continue;
       if (piece.kind === "ping") this.#awaited ??= Promise.withResolvers();
       this.#toClient.send(piece.bytes, this.#weather.lateMs());

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { Env } from "../../../workers/platform/env.ts";
 
-type Class = Env["CHANNELS"] | Env["GATEWAYS"] | Env["USERS"];
+type Class = Env["CHANNELS"] | Env["GATEWAYS"] | Env["USERS"] | NonNullable<Env["METRICS"]>;
 
 /** An object that the Worker asked the platform for. */
 interface FoundObject {
@@ -19,7 +19,9 @@ interface FoundObject {
  *
  * @param found gets them
  */
-export function placedClasses(found: FoundObject[]): Pick<Env, "CHANNELS" | "GATEWAYS" | "USERS"> {
+export function placedClasses(
+  found: FoundObject[],
+): Pick<Env, "CHANNELS" | "GATEWAYS" | "USERS" | "METRICS"> {
   const watched = <Objects extends Class>(of: string, objects: Objects): Objects => {
     const inside = (jurisdiction?: string): Objects =>
       new Proxy(objects, {
@@ -44,5 +46,6 @@ export function placedClasses(found: FoundObject[]): Pick<Env, "CHANNELS" | "GAT
     CHANNELS: watched("channel", env.CHANNELS),
     GATEWAYS: watched("gateway", env.GATEWAYS),
     USERS: watched("home", env.USERS),
+    METRICS: watched("metrics", env.METRICS),
   };
 }

@@ -1,5 +1,7 @@
 import { env } from "cloudflare:workers";
 import { carryOut } from "../../../workers/embedded/commands.ts";
+import { configurationOf } from "../../../workers/platform/configuration.ts";
+import { placedEnv } from "../../../workers/platform/placed-env.ts";
 import { describe, expect, it, vi } from "vitest";
 import { placementRecord } from "../../../src/contract/object-calls.ts";
 import { address, answerOf, postWith, fetchWith } from "../support/api-request.ts";
@@ -82,23 +84,37 @@ describe("objects in a jurisdiction", () => {
     const found: Found = [];
     const channel = newChannel("room");
     const settings = { jurisdiction: "eu", jurisdiction_before: "new" };
-    const own = (placement: Readonly<Record<string, string>>) =>
-      carryOut(
-        { ...env, ...placedClasses(found), config: { ...testConfig, placement } },
-        "publish",
-        { channel, data: {} },
-        { name: "test" },
-      );
-    await own(settings);
+    const bound = (placement: Readonly<Record<string, string>>) => ({
+      ...env,
+      ...placedClasses(found),
+      config: { ...testConfig, placement },
+    });
+    const publish = (to: object) =>
+      carryOut(to, "publish", { channel, data: {} }, { name: "test" });
+    const isolate = bound(settings);
+    await publish(isolate);
+    await publish(isolate);
+    // An isolate that has agreed doesn't ask again.
     expect(found).toEqual([
       { of: "home", name: placementRecord },
       { of: "channel", name: channel, jurisdiction: "eu" },
+      { of: "channel", name: channel, jurisdiction: "eu" },
     ]);
     vi.spyOn(console, "warn").mockReturnValue();
-    await expect(own({ jurisdiction: "us" })).rejects.toMatchObject({
+    await expect(publish(bound({ jurisdiction: "us" }))).rejects.toMatchObject({
       detail: expect.stringContaining('in jurisdiction "eu"'),
     });
     vi.restoreAllMocks();
+  });
+
+  it("[PL1] are in it where counters are kept, too", () => {
+    const found: Found = [];
+    const config = { ...testConfig, placement: { jurisdiction: "eu" } };
+    const bound = { ...env, ...placedClasses(found), config };
+    const configuration = configurationOf(bound);
+    if (configuration.outcome === "unconfigured") throw new Error(configuration.problems.join());
+    placedEnv(bound, configuration.config).METRICS?.getByName("0");
+    expect(found).toEqual([{ of: "metrics", name: "0", jurisdiction: "eu" }]);
   });
 
   it("[PL6] show in the answer to inspect", async () => {
