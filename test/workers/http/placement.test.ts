@@ -1,9 +1,13 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { carryOut } from "../../../workers/embedded/commands.ts";
 import { configurationOf } from "../../../workers/platform/configuration.ts";
 import { placedEnv } from "../../../workers/platform/placed-env.ts";
 import { describe, expect, it, vi } from "vitest";
 import { placementRecord } from "../../../src/contract/object-calls.ts";
+import { homeName } from "../../../src/contract/object-names.ts";
+import { disconnectCodes } from "../../../src/protocol/codes.ts";
+import { UsersObject } from "../../../workers/objects/users-object.ts";
 import { address, answerOf, postWith, fetchWith } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { placedClasses } from "./placed-classes.ts";
@@ -115,6 +119,18 @@ describe("objects in a jurisdiction", () => {
     if (configuration.outcome === "unconfigured") throw new Error(configuration.problems.join());
     placedEnv(bound, configuration.config).METRICS?.getByName("0");
     expect(found).toEqual([{ of: "metrics", name: "0", jurisdiction: "eu" }]);
+  });
+
+  it("[PL1] are in it for the calls of other objects, too", async () => {
+    const found: Found = [];
+    const config = { ...testConfig, placement: { jurisdiction: "eu" } };
+    const user = crypto.randomUUID();
+    await runInDurableObject(env.USERS.getByName(homeName(user)), async (_, state) => {
+      const home = new UsersObject(state, { ...env, ...placedClasses(found), config });
+      await home.register("gateway:any/0", [user]);
+      await home.order(user, [{ method: "disconnect", code: disconnectCodes.forceDisconnect }]);
+    });
+    expect(found).toContainEqual({ of: "gateway", name: "any/0", jurisdiction: "eu" });
   });
 
   it("[PL6] show in the answer to inspect", async () => {
