@@ -5,6 +5,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { operationNames } from "../../src/api/operations.ts";
+import { methodNotes } from "../openapi/document.ts";
 import { packageRoot } from "../package-root.ts";
 import { writeChanged } from "./write-changed.ts";
 
@@ -26,11 +28,21 @@ export async function buildConsole(folder = join(packageRoot, "public", "console
     target: "es2022",
     jsx: "automatic",
     jsxImportSource: "preact",
+    define: { apiExamples: JSON.stringify(apiExamples()) },
     legalComments: "eof",
     logLevel: "warning",
     write: false,
   });
   for (const { path, contents } of outputFiles) writeChanged(path, contents);
+}
+
+/** Each method of the HTTP API with what it does and an example of its request, for the page API. */
+function apiExamples(): object {
+  const shown = operationNames((row) => row.at !== "events").map((name) => {
+    const { summary, example } = methodNotes[name];
+    return [name, { summary, request: example.request }];
+  });
+  return Object.fromEntries(shown);
 }
 
 if (import.meta.main) await buildConsole();

@@ -162,6 +162,7 @@ class Connection {
 class Lane {
   readonly #socket: Socket;
   #lastAtMs = 0;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -184,9 +185,11 @@ class Lane {
   #after(lateMs: number, work: () => void): void {
     const nowMs = performance.now();
     const atMs = Math.max(nowMs + lateMs, this.#lastAtMs);
-    if (atMs <= nowMs) return work();
+    if (atMs <= nowMs && this.#waiting.length === 0) return work();
     this.#lastAtMs = atMs;
-    setTimeout(work, atMs - nowMs);
+    // Timers of different lengths that end together ring in any order, so each does what is first.
+    this.#waiting.push(work);
+    setTimeout(() => this.#waiting.shift()?.(), atMs - nowMs);
   }
 }
 

@@ -150,7 +150,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 beforeAll(async () => {
   page = createServer((request, response) => void answer(request, response));
   origin = `http://127.0.0.1:${await listen(page)}`;
-  const channel = configOf(codeIn("With your framework")).channel;
+  const channel = configOf(
+    codeIn("React, Next, Vue, Svelte, Django, Laravel, Rails and Go"),
+  ).channel;
   rt = await startDormouse({ config: { client: { allowed_origins: [origin] }, channel } });
   vi.stubEnv("DORMOUSE", rt.url);
   vi.stubEnv("API_KEY", rt.apiKey);

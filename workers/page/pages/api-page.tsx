@@ -1,10 +1,4 @@
 import { useState } from "preact/hooks";
-import { channelMethods } from "../../../cli/openapi/channel-methods.ts";
-import { cursorMethods } from "../../../cli/openapi/cursor-methods.ts";
-import { inspectionMethods } from "../../../cli/openapi/inspection-methods.ts";
-import { mapMethods } from "../../../cli/openapi/map-methods.ts";
-import { questionMethods } from "../../../cli/openapi/question-methods.ts";
-import { userMethods } from "../../../cli/openapi/user-methods.ts";
 import type { JsonValue } from "../answers.ts";
 import { fieldOf, isJson, Message, type PageProps, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
@@ -33,7 +27,7 @@ export function ApiPage({ loggedOut }: PageProps) {
       <form onSubmit={send}>
         <label for="method">Method</label>
         <select id="method" name="method" value={method} onChange={choose}>
-          {[...methods].map(([name, { summary }]) => (
+          {Object.entries(apiExamples).map(([name, { summary }]) => (
             <option value={name} key={name}>
               {name}: {summary}
             </option>
@@ -65,25 +59,13 @@ export function ApiPage({ loggedOut }: PageProps) {
   );
 }
 
-/** What is told of a method. */
-interface MethodExample {
-  readonly summary: string;
-  readonly example: { readonly request: object };
-}
-
-const methods: ReadonlyMap<string, MethodExample> = new Map(
-  Object.entries<MethodExample>({
-    ...channelMethods,
-    ...userMethods,
-    ...questionMethods,
-    ...inspectionMethods,
-    ...mapMethods,
-    ...cursorMethods,
-  }).filter(([name]) => name !== "events"),
-);
+/** The methods with an example of each, which the build writes here. */
+declare const apiExamples: Readonly<
+  Record<string, { readonly summary: string; readonly request: object }>
+>;
 
 function exampleOf(method: string): string {
-  return JSON.stringify(methods.get(method)?.example.request ?? {}, undefined, 2);
+  return JSON.stringify(apiExamples[method]?.request ?? {}, undefined, 2);
 }
 
 function shellLine(method: string, request: string): string {
