@@ -144,7 +144,10 @@ describe("the console", () => {
     const history = { channel, limit: 10 };
     const read = await post("/console/api/history", history, loggedIn);
     expect(await read.text()).toBe((await call("history", history)).body);
-    expect(await statusOf(post("/console/api/revoke_token", { uid: "1" }, loggedIn))).toBe(404);
+    expect(await statusOf(post("/console/api/revoke_token", { uid: "1" }, loggedIn))).toBe(200);
+    // None has this name, and events aren't a command.
+    for (const name of ["publis", "events"])
+      expect(await statusOf(post(`/console/api/${name}`, {}, loggedIn))).toBe(404);
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     await post("/console/api/publish", { channel: "nowhere:1", data: 1 }, loggedIn);
     const lines = warn.mock.calls.flat().join("\n");
