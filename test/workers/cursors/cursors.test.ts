@@ -28,7 +28,7 @@ configure({
         history_size: 10,
         history_ttl: "1m",
         history_meta_ttl: "1m",
-        cursors: { enabled: true },
+        cursors: { enabled: true, unread_from: "none" },
       },
       { name: "fresh", ...history, cursors: { enabled: true, unread_from: "none" } },
       {
@@ -181,6 +181,24 @@ describe("what a backend marks and asks", () => {
     const answer = await (await postWith({ CHANNELS: failing }, "/api/unread", body)).text();
     expect(answer).toContain(`"${channels[0]}":{"error":{"code":100,`);
     expect(answer).toContain(`"${channels[1]}":{"unread":0,`);
+  });
+
+  it("[CU2] a mark that isn't larger writes nothing", async () => {
+    const channel = newChannel("chat");
+    for (const data of [1, 2]) await publish(channel, data);
+    const writtenMs = () =>
+      runInDurableObject(
+        env.CHANNELS.getByName(channel),
+        (_, { storage }) => storage.sql.exec("SELECT time FROM user_mark").one()["time"],
+      );
+    await mark("ann", channel, 1);
+    const before = await writtenMs();
+    vi.setSystemTime(Date.now() + 60_000);
+    for (const offset of [1, 0]) await mark("ann", channel, offset);
+    expect(await writtenMs()).toBe(before);
+    await mark("ann", channel, 2);
+    expect(await writtenMs()).not.toBe(before);
+    vi.useRealTimers();
   });
 
   it("[CU4] tags say which publications count", async () => {
