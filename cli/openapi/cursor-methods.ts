@@ -46,7 +46,7 @@ export const cursorMethods = {
         isRequired: true,
       },
     },
-    result: object("What is unread.", {
+    result: object("Each channel has its answer: the count of unread publications, or an error.", {
       channels: mapOf(reference("UnreadChannel"), "By the channels' names."),
     }),
     example: {
@@ -61,7 +61,7 @@ export const cursorMethods = {
 /** The schemas of their answers, by their names among the document's components. */
 export const cursorMessages: Readonly<Record<string, Schema>> = {
   UnreadChannel: object(
-    "What a user hasn't read of a channel; or why that isn't known.",
+    "One channel's answer: how much the user hasn't read, or why that isn't known.",
     {},
     {
       unread: count("How many publications are unread; at most `cursors.unread_max`."),

@@ -152,7 +152,7 @@ export class HistoryTable {
       }));
   }
 
-  /** Whose the publications at these offsets are, and their tags, without reading the bulky columns. */
+  /** Reads who published at these offsets, and with which tags, but not the bulky columns. */
   labels({ first, last }: OffsetRange): readonly PublicationLabels[] {
     return slotRuns(first, last, this.#size)
       .flatMap(({ low, high }) => this.#sql.rows(this.#tables.labels, low, high, first, last))
@@ -228,7 +228,7 @@ export interface StoredKey {
   readonly key: string | undefined;
 }
 
-/** What is known of a publication without its payload. */
+/** A publication without its payload: who published it, and with which tags. */
 export interface PublicationLabels {
   readonly offset: number;
   /** The user whose client published it; undefined for a backend. */

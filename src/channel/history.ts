@@ -183,7 +183,7 @@ export class History {
     return first > last ? [] : this.#table.keys({ first, last });
   }
 
-  /** Whose the publications at these offsets are, both included, and their tags: oldest first. */
+  /** Reads who published at these offsets, both included, and with which tags: oldest first. */
   labels(first: number, last: number): readonly PublicationLabels[] {
     return first > last ? [] : this.#table.labels({ first, last });
   }

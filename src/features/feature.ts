@@ -18,7 +18,7 @@ import type {
   PartedObject,
 } from "../object/part.ts";
 import type { CallName, MakeCall } from "../object/object-call.ts";
-import type { ClientMethods, SubscriptionTypes } from "../session/ports.ts";
+import type { SubscriptionTypes } from "../session/ports.ts";
 
 /** What the kernel has of a feature. A feature that the configuration doesn't switch on has no part anywhere. */
 export interface Feature {
@@ -34,8 +34,6 @@ export interface Feature {
   readonly isOfHomes?: (config: Config) => boolean;
   /** What clients do on channels of the feature's types. */
   readonly subscriptionTypes?: SubscriptionTypes;
-  /** The methods that clients may call; undefined where the configuration has no use for them. */
-  readonly clientMethodsOf?: (config: Config) => ClientMethods | undefined;
   /** How streams are kept whose publications are changes of the feature's keys. */
   readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
   /** Makes what the feature does on a channel. */

@@ -17,7 +17,7 @@ import type {
   PartedObject,
   PartHost,
 } from "../object/part.ts";
-import type { ClientMethods, SubscriptionTypes } from "../session/ports.ts";
+import type { SubscriptionTypes } from "../session/ports.ts";
 import type { Feature } from "./feature.ts";
 import { maps as allMaps } from "./maps/feature.ts";
 import { kernelOperations, type OperationRows } from "../access/operations.ts";
@@ -93,11 +93,6 @@ export const subscriptionTypes: SubscriptionTypes = {
   ...sharedPolls.subscriptionTypes,
 };
 
-/** The methods that clients call without a backend; undefined where the configuration has no use for them. */
-export function clientMethodsOf(config: Config): ClientMethods | undefined {
-  return cursors.clientMethodsOf?.(config);
-}
-
 /** The streams whose publications are changes of keys. */
 export function keyedStreamOf(options: ChannelOptions): KeyedStream | undefined {
   return maps.keyedStreamOf?.(options);
@@ -152,7 +147,7 @@ export function homesHaveParts(config: Config): boolean {
   return features.some(({ isOfHomes }) => isOfHomes?.(config) === true);
 }
 
-/** What a configuration asks for that this build has left out: a sentence for each. */
+/** Names each feature that a configuration asks for and this build has left out, in a sentence. */
 export function leftOutProblems({ channel, events: told }: Config): readonly string[] {
   const all = [channel.withoutNamespace, ...channel.namespaces.values()];
   const types = new Set(all.map(({ subscriptionType }) => subscriptionType));

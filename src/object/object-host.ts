@@ -11,8 +11,7 @@ import type { OnlineUsers } from "../contract/user-status.ts";
 import type { Refusal } from "../access/refusal.ts";
 import { Listing } from "../users/listing.ts";
 import { KnownDeltas } from "../delta/delta-chain.ts";
-import { clientMethodsOf, subscriptionTypes } from "../features/index.ts";
-import type { SessionContext } from "../session/ports.ts";
+import { subscriptionTypes } from "../features/index.ts";
 import { limits } from "../limits.ts";
 import { elapsed } from "../moment.ts";
 import { version } from "../version.ts";
@@ -50,7 +49,6 @@ export abstract class ObjectHost implements PartedObject {
   readonly backlog: Backlog;
   /** When this instance began, ms since 1970. */
   readonly awakeSinceMs: number;
-  readonly #clientMethods: Pick<SessionContext, "clientMethods"> | undefined;
   /** Logs a refusal, and counts it (rule A13). */
   readonly #refused = (refusal: Refusal): void => {
     for (const part of this.parts) part.refused?.(refusal, this.platform.nowMs());
@@ -112,8 +110,6 @@ export abstract class ObjectHost implements PartedObject {
       endEvent: this.endEvent,
     });
     this.alarms = new AlarmSchedule(platform);
-    const clientMethods = clientMethodsOf(config);
-    this.#clientMethods = clientMethods && { clientMethods };
   }
 
   /** Counts a call to another object. */
@@ -154,7 +150,6 @@ export abstract class ObjectHost implements PartedObject {
     config: this.config,
     backlog: this.backlog,
     subscriptionTypes,
-    ...this.#clientMethods,
     knownDeltas: new KnownDeltas(),
     namedChannels: new NamedChannels(this.config.client.channelLimit),
     version,

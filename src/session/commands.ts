@@ -260,7 +260,7 @@ export function passMessage(
   });
 }
 
-/** What comes of a message that was answered: only the log is told of an error. */
+/** A client gets no answer to a message: only the log is told of an error. */
 function refusedSend(session: CommandSession, decision: Decision): Decision {
   if (decision.outcome === "disconnect") return decision;
   if (decision.outcome === "error") {

@@ -1159,13 +1159,13 @@ interface ApiUnreadRequest {
   readonly channels: readonly string[];
 }
 
-/** What is unread. */
+/** Each channel has its answer: the count of unread publications, or an error. */
 interface ApiUnreadResult {
   /** By the channels' names. */
   readonly channels: { readonly [name: string]: ApiUnreadChannel };
 }
 
-/** What a user hasn't read of a channel; or why that isn't known. */
+/** One channel's answer: how much the user hasn't read, or why that isn't known. */
 interface ApiUnreadChannel {
   /** How many publications are unread; at most `cursors.unread_max`. */
   readonly unread?: number;

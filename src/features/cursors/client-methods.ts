@@ -22,6 +22,7 @@ import type { ClientMethod, ClientMethods, RunningCommand, TurnTo } from "../../
 import { clientInfo } from "../../session/subscription.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { UserRequest } from "./cursor-calls.ts";
+import { encodeUnread, type UnreadAnswer } from "./unread-answer.ts";
 import { cursorLimits } from "./limits.ts";
 
 /** The methods by which clients mark what their user has read, and ask what is unread (rule CU7). */
@@ -71,13 +72,12 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
     done(refuseWith(errorCodes.badRequest, "CU7", reason));
     return;
   }
-  const answers = new Map<string, string>();
+  const answers = new Map<string, UnreadAnswer>();
   for (const channel of channels) {
     ask(command, channel, turnTo, unreadOf, (answer) => {
-      answers.set(channel, "data" in answer ? answer.data : errorText(answer));
+      answers.set(channel, "data" in answer ? { result: answer.data } : failed(answer));
       if (answers.size < channels.length) return;
-      const members = channels.map((one) => `${JSON.stringify(one)}:${answers.get(one) ?? ""}`);
-      const data = trustedJsonText(`{"channels":{${members.join(",")}}}`);
+      const data = encodeUnread(channels, answers);
       done({ outcome: "reply", reply: { id, method: "rpc", data } });
     });
   }
@@ -88,7 +88,7 @@ function methodOf(name: string): ClientMethod | undefined {
   return name === "dormouse.unread" ? countUnread : undefined;
 }
 
-/** What comes of a call to a channel. */
+/** A call to a channel ends with data, with an error of the channel, or with a refusal. */
 type CalledChannel =
   | { readonly data: JsonText }
   | { readonly error: ErrorCode }
@@ -140,12 +140,8 @@ function failedWith(error: ErrorCode): CalledChannel {
   return { refused: refuseWith(error, "CU7", reason) };
 }
 
-function errorText(
-  answer: { readonly error: ErrorCode } | { readonly refused: RefusedCommand },
-): string {
-  const error = "error" in answer ? answer.error : errorOf(answer.refused);
-  const { code, message } = error;
-  return JSON.stringify({ error: { code, message } });
+function failed(answer: Exclude<CalledChannel, { readonly data: unknown }>): UnreadAnswer {
+  return { error: "error" in answer ? answer.error : errorOf(answer.refused) };
 }
 
 function parseParams(data: Payload | undefined): JsonObject | undefined {

@@ -3,11 +3,14 @@ import { ChannelCursors, noCursors } from "./channel-cursors.ts";
 import { cursorMethodsOf } from "./client-methods.ts";
 import { cursorApiMethods, cursorRows } from "./methods.ts";
 
-/** What each user has got and read of a channel. */
+/** The cursors feature: each channel keeps how far each user has got and read. */
 export const cursors = {
   operations: cursorRows,
   methods: cursorApiMethods,
-  clientMethodsOf: cursorMethodsOf,
+  ofObject: ({ config }) => {
+    const clientMethods = cursorMethodsOf(config);
+    return clientMethods && { ofSessions: { clientMethods } };
+  },
   ofChannel: (channel, { sql }) => {
     const { cursors: options } = channel.options;
     return [options === undefined ? noCursors : new ChannelCursors(channel, options, sql)];

@@ -2,8 +2,7 @@
 export const cursorLimits = {
   /**
    * Users of whom one channel keeps something. Each is a row of about 100 bytes, so all are 10 MB of the 10 GB that an
-   * object's storage may have, and looking through all of them takes 200 turns of `marksPerTurn`. A further user is
-   * refused with error 106 (rule CU9).
+   * object's storage may have. A further user is refused with error 106 (rule CU9).
    */
   marksMax: 100_000,
   /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */

@@ -46,13 +46,6 @@ export class MarkTable {
     return true;
   }
 
-  /** Deletes a user's row. */
-  remove(user: string): void {
-    if (!this.#exists) return;
-    this.#sql.run("DELETE FROM user_mark WHERE user = ?", user);
-    this.#count = undefined;
-  }
-
   get #size(): number {
     if (!this.#exists) return 0;
     return (this.#count ??= Number(

@@ -1,4 +1,4 @@
-/** What a channel keeps of one user: how far the user has got and read (rules CU). */
+/** A channel keeps this of each user: how far the user has got and read (rules CU). */
 export interface UserMark {
   readonly user: string;
   /** The epoch that the offsets are of. */
