@@ -56,6 +56,33 @@ export const cursorMethods = {
       },
     },
   },
+  delivered: {
+    tag: "cursors",
+    summary: "Say what a user is known to have got",
+    description: `Says up to which offset the publications have certainly arrived at a client's program of the user. It never says more than is so, and often less. ${ofCursors}`,
+    fields: { user: userNote, channel: channelNote },
+    result: object(
+      "What is known; offset 0 if nothing is.",
+      {
+        offset: large("Everything after `since` and up to this offset has arrived."),
+        epoch,
+      },
+      {
+        since: large("Nothing is claimed of the publications up to this offset; absent for 0."),
+        by: {
+          type: "string",
+          enum: ["ping", "recovery", "command"],
+          description:
+            "How it is known: a client answered a later ping, recovered from there, or marked up to there. Absent if nothing is known.",
+        },
+        at_ms: large("When it was known at the latest, in milliseconds since 1970."),
+      },
+    ),
+    example: {
+      request: { user: "ada", channel: "room:7" },
+      result: { offset: 15, epoch: "AbCdEfGh", by: "ping", at_ms: 1_795_000_000_000 },
+    },
+  },
 } as const satisfies Partial<MethodNotes>;
 
 /** The schemas of their answers, by their names among the document's components. */

@@ -33,6 +33,7 @@ export interface ApiRequests {
   readonly shared_poll_publish: ApiSharedPollPublishRequest;
   readonly mark_read: ApiMarkReadRequest;
   readonly unread: ApiUnreadRequest;
+  readonly delivered: ApiDeliveredRequest;
 }
 
 /** The `result` of each method's answer. */
@@ -68,6 +69,7 @@ export interface ApiResults {
   readonly shared_poll_publish: object;
   readonly mark_read: ApiMarkReadResult;
   readonly unread: ApiUnreadResult;
+  readonly delivered: ApiDeliveredResult;
 }
 
 interface ApiPublishRequest {
@@ -1180,4 +1182,25 @@ interface ApiUnreadChannel {
   /** The epoch of the stream. */
   readonly epoch?: string;
   readonly error?: ApiError;
+}
+
+interface ApiDeliveredRequest {
+  /** The user's ID. */
+  readonly user: string;
+  /** The channel's name. */
+  readonly channel: string;
+}
+
+/** What is known; offset 0 if nothing is. */
+interface ApiDeliveredResult {
+  /** Everything after `since` and up to this offset has arrived. */
+  readonly offset: number;
+  /** The epoch of the stream. */
+  readonly epoch: string;
+  /** Nothing is claimed of the publications up to this offset; absent for 0. */
+  readonly since?: number;
+  /** How it is known: a client answered a later ping, recovered from there, or marked up to there. Absent if nothing is known. */
+  readonly by?: "ping" | "recovery" | "command";
+  /** When it was known at the latest, in milliseconds since 1970. */
+  readonly at_ms?: number;
 }

@@ -176,6 +176,10 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
     return this.#carryOut("unread", params);
   }
 
+  delivered(params: ApiRequests["delivered"]): Promise<ApiResults["delivered"]> {
+    return this.#carryOut("delivered", params);
+  }
+
   #carryOut<Name extends MethodName>(name: Name, params: object): Promise<ApiResults[Name]> {
     return carryOut(this.env, name, params, callerOf(this.env, this.ctx.props));
   }

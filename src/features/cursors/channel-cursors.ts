@@ -1,5 +1,6 @@
 import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
 import type { ChannelOperation } from "../../contract/channel-call.ts";
+import type { RelayRequest } from "../../contract/relay-request.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
 import { jsonOf } from "../../protocol/json/encode.ts";
@@ -8,6 +9,8 @@ import type { StreamPosition } from "../../protocol/publication.ts";
 import { type TagsFilter, tagsFilter } from "../../protocol/tags-filter.ts";
 import type { Sql } from "../../sql.ts";
 import type { CursorOptions } from "./config.ts";
+import type { CoverageCensus } from "./coverage-census.ts";
+import { type Coverage, extend } from "./coverage.ts";
 import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
 import { cursorLimits } from "./limits.ts";
 import { MarkTable } from "./mark-table.ts";
@@ -19,6 +22,8 @@ export class ChannelCursors implements ChannelPart {
   readonly #options: CursorOptions;
   readonly #filter: TagsFilter | undefined;
   readonly #table: MarkTable;
+  /** Undefined where nobody can be asked. */
+  census: CoverageCensus | undefined;
 
   constructor(channel: PartedChannel, options: CursorOptions, sql: Sql) {
     this.#channel = channel;
@@ -33,6 +38,7 @@ export class ChannelCursors implements ChannelPart {
   }
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
+    if (operation.method === "delivered") return this.#delivered(operation.request, nowMs);
     if (operation.method !== "mark_read" && operation.method !== "unread") return undefined;
     const { request, info } = operation;
     const kept = this.#table.find(request.user);
@@ -40,23 +46,33 @@ export class ChannelCursors implements ChannelPart {
       return { outcome: "failed", error: errorCodes.permissionDenied };
     const outcome =
       operation.method === "mark_read"
-        ? this.#mark(operation.request, kept, nowMs)
+        ? this.#mark(operation.request, info !== undefined, kept, nowMs)
         : this.#unread(operation.request, kept, nowMs);
     if (outcome.outcome !== "result" || info === undefined) return outcome;
     const data = trustedJsonText(jsonOf(undefined, outcome.fields));
     return { outcome: "reply", reply: { outcome: "answered", data } };
   }
 
-  /** Moves a user's mark forward, or answers the one that stands (rules CU1 to CU3). */
-  #mark({ user, offset, epoch }: MarkRequest, kept: UserMark | undefined, nowMs: number) {
+  /**
+   * Moves a user's mark forward, or answers the one that stands (rules CU1 to CU3).
+   *
+   * @param isOwn whether a client of the user marks, and so says that it has got everything up to there (rule CU11)
+   */
+  #mark(request: MarkRequest, isOwn: boolean, kept: UserMark | undefined, nowMs: number) {
+    const { user, offset, epoch } = request;
     const top = this.#top(nowMs);
     if (epoch !== "" && epoch !== top.epoch) return { outcome: "unrecoverable-position" } as const;
     if (offset > top.offset) return { outcome: "failed", error: beyondTop } as const;
     const before = kept && inEpoch(kept, top.epoch);
     const read = Math.max(before?.read ?? 0, offset);
-    const isChanged = before === undefined || read !== before.read || before.isReset;
+    const covered =
+      isOwn && offset > 0
+        ? extend(before?.covered, { ...top, since: 0, offset, by: "command", atMs: nowMs })
+        : before?.covered;
+    const isChanged =
+      before === undefined || read !== before.read || before.isReset || covered !== before.covered;
     const start = before?.start ?? top.offset;
-    const mark = { user, epoch: top.epoch, read, start, isReset: false };
+    const mark = { user, epoch: top.epoch, read, start, isReset: false, covered };
     if (isChanged && !this.#table.write(mark, kept === undefined, nowMs))
       return { outcome: "full" } as const;
     const fields = (out: FieldWriter): void => {
@@ -64,6 +80,53 @@ export class ChannelCursors implements ChannelPart {
       out.text(2, "epoch", top.epoch, "always");
     };
     return { outcome: "result", fields } as const;
+  }
+
+  /** Asks who holds connections of the users before what they have got is told (rule CU10). */
+  whenReadable(
+    calls: readonly (ChannelOperation | RelayRequest)[],
+    nowMs: number,
+    done: (outcome: "ready") => void,
+  ): void {
+    const users = new Set<string>();
+    for (const call of calls) if (call.method === "delivered") users.add(call.request.user);
+    if (users.size === 0 || this.census === undefined) {
+      done("ready");
+      return;
+    }
+    this.census.ask(users, ({ proofs }) => {
+      for (const [user, proof] of proofs) this.prove(user, proof, nowMs);
+      done("ready");
+    });
+  }
+
+  /** Keeps what a user has got, if that is more than is kept already. */
+  prove(user: string, proof: Coverage, nowMs: number): void {
+    const top = this.#top(nowMs);
+    if (user === "" || proof.epoch !== top.epoch || proof.offset > top.offset) return;
+    const kept = this.#table.find(user);
+    const before = kept && inEpoch(kept, top.epoch);
+    const covered = extend(before?.covered, proof);
+    if (covered === before?.covered) return;
+    const { read, start = proof.since, isReset = false } = before ?? {};
+    const mark = { user, epoch: top.epoch, read, start, isReset, covered };
+    // Without room for another user nothing is known of this one.
+    this.#table.write(mark, kept === undefined, nowMs);
+  }
+
+  /** Says what a user is known to have got (rule CU10). */
+  #delivered({ user }: UserRequest, nowMs: number): PartOutcome {
+    const top = this.#top(nowMs);
+    const kept = this.#table.find(user);
+    const covered = kept && inEpoch(kept, top.epoch).covered;
+    const fields = (out: FieldWriter): void => {
+      out.unsigned(1, "offset", covered?.offset ?? 0, "always");
+      out.unsigned(2, "since", covered?.since);
+      out.text(3, "epoch", top.epoch, "always");
+      out.text(4, "by", covered?.by);
+      out.unsigned(5, "at_ms", covered?.atMs);
+    };
+    return { outcome: "result", fields };
   }
 
   /** Counts the publications after a user's mark (rules CU4 to CU6). */
@@ -131,7 +194,9 @@ interface Unread {
 /** On a channel whose namespace doesn't keep what users have got and read. */
 export const noCursors: ChannelPart = {
   carryOut: ({ method }) =>
-    method === "mark_read" || method === "unread" ? { outcome: "not-available" } : undefined,
+    method === "mark_read" || method === "unread" || method === "delivered"
+      ? { outcome: "not-available" }
+      : undefined,
 };
 
 const beyondTop = { ...errorCodes.badRequest, message: "the offset is beyond the newest one" };

@@ -6,6 +6,8 @@ declare module "../../contract/channel-call.ts" {
     readonly mark_read: Changing<MarkRequest>;
     /** Counts what a user hasn't read (rule CU4). */
     readonly unread: { readonly request: UserRequest; readonly info?: ClientInfo };
+    /** Says what a user is known to have got (rule CU10). */
+    readonly delivered: { readonly request: UserRequest };
   }
 }
 

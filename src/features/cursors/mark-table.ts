@@ -1,4 +1,5 @@
 import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
+import type { Coverage, ProofKind } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
 import type { UserMark } from "./user-mark.ts";
 
@@ -29,18 +30,23 @@ export class MarkTable {
   }
 
   /** Writes a user's row. @returns false if the user has none, and there is no room for another one */
-  write({ user, epoch, read, start, isReset }: UserMark, isNew: boolean, nowMs: number): boolean {
+  write(mark: UserMark, isNew: boolean, nowMs: number): boolean {
+    const { user, epoch, read, start, isReset, covered } = mark;
     if (isNew && this.#size >= cursorLimits.marksMax) return false;
     if (!this.#exists) this.#sql.run(table);
     this.#exists = true;
     this.#sql.run(
-      "INSERT OR REPLACE INTO user_mark VALUES (?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO user_mark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       user,
       nowMs,
       epoch,
       read ?? null,
       start,
       isReset ? 1 : 0,
+      covered?.since ?? null,
+      covered?.offset ?? null,
+      covered?.by ?? null,
+      covered?.atMs ?? null,
     );
     if (isNew) this.#count = this.#size + 1;
     return true;
@@ -56,14 +62,27 @@ export class MarkTable {
 
 function markOf(row: SqlRow): UserMark {
   const read = row["read"];
+  const epoch = columnText(row, "epoch");
   return {
     user: columnText(row, "user"),
-    epoch: columnText(row, "epoch"),
+    epoch,
     read: typeof read === "number" ? read : undefined,
     start: Number(row["start"]),
     isReset: row["reset"] === 1,
+    covered: coverageOf(row, epoch),
   };
 }
 
+function coverageOf(row: SqlRow, epoch: string): Coverage | undefined {
+  const offset = row["delivered"];
+  if (typeof offset !== "number") return undefined;
+  const since = Number(row["delivered_since"]);
+  const by = proofKinds.find((kind) => kind === row["delivered_by"]) ?? "ping";
+  return { epoch, since, offset, by, atMs: Number(row["delivered_ms"]) };
+}
+
+const proofKinds: readonly ProofKind[] = ["ping", "recovery", "command"];
+
 const table = `CREATE TABLE user_mark (user TEXT PRIMARY KEY, time INTEGER NOT NULL, epoch TEXT NOT NULL,
-  read INTEGER, start INTEGER NOT NULL, reset INTEGER NOT NULL) WITHOUT ROWID`;
+  read INTEGER, start INTEGER NOT NULL, reset INTEGER NOT NULL, delivered_since INTEGER, delivered INTEGER,
+  delivered_by TEXT, delivered_ms INTEGER) WITHOUT ROWID`;

@@ -38,6 +38,15 @@ function unreadEntry(fields: Shaped<typeof unreadShape>, request: MethodRequest)
   return { outcome: "question", question: { method: "unread", user: fields.user, channels } };
 }
 
+function deliveredEntry(
+  { user, channel }: Shaped<typeof deliveredShape>,
+  request: MethodRequest,
+): ParsedEntry {
+  const refused = refusedOn(channel, user, request);
+  if (refused !== undefined) return refused;
+  return { outcome: "call", channel, command: { method: "delivered", request: { user } } };
+}
+
 /** Refuses a channel that keeps nothing of its users, and a user that can't be one. */
 function refusedOn(channel: string, user: string, request: MethodRequest): Refused | undefined {
   const checked = checkChannel(channel, request);
@@ -57,6 +66,7 @@ const requestShapes = shapes(() => ({
     epoch: textField(),
   }),
   unread: objectOf({ user: textField(), channels: textListField() }),
+  delivered: objectOf({ user: textField(), channel: textField() }),
 }));
 
 /** A `mark_read` request. */
@@ -64,10 +74,14 @@ const markShape = () => requestShapes().mark;
 /** An `unread` request. */
 const unreadShape = () => requestShapes().unread;
 
+/** A `delivered` request. */
+const deliveredShape = () => requestShapes().delivered;
+
 /** The rows of these methods. */
 export const cursorRows = {
   mark_read: { at: "channel", changes: true },
   unread: { at: "question", asksMax: cursorLimits.unreadChannelsMax },
+  delivered: { at: "channel" },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type CursorRows = typeof cursorRows;
@@ -80,4 +94,5 @@ declare module "../../access/operations.ts" {
 export const cursorApiMethods = {
   mark_read: { shape: markShape, entry: markEntry },
   unread: { shape: unreadShape, entry: unreadEntry },
+  delivered: { shape: deliveredShape, entry: deliveredEntry },
 } as const;

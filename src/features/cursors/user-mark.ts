@@ -1,3 +1,5 @@
+import type { Coverage } from "./coverage.ts";
+
 /** A channel keeps this of each user: how far the user has got and read (rules CU). */
 export interface UserMark {
   readonly user: string;
@@ -9,6 +11,8 @@ export interface UserMark {
   readonly start: number;
   /** The history was lost, or began anew, after the user had marked something (rule CU5). */
   readonly isReset: boolean;
+  /** What is known to have arrived; undefined for nothing (rule CU10). */
+  readonly covered: Coverage | undefined;
 }
 
 /**
@@ -19,5 +23,6 @@ export interface UserMark {
 export function inEpoch(mark: UserMark, epoch: string | undefined): UserMark {
   if (mark.epoch === epoch) return mark;
   const isReset = mark.isReset || mark.read !== undefined;
-  return { user: mark.user, epoch: epoch ?? "", read: undefined, start: 0, isReset };
+  const covered = undefined;
+  return { user: mark.user, epoch: epoch ?? "", read: undefined, start: 0, isReset, covered };
 }

@@ -332,6 +332,7 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "shared_poll_publish":
     case "mark_read":
     case "unread":
+    case "delivered":
       throw new Error(`no client asks for ${operation.method}`);
   }
 }

@@ -125,6 +125,7 @@ describe("the description of the HTTP API", () => {
     );
     await checked("mark_read", { user, channel, offset: 0 });
     expect(await checked("unread", { user, channels: [channel] })).toContain("capped");
+    await checked("delivered", { user, channel });
     const map = newChannel("scores");
     await checked("map_publish", { channel: map, key: "a", data: 1, tags: { a: "b" }, score: 7 });
     await checked("map_publish", { channel: map, key: "b", data: 1 });

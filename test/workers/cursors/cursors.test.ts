@@ -59,6 +59,8 @@ async function unread(user: string, channel: string): Promise<object | undefined
   return channels?.[channel];
 }
 
+const delivered = (user: string, channel: string) => resultOf("delivered", { user, channel });
+
 async function bodyOf(method: string, request: object): Promise<string> {
   return (await call(method, request)).body;
 }
@@ -97,6 +99,20 @@ describe.each(variants)("marks and what is unread, on $name", (variant) => {
     await variant.betweenSteps(channel);
     expect(await unread("ann", channel)).toStrictEqual({ unread: 1, read: 3, offset: 4, epoch });
     expect(await rows(channel)).toBe(1);
+  });
+
+  it("[CU11] a client's own mark proves that everything up to there has arrived", async () => {
+    const channel = newChannel("chat");
+    const socket = await variant.subscribe(channel, "ann");
+    await publish(channel, 1);
+    const { epoch } = await publish(channel, 2);
+    await variant.betweenSteps(channel);
+    await mark("ann", channel, 2);
+    await rpc(socket, "dormouse.read", { channel, offset: 1 });
+    await variant.betweenSteps(channel);
+    const known = { offset: 1, epoch, by: "command", at_ms: expect.any(Number) };
+    expect(await delivered("ann", channel)).toStrictEqual(known);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 0, read: 2 });
   });
 
   it("[CU7] a message that isn't answered marks as well", async () => {
@@ -144,6 +160,15 @@ describe.each(variants)("marks and what is unread, on $name", (variant) => {
 });
 
 describe("what a backend marks and asks", () => {
+  it("[CU10] a user of whom nothing is known has got nothing, and a backend's mark proves nothing", async () => {
+    const channel = newChannel("chat");
+    await publish(channel, 1);
+    const { epoch } = await publish(channel, 2);
+    expect(await delivered("ann", channel)).toStrictEqual({ offset: 0, epoch });
+    await mark("ann", channel, 2);
+    expect(await delivered("ann", channel)).toStrictEqual({ offset: 0, epoch });
+  });
+
   it("[CU4] [CU6] counts at most unread_max, and what the history has lost", async () => {
     const channel = newChannel("chat");
     for (let data = 0; data < 12; data++) await publish(channel, data);

@@ -197,6 +197,7 @@ const full: Record<OperationName, object> = {
   events: { object: "channel/a", since: 1, limit: 1 },
   mark_read: { user: "u", channel: "room:a", offset: 1, epoch: "e" },
   unread: { user: "u", channels: ["room:a"] },
+  delivered: { user: "u", channel: "room:a" },
   map_publish: {
     ...keyed("scores:a"),
     stream_data: 1,

@@ -244,6 +244,7 @@ export class ModelChannel implements ChannelClientPort {
       case "map_read_stream":
       case "mark_read":
       case "unread":
+      case "delivered":
       case "shared_poll_publish":
       case "track":
       case "untrack":
