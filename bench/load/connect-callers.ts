@@ -20,7 +20,8 @@ export async function connectCallers(
   const cpu = new CpuShare();
   const beganMs = performance.now();
   const latenciesMs: number[] = [];
-  const receipts = sendsReceipts ? subscribers.receipts : undefined;
+  const receipts = sendsReceipts === false ? undefined : subscribers.receipts;
+  const marks = sendsReceipts === "marks";
   const first = subscribers.all.length;
   const waiting = callers.values();
   let refusals = 0;
@@ -30,7 +31,11 @@ export async function connectCallers(
       if (subscribers.failure.isRaised) return;
       const calledAtMs = performance.now();
       const call = (): Subscriber =>
-        new Subscriber(wire, server.sockets, caller, missed, subscribers, { receipts, comesBack });
+        new Subscriber(wire, server.sockets, caller, missed, subscribers, {
+          receipts,
+          marks,
+          comesBack,
+        });
       let subscriber = call();
       for (let tries = 1; (await subscriber.there) === "refused"; tries++) {
         refusals++;

@@ -9,6 +9,7 @@ import type { Connected } from "./connected.ts";
 import { fillHistory } from "./fill-history.ts";
 import { openLoop } from "./open-loop.ts";
 import type { Order, Report } from "./orders.ts";
+import { postEach } from "./post-each.ts";
 import { receiptLoop } from "./receipt-loop.ts";
 import { watchProgress } from "./watch-progress.ts";
 import { Storm } from "./storm.ts";
@@ -64,6 +65,8 @@ export class Generator {
         return singlePublication(order, this.#system());
       case "fill":
         return fillHistory(order, this.#filled(order.server));
+      case "post-each":
+        return postEach(order, this.#filled(order.server));
       case "receipts":
         return receiptLoop(order, this.#system());
       case "begin-churn":

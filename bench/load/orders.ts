@@ -1,5 +1,5 @@
 import type { Server } from "../systems/server.ts";
-import type { Caller } from "../systems/wire.ts";
+import type { Caller, Post } from "../systems/wire.ts";
 import type { ChurnPace } from "./churn.ts";
 
 /**
@@ -15,8 +15,11 @@ export type Order =
       readonly concurrency: number;
       /** How many missed publications each socket must receive before it counts as connected. */
       readonly missed: number;
-      /** Whether each publication that arrives is answered by a frame. */
-      readonly sendsReceipts?: boolean;
+      /**
+       * Whether each publication that arrives is answered by a frame, or by one that marks it as read. The channel must
+       * be a new one for marks: its first publication has the offset 1.
+       */
+      readonly sendsReceipts?: boolean | "marks";
       /** Whether a caller who is refused for now comes back, as the SDKs do. Otherwise that is a failure. */
       readonly comesBack?: boolean;
     }
@@ -63,6 +66,13 @@ export type Order =
       /** If the channel is a map, the keys that are set in turn, one by each request. */
       readonly keys?: number;
       readonly dataBytes: number;
+    }
+  /** Sends each of these posts once, so many at a time. Nobody is subscribed to what they publish. */
+  | {
+      readonly order: "post-each";
+      readonly server: Server;
+      readonly posts: readonly Post[];
+      readonly posters: number;
     }
   /** Publishers of one channel whose subscribers send receipts; waits until all receipts are answered. */
   | {
@@ -135,6 +145,12 @@ export type Report =
         readonly answerMs: number;
       })
   | ({ readonly order: "fill" } & LoadShare & { readonly seconds: number })
+  | ({ readonly order: "post-each" } & LoadShare & {
+        /** From the first post to the last answer. */
+        readonly seconds: number;
+        /** From a post to its answer, ms: sorted. */
+        readonly answerLatenciesMs: readonly number[];
+      })
   | ({ readonly order: "receipts" } & LoadShare & {
         /** Receipts that were answered, one for each delivery. */
         readonly receipts: number;

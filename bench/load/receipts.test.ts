@@ -3,7 +3,7 @@ import { DeliveryCount } from "./delivery-count.ts";
 import { FailureSignal } from "./failure-signal.ts";
 import { Receipts, SocketReceipts } from "./receipts.ts";
 
-const frame = Buffer.from("receipt");
+const frameOf = (delivery: number): Buffer => Buffer.from(`receipt ${delivery} `);
 
 /** Two sockets to which so many deliveries are to come. */
 function sockets(expected: number) {
@@ -14,14 +14,14 @@ function sockets(expected: number) {
   return {
     failure,
     all,
-    one: new SocketReceipts(frame, all),
-    other: new SocketReceipts(frame, all),
+    one: new SocketReceipts(frameOf, all),
+    other: new SocketReceipts(frameOf, all),
   };
 }
 
 describe("receipts", () => {
   it("are one frame for each delivery", () => {
-    expect(sockets(3).one.sent(3).toString()).toBe("receiptreceiptreceipt");
+    expect(sockets(3).one.sent(3).toString()).toBe("receipt 1 receipt 2 receipt 3 ");
   });
 
   it("are awaited until few enough are missing, whichever socket got the answers", async () => {

@@ -40,14 +40,15 @@ export class Receipts {
 
 /** The receipts of one socket, whose answers come in order. */
 export class SocketReceipts {
-  readonly #frame: Buffer;
+  readonly #frameOf: (delivery: number) => Buffer;
+  #deliveries = 0;
   readonly #all: Receipts;
   /** When each receipt without an answer was sent. */
   readonly #sentAtMs: number[] = [];
 
-  /** @param frame one receipt, as bytes */
-  constructor(frame: Buffer, all: Receipts) {
-    this.#frame = frame;
+  /** @param frameOf makes the receipt of the socket's delivery of that number, counted from 1, as bytes */
+  constructor(frameOf: (delivery: number) => Buffer, all: Receipts) {
+    this.#frameOf = frameOf;
     this.#all = all;
   }
 
@@ -56,8 +57,8 @@ export class SocketReceipts {
     const nowMs = performance.now();
     for (let count = 0; count < deliveries; count++) this.#sentAtMs.push(nowMs);
     return deliveries === 1
-      ? this.#frame
-      : Buffer.concat(Array.from({ length: deliveries }, () => this.#frame));
+      ? this.#frameOf(++this.#deliveries)
+      : Buffer.concat(Array.from({ length: deliveries }, () => this.#frameOf(++this.#deliveries)));
   }
 
   /** So many answers came. */

@@ -45,14 +45,14 @@ export class Subscriber implements FrameEvents {
     caller: Caller,
     missed: number,
     subscribers: SubscriberOwner,
-    { receipts, comesBack = false }: SubscriberOptions = {},
+    { receipts, marks = false, comesBack = false }: SubscriberOptions = {},
   ) {
     this.#wire = wire;
     this.#subscribers = subscribers;
     this.#channel = subscribers.channel(caller.channel);
     this.#missed = missed;
     this.#comesBack = comesBack;
-    if (receipts !== undefined) this.#receipts = receiptsOf(wire, receipts);
+    if (receipts !== undefined) this.#receipts = receiptsOf(wire, caller, receipts, marks);
     const countsLines = receipts !== undefined || wire.ping?.sharesFrames === true;
     this.#counter = new FrameCounter(wire.ping?.sent, this, countsLines);
     const script = wire.connectScript(caller);
@@ -213,11 +213,23 @@ export class Subscriber implements FrameEvents {
 interface SubscriberOptions {
   /** If each publication is to be answered by a frame, the receipts of all sockets. */
   readonly receipts?: Receipts | undefined;
+  /** Whether these frames mark the publications as read. */
+  readonly marks?: boolean;
   /** Whether its caller comes back if it is refused for now; otherwise that is a failure. */
   readonly comesBack?: boolean;
 }
 
-function receiptsOf({ receipt }: Wire, all: Receipts): SocketReceipts {
+function receiptsOf(
+  { receipt, mark }: Wire,
+  { channel }: Caller,
+  all: Receipts,
+  marks: boolean,
+): SocketReceipts {
+  if (marks) {
+    if (mark === undefined) throw new Error("this system keeps no marks");
+    return new SocketReceipts((delivery) => textFrame(mark(channel, delivery)), all);
+  }
   if (receipt === undefined) throw new Error("this system answers no receipts");
-  return new SocketReceipts(textFrame(receipt), all);
+  const frame = textFrame(receipt);
+  return new SocketReceipts(() => frame, all);
 }

@@ -2,6 +2,7 @@ import { channels } from "./channels.ts";
 import { churn } from "./churn.ts";
 import { connects } from "./connects.ts";
 import { counts } from "./counts.ts";
+import { cursors } from "./cursors.ts";
 import { fanOut } from "./fan-out.ts";
 import { growth } from "./growth.ts";
 import { latency } from "./latency.ts";
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   storm,
   users,
   maps,
+  cursors,
   memory,
   wake,
   growth,

@@ -20,6 +20,8 @@ export function dormouseWire(endpoint: "channel" | "gateway"): Wire {
     publishKey: (channel, key, data) =>
       centrifugoPublishKey({ path: "/api", key: apiKey }, channel, key, data),
     receipt: centrifugoReceipt,
+    mark: (channel, offset) =>
+      `{"id":3,"rpc":{"method":"dormouse.read","data":{"channel":${JSON.stringify(channel)},"offset":${offset}}}}`,
     ping: { sent: "{}", answer: "{}" },
   };
 }

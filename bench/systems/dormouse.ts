@@ -71,6 +71,14 @@ function configuration(
         }),
       },
       namespaces: [
+        {
+          name: "room",
+          allow_subscribe_for_client: true,
+          history_size: historySize,
+          history_ttl: "5m",
+          force_recovery: true,
+          cursors: { enabled: true },
+        },
         mapNamespace("lasting", tokens, { mode: "persistent" }),
         mapNamespace("kept", tokens, { mode: "recoverable", key_ttl: "1h" }),
         mapNamespace("brief", tokens, { mode: "ephemeral", key_ttl: "1h" }),

@@ -83,6 +83,11 @@ export interface Wire {
   readonly ping?: Ping;
   /** A text frame of a subscriber that the system answers by one line; undefined for a system that isn't asked. */
   readonly receipt?: string;
+  /**
+   * A text frame by which a subscriber marks that its user has read the channel up to an offset, and which the system
+   * answers by one line; undefined if the system keeps no marks.
+   */
+  readonly mark?: (channel: string, offset: number) => string;
 }
 
 interface Ping {
