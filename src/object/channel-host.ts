@@ -161,7 +161,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       channel: channel.name,
       nearlyFull: () => false,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
-      commit: (...frame) => this.#carryOutAsJob("publish", ...frame),
+      commit: (...frame) => this.#carryOutAsJob(...frame),
     });
   }
 

@@ -163,12 +163,25 @@ export class Client {
       if (to >= commands.length) done();
       else later(0, () => attempt(() => this.#carryOutParts(frame, tokens, to, turn)));
     };
-    if (commit !== undefined && part.some(({ method }) => method === "publish")) {
-      commit(bytes, carryOut, carriedOut);
+    const kind = commit && this.#kindOf(part);
+    if (commit !== undefined && kind !== undefined) {
+      commit(kind, bytes, carryOut, carriedOut);
       return;
     }
     carryOut(false);
     carriedOut();
+  }
+
+  /** What the commands write, which shares a commit with others' writes: publications, or what a method keeps. */
+  #kindOf(commands: readonly Command[]): "publish" | "other" | undefined {
+    if (commands.some(({ method }) => method === "publish")) return "publish";
+    const { clientMethods } = this.session.context;
+    if (clientMethods === undefined) return undefined;
+    const writes = commands.some((command) => {
+      if (command.method === "rpc") return clientMethods.find(command.request.method) !== undefined;
+      return command.method === "send";
+    });
+    return writes ? "other" : undefined;
   }
 
   #refuse(malformed: string): void {
@@ -297,15 +310,21 @@ export interface FrameHost {
   /** Does the work after so many ms, and ends the event. Meanwhile the object can't hibernate. */
   readonly later: (waitMs: number, work: () => void) => void;
   /**
-   * Carries out the part of a frame that publishes, in the commit queue. Absent on a gateway, which publishes nothing
-   * itself.
+   * Carries out the part of a frame that writes, in the commit queue. Absent on a gateway, which writes nothing of a
+   * channel itself.
    *
+   * @param kind     publish: it holds a publication, and so waits as publications do
    * @param bytes    the size of the frame
    * @param carryOut called once, and throws nothing; `isBusy` says that too much waits already, so that publications are
    *                 refused
    * @param done     called after it
    */
-  readonly commit?: (bytes: number, carryOut: (isBusy: boolean) => void, done: () => void) => void;
+  readonly commit?: (
+    kind: "publish" | "other",
+    bytes: number,
+    carryOut: (isBusy: boolean) => void,
+    done: () => void,
+  ) => void;
 }
 
 /** A client's socket. */

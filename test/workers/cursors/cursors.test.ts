@@ -6,7 +6,7 @@ import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import type { TestSocket } from "../support/test-socket.ts";
-import { variants } from "../support/variant.ts";
+import { awakeVariants, variants } from "../support/variant.ts";
 import { watchedChannels } from "../support/watched-channels.ts";
 
 const history = { history_size: 10, history_ttl: "5m" };
@@ -224,6 +224,29 @@ describe("what a backend marks and asks", () => {
     await mark("ann", channel, 2);
     expect(await writtenMs()).not.toBe(before);
     vi.useRealTimers();
+  });
+
+  it("[CU2] the marks of a frame share a commit, for which marks that come meanwhile wait", async () => {
+    const channel = newChannel("chat");
+    for (const data of [1, 2, 3]) await publish(channel, data);
+    const onChannel = awakeVariants.find(({ place }) => place.oneChannel);
+    const socket = await onChannel?.subscribe(channel, "ann");
+    const synced = vi.fn<() => void>();
+    await runInDurableObject(env.CHANNELS.getByName(channel), (_, { storage }) => {
+      const sync = storage.sync.bind(storage);
+      vi.spyOn(storage, "sync").mockImplementation(() => {
+        synced();
+        return sync();
+      });
+    });
+    const read = (id: number) => ({
+      id,
+      rpc: { method: "dormouse.read", data: { channel, offset: id } },
+    });
+    socket?.send(read(1), read(2), read(3));
+    await socket?.lineWith('"id":3');
+    expect(synced).toHaveBeenCalledOnce();
+    expect(await unread("ann", channel)).toMatchObject({ unread: 0, read: 3 });
   });
 
   it("[CU4] tags say which publications count", async () => {
