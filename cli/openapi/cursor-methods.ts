@@ -1,14 +1,30 @@
 /** The methods about what users have got and read (docs/protocol.md 6.2). */
 import { cursorLimits } from "../../src/features/cursors/limits.ts";
 import type { MethodNotes } from "./method.ts";
-import { count, flag, large, mapOf, object, reference, type Schema, text } from "./schema.ts";
-import { channelNote, userNote } from "./shared-notes.ts";
+import {
+  count,
+  flag,
+  large,
+  listOf,
+  mapOf,
+  object,
+  reference,
+  type Schema,
+  text,
+} from "./schema.ts";
+import { channelNote, pageNotes, userNote, usersNote } from "./shared-notes.ts";
 
 const ofCursors =
   "It needs `cursors.enabled` of the channel's namespace; without it the answer is error 108. Dormouse's own.";
 
 const read = large("Everything up to this offset is read.");
 const epoch = text("The epoch of the stream.");
+
+const ofAudience =
+  "It needs `cursors.audience` of the channel's namespace; without it the answer is error 108. Dormouse's own.";
+const membersNote = { ...usersNote, maxItems: cursorLimits.audienceUsersMax };
+const members = count("How many members the audience has.");
+const sized = object("The audience.", { members });
 
 /** By name. */
 export const cursorMethods = {
@@ -81,6 +97,51 @@ export const cursorMethods = {
     example: {
       request: { user: "ada", channel: "room:7" },
       result: { offset: 15, epoch: "AbCdEfGh", by: "ping", at_ms: 1_795_000_000_000 },
+    },
+  },
+  set_audience: {
+    tag: "cursors",
+    summary: "Set the audience of a channel",
+    description: `Makes these users, and nobody else, those to whom the channel's publications are addressed. Who is a member already stays one since then. ${ofAudience}`,
+    fields: { channel: channelNote, users: { ...membersNote, minItems: 0 } },
+    result: sized,
+    example: {
+      request: { channel: "room:7", users: ["ada", "bob"] },
+      result: { members: 2 },
+    },
+  },
+  add_audience: {
+    tag: "cursors",
+    summary: "Add users to the audience of a channel",
+    description: `Publications that come after this are addressed to these users, too. ${ofAudience}`,
+    fields: { channel: channelNote, users: membersNote },
+    result: sized,
+    example: { request: { channel: "room:7", users: ["eve"] }, result: { members: 3 } },
+  },
+  remove_audience: {
+    tag: "cursors",
+    summary: "Remove users from the audience of a channel",
+    description: `Publications aren't addressed to these users any more. ${ofAudience}`,
+    fields: { channel: channelNote, users: membersNote },
+    result: sized,
+    example: { request: { channel: "room:7", users: ["eve"] }, result: { members: 2 } },
+  },
+  audience: {
+    tag: "cursors",
+    summary: "List the audience of a channel",
+    description: `Lists the users to whom the channel's publications are addressed, in pages. ${ofAudience}`,
+    fields: { channel: channelNote, ...pageNotes },
+    result: object(
+      "A page of the audience.",
+      {
+        users: listOf(text("The ID of a user."), "In the order of their bytes."),
+        members,
+      },
+      { cursor: text("The cursor of the next page; absent on the last one.") },
+    ),
+    example: {
+      request: { channel: "room:7" },
+      result: { users: ["ada", "bob"], members: 2 },
     },
   },
 } as const satisfies Partial<MethodNotes>;

@@ -48,7 +48,8 @@ function channelsEntry(fields: Shaped<typeof pageShape>, request: MethodRequest)
   return questionEntry({ method: "channels", pattern, page }, request, []);
 }
 
-function pageOf({
+/** The page that a request asks for. */
+export function pageOf({
   cursor,
   limit,
 }: {

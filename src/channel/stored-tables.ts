@@ -65,6 +65,7 @@ const ofAnyKind: Partial<Record<StoredTable, true>> = {
   stream: true,
   gateway: true,
   user_mark: true,
+  audience_member: true,
 };
 
 /** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
@@ -86,7 +87,8 @@ export type StoredTable =
   | "map_state"
   | "map_due"
   | "map_checkpoint"
-  | "user_mark";
+  | "user_mark"
+  | "audience_member";
 
 const all = [
   "stream",
@@ -98,4 +100,5 @@ const all = [
   "map_due",
   "map_checkpoint",
   "user_mark",
+  "audience_member",
 ] as const satisfies readonly StoredTable[];

@@ -97,7 +97,9 @@ export function operationBytes(operation: ChannelOperation): number {
 
 function textBytes(request: RequestTexts): number {
   const { data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, user } = request;
-  const texts = [data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, user];
+  const texts = [data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, user].concat(
+    request.users,
+  );
   const bytes = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   return Object.entries(request.tags ?? {}).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
@@ -115,6 +117,7 @@ interface RequestTexts {
   readonly epoch?: string;
   readonly cursor?: string;
   readonly user?: string;
+  readonly users?: readonly string[];
   readonly tags?: Tags;
   /** Of a reading, which may have none of the others. */
   readonly limit?: number;

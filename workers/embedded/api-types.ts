@@ -34,6 +34,10 @@ export interface ApiRequests {
   readonly mark_read: ApiMarkReadRequest;
   readonly unread: ApiUnreadRequest;
   readonly delivered: ApiDeliveredRequest;
+  readonly set_audience: ApiSetAudienceRequest;
+  readonly add_audience: ApiAddAudienceRequest;
+  readonly remove_audience: ApiRemoveAudienceRequest;
+  readonly audience: ApiAudienceRequest;
 }
 
 /** The `result` of each method's answer. */
@@ -70,6 +74,10 @@ export interface ApiResults {
   readonly mark_read: ApiMarkReadResult;
   readonly unread: ApiUnreadResult;
   readonly delivered: ApiDeliveredResult;
+  readonly set_audience: ApiSetAudienceResult;
+  readonly add_audience: ApiAddAudienceResult;
+  readonly remove_audience: ApiRemoveAudienceResult;
+  readonly audience: ApiAudienceResult;
 }
 
 interface ApiPublishRequest {
@@ -1203,4 +1211,62 @@ interface ApiDeliveredResult {
   readonly by?: "ping" | "recovery" | "command";
   /** When it was known at the latest, in milliseconds since 1970. */
   readonly at_ms?: number;
+}
+
+interface ApiSetAudienceRequest {
+  /** The channel's name. */
+  readonly channel: string;
+  /** The IDs of the users. */
+  readonly users: readonly string[];
+}
+
+/** The audience. */
+interface ApiSetAudienceResult {
+  /** How many members the audience has. */
+  readonly members: number;
+}
+
+interface ApiAddAudienceRequest {
+  /** The channel's name. */
+  readonly channel: string;
+  /** The IDs of the users. */
+  readonly users: readonly string[];
+}
+
+/** The audience. */
+interface ApiAddAudienceResult {
+  /** How many members the audience has. */
+  readonly members: number;
+}
+
+interface ApiRemoveAudienceRequest {
+  /** The channel's name. */
+  readonly channel: string;
+  /** The IDs of the users. */
+  readonly users: readonly string[];
+}
+
+/** The audience. */
+interface ApiRemoveAudienceResult {
+  /** How many members the audience has. */
+  readonly members: number;
+}
+
+interface ApiAudienceRequest {
+  /** The channel's name. */
+  readonly channel: string;
+  /** The `cursor` of the page before; absent for the first page. Dormouse's own. */
+  readonly cursor?: string;
+  /** The most entries of the page; 0, or none, for 1000. Dormouse's own. */
+  readonly limit?: number;
+}
+
+/** A page of the audience. */
+interface ApiAudienceResult {
+  /** In the order of their bytes. */
+  readonly users: readonly string[];
+  /** How many members the audience has. */
+  readonly members: number;
+  /** The cursor of the next page; absent on the last one. */
+  readonly cursor?: string;
 }

@@ -272,6 +272,7 @@ interface ConfigChannelOptions {
   readonly auto_cache_recover?: boolean;
   readonly channel_regex?: string;
   readonly cursors?: {
+    readonly audience?: "none" | "subscribed" | "named";
     readonly enabled?: boolean;
     readonly unread_from?: "all" | "none" | "subscribed";
     readonly unread_max?: number;

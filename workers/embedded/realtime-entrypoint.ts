@@ -168,6 +168,22 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
     return this.#carryOut("shared_poll_publish", params);
   }
 
+  set_audience(params: ApiRequests["set_audience"]): Promise<ApiResults["set_audience"]> {
+    return this.#carryOut("set_audience", params);
+  }
+
+  add_audience(params: ApiRequests["add_audience"]): Promise<ApiResults["add_audience"]> {
+    return this.#carryOut("add_audience", params);
+  }
+
+  remove_audience(params: ApiRequests["remove_audience"]): Promise<ApiResults["remove_audience"]> {
+    return this.#carryOut("remove_audience", params);
+  }
+
+  audience(params: ApiRequests["audience"]): Promise<ApiResults["audience"]> {
+    return this.#carryOut("audience", params);
+  }
+
   mark_read(params: ApiRequests["mark_read"]): Promise<ApiResults["mark_read"]> {
     return this.#carryOut("mark_read", params);
   }

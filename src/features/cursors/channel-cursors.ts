@@ -7,13 +7,13 @@ import { jsonOf } from "../../protocol/json/encode.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import { type TagsFilter, tagsFilter } from "../../protocol/tags-filter.ts";
-import type { Sql } from "../../sql.ts";
 import type { CursorOptions } from "./config.ts";
 import type { CoverageCensus } from "./coverage-census.ts";
 import { type Coverage, extend } from "./coverage.ts";
 import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
 import { cursorLimits } from "./limits.ts";
-import { MarkTable } from "./mark-table.ts";
+import type { MarkTable } from "./mark-table.ts";
+import { type MemberTable, sinceIn } from "./member-table.ts";
 import { inEpoch, type UserMark } from "./user-mark.ts";
 
 /** Keeps how far each user of a channel has read, and counts what is unread (rules CU). */
@@ -22,19 +22,21 @@ export class ChannelCursors implements ChannelPart {
   readonly #options: CursorOptions;
   readonly #filter: TagsFilter | undefined;
   readonly #table: MarkTable;
+  readonly #members: MemberTable;
   /** Undefined where nobody can be asked. */
   census: CoverageCensus | undefined;
 
-  constructor(channel: PartedChannel, options: CursorOptions, sql: Sql) {
+  constructor(channel: PartedChannel, options: CursorOptions, { marks, members }: CursorTables) {
     this.#channel = channel;
     this.#options = options;
     this.#filter = options.unreadFilter && tagsFilter(options.unreadFilter);
-    this.#table = new MarkTable(sql);
+    this.#table = marks;
+    this.#members = members;
   }
 
   /** Whether nothing is kept of anybody. */
   get isEmpty(): boolean {
-    return this.#table.isEmpty;
+    return this.#table.isEmpty && this.#members.size === 0;
   }
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
@@ -71,7 +73,7 @@ export class ChannelCursors implements ChannelPart {
         : before?.covered;
     const isChanged =
       before === undefined || read !== before.read || before.isReset || covered !== before.covered;
-    const start = before?.start ?? top.offset;
+    const start = before?.start ?? this.#memberSince(user, top) ?? top.offset;
     const mark = { user, epoch: top.epoch, read, start, isReset: false, covered };
     if (isChanged && !this.#table.write(mark, kept === undefined, nowMs))
       return { outcome: "full" } as const;
@@ -108,7 +110,11 @@ export class ChannelCursors implements ChannelPart {
     const before = kept && inEpoch(kept, top.epoch);
     const covered = extend(before?.covered, proof);
     if (covered === before?.covered) return;
-    const { read, start = proof.since, isReset = false } = before ?? {};
+    const {
+      read,
+      start = this.#memberSince(user, top) ?? proof.since,
+      isReset = false,
+    } = before ?? {};
     const mark = { user, epoch: top.epoch, read, start, isReset, covered };
     // Without room for another user nothing is known of this one.
     this.#table.write(mark, kept === undefined, nowMs);
@@ -133,7 +139,7 @@ export class ChannelCursors implements ChannelPart {
   #unread({ user }: UserRequest, kept: UserMark | undefined, nowMs: number) {
     const top = this.#top(nowMs);
     const mark = kept && inEpoch(kept, top.epoch);
-    const read = mark?.read ?? this.#startOf(mark, top);
+    const read = mark?.read ?? this.#startOf(user, mark, top);
     const { count, isCapped } = this.#count(user, read, top, nowMs);
     const fields = (out: FieldWriter): void => {
       out.unsigned(1, "unread", count, "always");
@@ -147,7 +153,7 @@ export class ChannelCursors implements ChannelPart {
   }
 
   /** Where a user is who has marked nothing in this epoch. */
-  #startOf(mark: UserMark | undefined, top: StreamPosition): number {
+  #startOf(user: string, mark: UserMark | undefined, top: StreamPosition): number {
     // What was read of an epoch that is gone doesn't count: everything of this one came after it (rule CU5).
     if (mark?.isReset === true) return 0;
     switch (this.#options.unreadFrom) {
@@ -156,8 +162,14 @@ export class ChannelCursors implements ChannelPart {
       case "none":
         return top.offset;
       case "subscribed":
-        return mark?.start ?? top.offset;
+        return mark?.start ?? this.#memberSince(user, top) ?? top.offset;
     }
+  }
+
+  /** Where a user became a member of the audience; undefined if the user is none. */
+  #memberSince(user: string, { epoch }: StreamPosition): number | undefined {
+    const member = this.#members.find(user);
+    return member && sinceIn(epoch, member);
   }
 
   /**
@@ -184,20 +196,18 @@ export class ChannelCursors implements ChannelPart {
   }
 }
 
+/** What a channel keeps of its users. */
+interface CursorTables {
+  readonly marks: MarkTable;
+  readonly members: MemberTable;
+}
+
 /** The number of unread publications. */
 interface Unread {
   readonly count: number;
   /** There are more. */
   readonly isCapped: boolean;
 }
-
-/** On a channel whose namespace doesn't keep what users have got and read. */
-export const noCursors: ChannelPart = {
-  carryOut: ({ method }) =>
-    method === "mark_read" || method === "unread" || method === "delivered"
-      ? { outcome: "not-available" }
-      : undefined,
-};
 
 const beyondTop = { ...errorCodes.badRequest, message: "the offset is beyond the newest one" };
 const noPosition: StreamPosition = { offset: 0, epoch: "" };

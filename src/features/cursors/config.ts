@@ -20,6 +20,8 @@ export interface CursorOptions {
    * first subscription began.
    */
   readonly unreadFrom: "all" | "none" | "subscribed";
+  /** Who the users are to whom publications are addressed: those who ever subscribed, those who are named, or nobody. */
+  readonly audience: "none" | "subscribed" | "named";
   /** The largest number of unread publications that is told. */
   readonly unreadMax: number;
   /** Which publications count as unread, by their tags; absent for all. */
@@ -37,6 +39,7 @@ export function readCursors(namespace: Section): Partial<ChannelOptions> {
   const unreadFilter = readFilter(section);
   const cursors: CursorOptions = {
     unreadFrom: readChoice(section, "unread_from", { choices: ["all", "none", "subscribed"] }),
+    audience: readChoice(section, "audience", { choices: ["none", "subscribed", "named"] }),
     unreadMax: readWholeNumber(section, "unread_max", {
       default: cursorLimits.unreadMax,
       min: 1,

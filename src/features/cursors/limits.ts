@@ -5,6 +5,13 @@ export const cursorLimits = {
    * object's storage may have. A further user is refused with error 106 (rule CU9).
    */
   marksMax: 100_000,
+  /**
+   * Members of one channel's audience. Each is a row of about 100 bytes. Over this bound an API method is answered 106, and
+   * a user who subscribes doesn't become a member (rule CU20).
+   */
+  membersMax: 100_000,
+  /** Users in one request about an audience: looking each up and writing the row takes about 20 ms together. */
+  audienceUsersMax: 1_000,
   /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */
   unreadChannelsMax: 100,
   /**

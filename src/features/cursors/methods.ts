@@ -10,8 +10,10 @@ import {
   shapes,
   textField,
   textListField,
+  uint32Field,
 } from "../../api/shape.ts";
 import { errorCodes } from "../../protocol/codes.ts";
+import type { CursorOptions } from "./config.ts";
 import { cursorLimits } from "./limits.ts";
 
 /** The methods about what users have got and read (docs/protocol.md 6.2). */
@@ -49,16 +51,30 @@ function deliveredEntry(
 
 /** Refuses a channel that keeps nothing of its users, and a user that can't be one. */
 function refusedOn(channel: string, user: string, request: MethodRequest): Refused | undefined {
-  const checked = checkChannel(channel, request);
+  const checked = checkCursors(channel, request);
   if (checked.outcome === "refused") return checked;
-  if (checked.options.cursors === undefined) {
-    const detail = "the channel's namespace has no cursors.enabled";
-    return { outcome: "refused", error: errorCodes.notAvailable, detail, channel };
-  }
   return user === "" ? refusedRequest("user is required") : refusedUser(user);
 }
 
-const requestShapes = shapes(() => ({
+type Checked = { readonly outcome: "cursors"; readonly options: CursorOptions } | Refused;
+
+/** Refuses a channel that keeps nothing of its users. */
+export function checkCursors(channel: string, request: MethodRequest): Checked {
+  const checked = checkChannel(channel, request);
+  if (checked.outcome === "refused") return checked;
+  const { cursors } = checked.options;
+  return cursors === undefined
+    ? refusedFeature("the channel's namespace has no cursors.enabled", channel)
+    : { outcome: "cursors", options: cursors };
+}
+
+/** Refuses what the channel's namespace doesn't have. */
+export function refusedFeature(detail: string, channel: string): Refused {
+  return { outcome: "refused", error: errorCodes.notAvailable, detail, channel };
+}
+
+/** The shapes of all requests of the feature. */
+export const requestShapes = shapes(() => ({
   mark: objectOf({
     user: textField(),
     channel: textField(),
@@ -67,6 +83,8 @@ const requestShapes = shapes(() => ({
   }),
   unread: objectOf({ user: textField(), channels: textListField() }),
   delivered: objectOf({ user: textField(), channel: textField() }),
+  members: objectOf({ channel: textField(), users: textListField() }),
+  audience: objectOf({ channel: textField(), cursor: textField(), limit: uint32Field() }),
 }));
 
 /** A `mark_read` request. */

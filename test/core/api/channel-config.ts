@@ -19,7 +19,12 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
         { name: "json", publication_data_format: "json" },
         { name: "bytes", publication_data_format: "binary" },
         { name: "kept", history_size: 10, history_ttl: "1m" },
-        { name: "room", history_size: 10, history_ttl: "1m", cursors: { enabled: true } },
+        {
+          name: "room",
+          history_size: 10,
+          history_ttl: "1m",
+          cursors: { enabled: true, audience: "named" },
+        },
         { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
         {
           name: "cursors",

@@ -13,7 +13,11 @@ describe("[CU8] [CU9] the options cursors of a namespace", () => {
   it("are off unless they are switched on, and have defaults", () => {
     expect(optionsOf({})).toBeUndefined();
     expect(optionsOf({ enabled: false, unread_max: 5 })).toBeUndefined();
-    expect(optionsOf({ enabled: true })).toStrictEqual({ unreadFrom: "all", unreadMax: 1_000 });
+    expect(optionsOf({ enabled: true })).toStrictEqual({
+      unreadFrom: "all",
+      unreadMax: 1_000,
+      audience: "none",
+    });
   });
 
   it("are read", () => {

@@ -333,6 +333,10 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "mark_read":
     case "unread":
     case "delivered":
+    case "set_audience":
+    case "add_audience":
+    case "remove_audience":
+    case "audience":
       throw new Error(`no client asks for ${operation.method}`);
   }
 }

@@ -198,6 +198,10 @@ const full: Record<OperationName, object> = {
   mark_read: { user: "u", channel: "room:a", offset: 1, epoch: "e" },
   unread: { user: "u", channels: ["room:a"] },
   delivered: { user: "u", channel: "room:a" },
+  set_audience: { channel: "room:a", users: ["u"] },
+  add_audience: { channel: "room:a", users: ["u"] },
+  remove_audience: { channel: "room:a", users: ["u"] },
+  audience: { channel: "room:a", cursor: "c", limit: 1 },
   map_publish: {
     ...keyed("scores:a"),
     stream_data: 1,

@@ -245,6 +245,10 @@ export class ModelChannel implements ChannelClientPort {
       case "mark_read":
       case "unread":
       case "delivered":
+      case "set_audience":
+      case "add_audience":
+      case "remove_audience":
+      case "audience":
       case "shared_poll_publish":
       case "track":
       case "untrack":
