@@ -110,6 +110,49 @@ export const mapMethods = {
       result: { offset: 2, epoch: "AbCdEfGh" },
     },
   },
+  map_append: {
+    tag: "maps",
+    summary: "Append text to the value of a key",
+    description:
+      "Appends text to the value of a key of a map, which is a JSON string or a string in an object. Subscribers with deltas " +
+      "get the text alone. With `at` a request can be repeated, and goes on where a crash has cut it short.",
+    fields: {
+      channel: channelNote,
+      key: keyNote,
+      text: { description: "The text. It may be empty with `at` or with `final`.", isRequired: true },
+      at: {
+        description:
+          "The length that the text has before, in UTF-16 units, as JavaScript counts. If it has another one, nothing is " +
+          "appended, and the answer has the true length. A text that is there already at this place is a success.",
+      },
+      field: {
+        description: "The member of the value that grows, if the value is an object.",
+        maxLength: limits.mapKeyBytesMax,
+      },
+      final: { description: "This is the end of the text: nothing can be appended after it." },
+      idempotency_key: {
+        ...idempotency_key,
+        description:
+          "Append once, however often this is repeated within 5 minutes. Such an append ends its window; `at` costs less.",
+      },
+    },
+    result: object(
+      "How long the text is.",
+      { length: count("The length of the text, in UTF-16 units.") },
+      {
+        offset: large("The number of the newest change of the map; absent if nothing was appended."),
+        epoch: text("The epoch of the map; absent if nothing was appended."),
+        suppressed: flag("Nothing was appended."),
+        suppress_reason: text(
+          "Why nothing was: `idempotency`, `length_mismatch`, `final`, or `not_text` if the value isn't a text that can grow.",
+        ),
+      },
+    ),
+    example: {
+      request: { channel: "answers:7", key: "answer", text: "Hello", at: 0 },
+      result: { length: 5, offset: 1, epoch: "AbCdEfGh" },
+    },
+  },
   map_read_state: {
     tag: "maps",
     summary: "Read the keys of a map",

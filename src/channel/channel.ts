@@ -3,6 +3,7 @@ import type { ChannelOptions } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
+import type { Piece } from "../protocol/piece.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { ChannelPart, PartedChannel } from "./channel-part.ts";
 import type { PublishOutcome, SubscribeOptions, SubscribeOutcome } from "./channel-outcomes.ts";
@@ -12,7 +13,7 @@ import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import type { History, HistoryOutcome, HistoryRange } from "./history.ts";
 import type { Idempotency } from "./idempotency.ts";
-import { type Changer, livePublication } from "./publication-request.ts";
+import { type Changer, entryOf, livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { PublicationStore } from "./publication-store.ts";
 import { openStream } from "./stored-stream.ts";
@@ -370,11 +371,18 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.relay.append({ type: "removed" }, undefined);
   }
 
-  /** Begins a new stream, with a new epoch, and tells the subscribers, here and on gateways (rule Z5). */
-  restart(nowMs: number): void {
-    this.#store.forget(nowMs, () => this.#history.position(nowMs));
+  /** See {@link KeyedChannel}: tells the subscribers, here and on gateways. */
+  restart(nowMs: number, renewed?: () => void): void {
+    if (renewed !== undefined) this.#store.renew(nowMs, renewed);
+    else this.#store.forget(nowMs, () => this.#history.position(nowMs));
     this.relay.append({ type: "removed" }, this.top);
     this.hub.insufficientState();
+  }
+
+  /** Collects a piece by which a value has grown, and which is not durable yet (rule Z39). */
+  grow(piece: Piece): void {
+    this.hub.grow(piece);
+    this.relay.append({ type: "piece", piece }, this.top);
   }
 
   #suppressed(
@@ -431,10 +439,6 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.hub.publish(publication);
     this.relay.append({ type: "publication", publication }, this.top);
   }
-}
-
-function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
-  return info === undefined ? request : { ...request, info };
 }
 
 /** The bytes of a push besides the publication and the channel's name. */

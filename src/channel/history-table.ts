@@ -50,7 +50,7 @@ export class HistoryTable {
     );
   }
 
-  /** Deletes all publications. `stream` is the stream without them. */
+  /** Deletes all publications. `stream` is the stream without them, which may have another epoch. */
   clear(stream: Stream): void {
     this.#sql.run(`DELETE FROM ${this.#ring}`);
     this.writeStream(stream);
@@ -202,7 +202,7 @@ export interface Stream {
 export interface HistoryEntry
   extends
     Omit<PublicationRequest, "skipHistory" | "ifOffset">,
-    Pick<Publication, "key" | "removed" | "score"> {
+    Pick<Publication, "key" | "removed" | "score" | "grown"> {
   readonly info?: ClientInfo;
 }
 
@@ -297,7 +297,7 @@ type Statements = ReturnType<typeof statements>;
 function statements(ring: RingTable) {
   const isKeyed = ring === "map_change";
   const between = `FROM ${ring} WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ?`;
-  const read = `offset, tags, info, data${isKeyed ? ", key, removed, score" : ""}`;
+  const read = `offset, tags, info, data${isKeyed ? ", delta, key, removed, score" : ""}`;
   const createRing = `CREATE TABLE ${ring} (
       slot INTEGER PRIMARY KEY, offset INTEGER NOT NULL, time INTEGER NOT NULL, floor INTEGER NOT NULL,
       version TEXT NOT NULL, version_epoch TEXT NOT NULL, idempotency_key TEXT, delta INTEGER NOT NULL,
@@ -342,21 +342,28 @@ function insertValues(
     stream.version.toString(),
     stream.versionEpoch,
     entry.idempotencyKey === "" ? null : entry.idempotencyKey,
-    entry.delta ? 1 : 0,
+    deltaColumn(entry),
     ...columnsOf(entry),
   ];
   if (ring === "publication") return values;
   return [...values, entry.key ?? "", entry.removed === true ? 1 : 0, entry.score ?? 0];
 }
 
+/** 1: subscribers may get a delta. 2: the value of a key has grown, too. */
+function deltaColumn({ delta, grown }: HistoryEntry): number {
+  if (grown !== undefined) return 2;
+  return delta ? 1 : 0;
+}
+
 /** Turns a row that was written from {@link insertValues} into the publication. */
 function decodeStoredPublication(row: SqlRow): Publication {
-  const { key, removed, score } = row;
+  const { key, removed, score, delta } = row;
   return {
     ...readColumns(row),
     offset: Number(row["offset"]),
     ...(typeof key === "string" ? { key } : {}),
     ...(removed === 1 ? { removed: true } : {}),
     ...(typeof score === "number" && score !== 0 ? { score } : {}),
+    ...(delta === 2 ? { grown: { pieces: 0 } } : {}),
   };
 }

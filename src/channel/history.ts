@@ -241,6 +241,18 @@ export class History {
     this.#table.clear(this.#stream);
   }
 
+  /**
+   * Deletes the publications and gives the stream another epoch. The top stays, so that offsets go on to grow: nobody can
+   * recover from before (rule Z41).
+   */
+  renew(nowMs: number): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    this.#recent.clear();
+    this.#stream = { ...stream, epoch: this.#newEpoch(), floor: stream.top + 1, timeMs: nowMs };
+    this.#table.clear(this.#stream);
+  }
+
   /** When the epoch and the top offset may be deleted, ms since 1970 (rules H6 and H12); undefined without a stream. */
   get endsAtMs(): number | undefined {
     return this.#stream === undefined ? undefined : this.#stream.timeMs + this.#keptMs;

@@ -1,4 +1,5 @@
 import type { Sql } from "../sql.ts";
+import type { Piece } from "../protocol/piece.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { ChannelCounts } from "./channel-outcomes.ts";
 import type { HistoryQuery } from "../contract/channel-call.ts";
@@ -67,8 +68,15 @@ export interface KeyedChannel {
   ): void;
   /** Reads the stream. */
   readStream(query: HistoryQuery, nowMs: number): HistoryOutcome;
-  /** Begins a new stream, with a new epoch, and tells the subscribers (rule Z5). */
-  restart(nowMs: number): void;
+  /**
+   * Begins a new stream, with a new epoch, and tells the subscribers (rule Z5).
+   *
+   * @param renewed if it is given, the top and the keys stay (rule Z41), and it writes what belongs to that in the same
+   *                transaction
+   */
+  restart(nowMs: number, renewed?: () => void): void;
+  /** Collects a piece by which a value has grown, and which is not durable yet (rule Z39). */
+  grow(piece: Piece): void;
 }
 
 /** The keys of a channel. They last as long as its stream, and are of the same moment as its top. */

@@ -20,6 +20,11 @@ export function clientPublication(data: Payload): PublicationRequest {
   };
 }
 
+/** A request as it is stored. @param info as {@link livePublication} takes it */
+export function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
+  return info === undefined ? request : { ...request, info };
+}
+
 /** Whether the namespace's `publication_data_format` accepts this data. Only the format `binary` accepts empty data. */
 export function acceptsData(options: ChannelOptions, data: Payload): boolean {
   switch (options.publicationDataFormat) {

@@ -60,6 +60,18 @@ export class PublicationStore {
   }
 
   /**
+   * Deletes the publications and gives the stream another epoch, at the same top.
+   *
+   * @param also writes what belongs to that, in the same transaction
+   */
+  renew(nowMs: number, also: () => void): void {
+    this.#deleteAll(nowMs, () => {
+      this.#history.renew(nowMs);
+      also();
+    });
+  }
+
+  /**
    * Deletes the stream, too: the next one has another epoch.
    *
    * @param also deletes what belongs to the stream, or begins the next one, in the same transaction

@@ -34,8 +34,20 @@ export function recover(
       : { outcome: "unrecoverable" };
   }
   return first.offset === since.offset + 1 && last.offset === top.offset
-    ? { outcome: "recovered", publications: missed }
+    ? { outcome: "recovered", publications: withoutOutgrown(missed) }
     : { outcome: "unrecoverable" };
+}
+
+/** The publications without those of growing values that a later one of the same key has more of (rule Z42). */
+export function withoutOutgrown(publications: readonly Publication[]): readonly Publication[] {
+  if (!publications.some(({ grown }) => grown !== undefined)) return publications;
+  const later = new Set<string | undefined>();
+  const kept = publications.toReversed().filter(({ key, grown }) => {
+    const isOutgrown = grown !== undefined && later.has(key);
+    later.add(key);
+    return !isOutgrown;
+  });
+  return kept.toReversed();
 }
 
 /**

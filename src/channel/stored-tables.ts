@@ -87,6 +87,7 @@ export type StoredTable =
   | "map_state"
   | "map_due"
   | "map_checkpoint"
+  | "map_window"
   | "user_mark"
   | "audience_member";
 
@@ -99,6 +100,7 @@ const all = [
   "map_state",
   "map_due",
   "map_checkpoint",
+  "map_window",
   "user_mark",
   "audience_member",
 ] as const satisfies readonly StoredTable[];

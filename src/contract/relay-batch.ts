@@ -1,3 +1,4 @@
+import type { Piece } from "../protocol/piece.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 
 /**
@@ -33,6 +34,8 @@ export interface RelayEntries {
   readonly leave: { readonly info: ClientInfo };
   /** The user's other connections on the channel are closed with 3504 for this client's (rule C10). */
   readonly sole: { readonly user: string; readonly client: string };
+  /** A value has grown by a piece that isn't durable yet: only subscribers with deltas are told (rule Z39). */
+  readonly piece: { readonly piece: Piece };
   /** The history was removed: no gateway may serve it from memory any more. */
   readonly removed: object;
 }
@@ -52,13 +55,16 @@ export type RelayBatchReply =
 /** The bytes that an entry takes in memory and in a call, estimated: one per character, and a constant for the rest. */
 export function entryBytes(entry: RelayEntry): number {
   if (entry.type === "publication") return publicationBytes(entry.publication);
+  if (entry.type === "piece")
+    return overheadBytes + entry.piece.key.length + entry.piece.splice.text.length;
   if (entry.type === "sole") return overheadBytes + entry.user.length + entry.client.length;
   return overheadBytes + ("info" in entry ? infoBytes(entry.info) : 0);
 }
 
 /** The same as {@link entryBytes}, for a publication. */
-export function publicationBytes({ data, info, tags = {}, key = "", before }: Publication): number {
-  const mapBytes = key.length + (before?.length ?? 0);
+export function publicationBytes(publication: Publication): number {
+  const { data, info, tags = {}, key = "", before, grown } = publication;
+  const mapBytes = key.length + (before?.length ?? 0) + (grown?.splice?.text.length ?? 0);
   const ownBytes =
     overheadBytes + data.length + mapBytes + (info === undefined ? 0 : infoBytes(info));
   return Object.entries(tags).reduce(

@@ -83,6 +83,14 @@ function writeOperator(delta: Uint8Array, place: number, value: number, operator
  * sum differs from its own.
  */
 function checksum(bytes: Uint8Array): number {
+  return columnsSum(columnsOf(bytes));
+}
+
+/** The sums of the bytes at the places 4n, 4n + 1, 4n + 2 and 4n + 3, from which a checksum is made. */
+export type Columns = readonly [number, number, number, number];
+
+/** The columns of some bytes: those of bytes after others are added to their columns from another place on. */
+export function columnsOf(bytes: Uint8Array): Columns {
   // A column of 2^30 bytes adds up to less than 2^53, so the sums are exact.
   const columns: [number, number, number, number] = [0, 0, 0, 0];
   const whole = bytes.length - (bytes.length % 4);
@@ -95,7 +103,22 @@ function checksum(bytes: Uint8Array): number {
   columns[0] += bytes[whole] ?? 0;
   columns[1] += bytes[whole + 1] ?? 0;
   columns[2] += bytes[whole + 2] ?? 0;
+  return columns;
+}
+
+/** The checksum of bytes with these columns. */
+export function columnsSum(columns: Columns): number {
   return ((columns[0] << 24) + (columns[1] << 16) + (columns[2] << 8) + columns[3]) >>> 0;
+}
+
+/** The columns of bytes with those of others after them. @param length of the bytes that come first */
+export function columnsAfter(first: Columns, length: number, then: Columns): Columns {
+  const sums: [number, number, number, number] = [...first];
+  for (const column of [0, 1, 2, 3] as const) {
+    const at = (column - (length % 4) + 4) % 4;
+    sums[column] += then[at] ?? 0;
+  }
+  return sums;
 }
 
 /**
@@ -175,6 +198,13 @@ function worthwhile(match: Copy, target: Uint8Array): Copy | undefined {
 /** The number of digits of a number below 2^32; 0 has one. */
 function digitCount(value: number): number {
   return Math.max(1, Math.ceil((32 - Math.clz32(value)) / 6));
+}
+
+/** A number below 2^32 as it stands in a delta. */
+export function numberText(value: number): string {
+  const bytes = new Uint8Array(digitCount(value));
+  writeNumber(bytes, 0, value);
+  return String.fromCharCode(...bytes);
 }
 
 /** Writes the digits of a number below 2^32, and returns the place after them. */

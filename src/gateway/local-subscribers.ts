@@ -68,6 +68,7 @@ export class LocalSubscribers {
   /** Collects an entry for the subscribers. */
   deliver(entry: RelayEntry): void {
     if (entry.type === "publication") this.hub.publish(entry.publication);
+    else if (entry.type === "piece") this.hub.grow(entry.piece);
     else if (entry.type === "join" || entry.type === "leave")
       this.hub.announce(entry.type, entry.info);
     else if (entry.type === "sole") this.hub.makeExclusive(entry.user, entry.client);

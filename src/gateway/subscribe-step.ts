@@ -1,5 +1,11 @@
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
-import { isAtTop, recover, recoverNewest, type Recovery } from "../channel/recovery.ts";
+import {
+  isAtTop,
+  recover,
+  recoverNewest,
+  type Recovery,
+  withoutOutgrown,
+} from "../channel/recovery.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";
 import { limits } from "../limits.ts";
@@ -76,7 +82,7 @@ export function streamReply(
   client: ClientConfig,
 ): SubscribeReply {
   const limit = client.recoveryMaxPublicationLimit;
-  const fits = missed !== undefined && fitsReply(missed, client);
+  const fits = missed !== undefined && fitsReply(withoutOutgrown(missed), client);
   return recovered(options, position, recover(since, position, fits ? missed : undefined, limit));
 }
 

@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
+import { pieceAsPush } from "./delta-frames.ts";
 import { RunFrames } from "./run-frames.ts";
 import type { Publication } from "../protocol/publication.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
@@ -30,6 +31,8 @@ export class BatchFrames {
   publications = 0;
   firstOffset = 0;
   lastOffset = 0;
+  /** How many pieces of growing values there are, which subscribers with deltas get. */
+  #pieces = 0;
   /** How many pushes a subscriber has already, or must not get; undefined while nobody skips any. */
   #skipped: Map<Subscriber, number> | undefined;
   /** The frames of the whole batch; undefined until a subscriber asks, and after a push was added. */
@@ -64,13 +67,14 @@ export class BatchFrames {
   append(pushed: ChannelPush): "added" | "full" {
     const push = this.#newest === undefined ? pushed : this.#replace(this.#newest, pushed);
     if (this.#pushes.length >= limits.batchPushesMax) return "full";
-    const message = this.#firstCodec.encodePush(push);
+    const message = encoded(push, this.#firstCodec);
     if (this.#bytes > 0 && this.#bytes + message.length > limits.batchBytesMax) return "full";
     this.#firstMessages.push(message);
     this.#pushes.push(push);
     // One more, for the line break before the next message.
     this.#bytes += message.length + 1;
     if (push.type === "publication") this.#addPublication(push.publication.offset);
+    if (push.type === "piece") this.#pieces++;
     this.#whole = undefined;
     this.#rests = undefined;
     return "added";
@@ -84,7 +88,8 @@ export class BatchFrames {
 
   /** Whether the batch may hold something for the subscriber. */
   concerns(subscriber: Subscriber): boolean {
-    if (this.publications === 0 && !subscriber.hearsJoinLeave) return false;
+    const isHeard = this.publications > 0 || subscriber.hearsJoinLeave;
+    if (!isHeard && (this.#pieces === 0 || !subscriber.delta)) return false;
     return (this.#skipped?.get(subscriber) ?? 0) < this.#pushes.length;
   }
 
@@ -103,9 +108,10 @@ export class BatchFrames {
   publicationsFor(subscriber: Subscriber): number {
     const { filter } = subscriber;
     const skipped = this.#skipped?.get(subscriber) ?? 0;
-    if (filter === undefined && skipped === 0) return this.publications;
+    if (filter === undefined && skipped === 0 && this.#pieces === 0) return this.publications;
     let count = 0;
     for (const push of this.#pushes.slice(skipped)) {
+      if (push.type === "piece" && subscriber.delta && !push.late.has(subscriber)) count++;
       if (push.type !== "publication") continue;
       if (filter === undefined || filter.matches(push.publication.tags)) count++;
     }
@@ -174,9 +180,14 @@ export class BatchFrames {
       messages = [];
       this.#messages.set(codec, messages);
     }
-    for (const push of this.#pushes.slice(messages.length)) messages.push(codec.encodePush(push));
+    for (const push of this.#pushes.slice(messages.length)) messages.push(encoded(push, codec));
     return messages;
   }
+}
+
+/** A push as everybody gets it; a piece, which only some get, as those get it. */
+function encoded(push: ChannelPush, codec: Codec): Message {
+  return codec.encodePush(push.type === "piece" ? pieceAsPush(push, codec.deltaForm) : push);
 }
 
 function inFull(publication: Publication): Publication {

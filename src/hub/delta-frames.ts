@@ -1,9 +1,10 @@
-import { fullForDelta, deltaOrFull } from "../delta/delta-chain.ts";
+import { type DeltaForm, fullForDelta, deltaOrFull } from "../delta/delta-chain.ts";
+import { splicedPublication } from "../delta/splice.ts";
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
-import type { Payload } from "../protocol/payload.ts";
+import { noPayload, type Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
-import type { ChannelPush, Subscriber } from "./subscriber.ts";
+import type { ChannelPush, PublicationPush, Subscriber } from "./subscriber.ts";
 
 /**
  * Pushes that are sent together, for delta subscribers (docs/protocol.md 3.1). The first publication is a delta of the
@@ -12,12 +13,12 @@ import type { ChannelPush, Subscriber } from "./subscriber.ts";
  * the publications are for those that hear them.
  */
 export class DeltaFrames {
-  readonly #pushes: readonly ChannelPush[];
+  readonly #pushes: readonly DeltaPush[];
   readonly #publications: readonly Publication[];
   readonly #byCodec = new Map<Codec, CodecFrames>();
 
   /** @param pushes at least one publication among them */
-  constructor(pushes: readonly ChannelPush[]) {
+  constructor(pushes: readonly DeltaPush[]) {
     this.#pushes = pushes;
     this.#publications = pushes.flatMap((push) =>
       push.type === "publication" ? [push.publication] : [],
@@ -82,9 +83,14 @@ export class DeltaFrames {
   }
 
   /** @param held what the subscriber holds, unless the publication changes a key: then it holds what the key had before */
-  #message(codec: Codec, push: ChannelPush, held: Payload | undefined): Message {
+  #message(codec: Codec, push: DeltaPush, held: Payload | undefined): Message {
     if (push.type !== "publication") return codec.encodePush(push);
     const { publication } = push;
+    const splice = publication.grown?.splice;
+    if (splice !== undefined) {
+      const spliced = splicedPublication(publication, splice, codec.deltaForm);
+      return codec.encodePush({ ...push, publication: withoutEpoch(spliced) });
+    }
     const base = publication.key === undefined ? held : publication.before;
     const form = codec.deltaForm;
     const sent =
@@ -101,6 +107,45 @@ export class DeltaFrames {
     this.#byCodec.set(codec, frames);
     return frames;
   }
+}
+
+/** What a delta subscriber is sent: a piece of a growing value is a publication without an offset. */
+export type DeltaPush = Exclude<ChannelPush, { readonly type: "piece" }>;
+
+/**
+ * A push as a delta subscriber is sent it.
+ *
+ * @param isLate whether the subscriber came within the window of the push, and has none of its pieces
+ * @returns undefined if it gets nothing
+ */
+export function deltaPush(push: ChannelPush, isLate: boolean): DeltaPush | undefined {
+  if (push.type === "piece") return isLate ? undefined : pieceAsPublication(push);
+  if (push.type !== "publication" || push.late === undefined || isLate) return push;
+  const { grown, ...publication } = push.publication;
+  // The subscriber has most of it already, and is told the offset.
+  const own = grown?.rest === undefined ? {} : { grown: { pieces: 0, splice: grown.rest } };
+  return { ...push, publication: { ...publication, ...own } };
+}
+
+/** A piece as those with deltas get it. */
+export function pieceAsPush(
+  push: Extract<ChannelPush, { readonly type: "piece" }>,
+  form: DeltaForm,
+): PublicationPush {
+  const told = pieceAsPublication(push);
+  return { ...told, publication: splicedPublication(told.publication, push.piece.splice, form) };
+}
+
+function pieceAsPublication({
+  channel,
+  piece: { key, splice },
+}: Extract<ChannelPush, { readonly type: "piece" }>): PublicationPush {
+  const grown = { pieces: 0, splice };
+  return {
+    type: "publication",
+    channel,
+    publication: { key, data: noPayload(), offset: 0, grown },
+  };
 }
 
 /** A delta subscriber doesn't read the epoch of a publication (docs/protocol.md 2.6). */

@@ -1,9 +1,11 @@
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
+import type { Piece } from "../protocol/piece.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
 import { BatchFrames } from "./batch-frames.ts";
 import { FrameOnItsWay } from "./frame-on-its-way.ts";
+import { PieceWindows } from "./piece-windows.ts";
 import { SmallSet } from "./small-set.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
@@ -38,6 +40,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
   #cutting = false;
   /** The backlog of all subscribers, as the last frame left it or as it was last counted. */
   #backlogBytes = 0;
+  /** Undefined until a value grows. */
+  #windows: PieceWindows | undefined;
   /** Undefined until the backlog is too large for the first time. */
   #overload: Overload<Local> | undefined;
 
@@ -111,6 +115,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Adds a subscriber, which gets everything that comes later and nothing that came before (rule F5). */
   add(subscriber: Local): void {
     this.#subscribers.add(subscriber);
+    this.#windows?.joined(subscriber);
     for (const batch of this.#batches ?? []) batch.skipSoFar(subscriber);
   }
 
@@ -122,6 +127,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   remove(subscriber: Local): boolean {
     if (!this.#subscribers.has(subscriber)) return false;
     this.catchUp(subscriber);
+    this.#windows?.left(subscriber);
     this.#subscribers.delete(subscriber);
     if (this.#subscribers.size > 0) return true;
     // Nobody else is sent them, but the last subscriber may have been.
@@ -155,7 +161,17 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Puts a publication into the next frame (rule F3). {@link begin} must follow. */
   publish(publication: Publication): void {
     const shown = this.#hidesOffsets ? withoutPosition(publication) : publication;
-    this.#collect({ type: "publication", channel: this.#channel, publication: shown });
+    // Pieces that a hub before this one was told count, too: subscribers with deltas may have been sent them.
+    if (shown.grown !== undefined) this.#windows ??= new PieceWindows();
+    const told = this.#windows?.end(shown) ?? { publication: shown };
+    this.#collect({ type: "publication", channel: this.#channel, ...told });
+  }
+
+  /** Puts a piece by which a value has grown into the next frame of subscribers with deltas (rule Z39). */
+  grow(piece: Piece): void {
+    this.#windows ??= new PieceWindows();
+    const late = this.#windows.take(piece);
+    if (late !== undefined) this.#collect({ type: "piece", channel: this.#channel, piece, late });
   }
 
   /** Puts a join or a leave into the next frame, for the subscribers that hear them. {@link begin} must follow. */
@@ -294,7 +310,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     if (this.#frame === undefined) this.#backlogBytes += bytes;
     else this.#frame.backlogBytes += behind + bytes;
     if (message === undefined) {
-      batch.leftOut++;
+      if (subscriber.filter !== undefined) batch.leftOut++;
       return 0;
     }
     if (subscriber.filter !== undefined) batch.filtered++;

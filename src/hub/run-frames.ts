@@ -1,5 +1,5 @@
 import type { Codec, Message } from "../protocol/codec.ts";
-import { DeltaFrames } from "./delta-frames.ts";
+import { DeltaFrames, type DeltaPush, deltaPush } from "./delta-frames.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 import type { TagsFilter } from "../protocol/tags-filter.ts";
 
@@ -10,6 +10,10 @@ export class RunFrames {
   readonly #selectedBytesMax: number;
   readonly #hasJoinLeave: boolean;
   readonly #hasPublications: boolean;
+  /** Whether some are pieces of growing values, which only delta subscribers get. */
+  readonly #hasPieces: boolean;
+  /** The indexes of the pushes that belong to windows of pieces. */
+  readonly #windowed: readonly number[];
   /** The frames with all pushes. */
   readonly #whole: FrameCache;
   /**
@@ -19,8 +23,11 @@ export class RunFrames {
   #selected: Map<string, SelectedFrames> | undefined;
   /** The size of the frames in {@link #selected}. */
   #selectedBytes = 0;
-  /** Undefined until a delta subscriber asks. */
-  #deltas: DeltaFrames | undefined;
+  /**
+   * For delta subscribers, by the pushes in whose windows they came. Undefined until one asks, and in it where none of the
+   * publications is for them.
+   */
+  #deltas: Map<string, DeltaFrames | undefined> | undefined;
 
   /**
    * @param pushes           at least one
@@ -36,16 +43,20 @@ export class RunFrames {
     this.#pushes = pushes;
     this.#messagesIn = messagesIn;
     this.#selectedBytesMax = selectedBytesMax;
-    this.#hasPublications = pushes.some(({ type }) => type === "publication");
-    this.#hasJoinLeave = pushes.some(({ type }) => type !== "publication");
+    this.#hasPieces = pushes.some(({ type }) => type === "piece");
+    this.#hasPublications = this.#hasPieces || pushes.some(({ type }) => type === "publication");
+    this.#windowed = pushes.flatMap((push, index) => ("late" in push ? [index] : []));
+    this.#hasJoinLeave = pushes.some(({ type }) => type === "join" || type === "leave");
     this.#whole = new FrameCache((codec) => codec.joinFrame(messagesIn(codec)));
   }
 
   /** The frame for one subscriber; undefined when there is nothing for it. */
   frameFor(subscriber: Subscriber): Message | undefined {
-    if (subscriber.delta && this.#hasPublications) return this.#deltaFrame(subscriber);
+    const deltas = subscriber.delta && this.#hasPublications && this.#deltasFor(subscriber);
+    if (deltas instanceof DeltaFrames) return deltas.frameFor(subscriber);
     const hearsAll = !this.#hasJoinLeave || subscriber.hearsJoinLeave;
-    if (subscriber.filter === undefined && hearsAll) return this.#whole.frameFor(subscriber);
+    if (subscriber.filter === undefined && hearsAll && !this.#hasPieces)
+      return this.#whole.frameFor(subscriber);
     return this.#selectedFrame(subscriber, subscriber.filter, hearsAll);
   }
 
@@ -81,6 +92,7 @@ export class RunFrames {
     }
     const indexes: number[] = [];
     for (const [index, push] of this.#pushes.entries()) {
+      if (push.type === "piece") continue;
       const isHeard =
         push.type === "publication" ? (filter?.matches(push.publication.tags) ?? true) : hearsAll;
       if (isHeard) indexes.push(index);
@@ -107,10 +119,28 @@ export class RunFrames {
     return { outcome: "some", frames };
   }
 
-  #deltaFrame(subscriber: Subscriber): Message {
-    this.#deltas ??= new DeltaFrames(this.#pushes);
-    return this.#deltas.frameFor(subscriber);
+  /** Undefined where none of the publications is for the subscriber. */
+  #deltasFor(subscriber: Subscriber): DeltaFrames | undefined {
+    const late = this.#windowed.filter((index) => isLate(this.#pushes[index], subscriber));
+    const key = late.join();
+    this.#deltas ??= new Map();
+    if (!this.#deltas.has(key)) this.#deltas.set(key, this.#newDeltas(new Set(late)));
+    return this.#deltas.get(key);
   }
+
+  #newDeltas(late: ReadonlySet<number>): DeltaFrames | undefined {
+    const told: DeltaPush[] = [];
+    for (const [index, push] of this.#pushes.entries()) {
+      const own = deltaPush(push, late.has(index));
+      if (own !== undefined) told.push(own);
+    }
+    return told.some(({ type }) => type === "publication") ? new DeltaFrames(told) : undefined;
+  }
+}
+
+/** Whether a subscriber came within the window of a push. */
+function isLate(push: ChannelPush | undefined, subscriber: Subscriber): boolean {
+  return push !== undefined && "late" in push && push.late?.has(subscriber) === true;
 }
 
 /** The frames with the pushes that are selected for a subscriber. */

@@ -1,12 +1,30 @@
 import type { DisconnectCode } from "../protocol/codes.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
+import type { Piece } from "../protocol/piece.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { Push } from "../protocol/reply.ts";
 import type { TagsFilter } from "../protocol/tags-filter.ts";
 
 /** An event that the subscribers of a channel are sent, in the order in which the events happened. */
-export type ChannelPush = Extract<Push, { readonly type: "publication" | "join" | "leave" }>;
+export type ChannelPush =
+  | PublicationPush
+  | Extract<Push, { readonly type: "join" | "leave" }>
+  /** A piece by which a value has grown, for those with deltas who have the value up to there (rule Z39). */
+  | {
+      readonly type: "piece";
+      readonly channel: string;
+      readonly piece: Piece;
+      readonly late: LateSubscribers;
+    };
+
+/** A publication; with those who came late, if it makes pieces durable that subscribers were told. */
+export type PublicationPush = Extract<Push, { readonly type: "publication" }> & {
+  readonly late?: LateSubscribers;
+};
+
+/** Those who came after the first piece of a window, and are told none of them. */
+type LateSubscribers = ReadonlySet<Subscriber>;
 
 /** A subscriber as the hub sees it: how to send to it, and what other subscribers are told of it. */
 export interface Subscriber {

@@ -1,5 +1,6 @@
 import type { JsonText } from "./json/text.ts";
 import type { Payload } from "./payload.ts";
+import type { Grown } from "./piece.ts";
 
 /**
  * One message on a channel, as subscribers receive it. Gateways get it in relay batches, so two releases agree on its
@@ -42,6 +43,11 @@ export interface Publication {
    * new. It goes to gateways, and never to a client.
    */
   readonly before?: Payload;
+  /**
+   * The value of the key has grown by what was appended since the publication before (rule Z39). It goes to gateways, and
+   * never to a client.
+   */
+  readonly grown?: Grown;
 }
 
 /** The client that published, joined or is present, as other clients see it (docs/protocol.md 1.3, ClientInfo). */

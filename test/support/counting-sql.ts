@@ -1,9 +1,11 @@
 import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 
-/** A storage that counts the rows that its queries return. These are the rows read, as long as no query skips any. */
+/** A storage that counts its changes, and the rows that its queries return. These are the rows read, as long as no query skips any. */
 export class CountingSql implements Sql {
   readonly #sql: Sql;
   rowsRead = 0;
+  /** Statements that change rows, which is one row each where they name its key. */
+  changes = 0;
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -16,6 +18,7 @@ export class CountingSql implements Sql {
   }
 
   run(statement: string, ...values: readonly SqlValue[]): void {
+    if (!statement.startsWith("CREATE")) this.changes++;
     this.#sql.run(statement, ...values);
   }
 

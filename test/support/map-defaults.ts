@@ -4,6 +4,7 @@ import type { MapOptions } from "../../src/features/maps/config.ts";
  * The options of a map whose configuration names none of them; its mode and the lifetime of its keys have no default.
  */
 export const mapDefaults: Omit<MapOptions, "mode" | "keyTtlMs"> = {
+  appendWindowMs: 250,
   removeClientOnUnsubscribe: false,
   clientKey: "",
   allowPublishForClient: false,

@@ -26,6 +26,7 @@ export interface ApiRequests {
   readonly inspect: ApiInspectRequest;
   readonly map_publish: ApiMapPublishRequest;
   readonly map_remove: ApiMapRemoveRequest;
+  readonly map_append: ApiMapAppendRequest;
   readonly map_read_state: ApiMapReadStateRequest;
   readonly map_read_stream: ApiMapReadStreamRequest;
   readonly map_stats: ApiMapStatsRequest;
@@ -66,6 +67,7 @@ export interface ApiResults {
   readonly inspect: ApiInspectResult;
   readonly map_publish: ApiMapPublishResult;
   readonly map_remove: ApiMapRemoveResult;
+  readonly map_append: ApiMapAppendResult;
   readonly map_read_state: ApiMapReadStateResult;
   readonly map_read_stream: ApiMapReadStreamResult;
   readonly map_stats: ApiMapStatsResult;
@@ -1040,6 +1042,37 @@ interface ApiMapRemoveResult {
   readonly suppress_reason?: string;
   /** With `position_mismatch`: the offset of the key's last change; 0 if the map hasn't the key. Dormouse's own. */
   readonly current_offset?: number;
+}
+
+interface ApiMapAppendRequest {
+  /** The channel's name. */
+  readonly channel: string;
+  /** The key. */
+  readonly key: string;
+  /** The text. It may be empty with `at` or with `final`. */
+  readonly text: string;
+  /** The length that the text has before, in UTF-16 units, as JavaScript counts. If it has another one, nothing is appended, and the answer has the true length. A text that is there already at this place is a success. */
+  readonly at?: number;
+  /** The member of the value that grows, if the value is an object. */
+  readonly field?: string;
+  /** This is the end of the text: nothing can be appended after it. */
+  readonly final?: boolean;
+  /** Append once, however often this is repeated within 5 minutes. Such an append ends its window; `at` costs less. */
+  readonly idempotency_key?: string;
+}
+
+/** How long the text is. */
+interface ApiMapAppendResult {
+  /** The length of the text, in UTF-16 units. */
+  readonly length: number;
+  /** The number of the newest change of the map; absent if nothing was appended. */
+  readonly offset?: number;
+  /** The epoch of the map; absent if nothing was appended. */
+  readonly epoch?: string;
+  /** Nothing was appended. */
+  readonly suppressed?: boolean;
+  /** Why nothing was: `idempotency`, `length_mismatch`, `final`, or `not_text` if the value isn't a text that can grow. */
+  readonly suppress_reason?: string;
 }
 
 interface ApiMapReadStateRequest {

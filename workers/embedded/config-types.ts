@@ -312,6 +312,8 @@ interface ConfigChannelOptions {
     readonly allow_remove_for_anonymous?: boolean;
     readonly allow_remove_for_client?: boolean;
     readonly allow_remove_for_subscriber?: boolean;
+    /** A duration such as "25s", "5m" or "720h". */
+    readonly append_window?: string;
     readonly client_key?: "" | "client_id" | "user_id";
     readonly default_page_size?: number;
     /** A duration such as "25s", "5m" or "720h". */

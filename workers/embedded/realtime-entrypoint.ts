@@ -146,6 +146,10 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
     return this.#carryOut("map_remove", params);
   }
 
+  map_append(params: ApiRequests["map_append"]): Promise<ApiResults["map_append"]> {
+    return this.#carryOut("map_append", params);
+  }
+
   map_read_state(params: ApiRequests["map_read_state"]): Promise<ApiResults["map_read_state"]> {
     return this.#carryOut("map_read_state", params);
   }

@@ -1,5 +1,6 @@
 import type { ChannelOptions } from "../../config/config.ts";
 import type {
+  MapAppendRequest,
   MapChange,
   MapPageQuery,
   MapPublishRequest,
@@ -10,16 +11,24 @@ import { mapLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { MapExpiry } from "./map-expiry.ts";
 import { type MapPage, pageRows, readPage } from "./map-page.ts";
-import { type KeyCounts, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
+import { KeyCounter, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
+import { type AppendOutcome, type GrowingMap, MapGrowth } from "./growth/map-growth.ts";
 import { SharedPages } from "./shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";
 import type { HistoryQuery } from "../../contract/channel-call.ts";
 import type { History, HistoryOutcome } from "../../channel/history.ts";
 import type { HistoryEntry } from "../../channel/history-table.ts";
 import type { ChannelKeys, KeyedChannel, KeysSetup } from "../../channel/keyed-stream.ts";
-import { liveChange, publicationOf } from "./map-publication.ts";
+import {
+  grownChange,
+  liveChange,
+  publicationOf,
+  removalChange,
+  removedEntry,
+  settingOf,
+} from "./map-publication.ts";
 import type { MapStore } from "./map-store.ts";
-import { recoverPage, type Recovery } from "../../channel/recovery.ts";
+import { recoverPage, type Recovery, withoutOutgrown } from "../../channel/recovery.ts";
 import type { PublicationStore } from "../../channel/publication-store.ts";
 import type {
   ChangeFailure,
@@ -46,10 +55,13 @@ export class ChannelMap implements ChannelKeys {
   readonly #counts: MapCounts | undefined;
   readonly #expiry: MapExpiry;
   readonly #pages = new SharedPages<MapStatePage>();
-  /** Undefined until somebody needs it: counting looks at all keys. */
-  #keyCounts: KeyCounts | undefined;
+  readonly #keyCounter: KeyCounter;
+  /** The values that grow. */
+  readonly growth: MapGrowth;
   /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z30). */
   #isLost: boolean;
+  /** Whether subscribers were told pieces that are lost, and haven't been told that yet (rule Z41). */
+  #wasTelling: boolean;
   #hasBegun = false;
 
   /** @param store where the keys are */
@@ -69,6 +81,10 @@ export class ChannelMap implements ChannelKeys {
     const keyTtlMs = options.subscriptionType === "map" ? lingerMs : 0;
     this.#expiry = new MapExpiry(store, { keyTtlMs, lingerMs }, store.isNew);
     this.#isLost = store.wasLost;
+    this.#keyCounter = new KeyCounter(store);
+    const windowMs = options.map?.appendWindowMs ?? 0;
+    this.growth = new MapGrowth(this.#growing(), windowMs, store.windowMark);
+    this.#wasTelling = this.growth.isTelling;
   }
 
   /**
@@ -85,6 +101,8 @@ export class ChannelMap implements ChannelKeys {
   ): MapChangeOutcome {
     this.expire(nowMs);
     const { request } = change;
+    const failure = this.growth.end(request.key, nowMs);
+    if (failure !== undefined) return { outcome: failure };
     const first = this.#publications.firstResult(request.idempotencyKey, nowMs);
     const known = this.#known(request.key, nowMs);
     const reason = first === undefined ? suppressionOf(change, known) : "idempotency";
@@ -102,6 +120,21 @@ export class ChannelMap implements ChannelKeys {
     if (typeof position === "string") return { outcome: position };
     this.#counts?.changed(change.method);
     return { outcome: "changed", position };
+  }
+
+  /** Appends a text to the value of a key (rule Z38); see {@link change} for the parameters. */
+  append(
+    request: MapAppendRequest,
+    info: ClientInfo | undefined,
+    nowMs: number,
+    apiKey = "",
+  ): AppendOutcome {
+    this.expire(nowMs);
+    const appended = this.growth.append(request, { info, apiKey, nowMs });
+    if (appended.outcome === "appended") this.#counts?.changed("map_append");
+    if (appended.outcome === "not-appended")
+      this.#counts?.suppressed("map_append", appended.reason);
+    return appended;
   }
 
   /**
@@ -141,7 +174,9 @@ export class ChannelMap implements ChannelKeys {
   ): Recovery & { readonly position: StreamPosition } {
     const position = this.#begin(nowMs);
     const page = this.#history.readPage(since.offset, bytesMax, 0, nowMs, limit);
-    return { ...recoverPage(since, position, page), position };
+    const recovered = recoverPage(since, position, page);
+    if (recovered.outcome === "unrecoverable") return { ...recovered, position };
+    return { ...recovered, publications: withoutOutgrown(recovered.publications), position };
   }
 
   /** Reads the changes for a backend. */
@@ -171,7 +206,7 @@ export class ChannelMap implements ChannelKeys {
   /** How many keys the map has. */
   keys(nowMs: number): number {
     this.expire(nowMs);
-    return this.#counted().keys;
+    return this.#keyCounter.counts.keys;
   }
 
   /** A key as it is, with its value, also if it has to end by now; undefined if the map hasn't the key. */
@@ -202,10 +237,11 @@ export class ChannelMap implements ChannelKeys {
 
   /** Forgets all keys: the channel begins a new stream, and its subscribers synchronise anew (rule Z5). */
   clear(nowMs: number): void {
+    this.growth.clear();
     this.#store.changing(nowMs);
     this.#store.state.clear();
     this.#expiry.clear();
-    this.#keyCounts = undefined;
+    this.#keyCounter.forget();
     this.#channel.restart(nowMs);
   }
 
@@ -214,7 +250,10 @@ export class ChannelMap implements ChannelKeys {
    * map that never had a key go on (rule Z30). To be called before anything else, or at the end of the first event.
    */
   tellLoss(nowMs: number): void {
-    if (this.#isLost) {
+    if (this.#wasTelling) {
+      this.#wasTelling = false;
+      this.#channel.restart(nowMs, () => this.growth.clear());
+    } else if (this.#isLost) {
       this.#isLost = false;
       this.clear(nowMs);
     } else if (!this.#hasBegun && this.#channel.isHeld) {
@@ -226,9 +265,10 @@ export class ChannelMap implements ChannelKeys {
 
   /** The channel deletes its stream, and no key is left (rule H6). */
   forget(): void {
+    this.growth.clear();
     this.#store.forget();
     this.#expiry.clear();
-    this.#keyCounts = undefined;
+    this.#keyCounter.forget();
   }
 
   /** When to call {@link expire}, ms since 1970; undefined if there is nothing to wait for. */
@@ -247,6 +287,8 @@ export class ChannelMap implements ChannelKeys {
     if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
     this.#store.changing(nowMs);
     for (const key of this.#expiry.nextEnded(nowMs)) {
+      // What was told of it makes it live longer.
+      if (this.growth.isWaiting(key) && this.growth.makeDurable(key, nowMs) === undefined) continue;
       const known = this.#store.state.known(key);
       if (known !== undefined && !this.#end(known, nowMs))
         this.#expiry.postpone(known, nowMs + mapLimits.mapExpiryGrainMs);
@@ -301,44 +343,40 @@ export class ChannelMap implements ChannelKeys {
     return this.#store.state.known(key);
   }
 
+  /** What the growing values need of the map. */
+  #growing(): GrowingMap {
+    return {
+      firstResult: (...asked) => this.#publications.firstResult(...asked),
+      known: (...asked) => this.#known(...asked),
+      entry: (key) => this.entry(key),
+      position: (nowMs) => this.#history.position(nowMs),
+      changing: (nowMs) => this.#store.changing(nowMs),
+      tell: (piece) => this.#channel.grow(piece),
+      write: ({ entry, ...change }, known, by) => {
+        const isNew = known?.isRemoved !== false;
+        if (isNew && this.#keyCounter.counts.keys >= mapLimits.mapKeysMax) return "full";
+        if (!this.#store.hasRoom(entry)) return "full";
+        const written = this.#append(grownChange(entry, change), undefined, entry, known, by);
+        if (typeof written !== "string") this.#counts?.windowEnded();
+        return written;
+      },
+    };
+  }
+
   #publish(
     request: MapPublishRequest,
     known: KnownKey | undefined,
     by: Changer,
   ): StreamPosition | ChangeFailure {
     const { state } = this.#store;
-    const { key, data, streamData, tags, score = 0 } = request;
+    const { key, streamData } = request;
     const isNew = known?.isRemoved !== false;
-    if (isNew && this.#counted().keys >= mapLimits.mapKeysMax) return "full";
+    if (isNew && this.#keyCounter.counts.keys >= mapLimits.mapKeysMax) return "full";
     const mayBePatch = streamData === undefined && (request.delta || this.#options.deltaPublish);
     const hasBase = mayBePatch && known?.isDiverted === false && !known.isRemoved;
     const before = hasBase ? state.read(key)?.data : undefined;
-    const version = request.version > 0n ? request : (known ?? unversioned);
-    const entry: Omit<MapEntry, "offset"> = {
-      key,
-      timeMs: by.nowMs,
-      isRemoved: false,
-      isDiverted: streamData !== undefined,
-      version: version.version,
-      versionEpoch: version.versionEpoch,
-      score,
-      data,
-      ...(tags === undefined ? {} : { tags }),
-      ...(by.info === undefined ? {} : { info: by.info }),
-    };
+    const { entry, change } = settingOf(request, known, by, mayBePatch);
     if (!this.#store.hasRoom(entry)) return "full";
-    const { idempotencyKey, traceparent } = request;
-    const change: HistoryEntry = {
-      key,
-      data: streamData ?? data,
-      score,
-      idempotencyKey,
-      delta: mayBePatch,
-      ...unversioned,
-      ...(tags === undefined ? {} : { tags }),
-      ...(by.info === undefined ? {} : { info: by.info }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    };
     return this.#append(change, before, entry, known, by);
   }
 
@@ -347,32 +385,22 @@ export class ChannelMap implements ChannelKeys {
     known: KnownKey | undefined,
     by: Changer,
   ): StreamPosition | ChangeFailure {
-    const tags = request.tags ?? known?.tags;
-    const { key, idempotencyKey, traceparent } = request;
-    const removal: HistoryEntry = {
-      ...removed,
-      key,
-      idempotencyKey,
-      ...(tags === undefined ? {} : { tags }),
-      ...(by.info === undefined ? {} : { info: by.info }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    };
-    const remembered =
+    const removal = removalChange(request, known, by.info);
+    const isRemembered =
       known !== undefined &&
       known.version > 0n &&
-      this.#counted().removed < mapLimits.mapRemovedVersionsMax;
-    if (!remembered) return this.#append(removal, undefined, undefined, known, by);
-    const { version, versionEpoch } = known;
-    const entry = { ...removedEntry, key, timeMs: by.nowMs, version, versionEpoch };
+      this.#keyCounter.counts.removed < mapLimits.mapRemovedVersionsMax;
+    const entry = isRemembered ? removedEntry(known, by.nowMs) : undefined;
     return this.#append(removal, undefined, entry, known, by);
   }
 
   /** Removes a key that has ended, or forgets one that was removed. @returns whether there was room for that */
   #end(known: KnownKey, nowMs: number): boolean {
+    this.growth.forget(known.key);
     if (known.isRemoved) {
       this.#store.changing(nowMs);
       this.#store.state.delete(known.key);
-      this.#count(known, undefined);
+      this.#keyCounter.changed(known, undefined);
       return true;
     }
     const by: Changer = { info: undefined, apiKey: "", nowMs };
@@ -406,26 +434,9 @@ export class ChannelMap implements ChannelKeys {
     if (position === undefined) return "too-many-keys";
     const publication = liveChange(change, by.info, position, before);
     this.#channel.published(publication, change, position, by);
-    this.#count(known, entry);
+    this.#keyCounter.changed(known, entry);
     if (entry !== undefined) this.#expiry.changed({ ...entry, offset: position.offset });
     return position;
-  }
-
-  #counted(): KeyCounts {
-    this.#keyCounts ??= this.#store.state.count();
-    return this.#keyCounts;
-  }
-
-  #count(
-    before: Pick<KnownKey, "isRemoved"> | undefined,
-    after: Pick<KnownKey, "isRemoved"> | undefined,
-  ): void {
-    if (this.#keyCounts === undefined) return;
-    const { keys, removed: removedKeys } = this.#keyCounts;
-    this.#keyCounts = {
-      keys: keys + Number(after?.isRemoved === false) - Number(before?.isRemoved === false),
-      removed: removedKeys + Number(after?.isRemoved === true) - Number(before?.isRemoved === true),
-    };
   }
 }
 
@@ -433,16 +444,3 @@ export class ChannelMap implements ChannelKeys {
 function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
   return position === undefined || position.epoch === "" || position.epoch === top.epoch;
 }
-
-/** The versions of a map are those of its keys, and not of its stream. */
-const unversioned = { version: 0n, versionEpoch: "" } as const;
-const nothing = new Uint8Array(0);
-
-const removed = { data: nothing, removed: true, delta: false, ...unversioned } as const;
-
-const removedEntry = {
-  isRemoved: true,
-  isDiverted: false,
-  score: 0,
-  data: nothing,
-} as const;

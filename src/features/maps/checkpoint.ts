@@ -137,6 +137,8 @@ interface StoredEntry {
   readonly r?: 1;
   /** Present if subscribers were sent other data than the value. */
   readonly x?: 1;
+  /** Present if the value has grown to its end. */
+  readonly f?: 1;
   readonly v?: string;
   readonly e?: string;
   readonly s?: number;
@@ -156,6 +158,7 @@ function entryText(entry: MapEntry): string {
     t: timeMs,
     ...(entry.isRemoved ? { r: 1 } : {}),
     ...(entry.isDiverted ? { x: 1 } : {}),
+    ...(entry.isFinal === true ? { f: 1 } : {}),
     ...(version === 0n ? {} : { v: version.toString(), e: versionEpoch }),
     ...(score === 0 ? {} : { s: score }),
     ...(tags === undefined ? {} : { g: tags }),
@@ -167,13 +170,14 @@ function entryText(entry: MapEntry): string {
 }
 
 function parseEntry(line: string): MapEntry {
-  const { k, o, t, r, x, v, e, s, g, i, d, b, z }: StoredEntry = JSON.parse(line);
+  const { k, o, t, r, x, f, v, e, s, g, i, d, b, z }: StoredEntry = JSON.parse(line);
   return {
     key: k,
     offset: o,
     timeMs: t,
     isRemoved: r === 1,
     isDiverted: x === 1,
+    ...(f === 1 ? { isFinal: true } : {}),
     version: BigInt(v ?? "0"),
     versionEpoch: e ?? "",
     score: s ?? 0,

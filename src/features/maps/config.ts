@@ -1,4 +1,5 @@
 import { mapLimits } from "./limits.ts";
+import { growthLimits } from "./growth/limits.ts";
 import { limits } from "../../limits.ts";
 import type { ChannelOptions, HookTarget } from "../../config/config.ts";
 import {
@@ -30,6 +31,8 @@ export interface MapOptions {
    * stream are stored. persistent: the same, and keys never expire.
    */
   readonly mode: "ephemeral" | "recoverable" | "persistent";
+  /** How long what is appended to a value may wait to be durable (rule Z40), ms; 0: it doesn't. */
+  readonly appendWindowMs: number;
   /** How long after its last change a key is removed; 0: never. */
   readonly keyTtlMs: number;
   /** A client's entry, whose key is the client's ID, is removed at the end of its subscription. */
@@ -75,6 +78,7 @@ function readMap(
   const removeHook = backends.switched(section, "remove_proxy_", "map_remove");
   const map: MapOptions = {
     mode,
+    appendWindowMs: readAppendWindow(section, keyTtlMs),
     keyTtlMs,
     removeClientOnUnsubscribe: readBoolean(section, "remove_client_on_unsubscribe"),
     clientKey: readChoice(section, "client_key", { choices: ["", "client_id", "user_id"] }),
@@ -91,6 +95,18 @@ function readMap(
   checkKeys(map, section);
   section.refuseOthers(unsupportedMapOptions);
   return { map, ...stream };
+}
+
+/** Reads `append_window`, of which 0 is no default. */
+function readAppendWindow(section: Section, keyTtlMs: number): number {
+  const windowMs = readDurationMs(section, "append_window", {
+    defaultMs: keyTtlMs > 0 ? Math.min(appendWindowDefaultMs, keyTtlMs / 2) : appendWindowDefaultMs,
+    maxMs: growthLimits.appendWindowMsMax,
+  });
+  const isKnown = section.isValid("append_window") && section.isValid("key_ttl");
+  if (isKnown && keyTtlMs > 0 && windowMs >= keyTtlMs)
+    section.problem("append_window", "isn't shorter than key_ttl");
+  return windowMs;
 }
 
 function readMode(section: Section): MapOptions["mode"] {
@@ -189,6 +205,7 @@ function checkKeys(
   }
 }
 
+const appendWindowDefaultMs = 250;
 const streamSizeDefault = 100;
 const streamTtlDefaultMs = 60_000;
 const catchUpDefaultMs = 5_000;

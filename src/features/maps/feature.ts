@@ -1,3 +1,4 @@
+import { limits } from "../../limits.ts";
 import type { Feature } from "../feature.ts";
 import { mapSubscriptions } from "./subscription-type.ts";
 import { mapMethods, mapOperations } from "./methods.ts";
@@ -30,10 +31,11 @@ export const maps = {
   ofGateway: (object) => [new PageReads((...request) => object.gateway.ask(...request)), keyEnds],
 } as const satisfies Feature;
 
-/** Ends the keys of a map when they are due, and writes an ephemeral map down once it is quiet (rules Z6 and Z11). */
+/** Ends the keys of a map and the windows of its values when they are due, and writes an ephemeral map down once it is quiet (rules Z6 and Z11). */
 class MapDriver implements ObjectPart {
   readonly #map: ChannelMap;
   readonly #restTimer: NextTimer;
+  readonly #windowTimer: NextTimer;
 
   constructor(map: ChannelMap, { platform, endEvent }: PartedChannelObject) {
     this.#map = map;
@@ -42,10 +44,22 @@ class MapDriver implements ObjectPart {
       map.rest(nowMs);
       endEvent(nowMs);
     });
+    this.#windowTimer = new NextTimer(platform, () => {
+      const nowMs = platform.nowMs();
+      map.growth.endWindows(nowMs);
+      endEvent(nowMs);
+    });
   }
 
   settle(nowMs: number): void {
     this.#restTimer.set(this.#map.restInMs(nowMs), nowMs);
+    this.#windowTimer.set(this.#map.growth.endsInMs(nowMs), nowMs);
+  }
+
+  /** While subscribers were told what isn't durable, an alarm covers a crash (rule Z41). */
+  dueAtMs(nowMs: number): number {
+    const { isTelling } = this.#map.growth;
+    return isTelling ? nowMs + limits.crashAlarmMs : Number.POSITIVE_INFINITY;
   }
 
   ring(nowMs: number): void {

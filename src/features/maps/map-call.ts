@@ -1,4 +1,4 @@
-import type { ChannelOperation, OperationReply } from "../../contract/channel-call.ts";
+import type { ChannelOperation, Changing, OperationReply } from "../../contract/channel-call.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { Payload } from "../../protocol/payload.ts";
@@ -8,6 +8,7 @@ declare module "../../contract/channel-call.ts" {
   interface ChannelOperations {
     readonly map_publish: Changing<MapPublishRequest>;
     readonly map_remove: Changing<MapRemoveRequest>;
+    readonly map_append: Appending;
     readonly map_read_state: Reading<MapStateQuery>;
     /** Reads the stream of a map. */
     readonly map_read_stream: Reading<HistoryQuery>;
@@ -28,6 +29,12 @@ declare module "../../contract/channel-call.ts" {
       readonly position: StreamPosition;
     };
   }
+}
+
+/** Appends a text to the value of a key (rule Z38). */
+interface Appending extends Changing<MapAppendRequest> {
+  /** Whether a client called it as a method, which gets the result. Absent: it didn't. */
+  readonly asMethod?: true;
 }
 
 /** An operation on a map (docs/protocol.md 3.4). */
@@ -75,6 +82,23 @@ export interface MapRemoveRequest {
   readonly idempotencyKey: string;
   /** As in {@link MapPublishRequest}. */
   readonly ifOffset?: number;
+  readonly traceparent?: string;
+}
+
+/** Appends a text to the value of a key. */
+export interface MapAppendRequest {
+  /** Not empty. */
+  readonly key: string;
+  /** Well-formed Unicode. */
+  readonly text: string;
+  /** The length that the text has to have before, in UTF-16 units; absent: whatever it has. */
+  readonly at?: number;
+  /** The member of the value that grows; absent: the value itself is the text. */
+  readonly field?: string;
+  /** Whether this is the end of the text. */
+  readonly final: boolean;
+  /** "" for none. */
+  readonly idempotencyKey: string;
   readonly traceparent?: string;
 }
 
@@ -140,6 +164,9 @@ export type MapSuppression =
   | "key_exists"
   | "key_not_found"
   | "position_mismatch";
+
+/** Why nothing was appended. The texts are the API's. */
+export type AppendSuppression = "idempotency" | "length_mismatch" | "final" | "not_text";
 
 /**
  * Whether a text can be a key of a map or of a shared poll. A lone surrogate is replaced when it is stored or hashed,

@@ -6,7 +6,10 @@ import type { FieldWriter } from "../../protocol/fields.ts";
 import { isNoPayload } from "../../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";
 import { changeFields, clientInfoFields } from "../../protocol/reply-fields.ts";
+import { jsonOf } from "../../protocol/json/encode.ts";
+import { trustedJsonText } from "../../protocol/json/text.ts";
 import { ChannelMap } from "./channel-map.ts";
+import type { AppendOutcome } from "./growth/map-growth.ts";
 import { type MapOperation, removalOf } from "./map-call.ts";
 
 declare module "../../contract/relay-batch.ts" {
@@ -43,6 +46,8 @@ export class MapPart implements ChannelPart {
         const change = map.change(operation, operation.info, nowMs, operation.key);
         return change.outcome === "changed" ? { ...change, outcome: "published" } : change;
       }
+      case "map_append":
+        return this.#append(operation, nowMs);
       case "map_read_state": {
         const read = map.readState(operation.request, nowMs);
         return read.outcome === "unrecoverable"
@@ -78,7 +83,33 @@ export class MapPart implements ChannelPart {
         return { outcome: "unknown" };
     }
   }
+
+  #append(
+    { request, info, key, asMethod }: Extract<MapOperation, { readonly method: "map_append" }>,
+    nowMs: number,
+  ): PartOutcome {
+    const appended = this.#map.append(request, info, nowMs, key);
+    if (appended.outcome !== "appended" && appended.outcome !== "not-appended") return appended;
+    const fields = (out: FieldWriter): void => appendFields(out, appended);
+    if (asMethod !== true) return { outcome: "result", fields };
+    const data = trustedJsonText(jsonOf(appended, appendFields));
+    return { outcome: "reply", reply: { outcome: "answered", data } };
+  }
 }
+
+/** The result of an append; `length` is that of the text, in UTF-16 units. */
+function appendFields(out: FieldWriter, appended: AppendResult): void {
+  out.unsigned(1, "length", appended.length, "always");
+  if (appended.outcome === "appended") {
+    out.unsigned(2, "offset", appended.position.offset, "always");
+    out.text(3, "epoch", appended.position.epoch, "always");
+  } else {
+    out.flag(4, "suppressed", true);
+    out.text(5, "suppress_reason", appended.reason);
+  }
+}
+
+type AppendResult = Extract<AppendOutcome, { readonly outcome: "appended" | "not-appended" }>;
 
 /** On a channel that is no map. */
 export const noMap: ChannelPart = {

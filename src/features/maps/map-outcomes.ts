@@ -11,13 +11,18 @@ declare module "../../channel/channel-outcomes.ts" {
 
 /** Counts the changes of a map. */
 export interface MapCounts {
-  /** A key was set or removed. */
-  changed(method: "map_publish" | "map_remove"): void;
+  /** A key was set or removed, or its value has grown. */
+  changed(method: MapChangeMethod): void;
   /** A change did nothing. */
-  suppressed(method: "map_publish" | "map_remove", reason: string): void;
+  suppressed(method: MapChangeMethod, reason: string): void;
+  /** What was appended within a window has become durable. */
+  windowEnded(): void;
   /** A key has ended. */
   ended(): void;
 }
+
+/** What changes a key. */
+export type MapChangeMethod = "map_publish" | "map_remove" | "map_append";
 
 /** Nothing was done: the map is full, or the same change may succeed a little later (rule I4). */
 export type ChangeFailure = "full" | "too-many-keys";

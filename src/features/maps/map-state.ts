@@ -59,6 +59,8 @@ export interface KnownKey extends Omit<KeyHead, "bytes"> {
   readonly tags?: Tags;
   /** Whether subscribers were sent other data than the value. */
   readonly isDiverted: boolean;
+  /** The value has grown to its end (rule Z38). */
+  readonly isFinal?: true;
 }
 
 /** A key with its value; the value of a removed key is empty. */
@@ -71,6 +73,41 @@ export interface MapEntry extends KnownKey, PublicationColumns {
 export interface KeyCounts {
   readonly keys: number;
   readonly removed: number;
+}
+
+/** Counts the keys of a map: all of them when it is first asked, and then each change. */
+export class KeyCounter {
+  readonly #keys: { readonly state: MapState };
+  /** Undefined until somebody needs it: counting looks at all keys. */
+  #counts: KeyCounts | undefined;
+
+  /** @param keys whose state is asked for only when something is to be counted */
+  constructor(keys: { readonly state: MapState }) {
+    this.#keys = keys;
+  }
+
+  get counts(): KeyCounts {
+    this.#counts ??= this.#keys.state.count();
+    return this.#counts;
+  }
+
+  /** A key was changed. @param before undefined if the map didn't know it; likewise `after` */
+  changed(
+    before: Pick<KnownKey, "isRemoved"> | undefined,
+    after: Pick<KnownKey, "isRemoved"> | undefined,
+  ): void {
+    if (this.#counts === undefined) return;
+    const { keys, removed } = this.#counts;
+    this.#counts = {
+      keys: keys + Number(after?.isRemoved === false) - Number(before?.isRemoved === false),
+      removed: removed + Number(after?.isRemoved === true) - Number(before?.isRemoved === true),
+    };
+  }
+
+  /** All keys were changed at once. */
+  forget(): void {
+    this.#counts = undefined;
+  }
 }
 
 /**

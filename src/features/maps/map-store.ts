@@ -3,6 +3,7 @@ import { type CheckpointHeader, MapCheckpoint } from "./checkpoint.ts";
 import type { MapEntry, MapState } from "./map-state.ts";
 import { entryBytes, StateMemory } from "./state-memory.ts";
 import { StateTable } from "./state-table.ts";
+import { WindowMark } from "./growth/window-mark.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import type { Sql } from "../../sql.ts";
 import type { MapOptions } from "./config.ts";
@@ -30,6 +31,8 @@ export interface MapStore {
   readonly isNew: boolean;
   /** Where the changes are, and the stream before them, if they are in memory; undefined if they are stored. */
   readonly memory: StreamMemory | undefined;
+  /** The mark of pieces that aren't durable; undefined if subscribers are told none. */
+  readonly windowMark: WindowMark | undefined;
   /** Whether the instance before this one ended before it wrote its state down. */
   readonly wasLost: boolean;
   /** Whether no key is known. An ephemeral map that waits in its checkpoint counts as one that has keys. */
@@ -57,6 +60,7 @@ class StoredMap implements MapStore {
   readonly state: StateTable;
   readonly isNew: boolean;
   readonly memory = undefined;
+  readonly windowMark: WindowMark;
   readonly wasLost = false;
 
   /**
@@ -66,6 +70,7 @@ class StoredMap implements MapStore {
   constructor(sql: Sql, tables: ReadonlySet<StoredTable>, keyTtlMs: number) {
     this.isNew = !tables.has("map_state");
     this.state = new StateTable(sql, !this.isNew);
+    this.windowMark = new WindowMark(sql, tables.has("map_window"));
     // The keys were set while keys lived for ever: those that have to end now are looked for at once.
     if (keyTtlMs > 0 && this.state.dueMs === undefined && !this.state.isEmpty)
       this.state.noteDue(0);
@@ -104,6 +109,7 @@ class StoredMap implements MapStore {
 class EphemeralMap implements MapStore {
   readonly isNew: boolean;
   readonly memory: StreamMemory;
+  readonly windowMark = undefined;
   readonly #checkpoint: MapCheckpoint;
   readonly #entries = new StateMemory();
   /** Whether the entries of the checkpoint are in memory. */

@@ -5,6 +5,8 @@ import { mapLimits } from "./limits.ts";
 import { ChannelMap } from "./channel-map.ts";
 import { mapStoreOf } from "./map-store.ts";
 
+const storedMapTables = ["map_change", "map_state", "map_due", "map_window", "spared_key"] as const;
+
 /**
  * The streams of maps. The changes of an ephemeral map and its keys are in memory, those of any other map in rows.
  *
@@ -25,7 +27,7 @@ export function mapStreamOf(options: ChannelOptions): KeyedStream | undefined {
     // A client that synchronised a map may have missed as many changes as are kept.
     recoveryLimit: (max === 0 ? limits.historySizeMax : max) + 1,
     hidesOffsets: isEphemeral,
-    tables: isEphemeral ? ["map_checkpoint"] : ["map_change", "map_state", "map_due", "spared_key"],
+    tables: isEphemeral ? ["map_checkpoint"] : storedMapTables,
     open: (sql, tables) => {
       const store = mapStoreOf(map, sql, tables);
       return { memory: store.memory, begin: (setup) => new ChannelMap(options, store, setup) };

@@ -45,7 +45,7 @@ export class MemoryHistory implements HistoryRows {
   }
 
   append(entry: HistoryEntry, stream: Stream): void {
-    const { data, info, tags, key, removed, score } = entry;
+    const { data, info, tags, key, removed, score, grown } = entry;
     const publication: Publication = {
       data,
       offset: stream.top,
@@ -54,6 +54,7 @@ export class MemoryHistory implements HistoryRows {
       ...(key === undefined ? {} : { key }),
       ...(removed === undefined ? {} : { removed }),
       ...(score === undefined ? {} : { score }),
+      ...(grown === undefined ? {} : { grown: { pieces: 0 } }),
     };
     const bytes = publicationBytes(publication);
     const idempotencyKey = entry.idempotencyKey === "" ? undefined : entry.idempotencyKey;

@@ -3,6 +3,7 @@ import { acceptsData } from "../../channel/publication-request.ts";
 import type { ChannelOptions } from "../../config/config.ts";
 import type { MapOptions } from "./config.ts";
 import type { MapOperation, MapPublishRequest } from "./map-call.ts";
+import { appendFields, parseAppend } from "./growth/append-request.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { errorCodes } from "../../protocol/codes.ts";
@@ -101,6 +102,16 @@ function removeEntry(fields: Shaped<typeof mapRemoveShape>, asked: MethodRequest
   return mapCall(channel, { method: "map_remove", request, key: asked.caller.key.name });
 }
 
+function appendEntry(fields: Shaped<typeof mapAppendShape>, asked: MethodRequest): ParsedEntry {
+  const { channel, ...given } = fields;
+  const checked = checkMap(channel, asked);
+  if (checked.outcome === "refused") return checked;
+  const append = parseAppend(given, checked.options);
+  if (append.outcome === "refused") return append;
+  const { request } = append;
+  return mapCall(channel, { method: "map_append", request, key: asked.caller.key.name });
+}
+
 /** The condition of a change; none if there is no condition. 0 is one: nothing is there yet. */
 function ifOffsetOf(fields: { readonly if_offset?: number | null | undefined }): {
   readonly ifOffset?: number;
@@ -181,6 +192,7 @@ const requestShapes = shapes(() => ({
     idempotency_key: textField(),
     if_offset: optionalOffsetField(),
   }),
+  append: objectOf({ channel: textField(), ...appendFields() }),
   readState: objectOf({
     channel: textField(),
     cursor: textField(),
@@ -204,6 +216,9 @@ const mapPublishShape = () => requestShapes().publish;
 
 /** A `map_remove` request. */
 const mapRemoveShape = () => requestShapes().remove;
+
+/** A `map_append` request. */
+const mapAppendShape = () => requestShapes().append;
 
 /** A `map_read_state` request. */
 const mapReadStateShape = () => requestShapes().readState;
@@ -235,6 +250,7 @@ function mapCall(channel: string, command: MapOperation): Call {
 export const mapOperations = {
   map_publish: { at: "channel", changes: true },
   map_remove: { at: "channel", changes: true },
+  map_append: { at: "channel", changes: true },
   map_read_state: { at: "channel", readsMuch: true },
   map_read_stream: { at: "channel", readsMuch: true },
   map_stats: { at: "channel" },
@@ -251,6 +267,7 @@ declare module "../../access/operations.ts" {
 export const mapMethods = {
   map_publish: { shape: mapPublishShape, entry: publishEntry },
   map_remove: { shape: mapRemoveShape, entry: removeEntry },
+  map_append: { shape: mapAppendShape, entry: appendEntry },
   map_read_state: { shape: mapReadStateShape, entry: readStateEntry },
   map_read_stream: { shape: mapReadStreamShape, entry: readStreamEntry },
   map_stats: {

@@ -41,7 +41,7 @@ export class StateTable implements MapState {
       entry.offset,
       entry.timeMs,
       entry.isRemoved ? 1 : 0,
-      entry.isDiverted ? 1 : 0,
+      (entry.isDiverted ? marks.diverted : 0) + (entry.isFinal === true ? marks.final : 0),
       entry.version.toString(),
       entry.versionEpoch,
       entry.score,
@@ -133,6 +133,9 @@ const entryColumns = `${knownColumns}, score, info, data`;
 const valueBytes =
   "octet_length(key) + octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64";
 
+/** The bits of the column `diverted`: subscribers were sent other data; the value has grown to its end. */
+const marks = { diverted: 1, final: 2 } as const;
+
 function keyHead(row: SqlRow): KeyHead {
   return {
     key: columnText(row, "key"),
@@ -145,6 +148,7 @@ function keyHead(row: SqlRow): KeyHead {
 
 function knownKey(row: SqlRow): KnownKey {
   const { tags } = row;
+  const marked = Number(row["diverted"]);
   return {
     key: columnText(row, "key"),
     offset: Number(row["offset"]),
@@ -152,7 +156,8 @@ function knownKey(row: SqlRow): KnownKey {
     isRemoved: row["removed"] === 1,
     version: BigInt(columnText(row, "version")),
     versionEpoch: columnText(row, "version_epoch"),
-    isDiverted: row["diverted"] === 1,
+    isDiverted: (marked & marks.diverted) > 0,
+    ...((marked & marks.final) > 0 ? { isFinal: true } : {}),
     ...(typeof tags === "string" ? { tags: parseStoredTags(tags) } : {}),
   };
 }

@@ -111,9 +111,17 @@ export const metrics = {
     type: "counter",
     help: "Gateways that began or ceased to follow a channel.",
   },
+  dormouse_map_append_suppressed_total: {
+    type: "counter",
+    help: "Appends to values of maps that appended nothing.",
+  },
+  dormouse_map_append_windows_total: {
+    type: "counter",
+    help: "Changes of maps that made appended text durable.",
+  },
   dormouse_map_changes_total: {
     type: "counter",
-    help: "Keys of maps that were set or removed.",
+    help: "Keys of maps that were set, removed or appended to.",
   },
   dormouse_map_pages_total: {
     type: "counter",

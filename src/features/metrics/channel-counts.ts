@@ -27,16 +27,23 @@ export function channelCounts(counts: Counts, namespace: string): ChannelCounts 
 function mapCounts(counts: Counts, labels: { readonly channel_namespace: string }): MapCounts {
   const change = (kind: string) =>
     counts.counter("dormouse_map_changes_total", { kind, ...labels });
-  const changes = { map_publish: change("publish"), map_remove: change("remove") };
+  const changes = {
+    map_publish: change("publish"),
+    map_remove: change("remove"),
+    map_append: change("append"),
+  };
+  const windows = counts.counter("dormouse_map_append_windows_total", labels);
   const ends = counts.counter("centrifugo_map_broker_cleanup_removed_count", labels);
   return {
     changed: (method) => void changes[method].value++,
     suppressed: (method, reason) => counts.add(suppressions[method], { reason, ...labels }),
     ended: () => void ends.value++,
+    windowEnded: () => void windows.value++,
   };
 }
 
 const suppressions = {
   map_publish: "centrifugo_map_broker_publish_suppressed_count",
   map_remove: "centrifugo_map_broker_remove_suppressed_count",
+  map_append: "dormouse_map_append_suppressed_total",
 } as const;

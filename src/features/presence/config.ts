@@ -115,6 +115,7 @@ const optionNames = [
 
 /** Nobody changes a presence map but the server. */
 const nothingChanges = {
+  appendWindowMs: 0,
   removeClientOnUnsubscribe: false,
   clientKey: "",
   allowPublishForClient: false,

@@ -65,6 +65,20 @@ export function trustedJsonText(valid: string): JsonText {
   return onOneLine(valid);
 }
 
+/**
+ * Brands a text that a sender has grown by text of this program, none of which has a line break. Nothing is looked at, so
+ * that a long text costs no more than a short one.
+ */
+export function grownJsonText(before: string, text: string, after: string): JsonText {
+  const grown = `${before}${text}${after}`;
+  return isGrown(grown) ? grown : trustedJsonText(grown);
+}
+
+/** Only for the compiler: {@link isOneLine} would read the whole text. */
+function isGrown(text: string): text is JsonText {
+  return text !== "";
+}
+
 function extentText(json: string, { start, end }: Extent): JsonText {
   return onOneLine(json.slice(start, end));
 }

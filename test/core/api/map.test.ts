@@ -31,6 +31,7 @@ const set = { channel, key: "k", data: 1 };
 const methods = [
   "map_publish",
   "map_remove",
+  "map_append",
   "map_read_state",
   "map_read_stream",
   "map_stats",
@@ -41,6 +42,7 @@ const methods = [
 const requests: Readonly<Record<Method, object>> = {
   map_publish: set,
   map_remove: { channel, key: "k" },
+  map_append: { channel, key: "k", text: "t" },
   map_read_state: { channel },
   map_read_stream: { channel },
   map_stats: { channel },
@@ -149,6 +151,20 @@ describe("a request for a map", () => {
   });
 
   it.each([
+    [{}, { key: "k", text: "t", final: false, idempotencyKey: "" }],
+    [
+      { text: "", at: 0, field: "f", final: true, idempotency_key: "once" },
+      { key: "k", text: "", at: 0, field: "f", final: true, idempotencyKey: "once" },
+    ],
+  ])("[W1] comes to a command: map_append %j", (options, request) => {
+    expect(commandOf("map_append", { ...requests.map_append, ...options })).toStrictEqual({
+      method: "map_append",
+      key: "API_KEY",
+      request,
+    });
+  });
+
+  it.each([
     [{}, { limit: 0, reverse: false }],
     [
       { since_offset: 7, since_epoch: "e", limit: 5, reverse: true },
@@ -229,6 +245,38 @@ describe("a request for a map is refused", () => {
     ["map_publish", { channel, data: 1 }, "key is required"],
     ["map_remove", { channel }, "key is required"],
     ["map_publish", { channel, key: "k" }, "data is required"],
+    ["map_append", { channel, text: "t" }, "key is required"],
+    ["map_append", { channel, key: "k" }, "text is required"],
+    [
+      "map_append",
+      String.raw`{"channel":"scores:a","key":"k","text":"\ud800"}`,
+      "text has half of a surrogate pair",
+    ],
+    [
+      "map_append",
+      String.raw`{"channel":"scores:a","key":"k","text":"t","field":"\udc00"}`,
+      "field has half of a surrogate pair",
+    ],
+    [
+      "map_append",
+      { channel, key: "k", text: "t", field: `${longKey}x` },
+      `field exceeds ${limits.mapKeyBytesMax} bytes`,
+    ],
+    [
+      "map_append",
+      {
+        channel,
+        key: "k",
+        text: "t",
+        idempotency_key: "x".repeat(limits.idempotencyKeyBytesMax + 1),
+      },
+      `idempotency_key exceeds ${limits.idempotencyKeyBytesMax} bytes`,
+    ],
+    [
+      "map_append",
+      { channel: "cursors:a", key: "k", text: "t" },
+      "the namespace accepts objects only: field names the text in one",
+    ],
     ["map_publish", { channel, key: "k", b64data: "%" }, "b64data is not valid base64"],
     ["map_publish", { ...set, b64stream_data: "%" }, "b64stream_data is not valid base64"],
     ["map_publish", { ...set, tags: { a: 1 } }, "all values of tags must be strings"],

@@ -320,6 +320,7 @@ function noteOf(channel: string, operation: ClientOperation): string {
       return `publish ${channel} ${textOf(operation.request.data)}`;
     case "map_publish":
     case "map_remove":
+    case "map_append":
       return `${operation.method} ${channel} ${operation.request.key}`;
     case "history":
       return `history ${channel}`;

@@ -215,6 +215,15 @@ const full: Record<OperationName, object> = {
     version_epoch: "e",
   },
   map_remove: { channel: "scores:a", key: "k", idempotency_key: "k", if_offset: 1 },
+  map_append: {
+    channel: "scores:a",
+    key: "k",
+    text: "t",
+    at: 1,
+    field: "f",
+    final: true,
+    idempotency_key: "k",
+  },
   map_read_state: {
     channel: "scores:a",
     cursor: "c",

@@ -240,6 +240,7 @@ export class ModelChannel implements ChannelClientPort {
       case "map_stream":
       case "map_publish":
       case "map_remove":
+      case "map_append":
       case "map_read_state":
       case "map_read_stream":
       case "mark_read":

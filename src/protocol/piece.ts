@@ -1,0 +1,32 @@
+/**
+ * A text that is put into the JSON text of a value, so that whoever has the value before has the one after. It says all that
+ * a delta needs, without either value: making one costs as much as the text is long. All numbers count bytes of UTF-8.
+ */
+export interface Splice {
+  /** As it stands in JSON, between the quotes: well-formed Unicode on one line. */
+  readonly text: string;
+  /** Where in the value before it is put. */
+  readonly at: number;
+  /** The length of the value before. */
+  readonly baseBytes: number;
+  /** The checksum of the value after it (docs/protocol.md 3.1). */
+  readonly sum: number;
+}
+
+/** A piece by which the value of a key has grown, and which is not durable yet (rule Z39). */
+export interface Piece {
+  readonly key: string;
+  /** Which piece since the key's last publication it is, from 1 on. */
+  readonly number: number;
+  readonly splice: Splice;
+}
+
+/** How a publication has grown that makes pieces durable. */
+export interface Grown {
+  /** How many pieces of it subscribers with deltas were told before. */
+  readonly pieces: number;
+  /** From the value of the key's last publication; absent if subscribers may not have that. */
+  readonly splice?: Splice;
+  /** From the value with the pieces that were told; absent if none were. */
+  readonly rest?: Splice;
+}
