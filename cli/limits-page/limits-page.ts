@@ -17,6 +17,7 @@ const files = {
   Events: "src/features/events/limits.ts",
   Hooks: "src/features/hooks/limits.ts",
   Maps: "src/features/maps/limits.ts",
+  "Values that grow": "src/features/maps/growth/limits.ts",
   Metrics: "src/features/metrics/limits.ts",
   Presence: "src/features/presence/limits.ts",
   Queues: "src/features/queues/limits.ts",

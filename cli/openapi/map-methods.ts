@@ -4,7 +4,7 @@ import { hasPayload, publicationNotes, publicationTexts } from "./channel-method
 import { channelNote, positionNotes } from "./shared-notes.ts";
 import type { MethodNotes } from "./method.ts";
 import type { FieldNote } from "./request.ts";
-import { count, flag, large, listOf, object, reference, text } from "./schema.ts";
+import { count, flag, large, listOf, object, reference, type Schema, text } from "./schema.ts";
 
 const { b64data, tags, idempotency_key, delta, version_epoch } = publicationNotes;
 const { data, version } = publicationTexts;
@@ -29,6 +29,12 @@ const limitNote: FieldNote = {
 const top = {
   offset: large("The number of the newest change of the map; 0 if there is none."),
   epoch: text("The epoch of the map."),
+};
+
+/** An append without a text only asks for the length, or ends the text. */
+const appendsSomething: Schema = {
+  if: { required: ["text"] },
+  else: { if: { required: ["at"] }, else: { required: ["final"] } },
 };
 
 const changed = object(
@@ -119,7 +125,7 @@ export const mapMethods = {
     fields: {
       channel: channelNote,
       key: keyNote,
-      text: { description: "The text. It may be empty with `at` or with `final`.", isRequired: true },
+      text: { description: "The text. It is required without `at` and without `final`." },
       at: {
         description:
           "The length that the text has before, in UTF-16 units, as JavaScript counts. If it has another one, nothing is " +
@@ -140,7 +146,9 @@ export const mapMethods = {
       "How long the text is.",
       { length: count("The length of the text, in UTF-16 units.") },
       {
-        offset: large("The number of the newest change of the map; absent if nothing was appended."),
+        offset: large(
+          "The number of the newest change of the map; absent if nothing was appended.",
+        ),
         epoch: text("The epoch of the map; absent if nothing was appended."),
         suppressed: flag("Nothing was appended."),
         suppress_reason: text(
@@ -148,9 +156,10 @@ export const mapMethods = {
         ),
       },
     ),
+    condition: appendsSomething,
     example: {
-      request: { channel: "answers:7", key: "answer", text: "Hello", at: 0 },
-      result: { length: 5, offset: 1, epoch: "AbCdEfGh" },
+      request: { channel: "scores:today", key: "story", text: "Once", at: 0 },
+      result: { length: 4, offset: 1, epoch: "AbCdEfGh" },
     },
   },
   map_read_state: {

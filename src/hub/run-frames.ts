@@ -140,7 +140,7 @@ export class RunFrames {
 
 /** Whether a subscriber came within the window of a push. */
 function isLate(push: ChannelPush | undefined, subscriber: Subscriber): boolean {
-  return push !== undefined && "late" in push && push.late?.has(subscriber) === true;
+  return push !== undefined && "late" in push && (push.late?.has(subscriber) ?? false);
 }
 
 /** The frames with the pushes that are selected for a subscriber. */

@@ -1049,8 +1049,8 @@ interface ApiMapAppendRequest {
   readonly channel: string;
   /** The key. */
   readonly key: string;
-  /** The text. It may be empty with `at` or with `final`. */
-  readonly text: string;
+  /** The text. It is required without `at` and without `final`. */
+  readonly text?: string;
   /** The length that the text has before, in UTF-16 units, as JavaScript counts. If it has another one, nothing is appended, and the answer has the true length. A text that is there already at this place is a success. */
   readonly at?: number;
   /** The member of the value that grows, if the value is an object. */

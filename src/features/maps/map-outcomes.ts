@@ -22,7 +22,7 @@ export interface MapCounts {
 }
 
 /** What changes a key. */
-export type MapChangeMethod = "map_publish" | "map_remove" | "map_append";
+type MapChangeMethod = "map_publish" | "map_remove" | "map_append";
 
 /** Nothing was done: the map is full, or the same change may succeed a little later (rule I4). */
 export type ChangeFailure = "full" | "too-many-keys";

@@ -300,8 +300,8 @@ export const protections: readonly Protection[] = [
     rule: "Z8",
     noticedBy: ["prove", "simulate"],
     file: "src/features/maps/channel-map.ts",
-    code: "if (!remembered) return this.#append(",
-    weakened: "if (!remembered || remembered) return this.#append(",
+    code: "const entry = isRemembered ? removedEntry(",
+    weakened: "const entry = isRemembered && !isRemembered ? removedEntry(",
     faults: "cut",
   },
   {

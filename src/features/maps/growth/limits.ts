@@ -9,15 +9,17 @@ export const growthLimits = {
    * Pieces of one key, and of all keys of a map, in a second, and at once. Models of language write up to some hundred a
    * second; who has more sends several in one piece. A piece beyond it is answered 111.
    */
-  keyAppends: { perSecond: 200, burst: 400 },
-  mapAppends: { perSecond: 1_000, burst: 2_000 },
+  keyAppendsPerSecond: 200,
+  keyAppendsBurst: 400,
+  mapAppendsPerSecond: 1_000,
+  mapAppendsBurst: 2_000,
   /**
    * Keys of one map that grow at once, whose values are in the memory of its object, and the bytes of these values. The key
    * that grew longest ago makes room for another one, unless it has grown within `growingKeyIdleMs`: then the other one is
    * answered 106.
    */
   growingKeysMax: 256,
-  growingBytesMax: 16_777_216,
+  growingBytesMax: 8_388_608,
   growingKeyIdleMs: 10_000,
   /** How long after a window that couldn't be written, because of idempotency keys, writing is tried again. */
   windowRetryMs: 1_000,

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from "../../../channel/history-table.ts";
 import type { FirstResult } from "../../../channel/idempotency.ts";
 import type { Changer } from "../../../channel/publication-request.ts";
+import type { Rate } from "../../../config/config.ts";
 import { type ErrorCode, errorCodes } from "../../../protocol/codes.ts";
 import type { Piece } from "../../../protocol/piece.ts";
 import type { StreamPosition } from "../../../protocol/publication.ts";
@@ -24,7 +25,7 @@ export class MapGrowth {
   /** The key that grew longest ago comes first. */
   readonly #keys = new Map<string, GrowingKey>();
   #bytes = 0;
-  readonly #rate = new TokenBucket(growthLimits.mapAppends);
+  readonly #rate = new TokenBucket(mapRate);
 
   /**
    * @param windowMs how long pieces may wait to be durable; 0: they don't
@@ -163,7 +164,7 @@ export class MapGrowth {
       windowEndsMs: undefined,
       appendedMs: nowMs,
       bytes: value.bytes,
-      rate: new TokenBucket(growthLimits.keyAppends),
+      rate: new TokenBucket(keyRate),
     };
   }
 
@@ -352,6 +353,15 @@ function isAt(value: GrowingValue, at: number, text: string): boolean {
 }
 
 const nothing = new Uint8Array(0);
+
+const keyRate: Rate = {
+  perSecond: growthLimits.keyAppendsPerSecond,
+  burst: growthLimits.keyAppendsBurst,
+};
+const mapRate: Rate = {
+  perSecond: growthLimits.mapAppendsPerSecond,
+  burst: growthLimits.mapAppendsBurst,
+};
 
 /** The errors of the bounds, each with a word. */
 const tooLong = { ...errorCodes.limitExceeded, message: "limit exceeded: value length" };

@@ -143,6 +143,8 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "if_offset and skip_history exclude each other",
   "if_offset requires a channel with history",
   "b64stream_data is not valid base64",
+  "text is required",
+  "text has half of a surrogate pair",
   "since_offset must be above 0 when reverse is set",
   "object must be channel/, gateway/ or home/ and a name, as events have it",
 ]);

@@ -28,7 +28,7 @@ export interface GrowingMap {
 }
 
 /** A client that follows the key. */
-export interface GrowingReader {
+interface GrowingReader {
   readonly subscriber: RecordingSubscriber;
   /** The value that it has. */
   value(): unknown;

@@ -12,6 +12,12 @@ import { growingKey, growingMap } from "./growing-map.ts";
 
 const json = (value: unknown) => trustedJsonText(JSON.stringify(value));
 
+const mismatch = (length: number) => ({
+  outcome: "not-appended",
+  reason: "length_mismatch",
+  length,
+});
+
 describe("appending", () => {
   it("[Z38] puts a text at the end, and says how long it is in UTF-16 units", () => {
     const growing = growingMap(new NodeSql(), { appendWindowMs: 0 });
@@ -24,11 +30,6 @@ describe("appending", () => {
 
   it("[Z38] at another length does nothing, and tells the true one", () => {
     const growing = growingMap(new NodeSql());
-    const mismatch = (length: number) => ({
-      outcome: "not-appended",
-      reason: "length_mismatch",
-      length,
-    });
     expect(growing.append("a", { at: 1 })).toEqual(mismatch(0));
     growing.append("abc");
     expect(growing.append("x", { at: 2 })).toEqual(mismatch(3));
@@ -436,7 +437,7 @@ describe("bounds", () => {
   it("[Z44] refuse more pieces a second than a key may have, and than a map may have", () => {
     const growing = growingMap(new NodeSql());
     const tooFast = { outcome: "failed", error: { code: 111, temporary: true } };
-    const { burst, perSecond } = growthLimits.keyAppends;
+    const { keyAppendsBurst: burst, keyAppendsPerSecond: perSecond } = growthLimits;
     for (let number = 0; number < burst; number++)
       expect(growing.append("x")).toMatchObject({ outcome: "appended" });
     expect(growing.append("x")).toMatchObject(tooFast);
@@ -445,7 +446,7 @@ describe("bounds", () => {
       expect(growing.append("x")).toMatchObject({ outcome: "appended" });
     expect(growing.append("x")).toMatchObject(tooFast);
     expect(growing.append("", { at: burst + perSecond })).toMatchObject({ outcome: "appended" });
-    const left = growthLimits.mapAppends.burst - perSecond;
+    const left = growthLimits.mapAppendsBurst - perSecond;
     let appended = 0;
     for (let number = 0; number < left + 10; number++)
       if (growing.append("x", { key: `key${number % 100}` }).outcome === "appended") appended++;
