@@ -392,8 +392,8 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     this.channel.noteHolders(nowMs);
   }
 
-  override isOccupied(): boolean {
-    return this.channel.isHeld;
+  override channelCount(): number {
+    return this.channel.hub.size > 0 ? 1 : 0;
   }
 
   protected override sendSlice(): void {

@@ -200,9 +200,8 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
     }
   }
 
-  /** The channel's own object says it. */
-  override isOccupied(): boolean {
-    return false;
+  override channelCount(): number {
+    return this.#gateway.channelCount;
   }
 
   protected override sendSlice(): void {

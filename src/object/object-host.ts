@@ -76,8 +76,8 @@ export abstract class ObjectHost implements PartedObject {
   /** The kind of object. */
   abstract readonly kind: "channel" | "gateway";
 
-  /** Whether the object is that of a channel which has subscribers. */
-  abstract isOccupied(): boolean;
+  /** The number of channels that have subscribers on this object. */
+  abstract channelCount(): number;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
   protected abstract settle(nowMs: number): void;

@@ -124,8 +124,8 @@ export interface PartedObject {
   readonly backlog: Pick<Backlog, "overloaded">;
   /** Notes an event, for those who ask what the object wakes for. */
   readonly happened: (kind: EventKind) => void;
-  /** Whether it is a channel's, which has subscribers here or on gateways. */
-  isOccupied(): boolean;
+  /** The number of channels that have subscribers on this object. */
+  channelCount(): number;
   /** When the job came that is being carried out, ms since 1970; undefined outside of a job. */
   jobAddedAtMs(): number | undefined;
   /** The calls since the object woke for which the platform bills, without those that are counted at the called object. */

@@ -71,7 +71,7 @@ export const metrics = {
   },
   centrifugo_node_num_channels: {
     type: "gauge",
-    help: "Channels with subscribers.",
+    help: "Channels with subscribers, each counted on every object that has some.",
   },
   centrifugo_node_num_clients: {
     type: "gauge",

@@ -176,7 +176,6 @@ export class ObjectMetrics implements ObjectPart {
   }
 
   #gauges(): readonly GaugeValue[] {
-    const isOccupied = this.#object.isOccupied();
     let [clients, subscriptions] = [0, 0];
     for (const session of this.#object.sockets.sessions()) {
       if (!session.hasConnected) continue;
@@ -186,7 +185,7 @@ export class ObjectMetrics implements ObjectPart {
     const gauges: readonly GaugeValue[] = [
       { series: seriesOf("centrifugo_node_num_clients"), value: clients },
       { series: seriesOf("centrifugo_node_num_subscriptions"), value: subscriptions },
-      { series: seriesOf("centrifugo_node_num_channels"), value: isOccupied ? 1 : 0 },
+      { series: seriesOf("centrifugo_node_num_channels"), value: this.#object.channelCount() },
     ];
     return gauges.filter(({ value }) => value !== 0);
   }

@@ -110,26 +110,29 @@ describe("metrics", () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it("say how many connections, subscriptions and channels there are", async () => {
-    const channel = newChannel("room");
-    const gauges = [
-      "centrifugo_node_num_clients",
-      "centrifugo_node_num_subscriptions",
-      "centrifugo_node_num_channels",
-    ];
-    let socket: TestSocket | undefined;
-    const came = await increaseOf(gauges, 1, async () => {
-      socket = await TestSocket.subscribe(channel, "ada");
-    });
-    expect(came).toStrictEqual([1, 1, 1]);
-    const before = await series();
-    socket?.close();
-    const after = await until(
-      (all) => (all.get(gauges[0] ?? "") ?? 0) < (before.get(gauges[0] ?? "") ?? 0),
-    );
-    const left = gauges.map((name) => (after.get(name) ?? 0) - (before.get(name) ?? 0));
-    expect(left).toStrictEqual([-1, -1, -1]);
-  });
+  it.each(places)(
+    "say how many connections, subscriptions and channels there are on $name, also once nobody is subscribed",
+    async (place) => {
+      const channel = newChannel("room");
+      const gauges = [
+        "centrifugo_node_num_clients",
+        "centrifugo_node_num_subscriptions",
+        "centrifugo_node_num_channels",
+      ];
+      let socket: TestSocket | undefined;
+      const came = await increaseOf(gauges, 1, async () => {
+        socket = await new Variant(place, awake).subscribe(channel, "ada");
+      });
+      expect(came).toStrictEqual([1, 1, 1]);
+      const before = await series();
+      socket?.close();
+      const after = await until(
+        (all) => (all.get(gauges[0] ?? "") ?? 0) < (before.get(gauges[0] ?? "") ?? 0),
+      );
+      const left = gauges.map((name) => (after.get(name) ?? 0) - (before.get(name) ?? 0));
+      expect(left).toStrictEqual([-1, -1, -1]);
+    },
+  );
 
   it.each(places)("count how clients on $name synchronise with maps", async (place) => {
     const channel = newChannel("board");
