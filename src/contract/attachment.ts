@@ -9,6 +9,7 @@ import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type {
   Cursor,
+  DeliveryNote,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -35,6 +36,8 @@ export interface Attachment extends SessionIdentity {
   readonly wanted?: true;
   /** The session's cursors. */
   readonly kept?: readonly KeptTuple[];
+  /** What is noted of the subscriptions. */
+  readonly noted?: readonly NotedPart[];
 }
 
 /**
@@ -42,6 +45,12 @@ export interface Attachment extends SessionIdentity {
  * epoch is "" and the offset 0.
  */
 type KeptTuple = readonly [number, string, number, number, number];
+
+/**
+ * A note has two: the index of its channel among the subscriptions, and its values as text, which is stored fast and
+ * stays the same while nothing is published.
+ */
+type NotedPart = number | string;
 
 /** A session as it is stored: in the socket's attachment, and in a row if the attachment says so. */
 export interface WrittenSession {
@@ -51,7 +60,7 @@ export interface WrittenSession {
 
 /** Writes a session. Everything in it was checked before with {@link fitsAttachment} and its like. */
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
-  const { subscriptions, cursors: _, ...identity } = snapshot;
+  const { subscriptions, cursors: _, notes, ...identity } = snapshot;
   const attachment: Attachment = {
     v: 1,
     ...identity,
@@ -67,13 +76,14 @@ export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   }
   const [first, second] = subscriptions;
   if (first === undefined) return { attachment };
-  if (second === undefined && fitsInside(snapshot)) {
-    return { attachment: { ...attachment, subscription: first } };
-  }
+  const room = roomFor(snapshot);
+  const noted = notes && notedParts(snapshot, notes, room.leftBytes);
+  if (second === undefined && room.isInside)
+    return { attachment: { ...attachment, subscription: first, ...noted } };
   const packed = pack(subscriptions).text;
-  return fitsInside(snapshot)
-    ? { attachment: { ...attachment, packed } }
-    : { attachment: { ...attachment, stored: true }, row: packed };
+  return room.isInside
+    ? { attachment: { ...attachment, packed, ...noted } }
+    : { attachment: { ...attachment, stored: true, ...noted }, row: packed };
 }
 
 /**
@@ -88,7 +98,7 @@ export function parseAttachment(
 ): SessionSnapshot | undefined {
   const isObject = typeof attachment === "object" && attachment !== null;
   if (!isObject || !isAttachment(attachment)) return undefined;
-  const { v: _, subscription, packed, stored, wanted, kept, ...identity } = attachment;
+  const { v: _, subscription, packed, stored, wanted, kept, noted, ...identity } = attachment;
   const text = stored === true ? row(identity.client) : packed;
   if (stored === true && text === undefined) return undefined;
   if (wanted === true && text !== undefined) return withWanted(identity, text);
@@ -99,7 +109,12 @@ export function parseAttachment(
     const channel = subscriptions[tuple[0]]?.channel;
     if (channel !== undefined) cursors.set(channel, cursorOf(tuple));
   }
-  return { ...identity, subscriptions, ...(cursors.size === 0 ? {} : { cursors }) };
+  return {
+    ...identity,
+    subscriptions,
+    ...(cursors.size === 0 ? {} : { cursors }),
+    ...(noted && { notes: notesOf(subscriptions, noted) }),
+  };
 }
 
 /** A session before connect, with the subscriptions that its token names. */
@@ -123,9 +138,19 @@ export function fitsRow(subscriptions: readonly SubscriptionSnapshot[]): boolean
 
 /** Whether the subscriptions fit into the attachment, beside the claims. */
 export function fitsInside(snapshot: SessionSnapshot): boolean {
+  return roomFor(snapshot).isInside;
+}
+
+/** Whether the subscriptions fit into the attachment, and the bytes that are left beside them and all cursors. */
+function roomFor(snapshot: SessionSnapshot): {
+  readonly isInside: boolean;
+  readonly leftBytes: number;
+} {
   const { subscriptions } = snapshot;
   const { bytes } = pack(subscriptions);
-  return bytes + keptBytesMax * subscriptions.length <= roomBytes(snapshot);
+  const leftBytes = roomBytes(snapshot) - keptBytesMax * subscriptions.length;
+  const isInside = bytes <= leftBytes;
+  return { isInside, leftBytes: isInside ? leftBytes - bytes : leftBytes };
 }
 
 /** Whether so many cursors fit into the attachment, beside the claims and wherever the subscriptions are. */
@@ -173,6 +198,58 @@ function keptTuples(snapshot: SessionSnapshot): { readonly kept?: readonly KeptT
     tuples.push([place, position?.epoch ?? "", position?.offset ?? 0, instance, sequence]);
   }
   return { kept: tuples };
+}
+
+/** As many notes as there is room for beside everything else: what isn't noted is only not known. */
+function notedParts(
+  { subscriptions }: SessionSnapshot,
+  notes: ReadonlyMap<string, DeliveryNote>,
+  roomBytes: number,
+): { readonly noted?: readonly NotedPart[] } {
+  const noted: NotedPart[] = [];
+  let leftBytes = roomBytes;
+  for (const [place, { channel }] of subscriptions.entries()) {
+    const note = notes.get(channel);
+    if (note === undefined) continue;
+    const text = textOfNote(note);
+    leftBytes -= text.length + notedBytes;
+    if (leftBytes < 0) break;
+    noted.push(place, text);
+  }
+  return noted.length === 0 ? {} : { noted };
+}
+
+/** The text is cached: of most notes it is stored with several pings. */
+function textOfNote(note: DeliveryNote): string {
+  const known = noteTexts.get(note);
+  if (known !== undefined) return known;
+  const { epoch, since, offset, atMs, sent, recovered } = note;
+  const text = `${since} ${offset} ${atMs} ${sent} ${recovered ? 1 : 0} ${epoch}`;
+  noteTexts.set(note, text);
+  return text;
+}
+
+const noteTexts = new WeakMap<DeliveryNote, string>();
+
+function notesOf(
+  subscriptions: readonly SubscriptionSnapshot[],
+  noted: readonly NotedPart[],
+): ReadonlyMap<string, DeliveryNote> {
+  const notes = new Map<string, DeliveryNote>();
+  for (let index = 0; index + 1 < noted.length; index += 2) {
+    const channel = subscriptions[Number(noted[index])]?.channel;
+    const [since, offset, atMs, sent, recovered, epoch = ""] = String(noted[index + 1]).split(" ");
+    if (channel === undefined) continue;
+    notes.set(channel, {
+      epoch,
+      since: Number(since),
+      offset: Number(offset),
+      atMs: Number(atMs),
+      sent: Number(sent),
+      recovered: recovered === "1",
+    });
+  }
+  return notes;
 }
 
 function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
@@ -350,3 +427,5 @@ function storedBytes(text: string): number {
 const identityBytes = 512;
 /** One cursor: five values, one of them an epoch of 8 characters, and the platform's overhead. */
 const keptBytesMax = 64;
+/** What the platform takes for a note's index, and beside the characters of its text. */
+const notedBytes = 10;

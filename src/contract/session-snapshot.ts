@@ -101,6 +101,8 @@ export interface SessionSnapshot extends SessionIdentity {
   readonly subscriptions: readonly SubscriptionSnapshot[];
   /** The cursors that this session stores for its gateway, by channel (rule L7). Stored as `kept`. */
   readonly cursors?: ReadonlyMap<string, Cursor>;
+  /** What is noted of the subscriptions, by channel. Stored as `noted`. */
+  readonly notes?: ReadonlyMap<string, DeliveryNote>;
 }
 
 /**
@@ -168,6 +170,25 @@ export interface Cursor {
   readonly sequence: number;
   /** Absent on a channel without history. */
   readonly position?: StreamPosition;
+}
+
+/**
+ * What is known to have arrived at the client of a subscription, where a feature wants to know that. `attachment.ts` stores
+ * it as a tuple.
+ */
+export interface DeliveryNote {
+  /** The epoch of the offsets; "" while it isn't known where the client is. */
+  readonly epoch: string;
+  /** The client is sent everything after this offset, as far as it passes the filters. */
+  readonly since: number;
+  /** Everything after `since` and up to this offset has arrived. */
+  readonly offset: number;
+  /** When that was known at the latest, ms since 1970. */
+  readonly atMs: number;
+  /** Everything up to this offset was sent before the last ping; not more than `offset` if that says nothing new. */
+  readonly sent: number;
+  /** The client itself has said that it goes on from `since`. */
+  readonly recovered: boolean;
 }
 
 /** The text of a session's secret. */

@@ -123,13 +123,17 @@ export const channelCalls: AddedCalls<AddedChannelCalls, PartedChannelObject> = 
 export const gatewayCalls: AddedCalls<AddedGatewayCalls, PartedGateway> = Object.assign(
   {},
   sharedPolls.gatewayCalls,
+  cursors.gatewayCalls,
 );
 
 /** Makes those of them that objects make. */
-export const callers: typeof allPresence.callers & typeof allSharedPolls.callers = Object.assign(
+export const callers: typeof allPresence.callers &
+  typeof allSharedPolls.callers &
+  typeof allCursors.callers = Object.assign(
   {},
   presence.callers,
   sharedPolls.callers,
+  cursors.callers,
 );
 
 /** What the features add to objects that hold clients' sockets. */

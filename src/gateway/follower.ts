@@ -87,6 +87,11 @@ export class Follower {
     return this.#cursor?.position;
   }
 
+  /** The first offset that some subscribers may not have been sent yet; undefined if all have been sent everything. */
+  get firstWaitingOffset(): number | undefined {
+    return this.#subscribers.hub.firstWaitingOffset;
+  }
+
   /** How far the gateway is; undefined while that is unknown. */
   get cursor(): Cursor | undefined {
     return this.#cursor;

@@ -415,7 +415,13 @@ export class Gateway implements Channels {
 /** A follower, for those who ask how far it is. */
 export type FollowedChannel = Pick<
   Follower,
-  "subscriptions" | "cursor" | "position" | "pendingCount" | "sending" | "collecting"
+  | "subscriptions"
+  | "cursor"
+  | "position"
+  | "firstWaitingOffset"
+  | "pendingCount"
+  | "sending"
+  | "collecting"
 >;
 
 type Published = Extract<OperationReply, { readonly outcome: "published" }>;

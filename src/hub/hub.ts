@@ -108,6 +108,13 @@ export class Hub<Local extends Subscriber = Subscriber> {
     return this.#batches !== undefined && this.#batches.length > this.#limits.batchesAheadMax;
   }
 
+  /** The first offset that some subscribers may not have been sent yet; undefined if all have been sent everything. */
+  get firstWaitingOffset(): number | undefined {
+    const { firstOffset = 0 } = this.#frame?.batch ?? {};
+    if (firstOffset > 0) return firstOffset;
+    return this.#batches?.find((batch) => batch.firstOffset > 0)?.firstOffset;
+  }
+
   has(subscriber: Local): boolean {
     return this.#subscribers.has(subscriber);
   }

@@ -361,7 +361,7 @@ export class CommandExecutor {
         done(outOfTurn);
         return;
       case "pong":
-        done(pong(session));
+        done(pong(session, nowMs));
     }
   }
 

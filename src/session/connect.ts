@@ -21,6 +21,7 @@ import {
 } from "./server-subscriptions.ts";
 import {
   asReceived,
+  recoveredStart,
   noRecovery,
   type RecoveryRequest,
   subscribeOptions,
@@ -236,8 +237,10 @@ function subscribeAll(
         subscribed.push({
           channel,
           grant,
+          start: recoveredStart(options, reply),
           ...asReceived(subscription, knownDeltas, request, reply),
         });
+        session.context.deliveries?.begin(subscription, undefined);
         subscription.begin();
         session.context.counts?.subscribed(channel, recoveryOf(request, reply));
       }
@@ -254,6 +257,8 @@ interface SubscribedChannel {
   readonly request: RecoveryRequest;
   readonly grant: GrantedChannel["grant"];
   readonly reply: Subscribed;
+  /** See {@link recoveredStart}. */
+  readonly start: ReturnType<typeof recoveredStart>;
 }
 
 interface SubscribeFailed {
@@ -282,10 +287,11 @@ function connectReply(
   const { queueMaxSizeBytes } = config.client;
   const bytesOf = (result: SubscribeResult): number =>
     codec.encodeReply({ id, method: "subscribe", result }).length;
-  const results = subscribed.map(({ channel, grant, request, reply }) => {
+  const results = subscribed.map(({ channel, grant, request, reply, start }) => {
     const without = { ...reply, recovered: false, publications: [] };
     return {
       channel,
+      start,
       whole: subscribeResult(grant, request, reply, nowMs),
       bare: subscribeResult(grant, request, without, nowMs),
     };
@@ -293,10 +299,12 @@ function connectReply(
   let roomBytes = queueMaxSizeBytes - limits.answerRestBytes;
   for (const { bare } of results) roomBytes -= bytesOf(bare);
   const subscriptions = new Map<string, SubscribeResult>();
-  for (const { channel, whole, bare } of results) {
+  for (const { channel, start, whole, bare } of results) {
     const bytes = whole.publications.length === 0 ? 0 : bytesOf(whole) - bytesOf(bare);
     const fits = bytes === 0 || bytes <= roomBytes;
     if (fits) roomBytes -= bytes;
+    const subscription = fits && start && session.subscriptions.get(channel);
+    if (subscription) session.context.deliveries?.begin(subscription, start);
     subscriptions.set(channel, fits ? whole : bare);
   }
   const result = {

@@ -66,14 +66,17 @@ export function heartbeat(
  * Decides on a client's pong that the platform didn't answer: one in a binary format, in a frame with other commands, or
  * posted. The edge, which sends the pings of a stream, knows whether a posted one answers a ping (rule K7).
  */
-export function pong(session: CommandSession): Decision {
+export function pong(session: CommandSession, nowMs: number): Decision {
   const { awaitingPong, keepalive, noPongs } = session.identity;
   // Unsolicited pongs would make a dead connection look alive (docs/protocol.md 1.4, item 7).
   if (awaitingPong !== true || noPongs === true)
     return disconnectWith(disconnectCodes.badRequest, "K8", "no pong was asked for");
   if (keepalive === "server") return { outcome: "silent", changes: { awaitingPong: false } };
+  const { deliveries } = session.context;
+  // Before the text: the edge sends its next ping after that, and so after everything that was sent before.
+  deliveries?.answered(session, nowMs);
   session.send(pongText);
-  return silent;
+  return deliveries === undefined ? silent : { outcome: "silent", changes: { pingedAtMs: nowMs } };
 }
 
 /** Centrifugo's `pong_timeout`; a shorter ping interval leaves less. */
@@ -199,15 +202,16 @@ export function sendsPongs({ identity, unidirectional }: CommandSession): boolea
 }
 
 /**
- * Whether others may see that the client is there: its user's connections are limited or a backend is told that the user is
+ * Whether others may see that the client is there, or a feature wants to know what it has got: its user's connections are limited or a backend is told that the user is
  * online, it is present or announced on a channel, or may come to be by the options of a channel to which it can subscribe. The grants of later subscription tokens can't be known here.
  */
 function mayBeSeen({ context, subscriptions }: CommandSession): boolean {
-  const { channels, channel, config } = context;
+  const { channels, channel, config, deliveries } = context;
   const isSeen = subscriptions.all.some(({ granted }) => granted.present || granted.announced);
   const { client, events } = config;
   const isCounted = client.userConnectionLimit > 0 || events?.types.has("user_online") === true;
   if (isSeen || isCounted) return true;
+  if (deliveries?.notes(channel) === true) return true;
   if (channel !== undefined) {
     const known = channels.resolve(channel);
     return known.outcome === "resolved" && showsSubscribers(known.options);

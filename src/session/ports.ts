@@ -91,6 +91,8 @@ export interface SessionContext {
   readonly approver?: Approver;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: SessionCounts;
+  /** Notes what clients are known to have got; absent where nobody wants to know it. */
+  readonly deliveries?: DeliveryNotes;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** What clients do on channels that aren't streams. */
@@ -120,8 +122,45 @@ export interface SessionContext {
   readonly refused?: (refusal: Refusal) => void;
 }
 
+/** Notes in the subscriptions what their clients are known to have got. The session saves the notes. */
+export interface DeliveryNotes {
+  /** Whether subscriptions to this channel are noted; undefined: to any channel of the object. */
+  notes(channel: string | undefined): boolean;
+  /**
+   * A subscription begins, or it turns out where it has begun.
+   *
+   * @param start undefined for the channel's position of now
+   */
+  begin(subscription: Subscription, start: DeliveryStart | undefined): void;
+  /** The client is about to be pinged, and will be saved. */
+  pinging(session: PingedSession, nowMs: number): void;
+  /** The client of a stream has answered a ping of the edge's; it will be saved. */
+  answered(session: PingedSession, nowMs: number): void;
+}
+
+/** Where a subscription begins that has recovered. */
+export interface DeliveryStart {
+  /** The client is sent everything after this offset, at first with the reply. */
+  readonly since: number;
+  /** Whether the client itself has said that it goes on from there. */
+  readonly isClients: boolean;
+}
+
+/** A session that is pinged. */
+export interface PingedSession {
+  readonly identity: SessionIdentity;
+  readonly subscriptions: Pick<Subscriptions, "all">;
+  /** When the platform last answered the client, or the edge in its place, ms since 1970; undefined for never. */
+  readonly answeredAtMs: number | undefined;
+  /**
+   * When the client has answered the last ping of the object's own, at the latest, ms since 1970; undefined if it isn't known
+   * to have. Not of an edge's pings.
+   */
+  pingAnsweredMs(nowMs: number): number | undefined;
+}
+
 /** A session, as far as the commands that it carries out need it. */
-export interface CommandSession {
+export interface CommandSession extends PingedSession {
   readonly context: SessionContext;
   /** The codec of the client's frames. */
   readonly codec: Codec;

@@ -13,7 +13,6 @@ import type { Command } from "../protocol/command.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { fitsCursors, fitsInside, fitsRow } from "../contract/attachment.ts";
 import type {
-  Cursor,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -55,12 +54,12 @@ export class Session implements AdmittedSession, SubscriptionSession {
 
   /** Also restores a session after hibernation: each subscription in the snapshot is restored. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
-    const { subscriptions, cursors, asking, ...identity } = snapshot;
+    const { subscriptions, cursors, notes, asking, ...identity } = snapshot;
     this.identity = compact(identity);
     this.codec = codecNamed(identity.codec);
     this.context = context;
     this.#connection = connection;
-    if (snapshot.phase === "connected") this.#restore(subscriptions, cursors);
+    if (snapshot.phase === "connected") this.#restore(subscriptions, { cursors, notes });
     // The command for which somebody was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
     this.observer = context.observe?.(this);
@@ -68,11 +67,15 @@ export class Session implements AdmittedSession, SubscriptionSession {
 
   #restore(
     subscriptions: SessionSnapshot["subscriptions"],
-    cursors: SessionSnapshot["cursors"],
+    { cursors, notes }: { [Part in "cursors" | "notes"]: SessionSnapshot[Part] | undefined },
   ): void {
     const { context, identity } = this;
     for (const granted of subscriptions) {
-      const subscription = this.newSubscription(granted, cursors?.get(granted.channel));
+      const { channel } = granted;
+      const subscription = this.newSubscription(granted, {
+        cursor: cursors?.get(channel),
+        note: notes?.get(channel),
+      });
       subscription.restored();
       this.subscriptions.add(subscription);
       context.channels.restore(subscription);
@@ -116,7 +119,13 @@ export class Session implements AdmittedSession, SubscriptionSession {
 
   get snapshot(): SessionSnapshot {
     const { begunSnapshots: subscriptions, cursors } = this.subscriptions;
-    return { ...this.identity, subscriptions, ...(cursors === undefined ? {} : { cursors }) };
+    const notes = this.context.deliveries && this.subscriptions.notes;
+    const snapshot = {
+      ...this.identity,
+      subscriptions,
+      ...(cursors === undefined ? {} : { cursors }),
+    };
+    return notes === undefined ? snapshot : { ...snapshot, notes };
   }
 
   /**
@@ -338,9 +347,24 @@ export class Session implements AdmittedSession, SubscriptionSession {
         });
   }
 
-  newSubscription(granted: SubscriptionSnapshot, cursor?: Cursor): Subscription {
+  newSubscription(
+    granted: SubscriptionSnapshot,
+    restored?: ConstructorParameters<typeof Subscription>[5],
+  ): Subscription {
     const info = clientInfo(this.identity, granted);
-    return new Subscription(info, granted, this.codec, this.#connection, this, cursor);
+    return new Subscription(info, granted, this.codec, this.#connection, this, restored);
+  }
+
+  get answeredAtMs(): number | undefined {
+    return this.#connection.answeredAtMs();
+  }
+
+  pingAnsweredMs(nowMs: number): number | undefined {
+    const { keepalive, awaitingPong, pingedAtMs, noPongs } = this.identity;
+    if (keepalive === "client" || noPongs === true || pingedAtMs === undefined) return undefined;
+    if (awaitingPong === false) return nowMs;
+    const answeredMs = this.answeredAtMs ?? 0;
+    return answeredMs >= pingedAtMs && answeredMs <= nowMs ? answeredMs : undefined;
   }
 
   reply(reply: Reply, nowMs: number): boolean {
@@ -414,6 +438,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
 
   #ping(nowMs: number): void {
     const isAsked = this.identity.noPongs !== true && !this.unidirectional;
+    if (isAsked) this.context.deliveries?.pinging(this, nowMs);
     this.change({ pingedAtMs: nowMs, awaitingPong: isAsked });
     this.#connection.send(this.codec.ping);
   }

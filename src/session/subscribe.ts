@@ -9,6 +9,7 @@ import type { Subscribed } from "./channels.ts";
 import {
   ask,
   type CommandSession,
+  type DeliveryStart,
   type RunningCommand,
   type GrantedSubscribe,
   typeOf,
@@ -145,7 +146,7 @@ function beginAsStream(granted: GrantedSubscribe): void {
       refuse(ended);
       return;
     }
-    const message = subscribedMessage(granted, subscription, reply);
+    const { message, isWhole } = subscribedMessage(granted, subscription, reply);
     if (message === undefined) {
       channels.unsubscribe(subscription);
       fail(errorCodes.unrecoverablePosition);
@@ -157,6 +158,8 @@ function beginAsStream(granted: GrantedSubscribe): void {
       fail(errorCodes.tooManyRequests);
       return;
     }
+    const start = isWhole ? recoveredStart(wanted, reply) : undefined;
+    session.context.deliveries?.begin(subscription, start);
     subscription.begin();
     session.context.counts?.subscribed(channel, recoveryOf(request, reply));
     session.reportBegun([subscription]);
@@ -231,13 +234,14 @@ function sinceOf(
  * Encodes the reply. The channel recovers no more publications than the client may be sent, but in the client's format
  * they may be larger (payloads as strings, bytes in base64). Then the subscription isn't recovered (rule R4).
  *
- * @returns undefined if the client doesn't want an unrecovered subscription (rule R5)
+ * @returns the message, undefined if the client doesn't want an unrecovered subscription (rule R5); and whether it says what
+ *          the channel has replied
  */
 function subscribedMessage(
   { session, id, request, grant, nowMs }: GrantedSubscribe,
   subscription: Subscription,
   reply: Subscribed,
-): Message | undefined {
+): { readonly message: Message | undefined; readonly isWhole: boolean } {
   const received = asReceived(subscription, session.context.knownDeltas, request, reply);
   const { publications } = received.reply;
   const encode = (subscribed: Subscribed): Message => {
@@ -246,11 +250,30 @@ function subscribedMessage(
   };
   const message = encode(received.reply);
   const { queueMaxSizeBytes } = session.context.config.client;
-  if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
-  if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
+  if (publications.length === 0 || message.length <= queueMaxSizeBytes)
+    return { message, isWhole: true };
+  if ((request.flag & flagErrorOnUnrecoverable) !== 0)
+    return { message: undefined, isWhole: false };
   readInVain(session, nowMs);
   subscription.forgetBase();
-  return encode({ ...reply, recovered: false, publications: [] });
+  const bare = encode({ ...reply, recovered: false, publications: [] });
+  return { message: bare, isWhole: false };
+}
+
+/**
+ * Where a subscription begins that has recovered; undefined if it hasn't.
+ *
+ * @param reply the channel's, before the subscription's filter
+ */
+export function recoveredStart(
+  { since, mode }: SubscribeOptions,
+  { recovered, position, publications }: Subscribed,
+): DeliveryStart | undefined {
+  if (!recovered || since === undefined || position === undefined) return undefined;
+  return mode === "stream"
+    ? { since: since.offset, isClients: true }
+    : // The client is sent the newest publication alone.
+      { since: position.offset - publications.length, isClients: false };
 }
 
 /**

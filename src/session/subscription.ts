@@ -6,6 +6,7 @@ import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { type TagsFilter, tagsFilter } from "../protocol/tags-filter.ts";
 import type {
   Cursor,
+  DeliveryNote,
   SessionIdentity,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
@@ -24,6 +25,8 @@ export class Subscription implements Subscriber {
   readonly codec: Codec;
   readonly filter: TagsFilter | undefined;
   deltaBase: Payload | undefined;
+  /** What is known to have arrived at the client; undefined where nobody wants to know it. */
+  note: DeliveryNote | undefined;
   readonly #connection: Socket;
   readonly #session: SubscriptionSession;
   #granted: SubscriptionSnapshot;
@@ -41,13 +44,14 @@ export class Subscription implements Subscriber {
     codec: Codec,
     connection: Socket,
     session: SubscriptionSession,
-    cursor?: Cursor,
+    { cursor, note }: RestoredParts = {},
   ) {
     this.info = info;
     this.codec = codec;
     this.filter = filterOf(granted);
     this.#granted = granted;
     this.#cursor = cursor;
+    this.note = note;
     this.#replaceable = !this.exclusive;
     this.#connection = connection;
     this.#session = session;
@@ -70,6 +74,11 @@ export class Subscription implements Subscriber {
 
   get channel(): string {
     return this.#granted.channel;
+  }
+
+  /** When the client has answered the last ping, as the session knows it. */
+  pingAnsweredMs(nowMs: number): number | undefined {
+    return this.#session.pingAnsweredMs(nowMs);
   }
 
   get present(): boolean {
@@ -228,8 +237,16 @@ function filterOf({ filter, serverFilter }: SubscriptionSnapshot): TagsFilter | 
       };
 }
 
+/** What a subscription had when the object hibernated. */
+interface RestoredParts {
+  readonly cursor?: Cursor | undefined;
+  readonly note?: DeliveryNote | undefined;
+}
+
 /** The session as its subscriptions see it. */
 export interface SubscriptionSession {
+  /** When the client has answered the last ping, at the latest, ms since 1970; undefined if it isn't known to have. */
+  pingAnsweredMs(nowMs: number): number | undefined;
   /** Whether the session's attachment has room for one more cursor (rule L7). */
   hasRoomForCursor(): boolean;
   /** Saves the session, so that it survives hibernation (rule S1). */

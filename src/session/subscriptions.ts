@@ -1,4 +1,4 @@
-import type { Cursor, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import type { Cursor, DeliveryNote, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
@@ -133,6 +133,17 @@ export class Subscriptions {
       cursors.set(channel, cursor);
     }
     return cursors;
+  }
+
+  /** What is noted of them, by channel; undefined if nothing is. */
+  get notes(): ReadonlyMap<string, DeliveryNote> | undefined {
+    let notes: Map<string, DeliveryNote> | undefined;
+    for (const { channel, note } of this.#all) {
+      if (note === undefined) continue;
+      notes ??= new Map();
+      notes.set(channel, note);
+    }
+    return notes;
   }
 
   /** The number of {@link cursors}. */

@@ -11,9 +11,10 @@ import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { grantServerSubscription } from "../session/grant.ts";
 import type { Grant } from "../session/decision.ts";
-import type { CommandSession } from "../session/ports.ts";
+import type { CommandSession, DeliveryStart } from "../session/ports.ts";
 import {
   asReceived,
+  recoveredStart,
   noRecovery,
   subscribeOptions,
   recoveryOf,
@@ -188,13 +189,11 @@ function subscribe(
       return;
     }
     const { knownDeltas } = session.context;
-    begin(
-      session,
-      subscription,
-      grant,
-      asReceived(subscription, knownDeltas, recovery, reply),
-      nowMs,
-    );
+    const start = recoveredStart(options, reply);
+    const received = asReceived(subscription, knownDeltas, recovery, reply);
+    // The backend says where the client goes on.
+    const given = start && { ...start, isClients: false };
+    begin(session, subscription, grant, { ...received, start: given }, nowMs);
     done("done");
   });
 }
@@ -221,7 +220,7 @@ function begin(
   session: CommandSession,
   subscription: Subscription,
   grant: Grant,
-  received: ReturnType<typeof asReceived>,
+  received: ReturnType<typeof asReceived> & { readonly start: DeliveryStart | undefined },
   nowMs: number,
 ): void {
   const { codec } = session;
@@ -234,6 +233,7 @@ function begin(
     ...(position === undefined ? {} : { position }),
     ...(data === undefined ? {} : { data }),
   };
+  session.context.deliveries?.begin(subscription, received.start);
   subscription.begin();
   session.context.counts?.subscribed(channel, recoveryOf(request, reply));
   session.reportBegun([subscription]);

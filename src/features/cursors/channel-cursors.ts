@@ -1,5 +1,6 @@
 import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
 import type { ChannelOperation } from "../../contract/channel-call.ts";
+import type { RelayEntry } from "../../contract/relay-batch.ts";
 import type { RelayRequest } from "../../contract/relay-request.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
@@ -100,6 +101,10 @@ export class ChannelCursors implements ChannelPart {
       for (const [user, proof] of proofs) this.prove(user, proof, nowMs);
       done("ready");
     });
+  }
+
+  announced(entry: RelayEntry, nowMs: number): void {
+    if (entry.type === "arrived") this.prove(entry.user, entry.proof, nowMs);
   }
 
   /** Keeps what a user has got, if that is more than is kept already. */

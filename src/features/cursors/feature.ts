@@ -1,6 +1,9 @@
 import type { Feature } from "../feature.ts";
 import { ChannelCursors } from "./channel-cursors.ts";
 import { noAudience, noCursors } from "./no-cursors.ts";
+import { cursorCallers, cursorGatewayCalls } from "./calls.ts";
+import { CursorDriver } from "./cursor-driver.ts";
+import { notingGateway, SubscriberNotes } from "./subscriber-notes.ts";
 import { cursorMethodsOf } from "./client-methods.ts";
 import { ChannelAudience } from "./audience.ts";
 import { audienceMethods, audienceRows } from "./audience-methods.ts";
@@ -13,6 +16,8 @@ import { cursorApiMethods, cursorRows } from "./methods.ts";
 export const cursors = {
   operations: { ...cursorRows, ...audienceRows },
   methods: { ...cursorApiMethods, ...audienceMethods },
+  gatewayCalls: cursorGatewayCalls,
+  callers: cursorCallers,
   ofObject: ({ config }) => {
     const clientMethods = cursorMethodsOf(config);
     return clientMethods && { ofSessions: { clientMethods } };
@@ -26,10 +31,13 @@ export const cursors = {
       options.audience === "none" ? noAudience : new ChannelAudience(channel, members),
     ];
   },
-  ofChannelObject: ({ channel }) => {
+  ofChannelObject: (object) => {
+    const { channel } = object;
     const kept = channel.parts.find((part) => part instanceof ChannelCursors);
-    if (kept === undefined) return [];
-    return [{ storesNothing: () => kept.isEmpty }, membersOfSubscriptions];
+    return kept === undefined ? [] : [new CursorDriver(object, kept), membersOfSubscriptions];
   },
-  ofGateway: () => [membersOfSubscriptions],
+  ofGateway: (object) =>
+    cursorMethodsOf(object.config)
+      ? [new SubscriberNotes(notingGateway(object)), membersOfSubscriptions]
+      : [],
 } as const satisfies Feature;

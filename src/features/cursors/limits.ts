@@ -21,4 +21,9 @@ export const cursorLimits = {
   unreadMax: 1_000,
   /** Rows of the history that are read at once for it. */
   unreadRowsAtOnce: 250,
+  /**
+   * How long a channel's object waits for what its gateways know users to have got, within the 5 s that a question may
+   * take. Without an answer of one, less is known.
+   */
+  censusMs: 3_000,
 } as const;

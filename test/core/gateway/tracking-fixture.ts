@@ -121,6 +121,7 @@ export class Tracker {
       backlogBytes: () => 0,
     };
     const session = {
+      pingAnsweredMs: () => undefined,
       hasRoomForCursor: () => true,
       save: () => undefined,
       subscriptionChanged: () => undefined,

@@ -22,6 +22,7 @@ export function trackingSubscription(
     backlogBytes: () => 0,
   };
   const session = {
+    pingAnsweredMs: () => undefined,
     hasRoomForCursor: () => true,
     save: () => undefined,
     subscriptionChanged: () => undefined,

@@ -58,6 +58,13 @@ const targets: Targets = {
     on("polled", context.gateway(to), (gateway, request, answer) =>
       gateway.call((host, done) => gatewayCalls.polled.answer(host, request, done), answer),
     ),
+  arrivedOnGateway: (context, to) =>
+    on("gather", context.gateway(to), (gateway, request, answer) =>
+      gateway.call(
+        (host, done) => gatewayCalls.arrivedOnGateway.answer(host, request, done),
+        answer,
+      ),
+    ),
   presentOnGateway: (context, to) =>
     on("gather", context.gateway(to), (gateway, request, answer) =>
       gateway.call((host, done) => done(host.present(...request)), answer),

@@ -88,6 +88,7 @@ export class RecordingSubscription {
         this.#receive("lost");
         this.onInsufficientState();
       },
+      pingAnsweredMs: () => undefined,
       hasRoomForCursor: () => {
         this.cursorSaves++;
         return this.#traits.attachmentFull !== true;
@@ -98,7 +99,7 @@ export class RecordingSubscription {
       subscriptionChanged: () => undefined,
     };
     const info = { user: this.user, client: `client-of-${this.user}`, ...this.#traits.info };
-    return new Subscription(info, granted, jsonCodec, connection, session, cursor);
+    return new Subscription(info, granted, jsonCodec, connection, session, { cursor });
   }
 
   #receive(what: string): void {

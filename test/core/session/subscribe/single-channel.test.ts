@@ -282,6 +282,7 @@ function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {
   const session: SubscriptionSession = {
     disconnect: nothing,
     insufficientState: nothing,
+    pingAnsweredMs: () => undefined,
     hasRoomForCursor: () => true,
     save: nothing,
     subscriptionChanged: nothing,

@@ -32,13 +32,14 @@ class OwnSubscriptions extends Subscriptions {
     const session = {
       disconnect: () => undefined,
       insufficientState: () => undefined,
+      pingAnsweredMs: () => undefined,
       hasRoomForCursor: () => true,
       save: () => undefined,
       subscriptionChanged: () => this.changed(),
     };
     const info = { user: "42", client: "c1" };
     const granted = grantedTo(channel, expireAtSeconds);
-    const subscription = new Subscription(info, granted, jsonCodec, nowhere, session, cursor);
+    const subscription = new Subscription(info, granted, jsonCodec, nowhere, session, { cursor });
     this.add(subscription);
     if (begun) subscription.begin();
     return subscription;

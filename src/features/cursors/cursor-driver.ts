@@ -1,0 +1,54 @@
+import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
+import { answerOf } from "../../object/object-call.ts";
+import type { ChannelCursors } from "./channel-cursors.ts";
+import type { CoverageCensus } from "./coverage-census.ts";
+import { type Coverage, extend } from "./coverage.ts";
+import { cursorLimits } from "./limits.ts";
+import { notingChannel, SubscriberNotes } from "./subscriber-notes.ts";
+
+/** Asks for a channel's cursors what the connections on its object, and on its gateways, are known to have got. */
+export class CursorDriver extends SubscriberNotes implements ObjectPart, CoverageCensus {
+  readonly #object: PartedChannelObject;
+  readonly #kept: ChannelCursors;
+
+  constructor(object: PartedChannelObject, kept: ChannelCursors) {
+    super(notingChannel(object));
+    this.#object = object;
+    this.#kept = kept;
+    kept.census = this;
+  }
+
+  storesNothing(): boolean {
+    return this.#kept.isEmpty;
+  }
+
+  ask(users: ReadonlySet<string> | "all", done: Parameters<CoverageCensus["ask"]>[1]): void {
+    const { channel, platform, sockets, called, endEvent } = this.#object;
+    const proofs = new Map(this.proofs(channel.name, sockets.sessions(), users));
+    const { gateways } = channel.relay;
+    let missing = gateways.length;
+    let isComplete = true;
+    if (missing === 0) {
+      done({ proofs, isComplete });
+      return;
+    }
+    called(missing);
+    const named = users === "all" ? {} : { users: [...users] };
+    const request = [{ channel: channel.name, ...named }] as const;
+    for (const gateway of gateways) {
+      platform.call("arrivedOnGateway", gateway, request, cursorLimits.censusMs, (reply) => {
+        const answer = answerOf(reply);
+        isComplete &&= answer !== undefined;
+        for (const { user, ...proof } of answer?.proofs ?? []) add(proofs, user, proof);
+        missing--;
+        if (missing > 0) return;
+        done({ proofs, isComplete });
+        endEvent(platform.nowMs());
+      });
+    }
+  }
+}
+
+function add(proofs: Map<string, Coverage>, user: string, proof: Coverage): void {
+  proofs.set(user, extend(proofs.get(user), proof));
+}
