@@ -204,10 +204,10 @@ function keptTuples(snapshot: SessionSnapshot): { readonly kept?: readonly KeptT
 function notedParts(
   { subscriptions }: SessionSnapshot,
   notes: ReadonlyMap<string, DeliveryNote>,
-  roomBytes: number,
+  mostBytes: number,
 ): { readonly noted?: readonly NotedPart[] } {
   const noted: NotedPart[] = [];
-  let leftBytes = roomBytes;
+  let leftBytes = mostBytes;
   for (const [place, { channel }] of subscriptions.entries()) {
     const note = notes.get(channel);
     if (note === undefined) continue;

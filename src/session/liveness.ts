@@ -12,6 +12,7 @@ import { limits } from "../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith, silent } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
+import type { AnsweringSession } from "./subscription.ts";
 import { pongText } from "../contract/keepalive.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import { dueMoment } from "../moment.ts";
@@ -77,6 +78,20 @@ export function pong(session: CommandSession, nowMs: number): Decision {
   deliveries?.answered(session, nowMs);
   session.send(pongText);
   return deliveries === undefined ? silent : { outcome: "silent", changes: { pingedAtMs: nowMs } };
+}
+
+/**
+ * When a client has answered the last ping of the object's own, at the latest, ms since 1970; undefined if it isn't known to
+ * have. Pings of an edge don't count.
+ */
+export function pingAnsweredMs(
+  { identity, answeredAtMs = 0 }: AnsweringSession,
+  nowMs: number,
+): number | undefined {
+  const { keepalive, awaitingPong, pingedAtMs, noPongs } = identity;
+  if (keepalive === "client" || noPongs === true || pingedAtMs === undefined) return undefined;
+  if (awaitingPong === false) return nowMs;
+  return answeredAtMs >= pingedAtMs && answeredAtMs <= nowMs ? answeredAtMs : undefined;
 }
 
 /** Centrifugo's `pong_timeout`; a shorter ping interval leaves less. */
@@ -202,8 +217,9 @@ export function sendsPongs({ identity, unidirectional }: CommandSession): boolea
 }
 
 /**
- * Whether others may see that the client is there, or a feature wants to know what it has got: its user's connections are limited or a backend is told that the user is
- * online, it is present or announced on a channel, or may come to be by the options of a channel to which it can subscribe. The grants of later subscription tokens can't be known here.
+ * Whether others may see that the client is there: its user's connections are limited or a backend is told that the user is
+ * online, it is present or announced on a channel, or may come to be by the options of a channel to which it can subscribe.
+ * Or a feature wants to know what it has got there. The grants of later subscription tokens can't be known here.
  */
 function mayBeSeen({ context, subscriptions }: CommandSession): boolean {
   const { channels, channel, config, deliveries } = context;

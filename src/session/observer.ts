@@ -3,7 +3,7 @@ import type { FailedReply } from "../contract/channel-call.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
 import type { Command } from "../protocol/command.ts";
-import type { Subscription } from "./subscription.ts";
+import type { AnsweringSession, Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
 /** Watches one session: hears what its client is told, once its user's home has admitted it. */
@@ -99,4 +99,33 @@ export interface SessionCounts {
     channel: string,
     outcome: "completed" | "recovered" | "unrecoverable" | "lost",
   ): void;
+}
+
+/** Notes in the subscriptions what their clients are known to have got. The session saves the notes. */
+export interface DeliveryNotes {
+  /** Whether subscriptions to this channel are noted; undefined: to any channel of the object. */
+  notes(channel: string | undefined): boolean;
+  /**
+   * A subscription begins, or it turns out where it has begun.
+   *
+   * @param start undefined for the channel's position of now
+   */
+  begin(subscription: Subscription, start: DeliveryStart | undefined): void;
+  /** The client is about to be pinged, and will be saved. */
+  pinging(session: PingedSession, nowMs: number): void;
+  /** The client of a stream has answered a ping of the edge's; it will be saved. */
+  answered(session: PingedSession, nowMs: number): void;
+}
+
+/** Where a subscription begins that has recovered. */
+export interface DeliveryStart {
+  /** The client is sent everything after this offset, at first with the reply. */
+  readonly since: number;
+  /** Whether the client itself has said that it goes on from there. */
+  readonly isClients: boolean;
+}
+
+/** A session that is pinged. */
+export interface PingedSession extends AnsweringSession {
+  readonly subscriptions: { readonly all: readonly Subscription[] };
 }

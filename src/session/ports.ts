@@ -9,6 +9,7 @@ import type {
   SessionCounts,
   SessionObserver,
 } from "./observer.ts";
+import type { DeliveryNotes, PingedSession } from "./observer.ts";
 import type { Reply } from "../protocol/reply.ts";
 import {
   type Changes,
@@ -68,10 +69,7 @@ export interface Connection {
   backlogBytes(): number;
   /** When the platform last answered the client in the object's place (rule K3), ms since 1970; undefined for never. */
   answeredAtMs(): number | undefined;
-  /**
-   * When the client last sent something, ms since 1970, texts that the platform answered included; undefined if it
-   * never did.
-   */
+  /** When the client last sent something, answered by the platform or not, ms since 1970; undefined for never. */
   lastHeardMs(): number | undefined;
 }
 
@@ -120,43 +118,6 @@ export interface SessionContext {
   readonly later?: (waitMs: number, work: () => void) => void;
   /** Takes each refusal of a command, for the log (rule A13); absent where nobody reads one. */
   readonly refused?: (refusal: Refusal) => void;
-}
-
-/** Notes in the subscriptions what their clients are known to have got. The session saves the notes. */
-export interface DeliveryNotes {
-  /** Whether subscriptions to this channel are noted; undefined: to any channel of the object. */
-  notes(channel: string | undefined): boolean;
-  /**
-   * A subscription begins, or it turns out where it has begun.
-   *
-   * @param start undefined for the channel's position of now
-   */
-  begin(subscription: Subscription, start: DeliveryStart | undefined): void;
-  /** The client is about to be pinged, and will be saved. */
-  pinging(session: PingedSession, nowMs: number): void;
-  /** The client of a stream has answered a ping of the edge's; it will be saved. */
-  answered(session: PingedSession, nowMs: number): void;
-}
-
-/** Where a subscription begins that has recovered. */
-export interface DeliveryStart {
-  /** The client is sent everything after this offset, at first with the reply. */
-  readonly since: number;
-  /** Whether the client itself has said that it goes on from there. */
-  readonly isClients: boolean;
-}
-
-/** A session that is pinged. */
-export interface PingedSession {
-  readonly identity: SessionIdentity;
-  readonly subscriptions: Pick<Subscriptions, "all">;
-  /** When the platform last answered the client, or the edge in its place, ms since 1970; undefined for never. */
-  readonly answeredAtMs: number | undefined;
-  /**
-   * When the client has answered the last ping of the object's own, at the latest, ms since 1970; undefined if it isn't known
-   * to have. Not of an edge's pings.
-   */
-  pingAnsweredMs(nowMs: number): number | undefined;
 }
 
 /** A session, as far as the commands that it carries out need it. */

@@ -21,7 +21,9 @@ import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./liveness.ts";
 import type { AdmittedSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
-import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
+import { clientInfo, Subscription } from "./subscription.ts";
+import type { RestoredParts, SubscriptionSession } from "./subscription.ts";
+import { WaitingWork } from "./waiting-work.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
 import { disconnectPush } from "./unidirectional.ts";
@@ -48,34 +50,29 @@ export class Session implements AdmittedSession, SubscriptionSession {
   /** Undefined where nobody watches. */
   readonly observer: ReturnType<NonNullable<SessionContext["observe"]>>;
   /** The work that waits while the session is held, or while its subscriptions begin; undefined while none does. */
-  #waiting: Waiting | undefined;
+  #waiting: WaitingWork | undefined;
   /** Replies to publishes that waited for a subscription which the server ends: they follow its push (rule O4). */
   #deferred: Message[] | undefined;
 
   /** Also restores a session after hibernation: each subscription in the snapshot is restored. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
-    const { subscriptions, cursors, notes, asking, ...identity } = snapshot;
+    const { subscriptions: _, cursors: __, notes: ___, asking, ...identity } = snapshot;
     this.identity = compact(identity);
     this.codec = codecNamed(identity.codec);
     this.context = context;
     this.#connection = connection;
-    if (snapshot.phase === "connected") this.#restore(subscriptions, { cursors, notes });
+    if (snapshot.phase === "connected") this.#restore(snapshot);
     // The command for which somebody was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
     this.observer = context.observe?.(this);
   }
 
-  #restore(
-    subscriptions: SessionSnapshot["subscriptions"],
-    { cursors, notes }: { [Part in "cursors" | "notes"]: SessionSnapshot[Part] | undefined },
-  ): void {
+  #restore({ subscriptions, cursors, notes }: SessionSnapshot): void {
     const { context, identity } = this;
     for (const granted of subscriptions) {
       const { channel } = granted;
-      const subscription = this.newSubscription(granted, {
-        cursor: cursors?.get(channel),
-        note: notes?.get(channel),
-      });
+      const restored = { cursor: cursors?.get(channel), note: notes?.get(channel) };
+      const subscription = this.newSubscription(granted, restored);
       subscription.restored();
       this.subscriptions.add(subscription);
       context.channels.restore(subscription);
@@ -120,12 +117,12 @@ export class Session implements AdmittedSession, SubscriptionSession {
   get snapshot(): SessionSnapshot {
     const { begunSnapshots: subscriptions, cursors } = this.subscriptions;
     const notes = this.context.deliveries && this.subscriptions.notes;
-    const snapshot = {
+    return {
       ...this.identity,
       subscriptions,
-      ...(cursors === undefined ? {} : { cursors }),
+      ...(cursors && { cursors }),
+      ...(notes && { notes }),
     };
-    return notes === undefined ? snapshot : { ...snapshot, notes };
   }
 
   /**
@@ -292,8 +289,8 @@ export class Session implements AdmittedSession, SubscriptionSession {
     for (const work of this.#waiting?.works.splice(0) ?? []) work();
   }
 
-  #wait(): Waiting {
-    return (this.#waiting ??= new Waiting());
+  #wait(): WaitingWork {
+    return (this.#waiting ??= new WaitingWork());
   }
 
   insufficientState(subscription: Subscription): void {
@@ -347,24 +344,13 @@ export class Session implements AdmittedSession, SubscriptionSession {
         });
   }
 
-  newSubscription(
-    granted: SubscriptionSnapshot,
-    restored?: ConstructorParameters<typeof Subscription>[5],
-  ): Subscription {
+  newSubscription(granted: SubscriptionSnapshot, restored?: RestoredParts): Subscription {
     const info = clientInfo(this.identity, granted);
     return new Subscription(info, granted, this.codec, this.#connection, this, restored);
   }
 
   get answeredAtMs(): number | undefined {
     return this.#connection.answeredAtMs();
-  }
-
-  pingAnsweredMs(nowMs: number): number | undefined {
-    const { keepalive, awaitingPong, pingedAtMs, noPongs } = this.identity;
-    if (keepalive === "client" || noPongs === true || pingedAtMs === undefined) return undefined;
-    if (awaitingPong === false) return nowMs;
-    const answeredMs = this.answeredAtMs ?? 0;
-    return answeredMs >= pingedAtMs && answeredMs <= nowMs ? answeredMs : undefined;
   }
 
   reply(reply: Reply, nowMs: number): boolean {
@@ -458,16 +444,4 @@ function compact(identity: SessionIdentity): SessionIdentity {
   const { phase, client, openedAtMs, keepalive, claims, ...others } = identity;
   if (claims === undefined) return identity;
   return { phase, client, openedAtMs, keepalive, claims, ...others };
-}
-
-/** The work that a session keeps for the end of its connect, or for the answer of the user's home. Most keep none. */
-class Waiting {
-  /** Subscriptions whose join is announced when the user's home has answered (rule U4). */
-  readonly announcements: Subscription[] = [];
-  /** Pushes that follow the connect reply. */
-  readonly pushes: Message[] = [];
-  /** Orders that are carried out after the connect reply. */
-  readonly works: (() => void)[] = [];
-  /** Channels that an order ended before their subscribe was answered (rule U2). */
-  readonly cancelled = new Set<string>();
 }

@@ -9,7 +9,6 @@ import type { Subscribed } from "./channels.ts";
 import {
   ask,
   type CommandSession,
-  type DeliveryStart,
   type RunningCommand,
   type GrantedSubscribe,
   typeOf,
@@ -23,6 +22,7 @@ import {
   subscribeHookOf,
   replyTtlSeconds,
 } from "./grant.ts";
+import type { DeliveryStart } from "./observer.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";

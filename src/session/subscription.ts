@@ -76,9 +76,9 @@ export class Subscription implements Subscriber {
     return this.#granted.channel;
   }
 
-  /** When the client has answered the last ping, as the session knows it. */
-  pingAnsweredMs(nowMs: number): number | undefined {
-    return this.#session.pingAnsweredMs(nowMs);
+  /** The session, for those who ask whether the client has answered a ping. */
+  get answering(): AnsweringSession {
+    return this.#session;
   }
 
   get present(): boolean {
@@ -238,15 +238,20 @@ function filterOf({ filter, serverFilter }: SubscriptionSnapshot): TagsFilter | 
 }
 
 /** What a subscription had when the object hibernated. */
-interface RestoredParts {
+export interface RestoredParts {
   readonly cursor?: Cursor | undefined;
   readonly note?: DeliveryNote | undefined;
 }
 
+/** A session, as far as the answers to its pings are concerned. */
+export interface AnsweringSession {
+  readonly identity: SessionIdentity;
+  /** When the platform last answered the client, or the edge in its place, ms since 1970; undefined for never. */
+  readonly answeredAtMs: number | undefined;
+}
+
 /** The session as its subscriptions see it. */
-export interface SubscriptionSession {
-  /** When the client has answered the last ping, at the latest, ms since 1970; undefined if it isn't known to have. */
-  pingAnsweredMs(nowMs: number): number | undefined;
+export interface SubscriptionSession extends AnsweringSession {
   /** Whether the session's attachment has room for one more cursor (rule L7). */
   hasRoomForCursor(): boolean;
   /** Saves the session, so that it survives hibernation (rule S1). */

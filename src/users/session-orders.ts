@@ -11,7 +11,7 @@ import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { grantServerSubscription } from "../session/grant.ts";
 import type { Grant } from "../session/decision.ts";
-import type { CommandSession, DeliveryStart } from "../session/ports.ts";
+import type { CommandSession } from "../session/ports.ts";
 import {
   asReceived,
   recoveredStart,
@@ -20,6 +20,7 @@ import {
   recoveryOf,
   subscribeResult,
 } from "../session/subscribe.ts";
+import type { DeliveryStart } from "../session/observer.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { LocalTokens } from "./local-tokens.ts";
 import { endInvalid } from "./ended-tokens.ts";

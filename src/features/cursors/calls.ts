@@ -19,7 +19,7 @@ interface ArrivedQuestion {
 
 /** The answer of a gateway. Users of whom it knows nothing are left out. */
 interface ArrivedOnGateway {
-  readonly proofs: readonly (Coverage & { readonly user: string })[];
+  readonly proofs: readonly { readonly user: string; readonly proof: Coverage }[];
 }
 
 type CursorCalls = Pick<AddedGatewayCalls, "arrivedOnGateway">;
@@ -38,7 +38,7 @@ export const cursorGatewayCalls: AddedCalls<CursorCalls, PartedGateway> = {
       const asked = users === undefined ? "all" : new Set(users);
       const notes = object.part(SubscriberNotes);
       const found = notes?.proofs(channel, object.sockets.sessions(), asked) ?? [];
-      const proofs = [...found].map(([user, proof]) => ({ ...proof, user }));
+      const proofs = [...found].map(([user, proof]) => ({ user, proof }));
       object.endEvent(object.platform.nowMs());
       done({ proofs });
     },

@@ -39,7 +39,7 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
       platform.call("arrivedOnGateway", gateway, request, cursorLimits.censusMs, (reply) => {
         const answer = answerOf(reply);
         isComplete &&= answer !== undefined;
-        for (const { user, ...proof } of answer?.proofs ?? []) add(proofs, user, proof);
+        for (const { user, proof } of answer?.proofs ?? []) add(proofs, user, proof);
         missing--;
         if (missing > 0) return;
         done({ proofs, isComplete });

@@ -1,5 +1,5 @@
 import type { DeliveryNote } from "../../contract/session-snapshot.ts";
-import type { DeliveryStart } from "../../session/ports.ts";
+import type { DeliveryStart } from "../../session/observer.ts";
 import type { Coverage } from "./coverage.ts";
 
 /** How far the subscribers of a channel in one object are. */

@@ -2,12 +2,13 @@ import type { ChannelOptions } from "../../config/config.ts";
 import type { RelayEntry } from "../../contract/relay-batch.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import type { ObjectPart, PartedChannelObject, PartedGateway } from "../../object/part.ts";
-import type {
-  SessionContext,
-  DeliveryNotes,
-  DeliveryStart,
-  PingedSession,
-} from "../../session/ports.ts";
+import {
+  type DeliveryNotes,
+  type DeliveryStart,
+  type PingedSession,
+} from "../../session/observer.ts";
+import { pingAnsweredMs } from "../../session/liveness.ts";
+import type { SessionContext } from "../../session/ports.ts";
 import type { Session } from "../../session/session.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { type Coverage, extend } from "./coverage.ts";
@@ -51,7 +52,7 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
     const { answeredAtMs } = session;
     // An answer that is as late as the ping, by a clock that was set back, couldn't be told from one to the ping.
     const isTold = answeredAtMs === undefined || answeredAtMs < nowMs;
-    this.#note(session, session.pingAnsweredMs(nowMs), isTold, nowMs);
+    this.#note(session, pingAnsweredMs(session, nowMs), isTold, nowMs);
   }
 
   answered(session: PingedSession, nowMs: number): void {
@@ -85,7 +86,7 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
 
   proofOf(subscription: Subscription): Coverage | undefined {
     const { note } = subscription;
-    return note && provenBy(note, subscription.pingAnsweredMs(this.#object.nowMs()));
+    return note && provenBy(note, pingAnsweredMs(subscription.answering, this.#object.nowMs()));
   }
 
   #note(

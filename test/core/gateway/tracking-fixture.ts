@@ -10,6 +10,7 @@ import type { TrackReply } from "../../../src/features/shared-polls/tracking.ts"
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 import { longValue } from "../../support/long-value.ts";
+import { unanswered } from "../session/test-connection.ts";
 
 /** The channel of the fixture, and the instance of its object. */
 export const channel = "prices:eu";
@@ -121,7 +122,7 @@ export class Tracker {
       backlogBytes: () => 0,
     };
     const session = {
-      pingAnsweredMs: () => undefined,
+      ...unanswered,
       hasRoomForCursor: () => true,
       save: () => undefined,
       subscriptionChanged: () => undefined,

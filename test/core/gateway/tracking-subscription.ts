@@ -3,6 +3,7 @@ import type { Message } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
+import { unanswered } from "../session/test-connection.ts";
 
 /**
  * A subscription to a shared poll, of a session that a test replaces.
@@ -22,7 +23,7 @@ export function trackingSubscription(
     backlogBytes: () => 0,
   };
   const session = {
-    pingAnsweredMs: () => undefined,
+    ...unanswered,
     hasRoomForCursor: () => true,
     save: () => undefined,
     subscriptionChanged: () => undefined,

@@ -12,6 +12,12 @@ import { Session } from "../../../src/session/session.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { textOf } from "../../support/text-of.ts";
 
+/** A session whose client has answered no ping. */
+export const unanswered = {
+  identity: { phase: "connected", client: "c1", openedAtMs: 0, keepalive: "server" },
+  answeredAtMs: undefined,
+} as const;
+
 /** The connection port of a session: passes frames to the session, and records what the session sends. */
 export class TestConnection implements Connection {
   backlog = 0;

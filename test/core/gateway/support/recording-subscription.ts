@@ -7,6 +7,7 @@ import type { Cursor, SubscriptionSnapshot } from "../../../../src/contract/sess
 import { Subscription } from "../../../../src/session/subscription.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { parsePush } from "../../hub/recording-subscriber.ts";
+import { unanswered } from "../../session/test-connection.ts";
 
 /** The properties in which a subscription differs from the default. */
 export interface RecordingTraits {
@@ -88,7 +89,7 @@ export class RecordingSubscription {
         this.#receive("lost");
         this.onInsufficientState();
       },
-      pingAnsweredMs: () => undefined,
+      ...unanswered,
       hasRoomForCursor: () => {
         this.cursorSaves++;
         return this.#traits.attachmentFull !== true;

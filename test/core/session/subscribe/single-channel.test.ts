@@ -25,6 +25,7 @@ import { NodeSql } from "../../../support/node-sql.ts";
 import { recordingSubscribers, RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
+import { unanswered } from "../test-connection.ts";
 
 describe("finding a channel", () => {
   it("[C6] knows its own name, and why any other isn't known", () => {
@@ -282,7 +283,7 @@ function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {
   const session: SubscriptionSession = {
     disconnect: nothing,
     insufficientState: nothing,
-    pingAnsweredMs: () => undefined,
+    ...unanswered,
     hasRoomForCursor: () => true,
     save: nothing,
     subscriptionChanged: nothing,

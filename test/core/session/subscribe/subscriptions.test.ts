@@ -7,6 +7,7 @@ import type {
 import { Subscription } from "../../../../src/session/subscription.ts";
 import { Subscriptions } from "../../../../src/session/subscriptions.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
+import { unanswered } from "../test-connection.ts";
 
 const nowhere = {
   send: () => undefined,
@@ -32,7 +33,7 @@ class OwnSubscriptions extends Subscriptions {
     const session = {
       disconnect: () => undefined,
       insufficientState: () => undefined,
-      pingAnsweredMs: () => undefined,
+      ...unanswered,
       hasRoomForCursor: () => true,
       save: () => undefined,
       subscriptionChanged: () => this.changed(),
