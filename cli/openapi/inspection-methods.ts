@@ -89,7 +89,7 @@ export const inspectionMethods = {
         offset: 1,
         user: "7",
         summary:
-          "the channel's object remembers the publication; the objects know 1 connection of the user",
+          "not known to have been handed to the connection of the user that is known; the channel's object remembers the publication",
         publication: {
           state: "remembered",
           epoch: "ToyqpRcw",

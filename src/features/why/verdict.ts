@@ -313,7 +313,7 @@ export function callsTo(
 }
 
 /** A time, as seen from the publication: "4 s before the publication". */
-function relative(timeMs: number, publishedAtMs: number | undefined): string {
+export function relative(timeMs: number, publishedAtMs: number | undefined): string {
   if (publishedAtMs === undefined) return `at ${timeMs} ms`;
   const ms = timeMs - publishedAtMs;
   if (ms === 0) return "in the ms of the publication";

@@ -13,6 +13,7 @@ import {
   noteOnNobody,
   type Passage,
   callsTo,
+  relative,
   type Verdict,
   verdictOn,
   verdictOnClosed,
@@ -56,13 +57,13 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
       offset,
       ...(user === "" ? {} : { user }),
       ...(client === "" ? {} : { client }),
-      summary: summaryOf(question, asked, connections.length),
+      summary: summaryOf(question, asked, answered, connections),
       publication: shownPublication(question, own),
       objects: [
         ...passages.map((passage) => shownObject(passage, isRegistered(passage.object.node))),
         ...silent.map((object) => ({ object, state: "unknown" })),
       ],
-      connections,
+      connections: connections.map(({ shown }) => shown),
       ...(isIncomplete ? { incomplete: true } : {}),
     }),
   );
@@ -70,11 +71,11 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
 
 function summaryOf(
   { offset, user }: WhyQuestion,
-  { own, others, registered }: AskedObjects,
-  count: number,
+  { own, registered }: AskedObjects,
+  answered: readonly TrailAnswer[],
+  connections: readonly ShownConnection[],
 ): string {
   const { top, publication } = own.channel ?? {};
-  const whose = user === "" ? "this ID" : "the user";
   const upTo = top?.offset ?? 0;
   if (offset > upTo)
     return `offset ${offset} hasn't been published: the newest publication has offset ${upTo}`;
@@ -85,14 +86,45 @@ function summaryOf(
         ? "the publication is in the history, and the channel's object doesn't remember its way"
         : "the channel's object remembers the publication";
   const found =
-    count === 0
-      ? `none of the ${others.size + 1} objects that were asked knows a connection of ${whose}`
-      : `the objects know ${count === 1 ? "1 connection" : `${count} connections`} of ${whose}`;
+    connections.length === 0
+      ? nobodyFound(user, answered, publication?.publishedAtMs)
+      : reached(user, connections);
   const home =
     registered === undefined && user !== ""
       ? "; only objects that follow the channel were asked, because no home knows the others"
       : "";
-  return `${way}; ${found}${home}`;
+  return `${found}; ${way}${home}`;
+}
+
+/** What became of the publication for the connections that are known. */
+function reached(user: string, connections: readonly ShownConnection[]): string {
+  const { length } = connections;
+  const handed = connections.filter(({ outcome }) => reachingOutcomes.has(outcome)).length;
+  const whose = user === "" ? "with this ID" : "of the user";
+  if (length === 1) {
+    const known = `the connection ${whose} that is known`;
+    return handed === 1 ? `handed to ${known}` : `not known to have been handed to ${known}`;
+  }
+  const known = `the ${length} connections ${whose} that are known`;
+  return handed === 0
+    ? `not known to have been handed to any of ${known}`
+    : `handed to ${handed === length ? "all" : handed} of ${known}`;
+}
+
+const reachingOutcomes: ReadonlySet<Verdict["outcome"]> = new Set(["sent", "recovered", "had_it"]);
+
+/** That no connection is known, and since when the objects remember those that ended. */
+function nobodyFound(
+  user: string,
+  answered: readonly TrailAnswer[],
+  publishedAtMs: number | undefined,
+): string {
+  const sinceMs = Math.max(
+    ...answered.map(({ closesSinceMs, awakeSinceMs }) => closesSinceMs ?? awakeSinceMs),
+  );
+  const whose = user === "" ? "with this ID" : "of the user";
+  const memory = `connections that ended before a time that is ${relative(sinceMs, publishedAtMs)} aren't remembered`;
+  return `no connection ${whose} is open, and none is remembered: ${memory}`;
 }
 
 function shownPublication({ offset }: WhyQuestion, { channel }: TrailAnswer): object {
@@ -156,7 +188,7 @@ function shownFrame(frame: SentFrame): object {
 }
 
 /** The connections on one object, first the open ones. */
-function shownConnections(passage: Passage): readonly object[] {
+function shownConnections(passage: Passage): readonly ShownConnection[] {
   const { connections, closes, node, notes } = passage.object;
   const eventsOf = (client: string) => notes.filter((note) => note.client === client);
   return [
@@ -169,14 +201,20 @@ function shownConnections(passage: Passage): readonly object[] {
   ];
 }
 
+/** A connection as the answer has it, with what became of the publication there. */
+interface ShownConnection {
+  readonly outcome: Verdict["outcome"];
+  readonly shown: object;
+}
+
 function shownConnection(
   connection: TracedConnection,
   object: string,
   notes: readonly SubscriptionNote[],
   { outcome, summary }: Verdict,
-): object {
+): ShownConnection {
   const { client, user, transport, protocol, openedAtMs, state, filter } = connection;
-  return {
+  const shown = {
     client,
     user,
     object,
@@ -191,6 +229,7 @@ function shownConnection(
     backlog_bytes: connection.backlogBytes,
     events: notes.map(shownNote),
   };
+  return { outcome, shown };
 }
 
 function shownClosed(
@@ -198,9 +237,9 @@ function shownClosed(
   object: string,
   notes: readonly SubscriptionNote[],
   { outcome, summary }: Verdict,
-): object {
+): ShownConnection {
   const { client, user, openedAtMs, atMs, code, by } = closed;
-  return {
+  const shown = {
     client,
     user,
     object,
@@ -213,6 +252,7 @@ function shownClosed(
     by,
     events: notes.map(shownNote),
   };
+  return { outcome, shown };
 }
 
 function shownNote(note: SubscriptionNote): object {

@@ -116,6 +116,9 @@ describe.each(variants)("why, on $name", (variant) => {
     const { offset } = await publish(channel, "the payload", { tags: { color: "blue" } });
     await socket.unread();
     const told = await why({ channel, offset, user: ada });
+    expect(told.summary).toBe(
+      "handed to the connection of the user that is known; the channel's object remembers the publication",
+    );
     const node = nodeOf(variant, channel);
     expect(told.publication).toMatchObject({
       state: "remembered",
@@ -222,8 +225,12 @@ describe.each(awakeVariants)("why something didn't arrive, on $place.name", (var
         /^subscribed_later: .*; it left with 1000 \d+ m?s after the publication$/,
       ),
     ]);
-    expect((await why({ channel, offset, user: newUser() })).summary).toMatch(
-      /none of the \d objects that were asked knows a connection of the user$/,
+    const summaryOf = async (user: string) => (await why({ channel, offset, user })).summary;
+    expect(await summaryOf(late)).toMatch(
+      /^not known to have been handed to the connection of the user that is known; the channel's/,
+    );
+    expect(await summaryOf(newUser())).toMatch(
+      /^no connection of the user is open, and none is remembered: connections that ended before a time that is \d+ m?s before the publication aren't remembered; the channel's object remembers the publication$/,
     );
   });
 

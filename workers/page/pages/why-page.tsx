@@ -59,6 +59,14 @@ async function ask(
     : call("why", { channel, offset: newest.result.offset, ...subject });
 }
 
+/** The states of a publication, as sentences go on with them. */
+const states: Readonly<Record<string, string>> = {
+  remembered: "the channel's object remembers its way",
+  in_history: "it is in the history, and the channel's object has slept since",
+  forgotten: "the history doesn't have it any more",
+  not_published: "nothing has this offset yet",
+};
+
 function Told({ why }: { readonly why: Why }) {
   const { publication, connections, objects } = why;
   const nowhere = objects.filter(({ note }) => note !== undefined);
@@ -72,7 +80,7 @@ function Told({ why }: { readonly why: Why }) {
       </p>
       <p class="quiet">
         Offset {why.offset}, published {time(publication.published_at_ms)} by {publisher};{" "}
-        {publication.state}.
+        {states[publication.state] ?? publication.state}.
       </p>
       <Table caption="Connections" heads={["Outcome", "What happened", "Client", "Object"]}>
         {connections.map((one) => (
