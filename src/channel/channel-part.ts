@@ -66,7 +66,9 @@ export interface PartedChannel {
   /** Whether the channel has subscribers, here or on gateways. */
   readonly isHeld: boolean;
   /** The publications that can be read. */
-  readonly stored: Pick<History, "readable" | "find" | "labels">;
+  readonly stored: Pick<History, "readable" | "find" | "labels" | "timeOf" | "oldestRow">;
+  /** The top of the stream, also of one that has ended; undefined without one. Never makes a stream. */
+  readonly top: StreamPosition | undefined;
   /** The top of a stream that hasn't ended; undefined without one. Never makes a stream. */
   topAt(nowMs: number): StreamPosition | undefined;
 }

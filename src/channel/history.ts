@@ -183,6 +183,11 @@ export class History {
     return first > last ? [] : this.#table.keys({ first, last });
   }
 
+  /** When the publication at an offset came, ms since 1970; undefined if it isn't kept. Whether it has expired doesn't matter. */
+  timeOf(offset: number): number | undefined {
+    return this.#stream === undefined ? undefined : this.keys(offset, offset)[0]?.timeMs;
+  }
+
   /** Reads who published at these offsets, both included, and with which tags: oldest first. */
   labels(first: number, last: number): readonly PublicationLabels[] {
     return first > last ? [] : this.#table.labels({ first, last });

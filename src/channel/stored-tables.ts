@@ -66,6 +66,7 @@ const ofAnyKind: Partial<Record<StoredTable, true>> = {
   gateway: true,
   user_mark: true,
   audience_member: true,
+  audience_judged: true,
 };
 
 /** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
@@ -89,7 +90,8 @@ export type StoredTable =
   | "map_checkpoint"
   | "map_window"
   | "user_mark"
-  | "audience_member";
+  | "audience_member"
+  | "audience_judged";
 
 const all = [
   "stream",
@@ -103,4 +105,5 @@ const all = [
   "map_window",
   "user_mark",
   "audience_member",
+  "audience_judged",
 ] as const satisfies readonly StoredTable[];

@@ -87,7 +87,7 @@ export function readConfig(root: Section, selfHosted: boolean): Config {
   const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
   const backends = readHookBackends(root, clientSection);
   const client = readClientSection(clientSection);
-  const channel = readChannelSection(channelSection, channelFeatures(backends));
+  const channel = readChannelSection(channelSection, channelFeatures(backends, first));
   const config: Config = {
     ...first,
     client,

@@ -64,7 +64,10 @@ export function readHookBackends(root: Section, client: Section): ReadBackends {
 }
 
 /** What features read of the section `channel`. */
-export function channelFeatures({ proxies }: ReadBackends): ChannelFeatures {
+export function channelFeatures(
+  { proxies }: ReadBackends,
+  { events }: Pick<Config, "events">,
+): ChannelFeatures {
   const hookKeys = [...channelHookKeys, ...mapHookKeys, ...pollHookKeys];
   return {
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
@@ -72,7 +75,7 @@ export function channelFeatures({ proxies }: ReadBackends): ChannelFeatures {
     types: [mapType, ...presenceTypes, sharedPollType],
     options: [readChannelHooks, readCursors],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
-    checks: [checkPresencePrefixes, checkCursors],
+    checks: [checkPresencePrefixes, (sections, channel) => checkCursors(sections, channel, events)],
   };
 }
 

@@ -67,6 +67,9 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   readonly queue: CommitQueue;
   readonly bounds: ObjectBounds;
   readonly sweep = (): void => this.sockets.sweep(this.platform.nowMs(), true);
+  readonly tell: PartedChannelObject["tell"] = (event, nowMs) => {
+    for (const part of this.parts) part.tell?.(event, nowMs);
+  };
   readonly #presence: ChannelPresence;
   protected override readonly parts: readonly ObjectPart[];
   override readonly sockets: ClientSockets;

@@ -62,6 +62,8 @@ export interface ObjectPart extends SubscriptionPart {
   calledByChannel?(): void;
   /** Lists the clients or users that a presence map shows, and ends the event. */
   listShown?(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void;
+  /** Tells a backend of something that another feature has found, in the stretch in which that is written. */
+  tell?(event: ToldEvent, nowMs: number): void;
   /** What the answer to a caller carries that reports for the object (rule J7). */
   forAnswer?(nowMs: number): CarriedReport | undefined;
   /** Whether the object can report for another one. */
@@ -69,6 +71,14 @@ export interface ObjectPart extends SubscriptionPart {
   /** Takes what came with the answer of another object. */
   carry?(counted: CarriedReport): void;
 }
+
+/** What features tell a backend of, by its `type`: a feature adds its own in its folder. @public */
+export interface ToldEvents {}
+
+/** One of these events. */
+export type ToldEvent = {
+  [Type in keyof ToldEvents]: { readonly type: Type } & ToldEvents[Type];
+}[keyof ToldEvents];
 
 /**
  * What makes an object act: clients, the alarm, and calls of the HTTP API (`api`), of gateways, of a channel's object
@@ -161,6 +171,8 @@ export interface PartedChannelObject extends PartedObject {
   readonly bounds: ObjectBounds;
   /** Closes silent connections. */
   readonly sweep: () => void;
+  /** Has the parts that tell backends of events tell of this one. */
+  readonly tell: (event: ToldEvent, nowMs: number) => void;
 }
 
 /** The object of a gateway, as its parts see it. */

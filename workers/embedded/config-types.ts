@@ -274,6 +274,10 @@ interface ConfigChannelOptions {
   readonly cursors?: {
     readonly audience?: "none" | "subscribed" | "named";
     readonly enabled?: boolean;
+    /** A duration such as "25s", "5m" or "720h". */
+    readonly notify_after?: string;
+    readonly notify_seen?: boolean;
+    readonly notify_unless?: "got" | "read";
     readonly unread_from?: "all" | "none" | "subscribed";
     readonly unread_max?: number;
     /** A tags filter. */

@@ -14,7 +14,8 @@ import { type Coverage, extend } from "./coverage.ts";
 import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
 import { cursorLimits } from "./limits.ts";
 import type { MarkTable } from "./mark-table.ts";
-import { type MemberTable, sinceIn } from "./member-table.ts";
+import { type MemberTable, sinceIn } from "./audience/member-table.ts";
+import type { CursorTables, Notices } from "./audience/notices.ts";
 import { inEpoch, type UserMark } from "./user-mark.ts";
 
 /** Keeps how far each user of a channel has read, and counts what is unread (rules CU). */
@@ -24,15 +25,21 @@ export class ChannelCursors implements ChannelPart {
   readonly #filter: TagsFilter | undefined;
   readonly #table: MarkTable;
   readonly #members: MemberTable;
+  readonly #notices: Notices | undefined;
   /** Undefined where nobody can be asked. */
   census: CoverageCensus | undefined;
 
-  constructor(channel: PartedChannel, options: CursorOptions, { marks, members }: CursorTables) {
+  constructor(
+    channel: PartedChannel,
+    options: CursorOptions,
+    { marks, members, notices }: KeptOfUsers,
+  ) {
     this.#channel = channel;
     this.#options = options;
     this.#filter = options.unreadFilter && tagsFilter(options.unreadFilter);
     this.#table = marks;
     this.#members = members;
+    this.#notices = notices;
   }
 
   /** Whether nothing is kept of anybody. */
@@ -78,6 +85,7 @@ export class ChannelCursors implements ChannelPart {
     const mark = { user, epoch: top.epoch, read, start, isReset: false, covered };
     if (isChanged && !this.#table.write(mark, kept === undefined, nowMs))
       return { outcome: "full" } as const;
+    if (isChanged) this.#notices?.judge.noteSeen(user, nowMs);
     const fields = (out: FieldWriter): void => {
       out.unsigned(1, "read", read, "always");
       out.text(2, "epoch", top.epoch, "always");
@@ -122,7 +130,8 @@ export class ChannelCursors implements ChannelPart {
     } = before ?? {};
     const mark = { user, epoch: top.epoch, read, start, isReset, covered };
     // Without room for another user nothing is known of this one.
-    this.#table.write(mark, kept === undefined, nowMs);
+    if (this.#table.write(mark, kept === undefined, nowMs))
+      this.#notices?.judge.noteSeen(user, nowMs);
   }
 
   /** Says what a user is known to have got (rule CU10). */
@@ -202,9 +211,9 @@ export class ChannelCursors implements ChannelPart {
 }
 
 /** What a channel keeps of its users. */
-interface CursorTables {
-  readonly marks: MarkTable;
-  readonly members: MemberTable;
+interface KeptOfUsers extends Pick<CursorTables, "marks" | "members"> {
+  /** Undefined if a backend is told of nothing. */
+  readonly notices: Notices | undefined;
 }
 
 /** The number of unread publications. */

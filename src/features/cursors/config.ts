@@ -1,5 +1,5 @@
-import type { ChannelConfig, ChannelOptions } from "../../config/config.ts";
-import { readBoolean, readChoice, readWholeNumber } from "../../config/fields.ts";
+import type { ChannelConfig, ChannelOptions, Config } from "../../config/config.ts";
+import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "../../config/fields.ts";
 import type { Section } from "../../config/section.ts";
 import type { FilterNode } from "../../protocol/command.ts";
 import { parseServerFilter } from "../../protocol/json/server-filter.ts";
@@ -12,6 +12,8 @@ declare module "../../config/config.ts" {
     readonly cursors?: CursorOptions;
   }
 }
+
+type ToldConfig = NonNullable<Config["events"]>;
 
 /** The options `cursors` of a namespace. */
 export interface CursorOptions {
@@ -26,6 +28,18 @@ export interface CursorOptions {
   readonly unreadMax: number;
   /** Which publications count as unread, by their tags; absent for all. */
   readonly unreadFilter?: FilterNode;
+  /** When a backend is told what members haven't seen; absent if it isn't told. */
+  readonly notify?: NotifyOptions;
+}
+
+/** What a backend is told of, and when (rules CU23 to CU26). */
+export interface NotifyOptions {
+  /** How old a publication is then, in ms. */
+  readonly afterMs: number;
+  /** What counts as seen: what has arrived or is read, or only what is read. */
+  readonly unless: "got" | "read";
+  /** Whether it is told, too, when a member has seen what was reported. */
+  readonly seen: boolean;
 }
 
 /**
@@ -37,6 +51,7 @@ export function readCursors(namespace: Section): Partial<ChannelOptions> {
   const section = namespace.section("cursors");
   const isEnabled = readBoolean(section, "enabled");
   const unreadFilter = readFilter(section);
+  const notify = readNotify(section);
   const cursors: CursorOptions = {
     unreadFrom: readChoice(section, "unread_from", { choices: ["all", "none", "subscribed"] }),
     audience: readChoice(section, "audience", { choices: ["none", "subscribed", "named"] }),
@@ -46,9 +61,25 @@ export function readCursors(namespace: Section): Partial<ChannelOptions> {
       max: cursorLimits.unreadMax,
     }),
     ...(unreadFilter && { unreadFilter }),
+    ...(notify && { notify }),
   };
   section.refuseOthers({});
   return isEnabled ? { cursors } : {};
+}
+
+function readNotify(section: Section): NotifyOptions | undefined {
+  const notify: NotifyOptions = {
+    afterMs: readDurationMs(section, "notify_after", {
+      defaultMs: 0,
+      minMs: cursorLimits.notifyAfterMsMin,
+      maxMs: cursorLimits.notifyAfterMsMax,
+    }),
+    unless: readChoice(section, "notify_unless", { choices: ["got", "read"] }),
+    seen: readBoolean(section, "notify_seen"),
+  };
+  if (notify.seen && notify.afterMs === 0 && section.isValid("notify_after"))
+    section.problem("notify_seen", "requires notify_after");
+  return notify.afterMs === 0 ? undefined : notify;
 }
 
 function readFilter(section: Section): FilterNode | undefined {
@@ -66,13 +97,15 @@ function readFilter(section: Section): FilterNode | undefined {
 }
 
 /**
- * Reports cursors of channels that have no offsets, or whose offsets number changes of keys.
+ * Reports cursors of channels that have no offsets, or whose offsets number changes of keys, and those of which nobody
+ * would be told.
  *
  * @param sections of the namespaces, by their names; "" for channels without one
  */
 export function checkCursors(
   sections: ReadonlyMap<string, Section>,
   { withoutNamespace, namespaces }: ChannelConfig,
+  events: ToldConfig | undefined,
 ): void {
   for (const [name, section] of sections) {
     const options = name === "" ? withoutNamespace : namespaces.get(name);
@@ -82,5 +115,29 @@ export function checkCursors(
       section.problem("cursors.enabled", `is not for subscription_type "${subscriptionType}"`);
     else if (historySize === 0 || historyTtlMs === 0)
       section.problem("cursors.enabled", "requires history: set history_size and history_ttl");
+    else checkNotify(section, name, options, events);
   }
+}
+
+/** Reports notices of which nobody would be told. @param namespace its name */
+function checkNotify(
+  section: Section,
+  namespace: string,
+  { cursors, historyTtlMs }: ChannelOptions,
+  events: ToldConfig | undefined,
+): void {
+  const { notify, audience } = cursors ?? {};
+  if (notify === undefined) return;
+  const require = (isThere: boolean, key: string, what: string): void => {
+    if (!isThere) section.problem(`cursors.${key}`, what);
+  };
+  require(audience !== "none", "notify_after", "requires cursors.audience");
+  require(notify.afterMs < historyTtlMs, "notify_after", "is not shorter than history_ttl");
+  require(events?.types.has("unseen") ===
+    true, "notify_after", 'requires events with "unseen" among their types');
+  require(!notify.seen ||
+    events?.types.has("seen") ===
+      true, "notify_seen", 'requires events with "seen" among their types');
+  require(events?.namespaces?.has(namespace) !==
+    false, "notify_after", "requires the namespace among events.namespaces");
 }

@@ -10,7 +10,7 @@ export interface CoverageCensus {
 }
 
 /** What a census has found. It is written in the users' rows where it says more than these. */
-interface FoundCoverage {
+export interface FoundCoverage {
   /** By user: what those who answered know. Who isn't here may still be known by a row. */
   readonly proofs: ReadonlyMap<string, Coverage>;
   /** Whether all have answered in time. */

@@ -12,6 +12,24 @@ export const cursorLimits = {
   membersMax: 100_000,
   /** Users in one request about an audience: looking each up and writing the row takes about 20 ms together. */
   audienceUsersMax: 1_000,
+  /**
+   * The bounds of `cursors.notify_after`. Within it a channel's object wakes once, and asks its gateways; a publication must
+   * still be kept at its end. A configuration beyond one is refused.
+   */
+  notifyAfterMsMin: 1_000,
+  notifyAfterMsMax: 86_400_000,
+  /** Members that are looked at in one turn: their rows are read, and events of them are written, within about 3 ms. */
+  judgedSliceMembers: 100,
+  /** Publications whose tags and publishers are read in one turn, for what counts: about 1 ms. */
+  judgedSliceRows: 500,
+  /** Users of whom gateways are asked by name. Of more they are asked for all who are connected. */
+  censusUsersMax: 1_000,
+  /**
+   * After how many ms those are asked again of whom it wasn't known what they have got, because a gateway hadn't answered, and
+   * how often (rule CU25).
+   */
+  judgedAskAgainMs: 10_000,
+  judgedAskAgainMax: 3,
   /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */
   unreadChannelsMax: 100,
   /**

@@ -1,5 +1,5 @@
 import type { ChannelPart } from "../../channel/channel-part.ts";
-import { audienceRows } from "./audience-methods.ts";
+import { audienceRows } from "./audience/audience-methods.ts";
 import { cursorRows } from "./methods.ts";
 
 /** On a channel whose namespace doesn't keep what users have got and read (rule CU9). */

@@ -37,7 +37,9 @@ export type EventType =
   | "user_offline"
   | "channel_occupied"
   | "channel_vacated"
-  | "publication";
+  | "publication"
+  | "unseen"
+  | "seen";
 
 /**
  * Reads `events`, Dormouse's own: where a backend is told what happens, and of what.
@@ -95,6 +97,8 @@ export const eventTypes = [
   "channel_occupied",
   "channel_vacated",
   "publication",
+  "unseen",
+  "seen",
 ] as const satisfies readonly EventType[];
 
 /** Types of which one undoes the other: a receiver that is told of one of them alone can't know what holds. */

@@ -10,7 +10,7 @@ import { type ReportedConnection, ReportedTable } from "./reported-table.ts";
 import { eventLimits } from "./limits.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
-import type { HomePart, ObjectPart, PartedHome, PartHost } from "../../object/part.ts";
+import type { HomePart, ObjectPart, PartedHome, PartHost, ToldEvent } from "../../object/part.ts";
 import type { Platform } from "../../object/platform.ts";
 import { partsOf } from "../../config/name-parts.ts";
 import { eventObject, homeObject } from "../../contract/object-names.ts";
@@ -93,6 +93,13 @@ class EventDelivery implements ObjectPart, HomePart {
   #reports(type: EventType, channel: string): boolean {
     const { events, namespaceOf } = this.#setup;
     return isReported(events, type, namespaceOf(channel));
+  }
+
+  /** Tells of what another feature has found (rules CU23 and CU26). */
+  tell(event: ToldEvent, nowMs: number): void {
+    if (!this.#reports(event.type, event.channel)) return;
+    this.connections?.compare();
+    this.outbox.append(event, nowMs);
   }
 
   noteOnline(user: string, isOnline: boolean): void {
@@ -201,7 +208,7 @@ function* watchedSessions(object: PartHost): Generator<SessionEvents> {
 const connectionTypes = ["connected", "subscribed"] as const;
 
 /** Those that only the object of a channel has. */
-const channelTypes = ["publication", "channel_occupied"] as const;
+const channelTypes = ["publication", "channel_occupied", "unseen", "seen"] as const;
 
 /** The object whose events are sent. */
 interface EventDeliverySetup {

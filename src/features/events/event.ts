@@ -29,6 +29,12 @@ export interface ObjectEvent {
   readonly chanInfo?: JsonText;
   /** The trace that it belongs to (rule X1). */
   readonly traceparent?: string;
+  /** The first and the last publication of those that a user hasn't seen, or has seen now, and how many count. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly count?: number;
+  /** When the first of them came, ms since 1970. */
+  readonly sinceMs?: number;
   /** When the object got the publication, ms since 1970 (rule E12). */
   readonly publishedAtMs?: number;
 }
@@ -40,9 +46,10 @@ export interface ObjectEvent {
  * @param dataBytesMax the most bytes of `data` that the receiver can take; data beyond it is left out
  */
 export function encodeEvent(event: ObjectEvent, dataBytesMax: number): string {
-  const { data, tags, info, chanInfo, publishedAtMs, type, ...plain } = event;
+  const { data, tags, info, chanInfo, publishedAtMs, sinceMs, type, ...plain } = event;
   let json = `"type":"${type}"`;
   for (const [name, value] of Object.entries(plain)) json += `,"${name}":${JSON.stringify(value)}`;
+  if (sinceMs !== undefined) json += `,"since_ms":${sinceMs}`;
   if (publishedAtMs !== undefined) json += `,"published_at":${publishedAtMs}`;
   if (tags !== undefined) json += `,"tags":${JSON.stringify(tags)}`;
   if (info !== undefined) json += `,"info":${info}`;

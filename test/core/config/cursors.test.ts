@@ -46,6 +46,18 @@ describe("[CU8] [CU9] the options cursors of a namespace", () => {
       { ...history, cursors: { enabled: true, unread_tags_filter: { key: "a", cmp: "no" } } },
       ".unread_tags_filter is no valid tags filter",
     ],
+    [
+      { ...history, cursors: { enabled: true, notify_after: "500ms" } },
+      '.notify_after: "500ms" is shorter than 1s',
+    ],
+    [
+      { ...history, cursors: { enabled: true, notify_after: "25h" } },
+      '.notify_after: "25h" is longer than 86400s',
+    ],
+    [
+      { ...history, cursors: { enabled: true, notify_seen: true } },
+      ".notify_seen requires notify_after",
+    ],
     [{ ...history, cursors: { enable: true } }, ".enable is unknown; did you mean enabled?"],
     [{ cursors: { enabled: true } }, ".enabled requires history: set history_size and history_ttl"],
     [
@@ -54,5 +66,54 @@ describe("[CU8] [CU9] the options cursors of a namespace", () => {
     ],
   ])("are refused: %j", (options, problem) => {
     expect(problems(options)).toStrictEqual([path + problem]);
+  });
+});
+
+describe("[CU28] the options that tell a backend of what members haven't seen", () => {
+  const cursors = { enabled: true, audience: "named", notify_after: "30s" };
+  const told = (given: object, events: object) =>
+    problemsOf({
+      events: { target: "queue:EVENTS", types: ["unseen"], ...events },
+      channel: { namespaces: [{ name: "chat", ...history, cursors: { ...cursors, ...given } }] },
+    });
+  const ofChat = 'channel.namespaces[0] ("chat").cursors';
+
+  it("are read", () => {
+    expect(told({}, {})).toStrictEqual([]);
+    const input = {
+      events: { target: "queue:EVENTS", types: ["unseen", "seen"], namespaces: [""] },
+      channel: {
+        without_namespace: {
+          ...history,
+          cursors: { ...cursors, notify_seen: true, notify_unless: "read" },
+        },
+      },
+    };
+    expect(configOf(input).channel.withoutNamespace.cursors?.notify).toStrictEqual({
+      afterMs: 30_000,
+      unless: "read",
+      seen: true,
+    });
+  });
+
+  it.each([
+    [{ audience: "none" }, {}, ".notify_after requires cursors.audience"],
+    [{ notify_after: "5m" }, {}, ".notify_after is not shorter than history_ttl"],
+    [
+      {},
+      { types: ["publication"] },
+      '.notify_after requires events with "unseen" among their types',
+    ],
+    [{ notify_seen: true }, {}, '.notify_seen requires events with "seen" among their types'],
+    [{}, { namespaces: [""] }, ".notify_after requires the namespace among events.namespaces"],
+  ])("are refused: %j with %j", (given, events, problem) => {
+    expect(told(given, events)).toStrictEqual([ofChat + problem]);
+  });
+
+  it("are refused without events", () => {
+    const namespaces = [{ name: "chat", ...history, cursors }];
+    expect(problemsOf({ channel: { namespaces } })).toStrictEqual([
+      `${ofChat}.notify_after requires events with "unseen" among their types`,
+    ]);
   });
 });

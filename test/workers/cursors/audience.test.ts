@@ -155,7 +155,7 @@ describe("an audience that a backend names", () => {
     await runInDurableObject(object, (_, { storage: { sql } }) => {
       sql.exec(
         `INSERT INTO audience_member WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
-          WHERE i < ?) SELECT 'n' || i, 0, '', 0 FROM n`,
+          WHERE i < ?) SELECT 'n' || i, 0, '', 0, NULL, NULL FROM n`,
         cursorLimits.membersMax - 3,
       );
     });

@@ -1,21 +1,29 @@
-import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
-import type { ChannelOperation } from "../../contract/channel-call.ts";
-import type { RelayEntry } from "../../contract/relay-batch.ts";
-import type { FieldWriter } from "../../protocol/fields.ts";
-import { trustedJsonText } from "../../protocol/json/text.ts";
-import type { StreamPosition } from "../../protocol/publication.ts";
+import type { ChannelPart, PartedChannel, PartOutcome } from "../../../channel/channel-part.ts";
+import type { ChannelOperation } from "../../../contract/channel-call.ts";
+import type { RelayEntry } from "../../../contract/relay-batch.ts";
+import type { FieldWriter } from "../../../protocol/fields.ts";
+import { trustedJsonText } from "../../../protocol/json/text.ts";
+import type { StreamPosition } from "../../../protocol/publication.ts";
 import type { AudienceQuery } from "./audience-calls.ts";
-import { cursorLimits } from "./limits.ts";
+import { cursorLimits } from "../limits.ts";
 import type { MemberTable } from "./member-table.ts";
+import type { Notices } from "./notices.ts";
 
 /** Keeps the audience of a channel: the users to whom its publications are addressed (rules CU20 to CU22). */
 export class ChannelAudience implements ChannelPart {
   readonly #channel: Pick<PartedChannel, "topAt">;
   readonly #table: MemberTable;
+  /** Undefined if a backend is told of nothing. */
+  readonly notices: Notices | undefined;
 
-  constructor(channel: Pick<PartedChannel, "topAt">, table: MemberTable) {
+  constructor(
+    channel: Pick<PartedChannel, "topAt">,
+    table: MemberTable,
+    notices: Notices | undefined,
+  ) {
     this.#channel = channel;
     this.#table = table;
+    this.notices = notices;
   }
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
@@ -70,7 +78,8 @@ export class ChannelAudience implements ChannelPart {
 
   #enter(user: string, { epoch, offset }: StreamPosition, nowMs: number): void {
     if (this.#table.find(user) !== undefined) return;
-    this.#table.write({ user, epoch, since: offset }, true, nowMs);
+    if (this.#table.size === 0) this.notices?.progress.begin(nowMs);
+    this.#table.write({ user, epoch, since: offset, unseen: undefined }, true, nowMs);
   }
 
   #page({ cursor, limit }: AudienceQuery): PartOutcome {

@@ -1,4 +1,4 @@
-declare module "../../contract/channel-call.ts" {
+declare module "../../../contract/channel-call.ts" {
   interface ChannelOperations {
     /** Makes these users, and nobody else, the audience of a channel (rule CU21). */
     readonly set_audience: Changing<MembersRequest>;
@@ -9,7 +9,7 @@ declare module "../../contract/channel-call.ts" {
   }
 }
 
-declare module "../../contract/relay-batch.ts" {
+declare module "../../../contract/relay-batch.ts" {
   interface RelayEntries {
     /** Users become members of the channel's audience. It goes to the channel's object only. */
     readonly members: { readonly users: readonly string[] };

@@ -1,4 +1,4 @@
-import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
+import { columnText, hasTable, type Sql, type SqlRow } from "../../../sql.ts";
 
 /**
  * The table of a channel's audience: a row for each member (rule CU20). It is made with the first member.
@@ -36,16 +36,18 @@ export class MemberTable {
   }
 
   /** Writes a user's row. @param isNew whether the user has none */
-  write({ user, since, epoch }: Member, isNew: boolean, nowMs: number): void {
+  write({ user, since, epoch, unseen }: Member, isNew: boolean, nowMs: number): void {
     const size = isNew ? this.size : 0;
     if (!this.#exists) this.#sql.run(table);
     this.#exists = true;
     this.#sql.run(
-      "INSERT OR REPLACE INTO audience_member VALUES (?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO audience_member VALUES (?, ?, ?, ?, ?, ?)",
       user,
       nowMs,
       epoch,
       since,
+      unseen?.from ?? null,
+      unseen?.to ?? null,
     );
     if (isNew) this.#count = size + 1;
   }
@@ -73,6 +75,14 @@ export interface Member {
   readonly epoch: string;
   /** The top when the user became a member: the publications after it count. */
   readonly since: number;
+  /** What was reported as unseen, in the epoch, and hasn't been seen since; undefined for nothing (rule CU26). */
+  readonly unseen: UnseenRange | undefined;
+}
+
+/** The offsets of the first and the last publication that a member hasn't seen. */
+interface UnseenRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** After which offset of an epoch publications count for a member: all do if the epoch began later. */
@@ -81,12 +91,14 @@ export function sinceIn(channelEpoch: string, { epoch, since }: Member): number 
 }
 
 function memberOf(row: SqlRow): Member {
+  const from = row["unseen_from"] ?? null;
   return {
     user: columnText(row, "user"),
     epoch: columnText(row, "epoch"),
     since: Number(row["since"]),
+    unseen: from === null ? undefined : { from: Number(from), to: Number(row["unseen_to"]) },
   };
 }
 
 const table = `CREATE TABLE audience_member (user TEXT PRIMARY KEY, time INTEGER NOT NULL, epoch TEXT NOT NULL,
-  since INTEGER NOT NULL) WITHOUT ROWID`;
+  since INTEGER NOT NULL, unseen_from INTEGER, unseen_to INTEGER) WITHOUT ROWID`;

@@ -1,4 +1,4 @@
-import type { SubscriptionPart } from "../../session/channels.ts";
+import type { SubscriptionPart } from "../../../session/channels.ts";
 
 /** Makes those members of a channel's audience who subscribe, where the namespace says so (rule CU22). */
 export const membersOfSubscriptions: SubscriptionPart = {

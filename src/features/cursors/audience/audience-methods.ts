@@ -1,10 +1,15 @@
-import type { Operation } from "../../access/operations.ts";
-import { type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
-import { pageOf } from "../../api/question.ts";
-import { type ApiMethod, type MethodRequest, refusedUser, type Shaped } from "../../api/shape.ts";
-import { memberText } from "../../protocol/json/text.ts";
-import { cursorLimits } from "./limits.ts";
-import { checkCursors, refusedFeature, requestShapes } from "./methods.ts";
+import type { Operation } from "../../../access/operations.ts";
+import { type ParsedEntry, type Refused, refusedRequest } from "../../../api/command.ts";
+import { pageOf } from "../../../api/question.ts";
+import {
+  type ApiMethod,
+  type MethodRequest,
+  refusedUser,
+  type Shaped,
+} from "../../../api/shape.ts";
+import { memberText } from "../../../protocol/json/text.ts";
+import { cursorLimits } from "../limits.ts";
+import { checkCursors, refusedFeature, requestShapes } from "../methods.ts";
 
 /** The methods about the audience of a channel (docs/protocol.md 6.2). */
 
@@ -69,7 +74,7 @@ export const audienceRows = {
 
 type AudienceRows = typeof audienceRows;
 
-declare module "../../access/operations.ts" {
+declare module "../../../access/operations.ts" {
   interface Operations extends AudienceRows {}
 }
 

@@ -1,0 +1,193 @@
+import type { PartedChannel } from "../../../channel/channel-part.ts";
+import { limits } from "../../../limits.ts";
+import { dueMoment } from "../../../moment.ts";
+import type { StreamPosition } from "../../../protocol/publication.ts";
+import { atRest, type Judged, type JudgedTable } from "./judged-table.ts";
+
+/**
+ * Says when a channel's publications are old enough to be judged for its audience, and which of them are (rules CU23 and
+ * CU24). How far they are judged is a row, so that each is judged once, through crashes. How old they are is in the rows of
+ * the history. Where these can't say it, because the first one is lost or the clock was set back, the top and the time are
+ * written down, and what came until then is judged when that is old enough.
+ */
+export class JudgedProgress {
+  readonly #channel: Pick<PartedChannel, "stored" | "top">;
+  readonly #table: JudgedTable;
+  readonly #setup: ProgressSetup;
+  #judged: Judged | undefined;
+  #isStored: boolean;
+  #isRunning = false;
+  /** When the first publication that isn't judged came, by its offset. */
+  #first: { readonly offset: number; readonly ms: number } | undefined;
+
+  constructor(setup: ProgressSetup) {
+    const { channel, table, hasMembers } = setup;
+    this.#setup = setup;
+    this.#channel = channel;
+    this.#table = table;
+    const stored = table.load();
+    this.#isStored = stored !== undefined;
+    this.#judged = stored ?? (hasMembers() ? fromTop(channel.top) : undefined);
+    // While its row is there: a burst may overwrite it before anybody asks.
+    const { judged } = this;
+    if (judged !== undefined && hasMembers()) this.#timeOfFirst(judged);
+  }
+
+  /** What is being judged, or was judged last; undefined without members. */
+  get judged(): Judged | undefined {
+    const { top } = this.#channel;
+    const judged = this.#judged;
+    if (judged === undefined || top === undefined || judged.epoch === top.epoch) return judged;
+    // A stream that has ended isn't judged any more, and all of the new one came after it.
+    return { ...atRest, epoch: top.epoch, upTo: 0 };
+  }
+
+  /** The audience gets its first member: what was published before is for nobody. */
+  begin(nowMs: number): void {
+    this.#judged = fromTop(this.#channel.top);
+    this.#first = undefined;
+    this.#isRunning = false;
+    if (this.#isStored) this.#write(this.#judged, nowMs);
+  }
+
+  /** Call this when an event of the object ends: publications may have come. */
+  note(nowMs: number): void {
+    const { judged } = this;
+    const { top, stored } = this.#channel;
+    if (judged === undefined || top === undefined || this.#isRunning || judged.target > 0) return;
+    if (top.offset <= judged.upTo || !this.#setup.hasMembers()) return;
+    if (judged.sampleOffset > judged.upTo) {
+      if (judged.sampleMs > nowMs) this.#write({ ...judged, sampleMs: nowMs }, nowMs);
+      return;
+    }
+    const firstMs = this.#timeOfFirst(judged);
+    const isKept = stored.oldestRow <= judged.upTo + 1;
+    if (firstMs === undefined || !isKept || firstMs > nowMs) this.#sample(judged, top, nowMs);
+    else if (!this.#isStored) this.#write(judged, nowMs);
+  }
+
+  /** When {@link next} is to be called, ms since 1970; Infinity for never. */
+  dueAtMs(nowMs: number): number {
+    const { judged } = this;
+    const { top } = this.#channel;
+    if (judged === undefined || top === undefined || top.offset <= judged.upTo) return Infinity;
+    if (!this.#setup.hasMembers()) return Infinity;
+    // For the case of a crash.
+    if (this.#isRunning) return nowMs + limits.crashAlarmMs;
+    if (judged.askAtMs > 0) return dueMoment(judged.askAtMs, this.#setup.askAgainMs, nowMs);
+    if (judged.target > 0) return nowMs;
+    const sinceMs = judged.sampleOffset > judged.upTo ? judged.sampleMs : this.#timeOfFirst(judged);
+    return (sinceMs ?? nowMs) + this.#setup.afterMs;
+  }
+
+  /** The publications to judge now; {@link finish} or {@link postpone} has to follow. Undefined if none is due. */
+  next(nowMs: number): JudgedRange | undefined {
+    this.note(nowMs);
+    const { judged } = this;
+    const { top } = this.#channel;
+    if (judged === undefined || top === undefined || this.#isRunning) return undefined;
+    if (this.dueAtMs(nowMs) > nowMs) return undefined;
+    const last = judged.target > 0 ? judged.target : this.#newestOld(judged, top, nowMs);
+    if (last <= judged.upTo) {
+      this.#sample(judged, top, nowMs);
+      return undefined;
+    }
+    this.#isRunning = true;
+    const { epoch, upTo, after, asked } = judged;
+    return { epoch, after: upTo, last, afterUser: after, asked };
+  }
+
+  /** Whether these are still being judged: the stream may have ended since. */
+  isRunning({ epoch }: JudgedRange): boolean {
+    const is = this.#isRunning && this.#channel.top?.epoch === epoch;
+    if (!is) this.#isRunning = false;
+    return is;
+  }
+
+  /** They have been judged for users up to this one: one row written. */
+  passed({ last }: JudgedRange, user: string, nowMs: number): void {
+    const { judged } = this;
+    if (judged !== undefined) this.#write({ ...judged, target: last, after: user }, nowMs);
+  }
+
+  /** It isn't known yet who has got them: one row written. */
+  postpone({ last, asked }: JudgedRange, askAtMs: number, nowMs: number): void {
+    const { judged } = this;
+    this.#isRunning = false;
+    if (judged === undefined) return;
+    this.#write({ ...judged, target: last, asked: asked + 1, askAtMs }, nowMs);
+  }
+
+  /** They have been judged for everybody: one row written. */
+  finish({ epoch, last }: JudgedRange, nowMs: number): void {
+    this.#isRunning = false;
+    this.#first = undefined;
+    this.#write({ ...atRest, epoch, upTo: last }, nowMs);
+  }
+
+  /** When a publication came, ms since 1970, or one that came before it if the history has lost that. */
+  timeOf(offset: number): number {
+    const { firstMs = 0, sampleMs = 0 } = this.judged ?? {};
+    return this.#channel.stored.timeOf(offset) ?? (firstMs || sampleMs);
+  }
+
+  #timeOfFirst({ upTo }: Judged): number | undefined {
+    const offset = upTo + 1;
+    if (this.#first?.offset === offset) return this.#first.ms;
+    const ms = this.#channel.stored.timeOf(offset);
+    this.#first = ms === undefined ? undefined : { offset, ms };
+    return ms;
+  }
+
+  /** The newest publication that is old enough; the offset before the first one if none is known to be. */
+  #newestOld(judged: Judged, top: StreamPosition, nowMs: number): number {
+    const { upTo, sampleOffset, sampleMs } = judged;
+    const oldMs = nowMs - this.#setup.afterMs;
+    const sampled = sampleOffset > upTo && sampleMs <= oldMs ? sampleOffset : upTo;
+    const { stored } = this.#channel;
+    // Times never decrease with the offsets, and those that are lost are older than all that are kept.
+    let [low, high] = [upTo, top.offset];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((stored.timeOf(middle) ?? -Infinity) <= oldMs) low = middle;
+      else high = middle - 1;
+    }
+    return stored.timeOf(low) === undefined ? sampled : Math.max(low, sampled);
+  }
+
+  #sample(judged: Judged, { offset }: StreamPosition, nowMs: number): void {
+    const firstMs = Math.min(this.#timeOfFirst(judged) ?? 0, nowMs);
+    this.#write({ ...judged, sampleOffset: offset, sampleMs: nowMs, firstMs }, nowMs);
+  }
+
+  #write(judged: Judged, nowMs: number): void {
+    this.#judged = judged;
+    this.#isStored = true;
+    this.#table.write(judged, nowMs);
+  }
+}
+
+/** Publications that are judged for the members of an audience. */
+export interface JudgedRange {
+  readonly epoch: string;
+  /** They come after this offset. */
+  readonly after: number;
+  readonly last: number;
+  /** They have been judged already for users up to this one. */
+  readonly afterUser: string;
+  /** How often it was asked already who has got them. */
+  readonly asked: number;
+}
+
+interface ProgressSetup {
+  readonly channel: Pick<PartedChannel, "stored" | "top">;
+  readonly table: JudgedTable;
+  readonly afterMs: number;
+  /** The longest time after which it is asked again who has got publications. */
+  readonly askAgainMs: number;
+  readonly hasMembers: () => boolean;
+}
+
+function fromTop(top: StreamPosition | undefined): Judged {
+  return { ...atRest, epoch: top?.epoch ?? "", upTo: top?.offset ?? 0 };
+}

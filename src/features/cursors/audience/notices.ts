@@ -1,0 +1,47 @@
+import type { PartedChannel } from "../../../channel/channel-part.ts";
+import { type TagsFilter, tagsFilter } from "../../../protocol/tags-filter.ts";
+import type { Sql } from "../../../sql.ts";
+import type { CursorOptions } from "../config.ts";
+import { JudgedProgress } from "./judged-progress.ts";
+import { JudgedTable } from "./judged-table.ts";
+import { cursorLimits } from "../limits.ts";
+import type { MarkTable } from "../mark-table.ts";
+import type { MemberTable } from "./member-table.ts";
+import { UnseenJudge } from "./unseen-judge.ts";
+
+/** What judges the publications of a channel for its audience. */
+export interface Notices {
+  readonly judge: UnseenJudge;
+  readonly progress: JudgedProgress;
+  /** What counts, by its tags; undefined for everything. */
+  readonly filter: TagsFilter | undefined;
+  /** Whether what has arrived counts as seen. */
+  readonly asksWhoGot: boolean;
+}
+
+/** What a channel keeps of its users. */
+export interface CursorTables {
+  readonly sql: Sql;
+  readonly marks: MarkTable;
+  readonly members: MemberTable;
+}
+
+/** The notices of a channel; undefined if a backend is told of nothing. */
+export function noticesOf(
+  channel: PartedChannel,
+  { notify, audience, unreadFilter }: CursorOptions,
+  { sql, marks, members }: CursorTables,
+): Notices | undefined {
+  const table = new JudgedTable(sql);
+  if (notify === undefined || audience === "none") {
+    table.clear();
+    return undefined;
+  }
+  const { afterMs } = notify;
+  const askAgainMs = cursorLimits.judgedAskAgainMs;
+  const hasMembers = (): boolean => members.size > 0;
+  const progress = new JudgedProgress({ channel, table, afterMs, askAgainMs, hasMembers });
+  const judge = new UnseenJudge({ channel, notify, marks, members, progress });
+  const filter = unreadFilter && tagsFilter(unreadFilter);
+  return { judge, progress, filter, asksWhoGot: notify.unless === "got" };
+}

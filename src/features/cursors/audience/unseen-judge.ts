@@ -1,0 +1,195 @@
+import type { StreamPosition } from "../../../protocol/publication.ts";
+import type { ToldEvent } from "../../../object/part.ts";
+import type { NotifyOptions } from "../config.ts";
+import type { CountedStretch } from "./counted-stretch.ts";
+import type { Coverage } from "../coverage.ts";
+import type { JudgedProgress, JudgedRange } from "./judged-progress.ts";
+import type { MarkTable } from "../mark-table.ts";
+import { type Member, type MemberTable, sinceIn } from "./member-table.ts";
+import { inEpoch } from "../user-mark.ts";
+
+declare module "../../../object/part.ts" {
+  interface ToldEvents {
+    /** A member of a channel's audience hasn't seen publications in time (rule CU23). */
+    readonly unseen: SeenPublications & { readonly count: number; readonly sinceMs: number };
+    /** A member has seen what was reported before (rule CU26). */
+    readonly seen: SeenPublications;
+  }
+}
+
+/** Judges which publications the members of an audience haven't seen, and has a backend told of it (rules CU23 and CU26). */
+export class UnseenJudge {
+  readonly #channel: { readonly name: string; readonly top: StreamPosition | undefined };
+  readonly #notify: NotifyOptions;
+  readonly #marks: MarkTable;
+  readonly #members: MemberTable;
+  readonly #progress: JudgedProgress;
+  /** Has a backend told; absent where nobody could be told. */
+  tell: ((event: ToldEvent, nowMs: number) => void) | undefined;
+
+  constructor({ channel, notify, marks, members, progress }: JudgeSetup) {
+    this.#channel = channel;
+    this.#notify = notify;
+    this.#marks = marks;
+    this.#members = members;
+    this.#progress = progress;
+  }
+
+  /**
+   * Finds those of a slice of the members who aren't known, by their rows, to have seen what counts for them.
+   *
+   * @param after the last user of the slice before
+   */
+  unknown(stretch: CountedStretch, epoch: string, after: string, limit: number): JudgedSlice {
+    const members = this.#members.page(after, limit);
+    const users = members.filter(
+      (member) => this.#unseen(member, stretch, epoch, undefined).length > 0,
+    );
+    return { users: users.map(({ user }) => user), ...endOf(members, limit) };
+  }
+
+  /**
+   * Tells of what the members of the next slice haven't seen, and writes down that it did, in one stretch.
+   *
+   * @param proofs what they are known to have got beside their rows
+   */
+  report(
+    range: JudgedRange,
+    stretch: CountedStretch,
+    proofs: ReadonlyMap<string, Coverage>,
+    slice: { readonly after: string; readonly limit: number },
+    nowMs: number,
+  ): Pick<JudgedSlice, "last" | "isEnd"> {
+    const members = this.#members.page(slice.after, slice.limit);
+    let hasTold = false;
+    for (const member of members) {
+      const proof = proofs.get(member.user);
+      this.#resolve(member, proof, nowMs);
+      const parts = this.#unseen(member, stretch, range.epoch, proof);
+      if (parts.length > 0) this.#tellUnseen(member, range.epoch, parts, nowMs);
+      hasTold ||= parts.length > 0;
+    }
+    const end = endOf(members, slice.limit);
+    if (end.isEnd) this.#progress.finish(range, nowMs);
+    else if (hasTold) this.#progress.passed(range, end.last, nowMs);
+    return end;
+  }
+
+  /** Something more is known of what a user has got or read: what was reported as unseen may be seen now (rule CU26). */
+  noteSeen(user: string, nowMs: number): void {
+    if (!this.#notify.seen) return;
+    const member = this.#members.find(user);
+    if (member !== undefined) this.#resolve(member, undefined, nowMs);
+  }
+
+  #resolve(member: Member, proof: Coverage | undefined, nowMs: number): void {
+    const { user, epoch, unseen } = member;
+    if (unseen === undefined || epoch !== this.#channel.top?.epoch) return;
+    const { from, to } = unseen;
+    if (this.#partsOf(user, { after: from - 1, to, epoch }, proof).length > 0) return;
+    this.#members.write({ ...member, unseen: undefined }, false, nowMs);
+    this.tell?.({ type: "seen", channel: this.#channel.name, user, epoch, from, to }, nowMs);
+  }
+
+  #tellUnseen(member: Member, epoch: string, parts: readonly CountedPart[], nowMs: number): void {
+    const { user } = member;
+    const channel = this.#channel.name;
+    for (const { from, to, count } of parts) {
+      const sinceMs = this.#progress.timeOf(from);
+      this.tell?.({ type: "unseen", channel, user, epoch, from, to, count, sinceMs }, nowMs);
+    }
+    const [first] = parts;
+    const last = parts.at(-1);
+    if (!this.#notify.seen || first === undefined || last === undefined) return;
+    const before = member.epoch === epoch ? member.unseen : undefined;
+    const unseen = { from: before?.from ?? first.from, to: last.to };
+    this.#members.write({ user, epoch, since: sinceIn(epoch, member), unseen }, false, nowMs);
+  }
+
+  /** What counts for a member of a stretch and hasn't been seen: at most two parts of it. */
+  #unseen(
+    member: Member,
+    stretch: CountedStretch,
+    epoch: string,
+    proof: Coverage | undefined,
+  ): readonly CountedPart[] {
+    const after = Math.max(stretch.after, sinceIn(epoch, member));
+    return this.#partsOf(member.user, { after, to: stretch.last, epoch }, proof).flatMap(
+      (part) => stretch.countFor(member.user, part.after, part.to) ?? [],
+    );
+  }
+
+  /** Which parts of some publications a user hasn't seen. */
+  #partsOf(
+    user: string,
+    { after, to, epoch }: Stretch & { readonly epoch: string },
+    proof: Coverage | undefined,
+  ): readonly Stretch[] {
+    if (after >= to) return [];
+    const kept = this.#marks.find(user);
+    const { read = 0, covered } = kept === undefined ? nothing : inEpoch(kept, epoch);
+    const rest = { after: Math.max(after, read), to };
+    if (this.#notify.unless === "read") return isEmpty(rest) ? [] : [rest];
+    // Of two proofs with a hole between them each counts.
+    const proofs = [covered, proof].filter((one) => one?.epoch === epoch);
+    return proofs.reduce<readonly Stretch[]>(
+      (parts, one) => (one === undefined ? parts : parts.flatMap((part) => without(part, one))),
+      isEmpty(rest) ? [] : [rest],
+    );
+  }
+}
+
+/** What a judge works with. */
+interface JudgeSetup {
+  readonly channel: { readonly name: string; readonly top: StreamPosition | undefined };
+  readonly notify: NotifyOptions;
+  readonly marks: MarkTable;
+  readonly members: MemberTable;
+  readonly progress: JudgedProgress;
+}
+
+/** A slice of an audience. */
+interface JudgedSlice {
+  /** Those whom something is found of. */
+  readonly users: readonly string[];
+  /** The last user of the slice. */
+  readonly last: string;
+  /** Whether no member comes after it. */
+  readonly isEnd: boolean;
+}
+
+/** Publications of a channel that a user has seen, or hasn't. */
+interface SeenPublications {
+  readonly channel: string;
+  readonly user: string;
+  readonly epoch: string;
+  /** The offsets of the first and the last one. */
+  readonly from: number;
+  readonly to: number;
+}
+
+type CountedPart = NonNullable<ReturnType<CountedStretch["countFor"]>>;
+
+/** Publications after an offset, and up to another one. */
+interface Stretch {
+  readonly after: number;
+  readonly to: number;
+}
+
+const nothing = { read: undefined, covered: undefined };
+
+function isEmpty({ after, to }: Stretch): boolean {
+  return after >= to;
+}
+
+/** What a proof leaves of a stretch. */
+function without({ after, to }: Stretch, { since, offset }: Coverage): readonly Stretch[] {
+  const before = { after, to: Math.min(to, since) };
+  const later = { after: Math.max(after, offset), to };
+  if (offset <= since) return [{ after, to }];
+  return [before, later].filter((part) => !isEmpty(part));
+}
+
+function endOf(members: readonly Member[], limit: number): Pick<JudgedSlice, "last" | "isEnd"> {
+  return { last: members.at(-1)?.user ?? "", isEnd: members.length < limit };
+}

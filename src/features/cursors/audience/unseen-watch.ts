@@ -1,0 +1,113 @@
+import type { ObjectPart, PartedChannelObject } from "../../../object/part.ts";
+import type { TagsFilter } from "../../../protocol/tags-filter.ts";
+import { CountedStretch } from "./counted-stretch.ts";
+import type { CoverageCensus, FoundCoverage } from "../coverage-census.ts";
+import type { JudgedProgress, JudgedRange } from "./judged-progress.ts";
+import { cursorLimits } from "../limits.ts";
+import type { UnseenJudge } from "./unseen-judge.ts";
+
+/**
+ * Judges the publications of a channel for its audience when the alarm rings for them, in slices (rules CU23 to CU25): it
+ * reads what counts, finds the members who aren't known to have seen it, asks who holds connections of these, and has a
+ * backend told of the others.
+ */
+export class UnseenWatch implements ObjectPart {
+  readonly #object: PartedChannelObject;
+  readonly #setup: WatchSetup;
+
+  constructor(object: PartedChannelObject, setup: WatchSetup) {
+    this.#object = object;
+    this.#setup = setup;
+    setup.judge.tell = object.tell;
+  }
+
+  settle(nowMs: number): void {
+    this.#setup.progress.note(nowMs);
+  }
+
+  dueAtMs(nowMs: number): number {
+    return this.#setup.progress.dueAtMs(nowMs);
+  }
+
+  ring(nowMs: number): void {
+    const { progress, filter } = this.#setup;
+    const range = progress.next(nowMs);
+    if (range === undefined) return;
+    this.#read(range, new CountedStretch(range.after, range.last, filter));
+  }
+
+  #read(range: JudgedRange, stretch: CountedStretch): void {
+    const { stored } = this.#object.channel;
+    this.#inSlices(range, () => {
+      const isAll = stretch.read(stored, cursorLimits.judgedSliceRows);
+      if (isAll) this.#find(range, stretch);
+      return isAll;
+    });
+  }
+
+  /** Finds the members of whom somebody has to be asked. */
+  #find(range: JudgedRange, stretch: CountedStretch): void {
+    const { judge, census, asksWhoGot } = this.#setup;
+    const { judgedSliceMembers, censusUsersMax } = cursorLimits;
+    const unknown = new Set<string>();
+    let after = range.afterUser;
+    this.#inSlices(range, () => {
+      const { users, last, isEnd } = judge.unknown(stretch, range.epoch, after, judgedSliceMembers);
+      for (const user of users) unknown.add(user);
+      after = last;
+      const isAll = isEnd || unknown.size > censusUsersMax;
+      if (!isAll) return false;
+      if (unknown.size === 0 || !asksWhoGot) this.#report(range, stretch, nothingFound);
+      else
+        census.ask(unknown.size > censusUsersMax ? "all" : unknown, (found) =>
+          this.#found(range, stretch, found),
+        );
+      return true;
+    });
+  }
+
+  #found(range: JudgedRange, stretch: CountedStretch, found: FoundCoverage): void {
+    const { progress } = this.#setup;
+    const { judgedAskAgainMax, judgedAskAgainMs } = cursorLimits;
+    if (!progress.isRunning(range)) return;
+    const nowMs = this.#object.platform.nowMs();
+    if (!found.isComplete && range.asked < judgedAskAgainMax)
+      progress.postpone(range, nowMs + judgedAskAgainMs, nowMs);
+    else this.#report(range, stretch, found);
+  }
+
+  #report(
+    range: JudgedRange,
+    stretch: CountedStretch,
+    { proofs }: Pick<FoundCoverage, "proofs">,
+  ): void {
+    const { judge } = this.#setup;
+    let after = range.afterUser;
+    this.#inSlices(range, () => {
+      const slice = { after, limit: cursorLimits.judgedSliceMembers };
+      const nowMs = this.#object.platform.nowMs();
+      const { last, isEnd } = judge.report(range, stretch, proofs, slice, nowMs);
+      after = last;
+      return isEnd;
+    });
+  }
+
+  /** Works until it is done, or the stream has ended: the first slice now, and each further one in another turn. */
+  #inSlices(range: JudgedRange, work: () => boolean): void {
+    if (!this.#setup.progress.isRunning(range) || work()) return;
+    this.#object.later(0, () => this.#inSlices(range, work));
+  }
+}
+
+/** What a watch works with. */
+interface WatchSetup {
+  readonly judge: UnseenJudge;
+  readonly progress: JudgedProgress;
+  /** What counts, by its tags; undefined for everything. */
+  readonly filter: TagsFilter | undefined;
+  readonly census: CoverageCensus;
+  /** Whether what has arrived counts as seen. */
+  readonly asksWhoGot: boolean;
+}
+
+const nothingFound = { proofs: new Map() } as const;
