@@ -96,11 +96,12 @@ export function operationBytes(operation: ChannelOperation): number {
 }
 
 function textBytes(request: RequestTexts): number {
-  const { data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, user } = request;
-  const texts = [data, streamData, key, idempotencyKey, versionEpoch, epoch, cursor, user].concat(
+  const { data, streamData, text, key, idempotencyKey, versionEpoch, epoch, cursor } = request;
+  const texts = [data, streamData, text, key, idempotencyKey, versionEpoch, epoch, cursor].concat(
+    request.user,
     request.users,
   );
-  const bytes = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  const bytes = texts.reduce((sum, one) => sum + (one?.length ?? 0), 0);
   return Object.entries(request.tags ?? {}).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     bytes,
@@ -111,6 +112,7 @@ function textBytes(request: RequestTexts): number {
 interface RequestTexts {
   readonly data?: Payload;
   readonly streamData?: Payload;
+  readonly text?: string;
   readonly key?: string;
   readonly idempotencyKey?: string;
   readonly versionEpoch?: string;

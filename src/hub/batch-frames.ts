@@ -191,6 +191,6 @@ function encoded(push: ChannelPush, codec: Codec): Message {
 }
 
 function inFull(publication: Publication): Publication {
-  const { before: _, ...rest } = publication;
+  const { before: _, grown: __, ...rest } = publication;
   return rest;
 }

@@ -5,6 +5,7 @@ import type { HeldConnections } from "../contract/connection-state.ts";
 import type { Handover } from "../contract/handover.ts";
 import { shardOf } from "../contract/object-names.ts";
 import type { CarriedReport } from "../contract/carried-report.ts";
+import { joinedMethods } from "../session/client-methods.ts";
 import { NamedChannels } from "../session/named-channels.ts";
 import type { Session } from "../session/session.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";
@@ -146,7 +147,13 @@ export abstract class ObjectHost implements PartedObject {
   });
 
   /** The setup that the sessions of an object of either kind share. */
-  protected readonly ofSessions = () => ({
+  protected readonly ofSessions = () => {
+    const own = this.parts.flatMap(({ ofSessions }) => ofSessions?.clientMethods ?? []);
+    const clientMethods = joinedMethods(own);
+    return { ...this.#ofSessions(), ...(clientMethods && { clientMethods }) };
+  };
+
+  readonly #ofSessions = () => ({
     config: this.config,
     backlog: this.backlog,
     subscriptionTypes,

@@ -30,7 +30,7 @@ export interface HookSubject {
   readonly channel?: string;
   /** Of a map. */
   readonly key?: string;
-  /** Of `rpc`. */
+  /** Of `rpc`, and of a `map_publish` that appends. */
   readonly method?: string;
   readonly data?: Payload;
   /** Of the client that connects; "" for none. */

@@ -3,6 +3,7 @@ import type { Feature } from "../feature.ts";
 import { mapSubscriptions } from "./subscription-type.ts";
 import { mapMethods, mapOperations } from "./methods.ts";
 import { MapPart, mapOf, noMap } from "./map-operations.ts";
+import { appendMethodsOf } from "./growth/client-method.ts";
 import { mapStreamOf } from "./map-stream.ts";
 import { PageReads } from "./page-reads.ts";
 import { keyEnds } from "./map-commands.ts";
@@ -20,6 +21,10 @@ export const maps = {
     map_users: mapSubscriptions,
   },
   keyedStreamOf: mapStreamOf,
+  ofObject: ({ config }) => {
+    const clientMethods = appendMethodsOf(config);
+    return clientMethods && { ofSessions: { clientMethods } };
+  },
   ofChannel: (channel) => {
     const map = mapOf(channel);
     return [map === undefined ? noMap : new MapPart(map)];

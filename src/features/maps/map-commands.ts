@@ -27,6 +27,8 @@ declare module "../../session/ports.ts" {
       readonly channel: string;
       readonly key: string;
       readonly data: Payload;
+      /** The client's method, if it doesn't set the value; absent: it does. */
+      readonly method?: string;
     };
     readonly map_remove: { readonly channel: string; readonly key: string };
   }
@@ -70,7 +72,7 @@ export function changeMap(command: RunningCommand<PublishRequest>, known: KnownC
 }
 
 /** Whether a client may set or remove keys of a map. */
-function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller): boolean {
+export function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller): boolean {
   return isPermitted(
     caller,
     "pub",
@@ -89,7 +91,7 @@ function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller):
 }
 
 /** The key that a client changes; undefined for an anonymous user where the user's ID is the key. */
-function keyOf(
+export function keyOf(
   session: CommandSession,
   key: string,
   { clientKey }: MapOptions,

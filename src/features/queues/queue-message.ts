@@ -145,7 +145,8 @@ function keyed(entry: Entry, idempotencyKey: string): Entry {
   // A shared poll ignores a version that it has had, so a repeated message needs no key.
   if (entry.outcome !== "call" || !isPublishing(entry.command)) return entry;
   const { request } = entry.command;
-  if (request.idempotencyKey !== "") return entry;
+  // A text that names its place is appended once without a key, which would end its window (rule Z40).
+  if (request.idempotencyKey !== "" || "at" in request) return entry;
   return { ...entry, command: withIdempotencyKey(entry.command, idempotencyKey) };
 }
 

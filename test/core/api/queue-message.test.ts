@@ -248,6 +248,17 @@ describe("the idempotency key of a publication", () => {
     ]);
   });
 
+  it("[M4] is that of an append that names no place, which one that does needs not", () => {
+    const payload = { channel: "scores:a", key: "k", text: "t" };
+    const method = "map_append";
+    expect(entriesOf(commandOf({ method, payload }))).toMatchObject([
+      { command: { method, request: { idempotencyKey: "queue:0123abcd" } } },
+    ]);
+    expect(entriesOf(commandOf({ method, payload: { ...payload, at: 0 } }))).toMatchObject([
+      { command: { method, request: { at: 0, idempotencyKey: "" } } },
+    ]);
+  });
+
   it("[M1] is none of a map that is cleared, nor of a shared poll's value, and reading is refused", () => {
     const clear = commandOf({ method: "map_clear", payload: { channel: "scores:a" } });
     expect(entriesOf(clear)).toMatchObject([{ command: { method: "map_clear" } }]);

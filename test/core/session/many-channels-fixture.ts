@@ -1,5 +1,6 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
+import { appendMethodsOf } from "../../../src/features/maps/growth/client-method.ts";
 import { subscriptionTypes } from "../../../src/features/index.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -136,6 +137,7 @@ export class ManyChannelsFixture {
   }
 
   #context(): SessionContext {
+    const clientMethods = appendMethodsOf(this.config);
     return {
       config: this.config,
       channels: this.channels,
@@ -155,6 +157,7 @@ export class ManyChannelsFixture {
         nowMs: () => this.nowMs,
       }),
       subscriptionTypes,
+      ...(clientMethods && { clientMethods }),
       knownDeltas: new KnownDeltas(),
       version: "test",
       node: "gateway:eu/1",

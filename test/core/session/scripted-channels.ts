@@ -9,9 +9,14 @@ import type { ChannelConfig } from "../../../src/config/config.ts";
 import type { PresenceQuestion } from "../../../src/channel/shared-presence.ts";
 import type { PresenceAnswer } from "../../../src/protocol/reply.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
-import type { MapChange, MapPageQuery } from "../../../src/features/maps/map-call.ts";
+import type {
+  MapAppendRequest,
+  MapChange,
+  MapPageQuery,
+} from "../../../src/features/maps/map-call.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import type { Channels, SubscribeReply } from "../../../src/session/channels.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
@@ -158,6 +163,18 @@ export class ScriptedChannels implements Channels {
   /** Answers the oldest change of a map. */
   answerChange(channel: string, error?: ErrorCode): void {
     this.#take(channel, "map_publish", "map_remove").done(publishReply(error));
+  }
+
+  /** The oldest append to a value of a map that isn't answered. */
+  appended(channel: string): MapAppendRequest {
+    return this.#first(channel, "map_append").operation.request;
+  }
+
+  /** Answers the oldest append, with a result as JSON or with an error. */
+  answerAppend(channel: string, answer: string | ErrorCode): void {
+    const { done } = this.#take(channel, "map_append");
+    if (typeof answer === "string") done({ outcome: "answered", data: trustedJsonText(answer) });
+    else done({ outcome: "failed", error: answer });
   }
 
   /** Answers the oldest presence request for a channel with no clients. */

@@ -36,6 +36,12 @@ export interface PolledValue {
   readonly epoch?: string;
 }
 
+/** The result of an append; `length` is that of the text. */
+export interface Appended {
+  readonly length: number;
+  readonly suppressed?: boolean;
+}
+
 /** The data that tests publish. */
 export type TestData = number | string | { readonly [name: string]: number | string };
 
@@ -92,6 +98,11 @@ export class TestBackend {
     let position: Position = { offset: 0, epoch: "" };
     for (const data of all) position = await this.publish(channel, data);
     return position;
+  }
+
+  /** Appends a text to the value of a key of a map. */
+  append(channel: string, key: string, text: string, more: object = {}): Promise<Appended> {
+    return this.#call("map_append", { channel, key, text, ...more });
   }
 
   history(channel: string): Promise<Position & { readonly publications: readonly Kept[] }> {

@@ -1,0 +1,171 @@
+import type { KnownChannel } from "../../../channel/channel-name.ts";
+import type { Config, HookTarget } from "../../../config/config.ts";
+import { errorOf } from "../../../contract/channel-call.ts";
+import { traced } from "../../../contract/traceparent.ts";
+import { errorCodes } from "../../../protocol/codes.ts";
+import type { RpcRequest } from "../../../protocol/command.ts";
+import { type JsonText, trustedJsonText } from "../../../protocol/json/text.ts";
+import { type Payload, payloadText } from "../../../protocol/payload.ts";
+import { isJsonObject, type JsonObject, jsonValue } from "../../../protocol/wire-value.ts";
+import { failWith, refuseByOptions, refuseWith } from "../../../session/decision.ts";
+import { callerOf, findChannel, mayAsk } from "../../../session/grant.ts";
+import {
+  ask,
+  type ClientMethods,
+  type RunningCommand,
+  type TurnTo,
+} from "../../../session/ports.ts";
+import { clientInfo } from "../../../session/subscription.ts";
+import type { MapAppendRequest } from "../map-call.ts";
+import { keyOf, mayChange } from "../map-commands.ts";
+import type { MapOptions } from "../config.ts";
+import { parseAppend } from "./append-request.ts";
+
+/** The method by which clients append to values of maps (rule Z45). */
+const appendMethods: ClientMethods = {
+  find: (name) => (name === "dormouse.append" ? append : undefined),
+  sent: () => undefined,
+};
+
+/** That of a configuration: a backend may have a method of this name where no namespace has maps that clients change. */
+export function appendMethodsOf({ channel }: Config): ClientMethods | undefined {
+  const all = [channel.withoutNamespace, ...channel.namespaces.values()];
+  return all.some(({ subscriptionType }) => subscriptionType === "map") ? appendMethods : undefined;
+}
+
+/** `dormouse.append {channel, key, text, at?, field?, final?}` */
+function append(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
+  const { session, request, done } = command;
+  const { channel, ...fields } = parseFields(request.data) ?? {};
+  if (channel === undefined) {
+    const shape = "data must be {channel, key, text, at?, field?, final?}";
+    done(refuseWith(errorCodes.badRequest, "Z45", shape));
+    return;
+  }
+  const known = findChannel(session, channel);
+  if (known.outcome !== "resolved") {
+    const isUnknown = session.context.channels.resolve(channel).outcome !== "resolved";
+    done(failWith(isUnknown ? errorCodes.unknownChannel : errorCodes.badRequest));
+  } else if (known.options.map === undefined || known.options.subscriptionType !== "map")
+    done(
+      refuseByOptions(errorCodes.badRequest, "Z45", "the channel is no map that clients change"),
+    );
+  else if (!turnTo(channel)) done(failWith(errorCodes.tooManyRequests));
+  else appendTo({ command, channel, known, map: known.options.map }, { ...noFields, ...fields });
+}
+
+/** An append to a map that exists. */
+interface Appending {
+  readonly command: RunningCommand<RpcRequest>;
+  readonly channel: string;
+  readonly known: KnownChannel;
+  readonly map: MapOptions;
+}
+
+function appendTo(appending: Appending, fields: AppendFields): void {
+  const { channel, known, map } = appending;
+  const { session, done } = appending.command;
+  const caller = callerOf(session, channel, known);
+  const key = keyOf(session, fields.key, map);
+  const hook = map.publishHook;
+  const isAllowed = hook === undefined ? mayChange(map, "publish", caller) : mayAsk(known, caller);
+  if (!isAllowed || key === undefined) {
+    const reason =
+      "no map.allow_publish_for_… option lets this client, or it has no map.client_key";
+    done(refuseByOptions(errorCodes.permissionDenied, "Z18", reason));
+    return;
+  }
+  const parsed = parseAppend({ ...fields, key, idempotency_key: "" }, known.options);
+  if (parsed.outcome === "refused")
+    done(
+      refuseWith(errorCodes.badRequest, "Z45", parsed.detail ?? "the request isn't one to append"),
+    );
+  else if (hook === undefined) call(appending, parsed.request);
+  else askFirst(appending, parsed.request, hook);
+}
+
+/**
+ * Lets a backend decide, as on a publish (rule Q2). It sees the text as the value that it belongs into, and may replace text
+ * and key.
+ */
+function askFirst(appending: Appending, request: MapAppendRequest, target: HookTarget): void {
+  const { channel, command } = appending;
+  const { key, text, field } = request;
+  const data = trustedJsonText(JSON.stringify(field === undefined ? text : { [field]: text }));
+  const question = { channel, key, data, method: "dormouse.append" };
+  const { nowMs, session, done } = command;
+  ask(session, { hook: "map_publish", question, target, nowMs }, (answer, answeredMs) => {
+    if (answer.outcome !== "granted") {
+      done(answer);
+      return;
+    }
+    const granted = textOf(answer.granted.data, field);
+    if (granted === undefined) {
+      done(refuseWith(errorCodes.internal, "Q5", "the backend's data has no text to append"));
+      return;
+    }
+    const own = { ...request, key: answer.granted.key, text: granted };
+    call({ ...appending, command: { ...command, nowMs: answeredMs } }, own);
+  });
+}
+
+function call({ command, channel }: Appending, request: MapAppendRequest): void {
+  const { session, id, nowMs, done } = command;
+  const subscription = session.subscriptions.get(channel);
+  const info = subscription?.info ?? clientInfo(session.identity);
+  const own = { method: "map_append", request, info, asMethod: true } as const;
+  const { traceparent } = session.identity;
+  const operation = traceparent === undefined ? own : traced(own, traceparent);
+  session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
+    if (reply.outcome === "answered")
+      done({ outcome: "reply", reply: { id, method: "rpc", data: reply.data } });
+    else done(failWith(errorOf(reply)));
+  });
+}
+
+function textOf(data: Payload, field: string | undefined): string | undefined {
+  const json = payloadText(data);
+  const value = json === undefined ? null : jsonValue(json);
+  const text = field !== undefined && isJsonObject(value) ? value[field] : value;
+  return typeof text === "string" && text.isWellFormed() ? text : undefined;
+}
+
+/** The fields that a client gives, and those that it leaves out. */
+interface AppendFields {
+  readonly key: string;
+  readonly text: string;
+  readonly at?: number;
+  readonly field: string;
+  readonly final: boolean;
+}
+
+const noFields: AppendFields = { key: "", text: "", field: "", final: false };
+
+/** The fields of a call, of which none has a wrong type; undefined otherwise. */
+function parseFields(
+  data: Payload | undefined,
+): (Partial<AppendFields> & { readonly channel: string }) | undefined {
+  const params = parseParams(data && payloadText(data));
+  if (params === undefined) return undefined;
+  const { channel, key = null, text = null, at = null, field = null, final = null } = params;
+  if (typeof channel !== "string") return undefined;
+  if (key !== null && typeof key !== "string") return undefined;
+  if (text !== null && typeof text !== "string") return undefined;
+  if (field !== null && typeof field !== "string") return undefined;
+  if (final !== null && typeof final !== "boolean") return undefined;
+  if (at !== null && (typeof at !== "number" || !Number.isSafeInteger(at) || at < 0))
+    return undefined;
+  return {
+    channel,
+    ...(key !== null && { key }),
+    ...(text !== null && { text }),
+    ...(at !== null && { at }),
+    ...(field !== null && { field }),
+    ...(final !== null && { final }),
+  };
+}
+
+function parseParams(text: JsonText | undefined): JsonObject | undefined {
+  const value = text === undefined ? null : jsonValue(text);
+  return isJsonObject(value) ? value : undefined;
+}
