@@ -27,6 +27,7 @@ const shell: Shell = {
     showsProgress = true;
   },
   input: () => text(process.stdin),
+  inputPieces,
   ask,
   nowMs: () => Date.now(),
 };
@@ -48,6 +49,10 @@ function endProgress(): void {
   clearLine(process.stderr, 0);
   cursorTo(process.stderr, 0);
   showsProgress = false;
+}
+
+async function* inputPieces(): AsyncGenerator<string> {
+  for await (const piece of process.stdin.setEncoding("utf8")) yield String(piece);
 }
 
 /** Asks on the standard error output, because the standard output is for results. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../src/version.ts";
+import { appendCommand } from "./commands/append.ts";
 import { checkCommand } from "./commands/check.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { costCommand } from "./cost/cost.ts";
@@ -44,6 +45,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     historyCommand(shell),
     presenceCommand(shell),
     mapCommand(shell),
+    appendCommand(shell),
     usersCommand(shell),
     disconnectCommand(shell),
     whyCommand(shell),

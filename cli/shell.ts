@@ -18,6 +18,8 @@ export interface Shell {
   progress(text: string): void;
   /** Reads the whole standard input. */
   input(): Promise<string>;
+  /** Reads the standard input as it comes, in pieces that end with whole characters. */
+  inputPieces(): AsyncIterable<string>;
   /** Asks the person at the terminal, and gives the answer; undefined if nobody is there to answer. */
   ask(question: string): Promise<string | undefined>;
   nowMs(): number;

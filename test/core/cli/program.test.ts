@@ -16,6 +16,9 @@ const program = programOf({
   progress: () => undefined,
   note: () => undefined,
   input: () => Promise.resolve(""),
+  inputPieces: async function* none() {
+    // Nobody reads it.
+  },
   ask: () => Promise.resolve(undefined),
   nowMs: () => 0,
 });

@@ -62,10 +62,16 @@ export function shellOf(
     note: (text) => void noted.push(text),
     progress: (text) => void told.push(text),
     input: () => Promise.resolve(input),
+    inputPieces: () => piecesOf(input),
     ask: () => Promise.resolve(answer),
     nowMs: () => atMs,
   };
   return { shell, printed, noted, told };
+}
+
+/** A text in pieces of some characters. */
+async function* piecesOf(text: string): AsyncGenerator<string> {
+  for (const [piece] of text.matchAll(/.{1,100}/gsu)) yield piece;
 }
 
 /** A folder that is removed when the test has finished. */

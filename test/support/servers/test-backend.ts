@@ -105,6 +105,19 @@ export class TestBackend {
     return this.#call("map_append", { channel, key, text, ...more });
   }
 
+  /** Sets a key of a map. */
+  setKey(channel: string, key: string, data: TestData): Promise<Position> {
+    return this.#call("map_publish", { channel, key, data });
+  }
+
+  /** The value of a key of a map, as it is stored. */
+  async mapValue(channel: string, key: string): Promise<{ readonly value: TestData | undefined }> {
+    const { entries } = await this.#call<{
+      readonly entries: readonly { readonly data: TestData }[];
+    }>("map_read_state", { channel, key });
+    return { value: entries[0]?.data };
+  }
+
   history(channel: string): Promise<Position & { readonly publications: readonly Kept[] }> {
     return this.#call("history", { channel, limit: -1 });
   }

@@ -55,14 +55,14 @@ function append(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
 }
 
 /** An append to a map that exists. */
-interface Appending {
+interface CalledAppend {
   readonly command: RunningCommand<RpcRequest>;
   readonly channel: string;
   readonly known: KnownChannel;
   readonly map: MapOptions;
 }
 
-function appendTo(appending: Appending, fields: AppendFields): void {
+function appendTo(appending: CalledAppend, fields: GivenFields): void {
   const { channel, known, map } = appending;
   const { session, done } = appending.command;
   const caller = callerOf(session, channel, known);
@@ -88,7 +88,7 @@ function appendTo(appending: Appending, fields: AppendFields): void {
  * Lets a backend decide, as on a publish (rule Q2). It sees the text as the value that it belongs into, and may replace text
  * and key.
  */
-function askFirst(appending: Appending, request: MapAppendRequest, target: HookTarget): void {
+function askFirst(appending: CalledAppend, request: MapAppendRequest, target: HookTarget): void {
   const { channel, command } = appending;
   const { key, text, field } = request;
   const data = trustedJsonText(JSON.stringify(field === undefined ? text : { [field]: text }));
@@ -109,7 +109,7 @@ function askFirst(appending: Appending, request: MapAppendRequest, target: HookT
   });
 }
 
-function call({ command, channel }: Appending, request: MapAppendRequest): void {
+function call({ command, channel }: CalledAppend, request: MapAppendRequest): void {
   const { session, id, nowMs, done } = command;
   const subscription = session.subscriptions.get(channel);
   const info = subscription?.info ?? clientInfo(session.identity);
@@ -131,7 +131,7 @@ function textOf(data: Payload, field: string | undefined): string | undefined {
 }
 
 /** The fields that a client gives, and those that it leaves out. */
-interface AppendFields {
+interface GivenFields {
   readonly key: string;
   readonly text: string;
   readonly at?: number;
@@ -139,12 +139,12 @@ interface AppendFields {
   readonly final: boolean;
 }
 
-const noFields: AppendFields = { key: "", text: "", field: "", final: false };
+const noFields: GivenFields = { key: "", text: "", field: "", final: false };
 
 /** The fields of a call, of which none has a wrong type; undefined otherwise. */
 function parseFields(
   data: Payload | undefined,
-): (Partial<AppendFields> & { readonly channel: string }) | undefined {
+): (Partial<GivenFields> & { readonly channel: string }) | undefined {
   const params = parseParams(data && payloadText(data));
   if (params === undefined) return undefined;
   const { channel, key = null, text = null, at = null, field = null, final = null } = params;
