@@ -5,7 +5,7 @@ import type { HeldConnections } from "../contract/connection-state.ts";
 import type { Handover } from "../contract/handover.ts";
 import { shardOf } from "../contract/object-names.ts";
 import type { CarriedReport } from "../contract/carried-report.ts";
-import { joinedMethods } from "../session/client-methods.ts";
+import { joinedMethods } from "./client-methods.ts";
 import { NamedChannels } from "../session/named-channels.ts";
 import type { Session } from "../session/session.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";

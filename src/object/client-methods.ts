@@ -1,4 +1,4 @@
-import type { ClientMethods } from "./ports.ts";
+import type { ClientMethods } from "../session/ports.ts";
 
 /** The methods of several features, of which each has names of its own; undefined if there are none. */
 export function joinedMethods(all: readonly ClientMethods[]): ClientMethods | undefined {
