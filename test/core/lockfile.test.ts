@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 /** Packages that are folders of this repository, so that npm only links to them. */
 const ownPackages: ReadonlySet<string> = new Set([
   "cli/node",
+  "examples/ai-answer",
   "examples/chat-rooms",
   "examples/shared-board",
 ]);

@@ -1,84 +1,47 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { parseEnv } from "node:util";
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wranglerConfigOf } from "../../../cli/deployment/wrangler-config.ts";
 import { findChromium, openPage } from "../../support/sockets/browser.ts";
 import { cookieSocket, cookiesOf } from "../../support/sockets/cookie-socket.ts";
-import { Inbox } from "../../support/inbox.ts";
+import {
+  ExampleProcess,
+  exampleFolder,
+  exampleOptions,
+} from "../../support/servers/example-process.ts";
 import { freePort, listen } from "../../support/servers/listen.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { StartedServer } from "../../support/servers/started-server.ts";
-import { packageRoot } from "../../../cli/package-root.ts";
-
-/** The application in examples/chat-rooms as a process of its own, started as its package.json says. */
-class ChatRooms {
-  readonly address: string;
-  readonly #process: ChildProcess;
-
-  static async start(port: number, database: string, dormouse: string): Promise<ChatRooms> {
-    const { scripts }: { scripts: { start: string } } = JSON.parse(
-      readFileSync(join(example, "package.json"), "utf8"),
-    );
-    const [, ...words] = scripts.start.split(" ");
-    const env = { ...process.env, PORT: String(port), DATABASE: database, DORMOUSE: dormouse };
-    const stdio = ["ignore", "pipe", "inherit"] as const;
-    const started = spawn(process.execPath, words, { cwd: example, env, stdio: [...stdio] });
-    const lines = new Inbox<string>();
-    createInterface(started.stdout).on("line", (line) => lines.push(line));
-    const ended = once(started, "exit").then(() => {
-      throw new Error("the chat rooms ended before they listened");
-    });
-    const line = await Promise.race([lines.first((one) => one.includes("http://")), ended]);
-    ended.catch(() => undefined); // The test ends it.
-    return new ChatRooms(/http:\S+/.exec(line)?.[0] ?? "", started);
-  }
-
-  private constructor(address: string, started: ChildProcess) {
-    this.address = address;
-    this.#process = started;
-  }
-
-  /** Ends the process at once. */
-  async kill(): Promise<void> {
-    const ended = once(this.#process, "exit");
-    this.#process.kill("SIGKILL");
-    await ended;
-  }
-}
-const example = join(packageRoot, "examples", "chat-rooms");
-const configFile = "examples/chat-rooms/wrangler.toml";
 
 let folder: string;
 let database: string;
 let port: number;
 let dormouse: StartedServer;
-let rooms: ChatRooms;
+let rooms: ExampleProcess;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   database = join(folder, "chat-rooms.sqlite");
   port = await freePort();
-  // As `npm start -- --config …`, with the application's port in place of 3000, and patience for a busy machine.
-  const config = JSON.stringify(wranglerConfigOf({ file: configFile }).vars["config"])
-    .replaceAll("localhost:3000", `localhost:${port}`)
-    .replaceAll('"endpoint":', '"timeout":"20s","endpoint":');
-  const options = ["--config", configFile, "--var", `config:${config}`];
+  const options = exampleOptions("chat-rooms", port);
   dormouse = await StartedServer.start(await freePort(), join(folder, "state"), options);
-  rooms = await ChatRooms.start(port, database, dormouse.welcome.address);
+  rooms = await startRooms();
 });
 afterAll(async () => {
   await rooms.kill();
   await dormouse.stop();
   rmSync(folder, { recursive: true });
 });
+
+/** Starts the application in examples/chat-rooms. */
+function startRooms(): Promise<ExampleProcess> {
+  const variables = { PORT: String(port), DATABASE: database, DORMOUSE: dormouse.welcome.address };
+  return ExampleProcess.start("chat-rooms", variables);
+}
 
 /** Logs a user in, and gives the cookie of the session. */
 async function logIn(name: string): Promise<string> {
@@ -156,7 +119,7 @@ describe("the chat rooms in examples", () => {
     dan.close();
     await storedEvent("user_offline", "dan");
     expect(await listed()).toContain("dan");
-    rooms = await ChatRooms.start(port, database, dormouse.welcome.address);
+    rooms = await startRooms();
     const after = await listed();
     expect(after).toContain("eve");
     expect(after).not.toContain("dan");
@@ -255,6 +218,6 @@ async function send(events: readonly object[], secret = signingSecret()): Promis
 
 /** The secret that `npm start` has written for Dormouse and the application. */
 function signingSecret(): string {
-  const secrets = parseEnv(readFileSync(join(example, ".dev.vars"), "utf8"));
+  const secrets = parseEnv(readFileSync(join(exampleFolder("chat-rooms"), ".dev.vars"), "utf8"));
   return secrets["HOOK_SIGNING_SECRET"] ?? "";
 }

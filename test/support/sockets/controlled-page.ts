@@ -38,6 +38,18 @@ export class ControlledPage {
     return page;
   }
 
+  /** The same, for a page that {@link network} cuts off. */
+  static async openCuttable(
+    test: TestContext,
+    chromium: string,
+    address: string,
+  ): Promise<ControlledPage> {
+    const page = await ControlledPage.open(test, chromium, "about:blank");
+    await page.send("Page.addScriptToEvaluateOnNewDocument", { source: reallyOffline });
+    await page.send("Page.navigate", { url: address });
+    return page;
+  }
+
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.on("message", (data: Buffer) => this.#take(JSON.parse(data.toString())));
@@ -73,6 +85,20 @@ export class ControlledPage {
       await pause(stepMs);
     }
     throw new Error(`${selector} never had the text ${JSON.stringify(text)}, but: ${seen}`);
+  }
+
+  /** Waits until an expression is true, looking at it before each frame that the browser draws. */
+  async until(expression: string): Promise<void> {
+    await this.evaluate(`new Promise((resolve) => {
+      const look = () => (${expression}) ? resolve() : requestAnimationFrame(look);
+      look();
+    })`);
+  }
+
+  /** Cuts the page off, or lets it back, as the developer tools do. */
+  async network(state: { readonly offline: boolean }): Promise<void> {
+    const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+    await this.send("Network.emulateNetworkConditions", { ...unlimited, ...state });
   }
 
   /** Waits until the element that the selector finds has the focus. */
@@ -165,6 +191,13 @@ interface DevToolsMessage {
     readonly entry?: { readonly level: string; readonly text: string; readonly url?: string };
   };
 }
+
+/** Chromium opens WebSockets also while it pretends to be offline: these go to a port where nobody listens. */
+const reallyOffline = `globalThis.WebSocket = class extends WebSocket {
+  constructor(address, ...others) {
+    super(navigator.onLine ? address : "ws://127.0.0.1:1/", ...others);
+  }
+};`;
 
 const patienceMs = 30_000;
 const stepMs = 50;
