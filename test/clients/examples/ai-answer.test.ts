@@ -55,7 +55,8 @@ if (chromium === undefined) {
     expect(findChromium()).toBeUndefined();
   });
 } else {
-  describe("the answers in examples, in two browsers", () => {
+  // Dormouse is started three times, and the answers are written as slowly as models write.
+  describe("the answers in examples, in two browsers", { timeout: 240_000 }, () => {
     inBrowsers(chromium);
   });
 }
