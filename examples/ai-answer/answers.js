@@ -4,8 +4,8 @@ import { GrowingText, TextClosed } from "./growing-text.js";
 import { ModelFailure } from "./model.js";
 
 /**
- * The answers that this process writes. Each has a job in a map of its own from before it begins until it is complete, so
- * that the next process finds those that a crash has interrupted.
+ * The answers that this process writes. Each has a job in a map of its own from before it begins until it is complete.
+ * So the next process finds those that a crash has interrupted.
  */
 export class Answers {
   #api;
@@ -22,7 +22,11 @@ export class Answers {
     this.#model = model;
   }
 
-  /** Begins to answer a question, once, however often it is asked with this ID. @returns why not; undefined if it does */
+  /**
+   * Begins to answer a question, once, however often it is asked with this ID.
+   *
+   * @returns why it doesn't; undefined if it does
+   */
   async ask(chatId, id, question) {
     const chat = new Chat(this.#api, chatId);
     const turns = await chat.turns();

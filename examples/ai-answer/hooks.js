@@ -9,7 +9,7 @@ import { DormouseFailure } from "./dormouse.js";
 export function hooks(answers) {
   const router = Router();
 
-  // Both may be repeated, if the connection is lost before the reply is there: the ID is the page's, and of one question.
+  // Both may be repeated, if the connection is lost before the reply is there: the page makes an ID for each question.
   router.post("/rpc", async (request, response) => {
     const { method, data } = request.body;
     const refused = refusalOf(method, data);

@@ -69,7 +69,7 @@ function tokensOf(text) {
 }
 
 const words = (
-  "the dormouse sleeps in its nest of moss until a message wakes it and then it runs along every branch to tell what it has " +
-  "heard café naïve señor 🐭 東京 straße winter acorns summer river small quick quiet between under after before never lost " +
-  "twice order garden morning night letter window writes reads remembers forgets hazel walnut honey"
+  "the dormouse sleeps in its nest of moss until a message wakes it and then it runs along every branch to tell what " +
+  "it has heard café naïve señor 🐭 東京 straße winter acorns summer river small quick quiet between under after before " +
+  "never lost twice order garden morning night letter window writes reads remembers forgets hazel walnut honey"
 ).split(" ");

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 
-/** A model behind the common API of chat completions, which OpenAI, Mistral, vLLM, llama.cpp, Ollama and others have. */
+/** A model behind the API of chat completions, which OpenAI, Mistral, vLLM, llama.cpp, Ollama and others have. */
 export class Model {
   #address;
   #key;

@@ -89,7 +89,8 @@ const notes = {
 function newTurn(id) {
   const article = document.createElement("article");
   article.id = id;
-  article.innerHTML = `<h2></h2><p class="answer"></p><footer><span class="status"></span><button>Stop</button></footer>`;
+  const footer = `<footer><span class="status"></span><button>Stop</button></footer>`;
+  article.innerHTML = `<h2></h2><p class="answer"></p>${footer}`;
   article.querySelector("button").addEventListener("click", () => void call("cancel", { id }));
   return article;
 }

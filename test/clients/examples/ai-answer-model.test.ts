@@ -66,6 +66,11 @@ function stream(...pieces: readonly (string | Uint8Array)[]) {
   };
 }
 
+/** Begins to answer, and goes on no further. */
+function hang(response: ServerResponse): void {
+  response.writeHead(200, { "Content-Type": "text/event-stream" }).write(event("a"));
+}
+
 /** The event of a piece of text. */
 const event = (content: string) => `data: ${chunk({ content })}\n\n`;
 const chunk = (delta: object, finished: string | null = null) =>
@@ -158,9 +163,6 @@ describe("the model's adapter in examples/ai-answer", () => {
   );
 
   it("[W1] ends the request when it is told to, and when nothing comes for too long", async (test) => {
-    const hang = (response: ServerResponse) => {
-      response.writeHead(200, { "Content-Type": "text/event-stream" }).write(event("a"));
-    };
     const { model, ended } = await serve(test, hang);
     const control = new AbortController();
     const pieces = model.complete(question, control.signal)[Symbol.asyncIterator]();
