@@ -5,14 +5,21 @@ export interface CoverageCensus {
   /**
    * @param users "all": everybody who is connected
    * @param done  called once, later or at once
+   * @param upTo  who can still prove to have got everything up to this offset is told; absent: nobody is
    */
-  ask(users: ReadonlySet<string> | "all", done: (found: FoundCoverage) => void): void;
+  ask(
+    users: ReadonlySet<string> | "all",
+    done: (found: FoundCoverage) => void,
+    upTo?: number,
+  ): void;
 }
 
 /** What a census has found. It is written in the users' rows where it says more than these. */
 export interface FoundCoverage {
   /** By user: what those who answered know. Who isn't here may still be known by a row. */
   readonly proofs: ReadonlyMap<string, Coverage>;
+  /** Users with a connection of which an answer to its next ping may prove more than is known of it. */
+  readonly unsure: ReadonlySet<string>;
   /** Whether all have answered in time. */
   readonly isComplete: boolean;
 }

@@ -22,27 +22,34 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
     return this.#kept.isEmpty;
   }
 
-  ask(users: ReadonlySet<string> | "all", done: Parameters<CoverageCensus["ask"]>[1]): void {
+  ask(
+    users: ReadonlySet<string> | "all",
+    done: Parameters<CoverageCensus["ask"]>[1],
+    upTo?: number,
+  ): void {
     const { channel, platform, sockets, called, endEvent } = this.#object;
     const proofs = new Map(this.proofs(channel.name, sockets.sessions(), users));
+    const unsure = new Set(this.unsure(channel.name, sockets.sessions(), users, upTo));
     const { gateways } = channel.relay;
     let missing = gateways.length;
     let isComplete = true;
     if (missing === 0) {
-      done({ proofs, isComplete });
+      done({ proofs, unsure, isComplete });
       return;
     }
     called(missing);
     const named = users === "all" ? {} : { users: [...users] };
-    const request = [{ channel: channel.name, ...named }] as const;
+    const asked = upTo === undefined ? {} : { upTo };
+    const request = [{ channel: channel.name, ...named, ...asked }] as const;
     for (const gateway of gateways) {
       platform.call("arrivedOnGateway", gateway, request, cursorLimits.censusMs, (reply) => {
         const answer = answerOf(reply);
         isComplete &&= answer !== undefined;
         for (const { user, proof } of answer?.proofs ?? []) add(proofs, user, proof);
+        for (const user of answer?.unsure ?? []) unsure.add(user);
         missing--;
         if (missing > 0) return;
-        done({ proofs, isComplete });
+        done({ proofs, unsure, isComplete });
         endEvent(platform.nowMs());
       });
     }

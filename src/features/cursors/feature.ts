@@ -24,11 +24,11 @@ export const cursors = {
     const clientMethods = cursorMethodsOf(config);
     return clientMethods && { ofSessions: { clientMethods } };
   },
-  ofChannel: (channel, { sql }) => {
+  ofChannel: (channel, { sql }, { client }) => {
     const { cursors: options } = channel.options;
     if (options === undefined) return [noCursors];
     const [marks, members] = [new MarkTable(sql), new MemberTable(sql)];
-    const notices = noticesOf(channel, options, { sql, marks, members });
+    const notices = noticesOf(channel, options, { sql, marks, members }, client.pingIntervalMs);
     return [
       new ChannelCursors(channel, options, { marks, members, notices }),
       options.audience === "none" ? noAudience : new ChannelAudience(channel, members, notices),

@@ -30,6 +30,11 @@ export const cursorLimits = {
    */
   judgedAskAgainMs: 10_000,
   judgedAskAgainMax: 3,
+  /**
+   * How long a client may take to answer a ping before it counts as one that hasn't got what was sent before: a mobile network
+   * that wakes takes 2 to 4 s (rule CU25).
+   */
+  judgedAnswerMs: 5_000,
   /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */
   unreadChannelsMax: 100,
   /**

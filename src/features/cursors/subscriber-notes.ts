@@ -1,5 +1,6 @@
 import type { ChannelOptions } from "../../config/config.ts";
 import type { RelayEntry } from "../../contract/relay-batch.ts";
+import type { SessionIdentity } from "../../contract/session-snapshot.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import type { ObjectPart, PartedChannelObject, PartedGateway } from "../../object/part.ts";
 import {
@@ -84,6 +85,29 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
     return found;
   }
 
+  /**
+   * The users with a connection here that isn't known to have got everything up to an offset, but may prove it by its answer
+   * to the next ping.
+   *
+   * @param upTo undefined: nobody is meant
+   */
+  unsure(
+    channel: string,
+    sessions: Iterable<Session>,
+    users: ReadonlySet<string> | "all",
+    upTo: number | undefined,
+  ): ReadonlySet<string> {
+    const found = new Set<string>();
+    if (upTo === undefined) return found;
+    for (const { closed, user, subscriptions, identity } of sessions) {
+      if (closed || (users !== "all" && !users.has(user)) || !answersPings(identity)) continue;
+      const subscription = subscriptions.get(channel);
+      if (subscription?.note === undefined) continue;
+      if ((this.proofOf(subscription)?.offset ?? 0) < upTo) found.add(user);
+    }
+    return found;
+  }
+
   proofOf(subscription: Subscription): Coverage | undefined {
     const { note } = subscription;
     return note && provenBy(note, pingAnsweredMs(subscription.answering, this.#object.nowMs()));
@@ -101,6 +125,11 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
       one.note = noteAtPing(note, answeredMs, this.#object.sent(one.channel), isTold, nowMs);
     }
   }
+}
+
+/** Whether a client answers pings, of its object or of an edge. */
+function answersPings({ keepalive, awaitingPong, noPongs }: SessionIdentity): boolean {
+  return noPongs !== true && (keepalive !== "client" || awaitingPong === true);
 }
 
 /** An object whose subscriptions are noted. */

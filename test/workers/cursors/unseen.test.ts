@@ -1,7 +1,6 @@
-import { env } from "cloudflare:workers";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { call, publish } from "../support/api-request.ts";
+import { publish } from "../support/api-request.ts";
 import { crashObject } from "../support/crash-object.ts";
 import { configureEvents, takenUntil } from "../events/event-receiver.ts";
 import { cursorLimits } from "../../../src/features/cursors/limits.ts";
@@ -9,6 +8,18 @@ import { HeldTurns } from "../support/held-turns.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { awake, evicted } from "../support/object-state.ts";
 import { testConfig } from "../support/test-config.ts";
+import {
+  add,
+  alarmOf,
+  allTaken,
+  pass,
+  read,
+  request,
+  ring,
+  shownOf,
+  stubOf,
+  toldOf,
+} from "./unseen-story.ts";
 
 const kept = { history_size: 10, history_ttl: "5m" };
 const cursors = { enabled: true, audience: "named", notify_after: "30s" };
@@ -35,68 +46,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-interface Told {
-  readonly type: string;
-  readonly user: string;
-  readonly from: number;
-  readonly to: number;
-  readonly count?: number;
-  readonly since_ms?: number;
-}
-
-const stubOf = (channel: string) => env.CHANNELS.getByName(channel);
-const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
-
-async function request(method: string, fields: object): Promise<void> {
-  const { body } = await call(method, fields);
-  if (!body.startsWith('{"result":')) throw new Error(`${method}: ${body}`);
-}
-
-const add = (channel: string, ...users: readonly string[]) =>
-  request("add_audience", { channel, users });
-const read = (user: string, channel: string, offset: number) =>
-  request("mark_read", { user, channel, offset });
-
-/** What the channel has told of, in order. */
-async function toldOf(channel: string): Promise<readonly Told[]> {
-  const { body } = await call("events", { object: `channel/${channel}`, limit: 1_000 });
-  const { result }: { result?: { events?: Told[] } } = JSON.parse(body);
-  return result?.events ?? [];
-}
-
-/** Lets time pass until the receiver has taken everything: meanwhile the object can't be evicted. */
-async function allTaken(channel: string): Promise<void> {
-  await vi.waitUntil(async () => {
-    const waits = await runInDurableObject(stubOf(channel), ({ sql }) => {
-      if (sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'outbox'").length === 0) return false;
-      const [outbox] = sql.rows("SELECT delivered FROM outbox");
-      const [newest] = sql.rows("SELECT max(number) AS number FROM event");
-      return outbox?.["delivered"] !== newest?.["number"];
-    });
-    if (waits) pass(200);
-    return !waits;
-  });
-}
-
-const shown = ({ type, user, from, to, count }: Told): string =>
-  `${type} ${user} ${from}-${to}${count === undefined ? "" : ` (${count})`}`;
-
-async function shownOf(channel: string): Promise<readonly string[]> {
-  return (await toldOf(channel)).map((each) => shown(each));
-}
-
-function alarmOf(channel: string): Promise<number | null> {
-  return runInDurableObject(stubOf(channel), (_, { storage }) => storage.getAlarm());
-}
-
-/** Lets time pass until the object's alarm is due, and has it ring. */
-async function ring(channel: string): Promise<void> {
-  const dueMs = await alarmOf(channel);
-  if (dueMs === null) throw new Error("no alarm is set");
-  vi.setSystemTime(Math.max(dueMs, Date.now()));
-  expect(await runDurableObjectAlarm(stubOf(channel))).toBe(true);
-}
 
 /** The rows that say how far publications have been judged. */
 function judgedRows(channel: string): Promise<number> {

@@ -110,12 +110,12 @@ export class JudgedProgress {
     if (judged !== undefined) this.#write({ ...judged, target: last, after: user }, nowMs);
   }
 
-  /** It isn't known yet who has got them: one row written. */
-  postpone({ last, asked }: JudgedRange, askAtMs: number, nowMs: number): void {
+  /** It isn't known yet who has got them: one row written. @param asked how often it was asked, as is to be counted */
+  postpone({ last }: JudgedRange, asked: number, askAtMs: number, nowMs: number): void {
     const { judged } = this;
     this.#isRunning = false;
     if (judged === undefined) return;
-    this.#write({ ...judged, target: last, asked: asked + 1, askAtMs }, nowMs);
+    this.#write({ ...judged, target: last, asked, askAtMs }, nowMs);
   }
 
   /** They have been judged for everybody: one row written. */

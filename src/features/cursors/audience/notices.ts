@@ -17,6 +17,8 @@ export interface Notices {
   readonly filter: TagsFilter | undefined;
   /** Whether what has arrived counts as seen. */
   readonly asksWhoGot: boolean;
+  /** Within which time a connection has been sent a ping, and has answered it, in ms. */
+  readonly answerMs: number;
 }
 
 /** What a channel keeps of its users. */
@@ -31,6 +33,7 @@ export function noticesOf(
   channel: PartedChannel,
   { notify, audience, unreadFilter }: CursorOptions,
   { sql, marks, members }: CursorTables,
+  pingIntervalMs: number,
 ): Notices | undefined {
   const table = new JudgedTable(sql);
   if (notify === undefined || audience === "none") {
@@ -38,10 +41,11 @@ export function noticesOf(
     return undefined;
   }
   const { afterMs } = notify;
-  const askAgainMs = cursorLimits.judgedAskAgainMs;
+  const answerMs = pingIntervalMs + cursorLimits.judgedAnswerMs;
+  const askAgainMs = Math.max(answerMs, cursorLimits.judgedAskAgainMs);
   const hasMembers = (): boolean => members.size > 0;
   const progress = new JudgedProgress({ channel, table, afterMs, askAgainMs, hasMembers });
   const judge = new UnseenJudge({ channel, notify, marks, members, progress });
   const filter = unreadFilter && tagsFilter(unreadFilter);
-  return { judge, progress, filter, asksWhoGot: notify.unless === "got" };
+  return { judge, progress, filter, asksWhoGot: notify.unless === "got", answerMs };
 }

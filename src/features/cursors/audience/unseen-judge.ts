@@ -48,6 +48,12 @@ export class UnseenJudge {
     return { users: users.map(({ user }) => user), ...endOf(members, limit) };
   }
 
+  /** Whether a user is a member and isn't known to have seen what counts, whatever is asked of others. */
+  isUnseen(user: string, stretch: CountedStretch, epoch: string, proof: Coverage | undefined) {
+    const member = this.#members.find(user);
+    return member !== undefined && this.#unseen(member, stretch, epoch, proof).length > 0;
+  }
+
   /**
    * Tells of what the members of the next slice haven't seen, and writes down that it did, in one stretch.
    *

@@ -59,21 +59,41 @@ export class UnseenWatch implements ObjectPart {
       if (!isAll) return false;
       if (unknown.size === 0 || !asksWhoGot) this.#report(range, stretch, nothingFound);
       else
-        census.ask(unknown.size > censusUsersMax ? "all" : unknown, (found) =>
-          this.#found(range, stretch, found),
+        census.ask(
+          unknown.size > censusUsersMax ? "all" : unknown,
+          (found) => this.#found(range, stretch, found),
+          range.last,
         );
       return true;
     });
   }
 
   #found(range: JudgedRange, stretch: CountedStretch, found: FoundCoverage): void {
-    const { progress } = this.#setup;
-    const { judgedAskAgainMax, judgedAskAgainMs } = cursorLimits;
+    const { progress, judge, answerMs } = this.#setup;
+    const { judgedAskAgainMax, judgedAskAgainMs, judgedSliceMembers } = cursorLimits;
     if (!progress.isRunning(range)) return;
-    const nowMs = this.#object.platform.nowMs();
-    if (!found.isComplete && range.asked < judgedAskAgainMax)
-      progress.postpone(range, nowMs + judgedAskAgainMs, nowMs);
-    else this.#report(range, stretch, found);
+    const { platform } = this.#object;
+    if (range.asked >= judgedAskAgainMax) {
+      this.#report(range, stretch, found);
+      return;
+    }
+    if (!found.isComplete) {
+      const nowMs = platform.nowMs();
+      progress.postpone(range, range.asked + 1, nowMs + judgedAskAgainMs, nowMs);
+      return;
+    }
+    const unsure = [...found.unsure];
+    this.#inSlices(range, () => {
+      const slice = unsure.splice(0, judgedSliceMembers);
+      const waits = slice.some((user) =>
+        judge.isUnseen(user, stretch, range.epoch, found.proofs.get(user)),
+      );
+      // By then each connection has had a ping and the time to answer it, so it is asked once.
+      const nowMs = platform.nowMs();
+      if (waits) progress.postpone(range, judgedAskAgainMax, nowMs + answerMs, nowMs);
+      else if (unsure.length === 0) this.#report(range, stretch, found);
+      return waits || unsure.length === 0;
+    });
   }
 
   #report(
@@ -106,6 +126,8 @@ interface WatchSetup {
   /** What counts, by its tags; undefined for everything. */
   readonly filter: TagsFilter | undefined;
   readonly census: CoverageCensus;
+  /** Within which time a connection has been sent a ping, and has answered it, in ms. */
+  readonly answerMs: number;
   /** Whether what has arrived counts as seen. */
   readonly asksWhoGot: boolean;
 }
