@@ -33,6 +33,9 @@ const traced: Readonly<Record<string, Schema>> = {
       published_at_ms: large("When it came, in ms since 1970."),
       committed_at_ms: large("When it was known to be durable, in ms since 1970."),
       by: reference("Publisher"),
+      appended: flag(
+        "It stores text that was appended to a value of a map. Subscribers with deltas got the pieces before, without an offset.",
+      ),
     },
   ),
   Publisher: object(

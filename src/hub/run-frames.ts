@@ -12,6 +12,8 @@ export class RunFrames {
   readonly #hasPublications: boolean;
   /** Whether some are pieces of growing values, which only delta subscribers get. */
   readonly #hasPieces: boolean;
+  /** The indexes of the pushes of whose values a later push has more: only delta subscribers get them (rule Z39). */
+  readonly #outgrown: ReadonlySet<number>;
   /** The indexes of the pushes that belong to windows of pieces. */
   readonly #windowed: readonly number[];
   /** The frames with all pushes. */
@@ -45,6 +47,7 @@ export class RunFrames {
     this.#selectedBytesMax = selectedBytesMax;
     this.#hasPieces = pushes.some(({ type }) => type === "piece");
     this.#hasPublications = this.#hasPieces || pushes.some(({ type }) => type === "publication");
+    this.#outgrown = outgrownIn(pushes);
     this.#windowed = pushes.flatMap((push, index) => ("late" in push ? [index] : []));
     this.#hasJoinLeave = pushes.some(({ type }) => type === "join" || type === "leave");
     this.#whole = new FrameCache((codec) => codec.joinFrame(messagesIn(codec)));
@@ -55,8 +58,8 @@ export class RunFrames {
     const deltas = subscriber.delta && this.#hasPublications && this.#deltasFor(subscriber);
     if (deltas instanceof DeltaFrames) return deltas.frameFor(subscriber);
     const hearsAll = !this.#hasJoinLeave || subscriber.hearsJoinLeave;
-    if (subscriber.filter === undefined && hearsAll && !this.#hasPieces)
-      return this.#whole.frameFor(subscriber);
+    const isForAll = hearsAll && !this.#hasPieces && this.#outgrown.size === 0;
+    if (subscriber.filter === undefined && isForAll) return this.#whole.frameFor(subscriber);
     return this.#selectedFrame(subscriber, subscriber.filter, hearsAll);
   }
 
@@ -92,7 +95,7 @@ export class RunFrames {
     }
     const indexes: number[] = [];
     for (const [index, push] of this.#pushes.entries()) {
-      if (push.type === "piece") continue;
+      if (push.type === "piece" || this.#outgrown.has(index)) continue;
       const isHeard =
         push.type === "publication" ? (filter?.matches(push.publication.tags) ?? true) : hearsAll;
       if (isHeard) indexes.push(index);
@@ -137,6 +140,27 @@ export class RunFrames {
     return told.some(({ type }) => type === "publication") ? new DeltaFrames(told) : undefined;
   }
 }
+
+/** The indexes of publications by which a value has grown, where a later one of the same key has its whole value. */
+function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
+  const hasGrown = pushes.some(
+    (push) => push.type === "publication" && push.publication.grown !== undefined,
+  );
+  if (!hasGrown) return noIndexes;
+  const later = new Set<string>();
+  const outgrown = new Set<number>();
+  for (const [index, push] of [...pushes.entries()].toReversed()) {
+    if (push.type !== "publication") continue;
+    const { key, grown, tags } = push.publication;
+    // A filter may let one through and not another one that has other tags.
+    const same = JSON.stringify([key, tags]);
+    if (grown !== undefined && later.has(same)) outgrown.add(index);
+    later.add(same);
+  }
+  return outgrown;
+}
+
+const noIndexes: ReadonlySet<number> = new Set();
 
 /** Whether a subscriber came within the window of a push. */
 function isLate(push: ChannelPush | undefined, subscriber: Subscriber): boolean {

@@ -637,6 +637,8 @@ interface ApiTracedPublication {
   /** When it was known to be durable, in ms since 1970. */
   readonly committed_at_ms?: number;
   readonly by?: ApiPublisher;
+  /** It stores text that was appended to a value of a map. Subscribers with deltas got the pieces before, without an offset. */
+  readonly appended?: boolean;
 }
 
 /** Who published; empty if that isn't known. */

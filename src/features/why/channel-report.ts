@@ -42,14 +42,15 @@ function publicationOf(
   remembered: (KnownPublication & { readonly sequence: number }) | undefined,
   stored: StoredPublication | undefined,
 ): KnownPublication | undefined {
+  const appended = stored?.publication.grown === undefined ? {} : ({ isAppended: true } as const);
   if (remembered !== undefined) {
     const { sequence: _, ...known } = remembered;
-    return known;
+    return { ...known, ...appended };
   }
   if (stored === undefined) return undefined;
   const { info } = stored.publication;
   const by = info === undefined ? {} : { client: info.client, user: info.user };
-  return { publishedAtMs: stored.timeMs, by, stored: true };
+  return { publishedAtMs: stored.timeMs, by, stored: true, ...appended };
 }
 
 /** The channel's live state, apart from what only its object knows. */

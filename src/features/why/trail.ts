@@ -70,6 +70,8 @@ export interface KnownPublication {
   /** When it was known to be durable, ms since 1970; absent: it isn't yet, or the time is no longer known. */
   readonly committedAtMs?: number;
   readonly by: Publisher;
+  /** It makes text durable that was appended to a value of a map (rule Z40); absent: it doesn't. */
+  readonly isAppended?: true;
   /** It is known from the history alone, because the object doesn't remember it; absent: it does. */
   readonly stored?: true;
 }

@@ -139,6 +139,7 @@ function shownPublication({ offset }: WhyQuestion, { channel }: TrailAnswer): ob
           published_at_ms: publication.publishedAtMs,
           committed_at_ms: publication.committedAtMs,
           by: publication.by,
+          ...(publication.isAppended === true ? { appended: true } : {}),
         }),
   };
 }

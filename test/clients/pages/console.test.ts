@@ -137,6 +137,14 @@ function inBrowser(browser: string): void {
     await page.sees("[9007199254740993]", "table");
     await page.click("Remove");
     await page.sees("The map is empty.");
+    await page.click("Hear the channel");
+    await page.sees("Hearing the channel.");
+    await server.backend.append("board:1", "story", "Once upon");
+    await page.sees("Once upon", "table");
+    await server.backend.append("board:1", "story", " a time", { at: 9 });
+    await page.sees("Once upon a time", "table");
+    await page.click("Remove");
+    await page.sees("The map is empty.");
 
     for (const [link, text] of [
       ["Namespaces", "Clients don't publish; backends do."],

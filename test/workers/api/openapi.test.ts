@@ -138,6 +138,17 @@ describe("the description of the HTTP API", () => {
       "current_offset",
     );
     await checked("map_remove", { channel: map, key: "a" });
+    const appended = await checked("map_append", {
+      channel: map,
+      key: "story",
+      text: "Once",
+      at: 0,
+    });
+    const { offset }: { offset?: number } = JSON.parse(appended).result;
+    expect(await checked("why", { channel: map, offset, user })).toContain("appended");
+    expect(await checked("map_append", { channel: map, key: "story", text: "!", at: 0 })).toContain(
+      "length_mismatch",
+    );
     expect(await checked("map_read_stream", { channel: map, limit: -1 })).toContain("removed");
     expect(await checked("publish", { channel, data: 1, if_offset: 0 })).toContain("suppressed");
     const commands = [...commandsOf(channel, user), ...mapCommandsOf(map)];
@@ -233,6 +244,7 @@ function mapCommandsOf(channel: string): readonly object[] {
   return [
     { map_publish: { channel, key: "k", data: 1 } },
     { map_remove: { channel, key: "k" } },
+    { map_append: { channel, key: "text", text: "t", at: 0 } },
     { map_read_state: { channel, limit: -1 } },
     { map_read_stream: { channel, limit: -1 } },
     { map_stats: { channel } },

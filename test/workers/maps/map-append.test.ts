@@ -188,6 +188,23 @@ describe.each(awakeVariants.filter(({ place }) => place !== channelPlace))(
   },
 );
 
+it("[Z40] [Y3] why says which change made appended text durable", async () => {
+  const channel = newChannel("safe");
+  await append(channel, "a");
+  await call("map_publish", { channel, key: "other", data: 1 });
+  const publications = await Promise.all(
+    [1, 2].map(async (offset) => {
+      const { body } = await call("why", { channel, offset, user: "ada" });
+      const { result }: { result?: { publication: object } } = JSON.parse(body);
+      return result?.publication;
+    }),
+  );
+  expect(publications).toEqual([
+    expect.objectContaining({ state: "remembered", appended: true }),
+    expect.not.objectContaining({ appended: true }),
+  ]);
+});
+
 describe("the rows of a value that grows", () => {
   it("[Z40] are those of a change at its first piece and at its end, and of a mark with its alarm between", async () => {
     const channel = newChannel("long");

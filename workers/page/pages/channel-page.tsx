@@ -8,7 +8,7 @@ import type {
   Settings,
 } from "../answers.ts";
 import { href } from "../hash-route.ts";
-import { useTail } from "../tail.ts";
+import { type Tail, useTail } from "../tail.ts";
 import {
   bytes,
   count,
@@ -37,6 +37,8 @@ export function ChannelPage({
   const isMap = type === "map";
   const [state, takeState] = useAnswer<Inspected>(loggedOut);
   const [history, takeHistory] = useAnswer<History>(loggedOut);
+  const [isHearing, setIsHearing] = useState(params.get("hear") === "1");
+  const tail = useTail(channel, isHearing);
   const refresh = () => {
     void takeState(call("inspect", { channel }));
     void takeHistory(call("history", { channel, limit: historyPage, reverse: true }));
@@ -57,8 +59,8 @@ export function ChannelPage({
         {type === "stream" && (
           <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
         )}
-        {isMap && <KeysPart channel={channel} loggedOut={loggedOut} />}
-        <TailPart channel={channel} hears={params.get("hear") === "1"} />
+        {isMap && <KeysPart channel={channel} newest={tail.heard[0]} loggedOut={loggedOut} />}
+        <TailPart tail={tail} isOn={isHearing} turn={setIsHearing} />
       </div>
       {presence && <PresentPart channel={channel} loggedOut={loggedOut} />}
       <section>
@@ -196,15 +198,21 @@ function PublishForm({
   );
 }
 
-function TailPart({ channel, hears }: { readonly channel: string; readonly hears: boolean }) {
-  const [isOn, setIsOn] = useState(hears);
-  const { state, heard } = useTail(channel, isOn);
+function TailPart({
+  tail: { state, heard },
+  isOn,
+  turn,
+}: {
+  readonly tail: Tail;
+  readonly isOn: boolean;
+  readonly turn: (isOn: boolean) => void;
+}) {
   const states = { off: "", connecting: "Connecting…", hearing: "Hearing the channel." };
   return (
     <section>
       <h2>Live</h2>
       <p class="buttons">
-        <button aria-pressed={isOn} onClick={() => setIsOn(!isOn)}>
+        <button aria-pressed={isOn} onClick={() => turn(!isOn)}>
           {isOn ? "Stop" : "Hear the channel"}
         </button>
         <Message text={states[state]} />

@@ -1,14 +1,17 @@
-import { useEffect, useState } from "preact/hooks";
-import type { MapState } from "../answers.ts";
-import { count, fieldOf, isJson, Message, shortened, Table, useAnswer } from "../parts.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { JsonValue, MapState } from "../answers.ts";
+import { count, fieldOf, isJson, Message, Table, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
 
-/** The keys of a map with their values, which may be set and removed. */
+/** The keys of a map with their values, which may be set and removed, and are read again when a change is heard. */
 export function KeysPart({
   channel,
+  newest,
   loggedOut,
 }: {
   readonly channel: string;
+  /** The change that was heard last; undefined if none was. */
+  readonly newest: object | undefined;
   readonly loggedOut: () => void;
 }) {
   const [{ result, problem }, take] = useAnswer<MapState>(loggedOut);
@@ -16,6 +19,7 @@ export function KeysPart({
   const [fault, setFault] = useState("");
   const refresh = () => take(call("map_read_state", { channel, limit: keysShown }));
   useEffect(() => void refresh(), [channel]);
+  useRereading(refresh, newest);
   const change = async (method: string, params: object | string) => {
     await takeChange(call(method, params));
     await refresh();
@@ -78,7 +82,7 @@ function KeyRow({
         <code>{key}</code>
       </th>
       <td>
-        <code>{shortened(data)}</code>
+        <code>{ends(data)}</code>
       </td>
       <td class="number">{offset}</td>
       <td>
@@ -90,4 +94,35 @@ function KeyRow({
   );
 }
 
+/** Reads again after each change, once for those that come while it reads. */
+function useRereading(read: () => Promise<object | undefined>, newest: object | undefined): void {
+  const reading = useRef<{ isUnderWay: boolean; isStale: boolean }>({
+    isUnderWay: false,
+    isStale: false,
+  });
+  useEffect(() => {
+    const { current } = reading;
+    current.isStale = newest !== undefined;
+    if (!current.isStale || current.isUnderWay) return;
+    current.isUnderWay = true;
+    const readOn = async (): Promise<void> => {
+      while (current.isStale) {
+        current.isStale = false;
+        await read();
+      }
+      current.isUnderWay = false;
+    };
+    void readOn();
+  }, [newest]);
+}
+
+/** A value as JSON; of a long one the beginning and the end, where it grows. */
+function ends(data: JsonValue): string {
+  const text = JSON.stringify(data);
+  return text.length > 2 * endLength
+    ? `${text.slice(0, endLength)} … ${text.slice(-endLength)}`
+    : text;
+}
+
+const endLength = 200;
 const keysShown = 100;

@@ -173,6 +173,16 @@ describe.each([jsonCodec, protobufCodec, messagePackCodec])("subscribers ($name)
   });
 });
 
+it("[Z39] those without deltas get the newest value, where several wait in one frame", () => {
+  const growing = growingMap(new NodeSql(), { appendWindowMs: 0 });
+  const [delta, plain] = [growing.reader(), growing.reader(jsonCodec, false)];
+  const request = { key: growingKey, final: false, idempotencyKey: "" };
+  for (const text of "abc") growing.map.append({ ...request, text }, undefined, 0);
+  growing.append("d");
+  expect([delta.value(), plain.value()]).toEqual(["abcd", "abcd"]);
+  expect([delta.count(), plain.count()]).toEqual([4, 1]);
+});
+
 describe("random appends", () => {
   it("[Z38] [Z39] [Z2] leave every subscriber with the value, whenever it came and whatever it speaks", () => {
     const texts = fc.constantFrom(
