@@ -26,6 +26,7 @@ import { hooks } from "./hooks/feature.ts";
 import { events as allEvents } from "./events/feature.ts";
 import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
+import { consoleFeature } from "./console/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
 
 /**
@@ -115,7 +116,11 @@ export function gatewayParts(gateway: PartedGateway): readonly ObjectPart[] {
 }
 
 /** The calls that the features add to objects of both kinds, of channels, and of gateways. */
-export const sessionCalls: AddedCalls<AddedSessionCalls, PartedObject> = why.sessionCalls;
+export const sessionCalls: AddedCalls<AddedSessionCalls, PartedObject> = Object.assign(
+  {},
+  why.sessionCalls,
+  consoleFeature.sessionCalls,
+);
 export const channelCalls: AddedCalls<AddedChannelCalls, PartedChannelObject> = Object.assign(
   {},
   presence.channelCalls,

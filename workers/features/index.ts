@@ -17,6 +17,7 @@ import {
   consoleRefusals,
   consoleSettings,
 } from "./console/console.ts";
+import { consoleUsers } from "./console/connected-users.ts";
 import {
   consoleOn,
   loggedIn,
@@ -52,6 +53,7 @@ function addConsole(app: HonoBase<AppEnv>): void {
   app.all("/console/live", consoleOn, onlyUpgrade, ownOrigin, loggedIn, consoleLive());
   app.all("/console/api/metrics", ...call, consoleMetrics);
   app.all("/console/api/refusals", ...call, consoleRefusals);
+  app.all("/console/api/users", ...call, consoleUsers);
   app.all(settingsPath, ...call, consoleSettings);
   app.all("/console/api/:method", ...call, consoleCall);
   app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));

@@ -53,6 +53,13 @@ export interface Channels extends Paged {
   readonly channels: Readonly<Record<string, { readonly num_clients: number }>>;
 }
 
+/** Users who have connections on gateways, in the order of their IDs. */
+export interface ConnectedUsers extends Paged {
+  readonly users: readonly { readonly user: string; readonly connections: number }[];
+  /** Connections without a user. */
+  readonly anonymous: number;
+}
+
 /** A page of a list; `cursor` begins the next one. */
 interface Paged {
   readonly cursor?: string;

@@ -38,9 +38,10 @@ export async function call<Result>(
 
 /** Reads what no method of the API tells. */
 export async function read<Result>(
-  name: "metrics" | "refusals" | "settings",
+  name: "metrics" | "refusals" | "settings" | "users",
+  params: object = {},
 ): Promise<Answer<Result>> {
-  const response = await post(`/console/api/${name}`, {});
+  const response = await post(`/console/api/${name}`, params);
   if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
   if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
   if (!response.ok)

@@ -1,4 +1,4 @@
-/** The bounds of the logins of operators (rule B1). */
+/** The bounds of the console: of the logins of operators, and of what it lists (rule B1). */
 export const consoleLimits = {
   /** For how long a login lasts, 12 hours: a working day. Then the password has to be given again. */
   consoleSessionSeconds: 43_200,
@@ -24,4 +24,8 @@ export const consoleLimits = {
   consolePasswordCharactersMax: 1_024,
   /** The longest assertion of Cloudflare Access, in characters. A longer one is refused unread. */
   consoleAssertionCharactersMax: 16_384,
+  /** The users of one page of the console: more than an operator reads (rule N20). */
+  consoleUsersListedMax: 100,
+  /** The gateways that one page of users asks, as many as the Overview does. Each of them that sleeps is woken by it. */
+  consoleUserGatewaysMax: 25,
 } as const;

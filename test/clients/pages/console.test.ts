@@ -52,7 +52,7 @@ function inBrowser(browser: string): void {
   });
   afterAll(() => server.close());
 
-  it("[N2] [N5] [N6] [N12] [N19] logs in, publishes, hears, answers why and throws a user out", async (test) => {
+  it("[N2] [N5] [N6] [N12] [N19] [N20] logs in, publishes, hears, answers why and throws a user out", async (test) => {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "ada" }) });
     test.onTestFinished(() => client.close());
     const { publications } = await client.subscribed("news");
@@ -107,7 +107,9 @@ function inBrowser(browser: string): void {
     await page.evaluate('location.hash = "#/why?channel=news&offset=1&by=user&who=ada"');
     await page.sees("sent", "tbody th");
 
-    await page.evaluate('location.hash = "#/users?user=ada"');
+    await page.click("Users");
+    await page.sees("ada", "tbody th a");
+    await page.click("ada");
     await page.sees("Connections: 1");
     await page.click("Block");
     await page.sees("Blocked, and disconnected.");
@@ -248,6 +250,7 @@ const views = [
   ["#/api", "The same in a shell"],
   ["#/connect", "You are the user then"],
   ["#/namespaces", "Every user may subscribe."],
+  ["#/users", "Users connected to gateways"],
   ["#/users?user=bob", "Connections: 1"],
   ["#/refusals", "Refusals since the counts began"],
   ["#/refusals?object=edge", "What edge remembers"],

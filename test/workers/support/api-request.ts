@@ -1,3 +1,4 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { createApp } from "../../../workers/http/app.ts";
 import type { Env } from "../../../workers/platform/env.ts";
@@ -28,7 +29,7 @@ export async function postWith(
 
 /** Any request to an app of the test's own; see {@link postWith}. */
 export async function fetchWith(differences: Partial<Env>, request: Request): Promise<Response> {
-  return createApp().fetch(request, { ...env, ...differences });
+  return createApp().fetch(request, { ...env, ...differences }, createExecutionContext());
 }
 
 /** Calls a method with a request, given as an object or in the test's own bytes. */

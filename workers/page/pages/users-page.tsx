@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Connections } from "../answers.ts";
+import type { ConnectedUsers, Connections } from "../answers.ts";
 import { href } from "../hash-route.ts";
 import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
-import { call } from "../server.ts";
+import { call, read } from "../server.ts";
 
-/** One user: the connections, and what an operator may do to them. */
+/** The users of gateways, a page at a time; or one user: the connections, and what an operator may do to them. */
 export function UsersPage({ params, loggedOut }: PageProps) {
   const user = params.get("user") ?? "";
   return (
@@ -15,8 +15,60 @@ export function UsersPage({ params, loggedOut }: PageProps) {
         <input id="user" name="user" value={user} required />
         <button class="main-button">Search</button>
       </form>
-      {user !== "" && <User user={user} loggedOut={loggedOut} />}
+      {user === "" ? (
+        <UserList loggedOut={loggedOut} />
+      ) : (
+        <User user={user} loggedOut={loggedOut} />
+      )}
     </>
+  );
+}
+
+/** Asks when the page is opened, and for each further page: an object is woken by the question. */
+function UserList({ loggedOut }: { readonly loggedOut: () => void }) {
+  const [cursors, setCursors] = useState<readonly string[]>([""]);
+  const [called, take] = useAnswer<ConnectedUsers>(loggedOut);
+  const ask = (all: readonly string[]) => {
+    setCursors(all);
+    void take(read("users", { cursor: all.at(-1) ?? "" }));
+  };
+  useEffect(() => ask([""]), []);
+  const { users = [], anonymous = 0, cursor = "", incomplete } = called.result ?? {};
+  return (
+    <section>
+      <Message text={called.problem} isProblem />
+      {incomplete === true && (
+        <Message text="Only the first gateways were asked, or some haven't answered." isProblem />
+      )}
+      <Table caption="Users connected to gateways" heads={["User", "Connections"]}>
+        {users.map(({ user, connections }) => (
+          <tr key={user}>
+            <th scope="row">
+              <a href={href("users", { user })}>{user}</a>
+            </th>
+            <td class="number">{count(connections)}</td>
+          </tr>
+        ))}
+        {users.length === 0 && (
+          <tr>
+            <td colSpan={2}>{called.isWaiting ? "Asking…" : "No user is connected."}</td>
+          </tr>
+        )}
+      </Table>
+      <p class="buttons">
+        <button disabled={cursors.length < 2} onClick={() => ask(cursors.slice(0, -1))}>
+          Previous
+        </button>
+        <button disabled={cursor === ""} onClick={() => ask([...cursors, cursor])}>
+          Next
+        </button>
+        <button onClick={() => ask(cursors)}>Refresh</button>
+        <span class="quiet">
+          Page {cursors.length}
+          {anonymous > 0 && `; ${count(anonymous)} connections have no user`}
+        </span>
+      </p>
+    </section>
   );
 }
 
