@@ -177,6 +177,11 @@ export const userLimits = {
   /** A user's ID in a command, in characters. No token is long enough to name a longer one. A longer one is answered 107. */
   userCharactersMax: 16_384,
   /**
+   * Users whom a subscription token, or a backend's answer, makes members of the channel's audience: the token is sent with
+   * each subscribe. More are added by `add_audience`.
+   */
+  membersNamedMax: 100,
+  /**
    * How often a home asks whom its holders still hold, in place of `sweepIntervalMs`, if a backend is told who is online
    * (rule E11).
    */

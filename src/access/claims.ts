@@ -47,6 +47,8 @@ export interface ServerSubscription {
   readonly data?: JsonText;
   /** Only publications that pass it are sent to the subscriber (rule A17); valid. */
   readonly serverFilter?: FilterNode;
+  /** These users become members of the channel's audience when the subscription begins (rule CU29). */
+  readonly members?: readonly string[];
   readonly override: SubscriptionOverride;
 }
 
@@ -68,13 +70,15 @@ export interface SubscriptionClaims {
   readonly data?: JsonText;
   /** Only publications that pass it are sent to the subscriber (rule A17); valid. */
   readonly serverFilter?: FilterNode;
+  /** These users become members of the channel's audience when the subscription begins (rule CU29). */
+  readonly members?: readonly string[];
   readonly override: SubscriptionOverride;
 }
 
 /** The terms of a subscription that somebody allows who isn't asked for a token. */
 export type SubscribeTerms = Pick<
   SubscriptionClaims,
-  "expireAtSeconds" | "info" | "data" | "serverFilter" | "override"
+  "expireAtSeconds" | "info" | "data" | "serverFilter" | "members" | "override"
 >;
 
 /** Namespace options that a token overrides for one subscription; an absent option is the namespace's. */

@@ -5,6 +5,7 @@
  */
 import { limits } from "../limits.ts";
 import { parseCapabilities } from "./capabilities.ts";
+import { parseMembers } from "./members.ts";
 import type { Pattern } from "./pattern.ts";
 import { relativeTime } from "./refusal.ts";
 import { parseServerFilter } from "../protocol/json/server-filter.ts";
@@ -87,6 +88,9 @@ export function parseSubscriptionClaims(
   const filter = parseServerFilter(read.fields);
   if (filter.outcome === "invalid") return filter;
   const { serverFilter } = filter;
+  const named = parseMembers(read.fields);
+  if (named.outcome === "invalid") return named;
+  const { members } = named;
   const claims: SubscriptionClaims = {
     ...base.claims,
     channel,
@@ -94,6 +98,7 @@ export function parseSubscriptionClaims(
     override,
     ...(data.text === undefined ? {} : { data: data.text }),
     ...(serverFilter === undefined ? {} : { serverFilter }),
+    ...(members && { members }),
   };
   return { outcome: "verified", claims };
 }
@@ -309,12 +314,16 @@ function parseSubscription(
   const filter = parseServerFilter(fields);
   if (filter.outcome === "invalid") return invalid(`"subs" claim: ${filter.reason}`);
   const { serverFilter } = filter;
+  const named = parseMembers(fields);
+  if (named.outcome === "invalid") return invalid(`"subs" claim: ${named.reason}`);
+  const { members } = named;
   const subscription: ServerSubscription = {
     channel,
     override,
     ...(info.text === undefined ? {} : { info: info.text }),
     ...(data.text === undefined ? {} : { data: data.text }),
     ...(serverFilter === undefined ? {} : { serverFilter }),
+    ...(members && { members }),
   };
   return { outcome: "read", subscription };
 }

@@ -158,6 +158,8 @@ export interface SubscriptionSnapshot {
   readonly filter?: FilterNode;
   /** The tags filter that the server set. The client gets the publications that pass both (rule A17). */
   readonly serverFilter?: FilterNode;
+  /** The users who become members of the channel's audience when it begins (rule CU29). Never stored. */
+  readonly members?: readonly string[];
 }
 
 /**

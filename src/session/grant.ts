@@ -230,6 +230,7 @@ interface Terms {
   readonly info?: JsonText;
   readonly data?: JsonText;
   readonly serverFilter?: FilterNode;
+  readonly members?: readonly string[];
   readonly override: SubscriptionOverride;
   /** The `iat` of the subscription token, or 0; absent without such a token. */
   readonly issuedAtSeconds?: number;
@@ -250,7 +251,7 @@ function granted(
   request: RequestedOptions,
   { options }: KnownChannel,
   requester: Requester,
-  { expireAtSeconds, info, data, serverFilter, override, issuedAtSeconds, uid }: Terms,
+  { expireAtSeconds, info, data, serverFilter, members, override, issuedAtSeconds, uid }: Terms,
 ): Grant {
   // The permissions of a subscriber hold for the subscription that is being granted, too.
   const caller = { ...requester, subscribed: true };
@@ -286,6 +287,7 @@ function granted(
     ...(delta ? { delta } : {}),
     ...(filter === undefined ? {} : { filter }),
     ...(serverFilter === undefined ? {} : { serverFilter }),
+    ...(members && { members }),
     ...(issuedAtSeconds === undefined ? {} : { issuedAtSeconds }),
     ...(uid === undefined ? {} : { uid }),
   };

@@ -2,6 +2,7 @@
  * Reads what backends answer (docs/protocol.md 7). An answer that can't be read has a reason for the log, which names the
  * field and quotes nothing (rule A7).
  */
+import { parseMembers } from "../../access/members.ts";
 import { parseCapabilities } from "../../access/capabilities.ts";
 import type { ConnectionClaims, ServerSubscription, SubscribeTerms } from "../../access/claims.ts";
 import {
@@ -165,11 +166,15 @@ export function parseSubscribeResult(text: JsonText | undefined): SubscribeResul
   if (filter.outcome === "invalid") return filter;
   const { meta: _, ...life } = base.life;
   const { serverFilter } = filter;
+  const named = parseMembers(fields);
+  if (named.outcome === "invalid") return named;
+  const { members } = named;
   const terms = {
     ...life,
     override,
     ...(data.text === undefined ? {} : { data: data.text }),
     ...(serverFilter === undefined ? {} : { serverFilter }),
+    ...(members && { members }),
   };
   return { outcome: "read", terms };
 }

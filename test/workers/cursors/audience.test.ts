@@ -8,7 +8,8 @@ import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import { evicted } from "../support/object-state.ts";
 import type { TestSocket } from "../support/test-socket.ts";
-import { type Variant, variants } from "../support/variant.ts";
+import { token } from "../support/sign-token.ts";
+import { gatewayVariants, type Variant, variants } from "../support/variant.ts";
 
 const kept = { history_size: 10, history_ttl: "5m", allow_subscribe_for_client: true };
 const cursors = { enabled: true, unread_from: "subscribed" };
@@ -99,11 +100,43 @@ describe.each(variants)("an audience of those who subscribe, on $name", (variant
     expect(await usersOf(channel)).toEqual(["ann"]);
   });
 
+  it("[CU29] has those whom a subscription token names, and where there is none they have no effect", async () => {
+    const members = ["eve", "ann", "eve"];
+    for (const [channel, expected] of [
+      [newChannel("named"), ["ann", "eve"]],
+      [newChannel("open"), ["ann", "bob", "eve"]],
+      [newChannel("bare"), []],
+    ] as const) {
+      await publish(channel, 1);
+      const socket = await variant.connect(channel, "bob");
+      const signed = await token({ sub: "bob", channel, members });
+      await socket.ask({ id: 2, subscribe: { channel, token: signed } });
+      socket.send({ id: 9, rpc: { method: "dormouse.unread", data: { channels: [channel] } } });
+      await socket.lineWith('"id":9');
+      await variant.betweenSteps(channel);
+      const found = await rows(channel);
+      expect(found.map(({ user, since }) => [user, since])).toEqual(
+        expected.map((user) => [user, 1]),
+      );
+    }
+  });
+
   it("[CU22] has nobody where a backend names the members", async () => {
     const channel = newChannel("named");
     await subscribed(variant, channel, "ann");
     await variant.betweenSteps(channel);
     expect(await rows(channel)).toEqual([]);
+  });
+});
+
+describe.each(gatewayVariants.slice(0, 2))("an audience, on $name", (variant) => {
+  it("[CU29] has those whom a connection token names for a channel", async () => {
+    const channel = newChannel("named");
+    const subs = { [channel]: { members: ["eve"] } };
+    const socket = await variant.connect(channel, "bob", { subs });
+    await socket.unread();
+    await variant.betweenSteps(channel);
+    expect(await usersOf(channel)).toEqual(["eve"]);
   });
 });
 
