@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import { Centrifuge } from "centrifuge";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +13,8 @@ import {
   exampleFolder,
   exampleOptions,
 } from "../../support/servers/example-process.ts";
-import { freePort } from "../../support/servers/listen.ts";
+import { Inbox } from "../../support/inbox.ts";
+import { freePort, listen } from "../../support/servers/listen.ts";
 import { StartedServer } from "../../support/servers/started-server.ts";
 
 let folder: string;
@@ -43,9 +48,114 @@ async function startDormouse(): Promise<void> {
   dormouse = await StartedServer.start(dormousePort, join(folder, "state"), options);
 }
 
-function startApplication(ownPort: number): Promise<ExampleProcess> {
-  const variables = { PORT: String(ownPort), DORMOUSE: `http://localhost:${dormousePort}` };
-  return ExampleProcess.start("ai-answer", variables);
+function startApplication(ownPort: number, variables = {}): Promise<ExampleProcess> {
+  const own = { PORT: String(ownPort), DORMOUSE: `http://localhost:${dormousePort}` };
+  return ExampleProcess.start("ai-answer", { ...own, ...variables });
+}
+
+describe("the backend of the answers in examples", () => {
+  it("[Q8] believes nothing that Dormouse hasn't signed", async () => {
+    const response = await fetch(`${application.address}/hooks/rpc`, { method: "POST" });
+    expect(response.status).toBe(401);
+  });
+
+  it.for([
+    ["delete", {}, 404],
+    ["ask", { chat: "demo" }, 400],
+    ["ask", { id: undefined }, 400],
+    ["ask", { question: " \n" }, 400],
+    ["ask", { question: "a".repeat(4_001) }, 400],
+    ["cancel", { id: 7 }, 400],
+  ] as const)("[Q2] refuses %s with %o", async ([method, wrong, code], test) => {
+    const { client } = await reader(test);
+    const right = { chat: randomUUID(), id: randomUUID(), question: "Who?" };
+    await expect(client.rpc(method, { ...right, ...wrong })).rejects.toMatchObject({ code });
+  });
+
+  it("[Q2] answers a repeated question once, and doesn't know one that is cancelled before it is asked", async (test) => {
+    const { client, chat, seen } = await reader(test);
+    const asked = { chat, id: randomUUID(), question: "Who? Tell it in 10 words" };
+    await client.rpc("cancel", asked);
+    await Promise.all([client.rpc("ask", asked), client.rpc("ask", asked)]);
+    await seen.first((values) => statusOf(values, asked.id) === "complete");
+    await client.rpc("ask", asked);
+    await client.rpc("cancel", asked);
+    expect(Object.fromEntries(seen.all.at(-1) ?? [])).toEqual({
+      [asked.id]: expect.objectContaining({ question: asked.question, status: "complete" }),
+      [`${asked.id}/text`]: answerTo(asked.question),
+    });
+  });
+
+  it("[Z38] lets a model that breaks off go on after its own text, and says when it doesn't", async (test) => {
+    const model = await brokenModel(test);
+    await application.kill();
+    application = await startApplication(port, {
+      MODEL_URL: model.address,
+      MODEL_KEY: "secret",
+      MODEL_OPTIONS: `{"model":"m-1","max_tokens":9}`,
+    });
+    const { client, chat, seen } = await reader(test);
+    const first = { chat, id: randomUUID(), question: "Who wakes you?" };
+    await client.rpc("ask", first);
+    await seen.first((values) => statusOf(values, first.id) === "complete");
+    const second = { chat, id: randomUUID(), question: "And then?" };
+    await client.rpc("ask", second);
+    const last = await seen.first((values) => statusOf(values, second.id) === "failed");
+    expect(last.get(`${first.id}/text`)).toBe("A message, and the spring.");
+    const question = { role: "user", content: first.question };
+    const options = { model: "m-1", max_tokens: 9, stream: true };
+    const whole = { role: "assistant", content: "A message, and the spring." };
+    expect(model.asked).toEqual([
+      { ...options, messages: [question] },
+      { ...options, messages: [question, { role: "assistant", content: "A message" }] },
+      { ...options, messages: [question, whole, { role: "user", content: second.question }] },
+    ]);
+    await application.kill();
+    application = await startApplication(port);
+  });
+});
+
+/** A client that reads a chat, as a page does. */
+async function reader(test: TestContext) {
+  const chat = randomUUID();
+  const client = new Centrifuge(`ws://localhost:${dormousePort}/connection/websocket`);
+  test.onTestFinished(() => client.disconnect());
+  const seen = new Inbox<ReadonlyMap<string, unknown>>();
+  const values = new Map<string, unknown>();
+  const turns = client.newMapSubscription(`chat:${chat}`, { delta: "fossil" });
+  turns.on("update", ({ key, data }) => {
+    values.set(key, data);
+    seen.push(new Map(values));
+  });
+  turns.subscribe();
+  client.connect();
+  await turns.ready();
+  return { client, chat, seen };
+}
+
+function statusOf(values: ReadonlyMap<string, unknown>, id: string): unknown {
+  const turn: { readonly status?: unknown } = Object(values.get(id));
+  return turn.status;
+}
+
+/** A model whose connection is cut in its first answer, that goes on in the second, and refuses the third. */
+async function brokenModel(test: TestContext) {
+  const asked: object[] = [];
+  const event = (content: string, reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason: reason }] })}\n\n`;
+  const server = createServer(async (request, response) => {
+    asked.push(Object(await json(request)));
+    if (asked.length > 2) {
+      response.writeHead(401).end();
+      return;
+    }
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    if (asked.length === 1) response.write(event("A message"), () => response.destroy());
+    else response.end(`${event(", and the spring.", "stop")}data: [DONE]\n\n`);
+  });
+  const ownPort = await listen(server);
+  test.onTestFinished(() => void server.close());
+  return { address: `http://127.0.0.1:${ownPort}/v1`, asked };
 }
 
 const chromium = findChromium();
