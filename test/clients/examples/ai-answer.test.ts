@@ -138,11 +138,14 @@ function statusOf(values: ReadonlyMap<string, unknown>, id: string): unknown {
   return turn.status;
 }
 
+function event(content: string, reason: string | null = null): string {
+  const choices = [{ delta: { content }, finish_reason: reason }];
+  return `data: ${JSON.stringify({ choices })}\n\n`;
+}
+
 /** A model whose connection is cut in its first answer, that goes on in the second, and refuses the third. */
 async function brokenModel(test: TestContext) {
   const asked: object[] = [];
-  const event = (content: string, reason: string | null = null) =>
-    `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason: reason }] })}\n\n`;
   const server = createServer(async (request, response) => {
     asked.push(Object(await json(request)));
     if (asked.length > 2) {
