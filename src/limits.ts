@@ -92,6 +92,10 @@ export const limits = {
    * least 256 bytes in memory, 2.6 MB in all. A request with more commands is answered 107.
    */
   requestCommandsMax: 10_000,
+  /** Unknown fields of one request that are looked at: a body of 8 MiB has room for a million (rule W14). */
+  unknownFieldsMax: 10,
+  /** Lines about unknown fields that an isolate writes: names come from outside, and each is remembered (rule W14). */
+  unknownFieldLinesMax: 100,
   /**
    * All sockets of one object, as a multiple of `client.connection_limit`. They include those that the server has
    * closed and whose client never answered, which still take memory. At the limit the object refuses new connections

@@ -131,7 +131,8 @@ const causes = {
   methodNotFound: "in a batch: there is no such method",
   limitExceeded: "the answer would be too large, or as much is kept already as may be",
   badRequest: "a field is missing or has a value that can't be; `npm start` and the log name it",
-  notAvailable: "the configuration doesn't switch on what the method needs, such as a history",
+  notAvailable:
+    "the configuration doesn't switch on what the method needs, such as a history; `npm start` and the log name the option",
   tooManyRequests: "too much waits: nothing was done, so try again later",
   unrecoverablePosition: "the epoch isn't that of the channel",
 } as const satisfies Partial<Record<keyof typeof errorCodes, string>>;
@@ -155,6 +156,7 @@ ${rows.join("\n")}
 | --- | --- |
 | 400 | the body isn't JSON, or a field has a wrong type; the response names it |
 | 401 | there is no API key, or a wrong one |
+| 405 | the method of HTTP isn't \`POST\` |
 | 404 | there is no such method; the response names the nearest one |
 | 413 | the body is over 8 MiB |
 | 503 | the server isn't configured, and says what is missing; or too much waits: the header \`Retry-After\` says for how long |
@@ -166,7 +168,7 @@ const heading = `<!-- Written by \`npm run openapi\`. Don't edit it: a test comp
 # The HTTP API
 
 A backend publishes, reads channels and controls connections by \`POST /api/<method>\`, with a JSON object as the body and an
-[API key](configuration.md#secrets) in the header \`X-API-Key\`. The paths, the fields and the answers are those of Centrifugo's
+[API key](configuration.md#secrets) in the header \`X-API-Key: KEY\` or \`Authorization: apikey KEY\`. The paths, the fields and the answers are those of Centrifugo's
 HTTP API, so its libraries for backends work unchanged. [openapi.md](openapi.md) describes every field for generators, and the page
 \`/swagger\` shows the same.
 
@@ -174,6 +176,8 @@ HTTP API, so its libraries for backends work unchanged. [openapi.md](openapi.md)
   \`{"replies": […]}\` in their order. Commands for one channel share a call to its object.
 * **Once, however often it is sent:** a publish with an \`idempotency_key\` that was used within 5 minutes publishes nothing, and has
   the first result.
+* **Spelling:** as in Centrifugo, fields that a method doesn't have are ignored, so \`idempotencyKey\`, as Workers write it, protects
+  nothing here. Under \`npm start\` the log names such a field, and the known one that it resembles.
 * **Bounds:** a body has 8 MiB at most, a publication 1 MiB, a request 1,000 channels. [limits.md](limits.md) has all.
 * **From Cloudflare itself:** a Worker publishes [by a service binding](embedding.md#from-another-worker) or
   [through a queue](queue.md), without a key.

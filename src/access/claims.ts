@@ -91,6 +91,25 @@ export interface SubscriptionOverride {
 }
 
 /**
+ * Why a subscription token is not for this channel and this user, or not for this client if it names one (rule A4);
+ * undefined if it is. The claims that differ are named, without their values.
+ */
+export function unboundReason(
+  claims: SubscriptionClaims,
+  channel: string,
+  { user, client }: { readonly user: string; readonly client: string },
+): string | undefined {
+  const differing = [
+    ...(claims.channel === channel ? [] : ["channel"]),
+    ...(claims.user === user ? [] : ["user"]),
+    ...(claims.client === "" || claims.client === client ? [] : ["client"]),
+  ];
+  return differing.length === 0
+    ? undefined
+    : `the token is for another ${differing.join(" and another ")}`;
+}
+
+/**
  * The outcome of verifying a token. `reason` says what is wrong, and quotes neither the token nor the value of a claim.
  */
 export type TokenOutcome<Claims> =

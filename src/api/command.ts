@@ -8,6 +8,7 @@ import type { ApiKey } from "../access/api-keys.ts";
 import type { CommandName, OperationAt } from "../access/operations.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import type { ChannelOperation } from "../contract/channel-call.ts";
+import type { NoteUnknownFields } from "./unknown-fields.ts";
 import type { UserOrder } from "../contract/user-order.ts";
 
 /** The backend that calls, as far as its requests depend on it. */
@@ -17,6 +18,8 @@ export interface ApiCaller {
   readonly channels: ChannelConfig;
   /** When it asks, ms since 1970. */
   readonly nowMs: number;
+  /** Told of fields that a request has and its method hasn't; absent where nobody reads that. */
+  readonly noteUnknown?: NoteUnknownFields;
 }
 
 /** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */

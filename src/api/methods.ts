@@ -17,12 +17,14 @@ import { questionMethods } from "./question.ts";
 import { readMethods } from "./read.ts";
 import {
   type AnyMethod,
+  fieldsOf,
   objectOf,
   parseSelection,
   parseShape,
   refusedFor,
   textField,
 } from "./shape.ts";
+import { detailOfMissing, unknownFields } from "./unknown-fields.ts";
 import { statusMethods } from "./status-methods.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
@@ -107,10 +109,13 @@ export function parseEntry(name: SingleName, params: string, caller: ApiCaller):
   const parsed = parse(method.shape, params);
   if (parsed.outcome !== "shape") return parsed;
   const operation = operationOf(name);
+  caller.noteUnknown?.(name, unknownFields(params, fieldsOf(method)));
   const entry = method.entry(parsed.value, { method: name, operation, params, caller });
   if (entry.outcome !== "refused") return entry;
+  const detail = detailOfMissing(entry.detail, params, fieldsOf(method));
   const channel: unknown = Reflect.get(parsed.value, "channel");
-  return typeof channel === "string" ? refusedFor(channel, entry) : entry;
+  const refused = { ...entry, detail };
+  return typeof channel === "string" ? refusedFor(channel, refused) : refused;
 }
 
 /** How the requests of each method are read that has one entry. */

@@ -313,8 +313,13 @@ const unsubscribeShape = shape(() => ({
 export const orderMethods = {
   disconnect: { shape: disconnectShape, selects: true, entry: disconnectEntry },
   unsubscribe: { shape: unsubscribeShape, selects: true, entry: unsubscribeEntry },
-  subscribe: { shape: subscribeShape, selects: true, entry: subscribeEntry },
-  refresh: { shape: refreshShape, selects: true, entry: refreshEntry },
+  subscribe: {
+    shape: subscribeShape,
+    selects: true,
+    entry: subscribeEntry,
+    texts: ["info", "data", "server_tags_filter"],
+  },
+  refresh: { shape: refreshShape, selects: true, entry: refreshEntry, texts: ["info"] },
   block_user: { shape: blockShape, selects: true, entry: blockEntry },
   unblock_user: { shape: blockShape, selects: true, entry: unblockEntry },
   revoke_token: { shape: revokeShape, selects: true, entry: revokeEntry },

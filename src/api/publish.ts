@@ -12,6 +12,7 @@ import {
   checkChannel,
   refusedFor,
   checkMethod,
+  fieldsOf,
   type MethodRequest,
   optionalOffsetField,
   parseShape,
@@ -23,6 +24,7 @@ import {
   flagField,
   objectField,
 } from "./shape.ts";
+import { detailOfMissing, unknownFields } from "./unknown-fields.ts";
 import { limits } from "../limits.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
@@ -79,9 +81,12 @@ const publishShape = shape(() => ({
   if_offset: optionalOffsetField(),
 }));
 
+/** The fields of a publication that are read from the text. */
+export const publicationTexts = ["data", "version"] as const;
+
 /** How the requests of `publish` are read. */
 export const publishMethods = {
-  publish: { shape: publishShape, entry: publishEntry },
+  publish: { shape: publishShape, entry: publishEntry, texts: publicationTexts },
 } as const;
 
 /**
@@ -94,8 +99,13 @@ export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand
   const version = parseVersion(params);
   if (typeof version === "object") return version;
   const { channels } = parsed.value;
+  const known = fieldsOf({ shape: broadcastShape, texts: publicationTexts });
+  caller.noteUnknown?.("broadcast", unknownFields(params, known));
   const refused = checkMethod({ method: "broadcast", caller }) ?? refusedList(channels, params);
-  if (refused !== undefined) return singleCommand("broadcast", refused);
+  if (refused !== undefined) {
+    const detail = detailOfMissing(refused.detail, params, known);
+    return singleCommand("broadcast", { ...refused, detail });
+  }
   const someTakesEmpty = () =>
     channels.some((channel) => {
       const resolved = resolveChannel(channel, caller.channels);

@@ -13,7 +13,7 @@ import {
 } from "./command.ts";
 import { allChannels, keyRefusal } from "../access/api-keys.ts";
 import type { Operation, OperationName } from "../access/operations.ts";
-import { resolveChannel } from "../channel/channel-name.ts";
+import { resolveChannel, unknownNamespace } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { memberText } from "../protocol/json/text.ts";
@@ -40,7 +40,20 @@ export const objectField = () => v.nullish(v.custom<object>(parsesAsObject, "an 
 
 /** An object with these fields, inside a request. */
 export function objectOf<Fields extends v.ObjectEntries>(fields: Fields) {
-  return v.pipe(v.custom<object>(parsesAsObject, "an object"), v.object(fields));
+  const schema = v.pipe(v.custom<object>(parsesAsObject, "an object"), v.object(fields));
+  fieldNames.set(schema, Object.keys(fields));
+  return schema;
+}
+
+/** The names of the fields of each schema of {@link objectOf}. */
+const fieldNames = new WeakMap<object, readonly string[]>();
+
+/** The names of a request's fields, also of those that are read from the text. */
+export function fieldsOf({
+  shape: shapeOf,
+  texts = [],
+}: Pick<AnyMethod, "shape" | "texts">): readonly string[] {
+  return [...(fieldNames.get(shapeOf()) ?? []), ...texts];
 }
 
 /**
@@ -66,6 +79,8 @@ export interface ApiMethod<Shape extends () => v.GenericSchema<unknown, object>>
   readonly shape: Shape;
   /** A field that would choose connections, and that the method doesn't read, is refused (rule W10). */
   readonly selects?: true;
+  /** The fields that are read from the text of the request, beside those of the shape. */
+  readonly texts?: readonly string[];
   // A method, so that those of all shapes are of one type.
   entry(fields: Shaped<Shape>, request: MethodRequest): ParsedEntry;
 }
@@ -163,7 +178,7 @@ export function checkChannel(channel: string, call: MethodCall): CheckedChannel 
     case "unknown-namespace":
       break;
   }
-  const detail = "the channel's namespace is not configured";
+  const detail = unknownNamespace(channel, call.caller.channels);
   return { outcome: "refused", error: errorCodes.unknownChannel, detail };
 }
 

@@ -1,5 +1,6 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
 import { partsOf } from "../config/name-parts.ts";
+import { nearestName, printableName } from "../config/section.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
 /** The outcome of resolving a channel name: the options that apply, and who may subscribe (docs/protocol.md 5.4). */
@@ -46,6 +47,14 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
     private: isPrivate,
     ...(users === undefined ? {} : { users }),
   };
+}
+
+/** Why a channel is unknown: the namespace that its name has, and the configured one that was probably meant. */
+export function unknownNamespace(name: string, config: ChannelConfig): string {
+  const { namespace = "" } = partsOf(name, config);
+  const nearest = nearestName(namespace, config.namespaces.keys());
+  const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+  return `channel.namespaces doesn't have ${printableName(namespace)}${hint}`;
 }
 
 /** A channel's namespace, as the label of a series; "" without one. */

@@ -103,6 +103,8 @@ export interface ClientConfig {
   readonly users: UsersConfig;
   /** Clients may do everything, and their tokens don't end; under `npm start` only (rule A11). */
   readonly insecure: boolean;
+  /** Clients are told why they are refused; under `npm start` only (rule W13). */
+  readonly tellsReasons?: true;
   /** Dormouse's own: an upgrade without a valid token is answered with status 401. */
   readonly requireEdgeToken: boolean;
   /** Dormouse's own: the name of a cookie that may carry the token; "" for none. */

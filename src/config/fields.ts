@@ -51,12 +51,12 @@ export function readDurationMs(section: Section, name: string, rule: DurationRul
   const value = section.take(name);
   if (value === undefined) return rule.defaultMs;
   if (typeof value !== "string") {
-    section.wrongType(name, value, 'a duration such as "25s"');
+    section.wrongType(name, value, aDuration);
     return rule.defaultMs;
   }
   const duration = parseDuration(value);
   if (duration.outcome === "bad") {
-    section.wrongValue(name, value, 'is not a duration such as "25s"');
+    section.wrongValue(name, value, `is not ${aDuration}`);
     return rule.defaultMs;
   }
   const { ms } = duration;
@@ -208,6 +208,9 @@ function unitMs(unit: string): bigint {
  * sums with a clock safe integers.
  */
 export const longestDurationMs = 315_360_000_000;
+
+/** What a duration has to be, in words. */
+const aDuration = 'a duration such as "25s" or "1h30m" (units: h, m, s, ms)';
 
 /** No duration written by a person is longer. This bounds the integers above. */
 const textLengthMax = 64;

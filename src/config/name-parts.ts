@@ -1,5 +1,11 @@
 import type { ChannelConfig } from "./config.ts";
 
+/** Where the options of a channel stand in the configuration, as texts name it. */
+export function optionsPlace(name: string, config: Parameters<typeof partsOf>[1]): string {
+  const { namespace } = partsOf(name, config);
+  return namespace === undefined ? "channel.without_namespace" : `namespace ${namespace}`;
+}
+
 /** The parts of a channel name. `namespace` is undefined for a channel without one; `rest` is what follows it. */
 export function partsOf(
   name: string,

@@ -219,7 +219,8 @@ function quoted(value: string | number): string {
   return `${JSON.stringify(value.slice(0, shownLengthMax))}…`;
 }
 
-function printableName(name: string): string {
+/** A name as it stands in a text: as JSON and of bounded length, unless it is a plain and short word. */
+export function printableName(name: string): string {
   return /^[-\w.]{1,64}$/.test(name) ? name : quoted(name);
 }
 

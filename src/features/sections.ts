@@ -154,5 +154,8 @@ export function neededFeatureSecrets(
   ];
 }
 
-/** The configuration under `npm start`, as the secrets that are given switch features on. */
-export const inDevelopment: (config: Config, given: Secrets) => Config = consoleInDevelopment;
+/** The configuration under `npm start`: clients are told reasons, and the secrets that are given switch features on. */
+export function inDevelopment(config: Config, given: Secrets): Config {
+  const opened = consoleInDevelopment(config, given);
+  return { ...opened, client: { ...opened.client, tellsReasons: true } };
+}

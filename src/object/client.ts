@@ -5,6 +5,7 @@ import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type Command, type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../session/ports.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
+import { toldClose } from "../access/told-reason.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import type { Session } from "../session/session.ts";
 import type { Arrivals } from "./arrivals.ts";
@@ -194,7 +195,8 @@ export class Client {
       code,
       user: session.user,
     });
-    session.disconnect(disconnectCodes.badRequest);
+    const { client } = session.context.config;
+    session.disconnect(toldClose(disconnectCodes.badRequest, malformed, client));
   }
 
   /**

@@ -23,6 +23,7 @@ import {
   channelOf,
   CommandQueue,
   orderedBy,
+  reads,
   type ReceivedCommand,
   ReplyOrder,
 } from "./command-queue.ts";
@@ -37,13 +38,14 @@ import {
   whyFailed,
   type Why,
 } from "./decision.ts";
-import { partsOf } from "../config/name-parts.ts";
+import { optionsPlace } from "../config/name-parts.ts";
 import { pong } from "./liveness.ts";
 import { namerOf } from "./named-channels.ts";
 import type { CommandSession, RunningCommand, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh, changeTracks } from "./refresh.ts";
 import { asksBeforeSubscribe, carryOutSubscribe } from "./subscribe.ts";
+import { toldClose, toldError } from "../access/told-reason.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 
 /**
@@ -365,38 +367,38 @@ export class CommandExecutor {
     }
   }
 
-  /** Reports a refused command to the log (rule A13). */
-  #report(command: Command, { code }: DisconnectCode | ErrorCode, why: Why): void {
+  /** Reports a refused command to the log (rule A13), and gives the reason. */
+  #report(command: Command, { code }: DisconnectCode | ErrorCode, why: Why): string {
     const { context, user } = this.#session;
     const { refused, config } = context;
-    if (refused === undefined) return;
     const channel = channelOf(command);
     const { rule, ofNamespace } = why;
     let { reason } = why;
-    if (channel !== undefined && ofNamespace === true) {
-      const { namespace } = partsOf(channel, config.channel);
-      const name = namespace === undefined ? "channel.without_namespace" : `namespace ${namespace}`;
-      reason = `${name}: ${reason}`;
-    }
+    if (channel !== undefined && ofNamespace === true)
+      reason = `${optionsPlace(channel, config.channel)}: ${reason}`;
     const named = channel === undefined ? {} : { channel };
-    refused({ refused: command.method, rule, reason, code, user, ...named });
+    refused?.({ refused: command.method, rule, reason, code, user, ...named });
+    return reason;
   }
 
   #apply({ command, nowMs }: ReceivedCommand, decision: Decision): void {
     const session = this.#session;
     if (session.closed) return;
+    const { client } = session.context.config;
     switch (decision.outcome) {
-      case "disconnect":
-        this.#report(command, decision.code, decision.why);
-        session.disconnect(decision.code);
+      case "disconnect": {
+        const reason = this.#report(command, decision.code, decision.why);
+        session.disconnect(toldClose(decision.code, reason, client));
         return;
+      }
       case "silent":
         session.change(decision.changes);
         return;
-      case "error":
-        this.#report(command, decision.error, decision.why ?? whyFailed(decision.error));
+      case "error": {
+        const why = decision.why ?? whyFailed(decision.error);
+        const reason = this.#report(command, decision.error, why);
         if (session.unidirectional) {
-          session.disconnect(unidirectionalDisconnect(decision.error));
+          session.disconnect(toldClose(unidirectionalDisconnect(decision.error), reason, client));
           return;
         }
         session.context.counts?.replyError(command.method, decision.error);
@@ -404,8 +406,12 @@ export class CommandExecutor {
         // `send` has no id, so it can't be answered with an error: it is over a limit.
         if (command.method === "send") session.disconnect(whyNotSent(session));
         else if (command.method !== "pong")
-          session.reply({ id: command.id, error: decision.error }, nowMs);
+          session.reply(
+            { id: command.id, error: toldError(decision.error, reason, client) },
+            nowMs,
+          );
         return;
+      }
       case "reply":
         session.change(decision.changes);
         if (command.method === "publish") this.#catchUp(command.request.channel);
@@ -433,14 +439,6 @@ function whyNotSent({ context }: CommandSession): DisconnectCode {
   return context.config.hooks.message === undefined
     ? disconnectCodes.notAvailable
     : disconnectCodes.tooManyRequests;
-}
-
-/** Whether a command has something read that may be large. */
-function reads(command: Command): boolean {
-  if (command.method === "history" || command.method === "presence") return true;
-  if (command.method !== "subscribe") return false;
-  const { recover, type } = command.request;
-  return recover || type !== subscriptionTypes.stream;
 }
 
 const { tooManyRequests } = errorCodes;

@@ -21,7 +21,7 @@
  * object has thousands of connections.
  */
 import { limits } from "../limits.ts";
-import type { Command } from "../protocol/command.ts";
+import { type Command, subscriptionTypes } from "../protocol/command.ts";
 import type { Decision, DecisionDone } from "./decision.ts";
 import type { VerifiedTokens } from "./ports.ts";
 
@@ -174,4 +174,12 @@ export function channelOf(command: Command): string | undefined {
 export function orderedBy(command: Command): string | undefined {
   const isPresence = command.method === "presence" || command.method === "presence_stats";
   return isPresence ? undefined : channelOf(command);
+}
+
+/** Whether a command has something read that may be large. */
+export function reads(command: Command): boolean {
+  if (command.method === "history" || command.method === "presence") return true;
+  if (command.method !== "subscribe") return false;
+  const { recover, type } = command.request;
+  return recover || type !== subscriptionTypes.stream;
 }

@@ -131,7 +131,7 @@ export function seePresence(
 }
 
 function switchedOff(what: "presence" | "history"): Decision {
-  return refuseByOptions(errorCodes.notAvailable, "W1", `${what} isn't switched on`);
+  return refuseByOptions(errorCodes.notAvailable, "W1", `${what} is off`);
 }
 
 /** Reads the history, at most `client.history_max_publication_limit` publications at a time. */

@@ -79,9 +79,6 @@ export const expireAtPassed = "the token's expire_at has passed";
 /** The reason of rule C3 against the token of another user. */
 export const ofAnother = "the token is of another user than the connection's earlier token";
 
-/** The reason of rule A4 against a subscription token. */
-export const notBound = "the token is for another channel, user or client";
-
 /** The decision on a command that comes before connect, and on a second connect. */
 export const outOfTurn = disconnectWith(
   disconnectCodes.badRequest,

@@ -1,14 +1,14 @@
 import { hasPassed } from "../moment.ts";
 import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
-import type {
-  ConnectionClaims,
-  ServerSubscription,
-  SubscribeTerms,
-  SubscriptionClaims,
-  SubscriptionOverride,
-  SubscriptionVerdict,
+import {
+  type ConnectionClaims,
+  type ServerSubscription,
+  type SubscribeTerms,
+  type SubscriptionOverride,
+  type SubscriptionVerdict,
+  unboundReason,
 } from "../access/claims.ts";
-import type { KnownChannel } from "../channel/channel-name.ts";
+import { type KnownChannel, unknownNamespace } from "../channel/channel-name.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import { type SubscribeRequest, subscriptionTypes, type FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
@@ -23,7 +23,6 @@ import {
   disconnectWith,
   expireAtPassed,
   type Grant,
-  notBound,
   refuseByOptions,
   refuseToken,
   refuseWith,
@@ -67,8 +66,8 @@ export function grantSubscription(
   }
   if (token.outcome !== "verified") return refuseToken(token, codes);
   const { claims: verified } = token;
-  if (!isBoundTo(verified, request.channel, requester))
-    return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
+  const unbound = unboundReason(verified, request.channel, requester);
+  if (unbound !== undefined) return disconnectWith(disconnectCodes.invalidToken, "A4", unbound);
   if (hasPassed(verified.expireAtSeconds, nowMs))
     return refuseWith(errorCodes.expired, "C3", expireAtPassed);
   const terms = { ...verified, issuedAtSeconds: verified.issuedAtSeconds ?? 0 };
@@ -174,18 +173,9 @@ export function grantServerSubscription(
   return { ...grant, subscription: { ...grant.subscription, serverSide: true } };
 }
 
-/** Whether a subscription token is for this channel and this user, and for this client if it names one (rule A4). */
-export function isBoundTo(
-  claims: SubscriptionClaims,
-  channel: string,
-  { user, client }: Requester,
-): boolean {
-  const isForClient = claims.client === "" || claims.client === client;
-  return claims.user === user && claims.channel === channel && isForClient;
-}
-
 /** Finds the channel that a command names, or else decides on the command. */
 export function findChannel({ context }: CommandSession, name: string): KnownChannel | Decision {
+  const { config } = context;
   const resolved = context.channels.resolve(name);
   switch (resolved.outcome) {
     case "bad-name":
@@ -195,14 +185,13 @@ export function findChannel({ context }: CommandSession, name: string): KnownCha
     case "unknown-namespace":
       return context.channel !== undefined && context.channel !== name
         ? refuseWith(errorCodes.unknownChannel, "C6", otherChannel)
-        : refuseWith(errorCodes.unknownChannel, "W1", unknownNamespace);
+        : refuseWith(errorCodes.unknownChannel, "W1", unknownNamespace(name, config.channel));
     case "resolved":
       return resolved;
   }
 }
 
 const otherChannel = "only the channel of the address exists at this address";
-const unknownNamespace = "channel.namespaces doesn't have the channel's namespace";
 
 /**
  * Refuses a tags filter that isn't allowed or valid: without it, the client would get publications it doesn't want

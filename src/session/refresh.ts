@@ -3,6 +3,7 @@ import {
   type ConnectionClaims,
   type ConnectionVerdict,
   type SubscriptionVerdict,
+  unboundReason,
   withoutSubscriptions,
 } from "../access/claims.ts";
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../protocol/codes.ts";
@@ -12,13 +13,12 @@ import {
   type Decision,
   disconnectWith,
   expireAtPassed,
-  notBound,
   ofAnother,
   refuseToken,
   refuseWith,
   tooLarge,
 } from "./decision.ts";
-import { isAllowed, isBoundTo } from "./grant.ts";
+import { isAllowed } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
 import { type CommandSession, type RunningCommand, typeOf, type VerifiedTokens } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
@@ -230,8 +230,8 @@ function subRefresh(
     return refuseToken(token, { ...codes, expired: disconnectCodes.subscriptionExpired });
   const { expireAtSeconds, info, serverFilter, issuedAtSeconds = 0, uid } = token.claims;
   const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
-  if (!isBoundTo(token.claims, request.channel, requester))
-    return disconnectWith(disconnectCodes.invalidToken, "A4", notBound);
+  const unbound = unboundReason(token.claims, request.channel, requester);
+  if (unbound !== undefined) return disconnectWith(disconnectCodes.invalidToken, "A4", unbound);
   if (hasPassed(expireAtSeconds, nowMs))
     return disconnectWith(disconnectCodes.subscriptionExpired, "C3", expireAtPassed);
   const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };

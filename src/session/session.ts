@@ -26,6 +26,7 @@ import type { RestoredParts, SubscriptionSession } from "./subscription.ts";
 import { WaitingWork } from "./waiting-work.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
+import { toldClose } from "../access/told-reason.ts";
 import { disconnectPush } from "./unidirectional.ts";
 
 /**
@@ -250,7 +251,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
   refuse(rule: string, reason: string, code: DisconnectCode): void {
     if (this.closed) return;
     this.context.refused?.({ refused: "connect", rule, reason, code: code.code, user: this.user });
-    this.disconnect(code);
+    this.disconnect(toldClose(code, reason, this.context.config.client));
   }
 
   whenConnected(work: () => void): void {

@@ -35,8 +35,11 @@ import {
   respondMalformed,
   respondCall,
 } from "./responses.ts";
+import { withCauses } from "../../src/api/causes.ts";
 import { parseBatch } from "../../src/api/batch.ts";
 import { parseLegacy } from "../../src/api/legacy.ts";
+import { isDevelopment } from "../platform/configuration.ts";
+import { warnOfUnknownFields } from "./unknown-field-log.ts";
 import { readBody } from "./body.ts";
 import { type ObjectCall, planCalls, CallQueue, type UserCall } from "../../src/api/calls.ts";
 import { availableEntry } from "../../src/api/order-methods.ts";
@@ -135,7 +138,8 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
 /** The backend that sends a request. */
 export function callerOf(context: Context<AppEnv>): ApiCaller {
   const { channel: channels } = context.get("configured").config;
-  return { key: context.get("apiKey"), channels, nowMs: Date.now() };
+  const caller = { key: context.get("apiKey"), channels, nowMs: Date.now() };
+  return isDevelopment(context.env) ? { ...caller, noteUnknown: warnOfUnknownFields } : caller;
 }
 
 /**
@@ -342,7 +346,7 @@ async function callUser(
  * @param waitMs the time that the object has
  */
 async function callChannel(
-  { env: { CHANNELS }, req, counts }: Calling,
+  { env: { CHANNELS }, config, req, counts }: Calling,
   channel: string,
   commands: readonly ChannelOperation[],
   method: string,
@@ -361,7 +365,8 @@ async function callChannel(
   try {
     const answers =
       traceparent === undefined ? call() : inSpan(method, { traceparent, channel }, call);
-    return await inTime<CallOutcome>(answers, waitMs, timeout);
+    const outcome = await inTime<CallOutcome>(answers, waitMs, timeout);
+    return withCauses(outcome, channel, commands, config.channel);
   } catch (error) {
     return failed(`call to a channel failed: method=${method}`, error, object);
   }

@@ -187,12 +187,16 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
     keys.length === 0
       ? "the API key doesn't match API_KEY"
       : "the API key matches neither API_KEY nor one of http_api.keys";
-  context.set("refusal", {
-    rule: "A7",
-    reason: offered.length > 0 ? reason : "there is no API key",
-  });
+  context.set("refusal", { rule: "A7", reason: offered.length > 0 ? reason : noKey(context) });
   return respondUnauthorized();
 };
+
+/** Why a request offers no key: the commonest mistake is the scheme of other APIs. */
+function noKey({ req }: Context<AppEnv>): string {
+  return req.header("Authorization") === undefined
+    ? "there is no API key"
+    : "Authorization must be `apikey KEY`, or use X-API-Key";
+}
 
 /** The first right key among those that a request offers. */
 export async function keyAmong(

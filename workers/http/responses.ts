@@ -83,7 +83,9 @@ export function respondUnauthorized(): Response {
 
 /** 405, with the allowed methods. */
 export function respondMethodNotAllowed(allowed: readonly string[]): Response {
-  return respondText(405, "Method Not Allowed", { Allow: allowed.join(", ") });
+  return respondText(405, `Method Not Allowed: use ${allowed.join(" or ")}`, {
+    Allow: allowed.join(", "),
+  });
 }
 
 /** 404, for a path or an object that does not exist. */

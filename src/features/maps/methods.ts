@@ -18,6 +18,7 @@ import {
   parseBase64Payload,
   parsePublication,
   parseVersion,
+  publicationTexts,
   takesEmpty,
 } from "../../api/publish.ts";
 import { channelShape, refusedLimit, refusedQuery } from "../../api/read.ts";
@@ -265,7 +266,11 @@ declare module "../../access/operations.ts" {
 
 /** The methods for maps (docs/protocol.md 3.4 and 6.2). */
 export const mapMethods = {
-  map_publish: { shape: mapPublishShape, entry: publishEntry },
+  map_publish: {
+    shape: mapPublishShape,
+    entry: publishEntry,
+    texts: [...publicationTexts, "stream_data"],
+  },
   map_remove: { shape: mapRemoveShape, entry: removeEntry },
   map_append: { shape: mapAppendShape, entry: appendEntry },
   map_read_state: { shape: mapReadStateShape, entry: readStateEntry },

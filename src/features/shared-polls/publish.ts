@@ -11,6 +11,7 @@ import {
   parsePublication,
   parseVersion,
   takesEmpty,
+  publicationTexts,
 } from "../../api/publish.ts";
 import {
   checkChannel,
@@ -82,5 +83,9 @@ declare module "../../access/operations.ts" {
 
 /** The method of shared polls (docs/protocol.md 3.5 and 6.2). */
 export const pollMethods = {
-  shared_poll_publish: { shape: pollPublishShape, entry: pollPublishEntry },
+  shared_poll_publish: {
+    shape: pollPublishShape,
+    entry: pollPublishEntry,
+    texts: publicationTexts,
+  },
 } as const;

@@ -73,6 +73,21 @@ describe("npm start", () => {
     expect(heard).toBe(`listened ${offset} {"text":"hello"}`);
   });
 
+  it("[W13] tells the official client why it is refused", async () => {
+    const { socketAddress, token } = server.welcome;
+    const withoutToken = new SdkClient(socketAddress, {});
+    expect(await withoutToken.disconnected.next()).toMatchObject({
+      code: 3501,
+      reason:
+        "bad request: there is no token, and client.allow_anonymous_connect_without_token is off",
+    });
+    const client = new SdkClient(socketAddress, { token });
+    const { unsubscribed } = client.subscribe("nowhere:1");
+    const reason = "unknown channel: channel.namespaces doesn't have nowhere";
+    expect(await unsubscribed.next()).toMatchObject({ code: 102, reason });
+    client.close();
+  });
+
   it("[B13] doesn't bound the clients of this machine as those of one address", async () => {
     const address = server.welcome.socketAddress;
     const count = 2 * limits.unconnectedPerAddressMax;

@@ -213,13 +213,13 @@ describe("a publish request is refused", () => {
       "for a namespace that isn't configured",
       `{"channel":"strange:a","data":1}`,
       102,
-      "the channel's namespace is not configured",
+      "channel.namespaces doesn't have strange",
     ],
     [
       "for its channel before its data",
       `{"channel":"strange:a"}`,
       102,
-      "the channel's namespace is not configured",
+      "channel.namespaces doesn't have strange",
     ],
     [
       "with a tag that is no string",

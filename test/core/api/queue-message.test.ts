@@ -154,7 +154,7 @@ describe("a message with a command", () => {
     [
       { method: "publish", payload: { channel: "nosuch:a", data: 1 } },
       102,
-      "the channel's namespace is not configured",
+      "channel.namespaces doesn't have nosuch",
     ],
     [
       { method: "subscribe", payload: { user: "ada", channel: "a", expire_at: 5 } },

@@ -29,7 +29,7 @@ describe("a history request", () => {
 
   it.each([
     [`{"limit":1}`, 107, "channel is required"],
-    [`{"channel":"strange:a"}`, 102, "the channel's namespace is not configured"],
+    [`{"channel":"strange:a"}`, 102, "channel.namespaces doesn't have strange"],
     [`{"channel":"news","limit":-2}`, 107, "limit must be -1 or more"],
     [
       `{"channel":"news","limit":1,"reverse":true,"since":{"epoch":"e"}}`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { resolveChannel } from "../../../src/channel/channel-name.ts";
+import { resolveChannel, unknownNamespace } from "../../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import { configured } from "../../support/configured.ts";
 
@@ -195,5 +195,18 @@ describe("the length of a channel name", () => {
     expect(resolve(`word:${"é".repeat(125)}`)).toMatchObject({ size: 4 });
     expect(resolve(`word:${"é".repeat(126)}`)).toMatchObject({ outcome: "bad-name" });
     expect(resolve(`$word:${"é".repeat(125)}`)).toMatchObject({ outcome: "bad-name" });
+  });
+});
+
+describe("why a channel is unknown", () => {
+  it.each([
+    ["chats:1", "chats; did you mean chat?"],
+    ["$dialogs:1", "dialogs; did you mean dialog?"],
+    ["orders:1", "orders"],
+    [":1", '""'],
+    ["a\nb:1", '"a\\nb"'],
+    [`${"x".repeat(200)}:1`, `"${"x".repeat(64)}"…`],
+  ])("[W1] names the namespace, and the nearest one: %j", (name, text) => {
+    expect(unknownNamespace(name, channel)).toBe(`channel.namespaces doesn't have ${text}`);
   });
 });

@@ -117,7 +117,7 @@ describe("[A8] options that must go together", () => {
       without_namespace: { ...history, history_ttl: "999h" },
     };
     expect(problemsOf({ channel })).toEqual([
-      'channel.history_meta_ttl: "long" is not a duration such as "25s"',
+      'channel.history_meta_ttl: "long" is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)',
     ]);
   });
 });

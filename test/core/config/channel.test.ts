@@ -101,8 +101,16 @@ describe("[A8] channel options", () => {
       limits.historySizeMax + 1,
       `: ${limits.historySizeMax + 1} is not a whole number from 0 to ${limits.historySizeMax}`,
     ],
-    ["history_ttl", 60, ' must be a duration such as "25s", found a number'],
-    ["history_meta_ttl", "1y", ': "1y" is not a duration such as "25s"'],
+    [
+      "history_ttl",
+      60,
+      ' must be a duration such as "25s" or "1h30m" (units: h, m, s, ms), found a number',
+    ],
+    [
+      "history_meta_ttl",
+      "1y",
+      ': "1y" is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)',
+    ],
     ["channel_regex", "(", ': "(" is not a valid JavaScript regular expression'],
     ["channel_regex", "(?P<a>b)", ': "(?P<a>b)" is not a valid JavaScript regular expression'],
     ["channel_regex", "\\-", String.raw`: "\\-" is not a valid JavaScript regular expression`],

@@ -47,14 +47,30 @@ describe("[A8] the client section", () => {
     ["allowed_origins", "*", " must be an array of strings, found a string"],
     ["allow_anonymous_connect_without_token", 1, " must be true or false, found a number"],
     ["disallow_anonymous_connection_tokens", null, " must be true or false, found null"],
-    ["ping_interval", 25, ' must be a duration such as "25s", found a number'],
-    ["ping_interval", "25", ': "25" is not a duration such as "25s"'],
+    [
+      "ping_interval",
+      25,
+      ' must be a duration such as "25s" or "1h30m" (units: h, m, s, ms), found a number',
+    ],
+    [
+      "ping_interval",
+      "25",
+      ': "25" is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)',
+    ],
     ["ping_interval", "0s", ': "0s" is shorter than 1s'],
     ["ping_interval", "3601s", ': "3601s" is longer than 3600s'],
     ["ping_interval", "1500ms", ': "1500ms" is not a whole number of seconds'],
     ["stale_close_delay", "999ms", ': "999ms" is shorter than 1s'],
-    ["expired_close_delay", "-1s", ': "-1s" is not a duration such as "25s"'],
-    ["expired_sub_close_delay", [], ' must be a duration such as "25s", found an array'],
+    [
+      "expired_close_delay",
+      "-1s",
+      ': "-1s" is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)',
+    ],
+    [
+      "expired_sub_close_delay",
+      [],
+      ' must be a duration such as "25s" or "1h30m" (units: h, m, s, ms), found an array',
+    ],
     ["queue_max_size", 65_535, ": 65535 is not a whole number of at least 65536"],
     ["queue_max_size", 2 ** 53, ": 9007199254740992 is not a whole number of at least 65536"],
     ["history_max_publication_limit", 0, ": 0 is not a whole number from 1 to 100000"],
@@ -145,7 +161,7 @@ describe("[A8] the client section", () => {
 
   it("cuts a long value short", () => {
     expect(clientProblems({ ping_interval: "9".repeat(1_000) })).toEqual([
-      `client.ping_interval: "${"9".repeat(64)}"… is not a duration such as "25s"`,
+      `client.ping_interval: "${"9".repeat(64)}"… is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)`,
     ]);
   });
 });

@@ -132,7 +132,7 @@ describe("[A8] parseConfig", () => {
         clients: {},
       }),
     ).toEqual([
-      'client.ping_interval: "25" is not a duration such as "25s"',
+      'client.ping_interval: "25" is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)',
       'client.stale_close_delay: "0s" is shorter than 1s',
       "channel.max_length: 0 is not a whole number from 1 to 1000",
       "channel.without_namespace.presence must be true or false, found a string",

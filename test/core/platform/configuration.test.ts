@@ -104,6 +104,16 @@ describe("the configuration of an environment", () => {
     });
   });
 
+  it("[W13] lets clients be told reasons in development only", () => {
+    expect(configurationOf({ ...secrets, DEVELOPMENT: "true" })).toMatchObject({
+      config: { client: { tellsReasons: true } },
+    });
+    for (const env of [{}, { SELF_HOSTED: "true" }])
+      expect(configurationOf({ ...secrets, ...env })).not.toHaveProperty(
+        "config.client.tellsReasons",
+      );
+  });
+
   it("[A20] has insecure_endpoints where it is hosted by npm run serve, or in development", () => {
     const env = { ...secrets, config: { insecure_endpoints: true } };
     expect(configurationOf(env)).toMatchObject({

@@ -1,5 +1,5 @@
 import { env, exports } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { createApp } from "../../../workers/http/app.ts";
 import {
@@ -172,11 +172,11 @@ describe("a body's size", () => {
 describe("an error", () => {
   const unknown = { channel: "no-such:channel", data: {} };
 
-  it("[W1] is told in a body with status 200, and why in a header without anything of the request", async () => {
+  it("[W1] is told in a body with status 200, and why in a header without its data", async () => {
     const response = await post("/api/publish", JSON.stringify(unknown));
     expect(response.headers.get("Content-Type")).toBe("application/json");
     expect(response.headers.get("X-Dormouse-Error-Detail")).toBe(
-      "the channel's namespace is not configured",
+      "channel.namespaces doesn't have no-such",
     );
     expect(await answerOf(response)).toStrictEqual({
       status: 200,
@@ -244,7 +244,7 @@ function askDeveloping(path: string, body: string, headers: Record<string, strin
 }
 
 describe("an error under npm start", () => {
-  it("[W12] has its cause in the body, which nothing of the request is in", async () => {
+  it("[W12] has its cause in the body, and no payload or key of the request", async () => {
     const request = { channels: ["no-such:x"], data: "a-payload", idempotency_key: "an-id" };
     const bodies = [
       ["/api/broadcast", request],
@@ -254,9 +254,9 @@ describe("an error under npm start", () => {
     for (const [path, body] of bodies) {
       const text = await (await askDeveloping(path, JSON.stringify(body))).text();
       expect(text).toContain(
-        '{"code":102,"message":"unknown channel","detail":"the channel\'s namespace is not configured"}',
+        '{"code":102,"message":"unknown channel","detail":"channel.namespaces doesn\'t have no-such"}',
       );
-      for (const given of ["a-payload", "an-id", "no-such"]) expect(text).not.toContain(given);
+      for (const given of ["a-payload", "an-id"]) expect(text).not.toContain(given);
       // The same request to a deployed Worker.
       expect(await (await post(path, JSON.stringify(body))).text()).not.toContain("detail");
     }
@@ -276,6 +276,52 @@ describe("an error under npm start", () => {
     expect(malformed.headers.get("X-Dormouse-Error-Detail")).toBe(
       "the field channel must be a string",
     );
+  });
+});
+
+describe("what a developer is told of a request", () => {
+  it("[W14] that it has a field that isn't known, once and without its value", async () => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const body = JSON.stringify({ channel: "plain:a", data: 1, idempotencyKey: "s3cr3t" });
+    for (const _ of [1, 2]) expect((await askDeveloping("/api/publish", body)).status).toBe(200);
+    expect(warned.mock.calls).toStrictEqual([
+      ["api publish: unknown field idempotencyKey; did you mean idempotency_key?"],
+    ]);
+    // A deployed Worker, where such a line could be a flood, says nothing.
+    await post("/api/publish", JSON.stringify({ channel: "plain:a", data: 1, skipHistory: true }));
+    expect(warned).toHaveBeenCalledTimes(1);
+    vi.restoreAllMocks();
+  });
+
+  it.each([
+    ["presence", "ring:a", "namespace ring: presence is off"],
+    ["presence_stats", "ring:a", "namespace ring: presence is off"],
+    ["history", "plain:a", "namespace plain: history is off (history_size and history_ttl)"],
+    ["history_remove", "plain:a", "namespace plain: history is off (history_size and history_ttl)"],
+  ])("[W12] which option %s of %s needs", async (method, channel, detail) => {
+    const error = `{"error":{"code":108,"message":"not available","detail":"${detail}"}}`;
+    const alone = await askDeveloping(`/api/${method}`, JSON.stringify({ channel }));
+    expect(await alone.text()).toBe(error);
+    const batch = JSON.stringify({ commands: [{ [method]: { channel } }] });
+    expect(await (await askDeveloping("/api/batch", batch)).text()).toBe(`{"replies":[${error}]}`);
+    const deployed = await post(`/api/${method}`, JSON.stringify({ channel }));
+    expect(deployed.headers.get("X-Dormouse-Error-Detail")).toBe(detail);
+  });
+
+  it("[A7] [W12] how a key is sent, if it comes as a bearer's", async () => {
+    const bearer = { Authorization: `Bearer ${apiKeyHeader["X-API-Key"]}` };
+    expect(await answerOf(await askDeveloping("/api/publish", "{}", bearer))).toStrictEqual({
+      status: 401,
+      body: "Unauthorized: Authorization must be `apikey KEY`, or use X-API-Key",
+    });
+  });
+
+  it("[W1] which methods of HTTP a path takes", async () => {
+    const get = new Request(address("/api/publish"), { headers: apiKeyHeader });
+    expect(await answerOf(await exports.default.fetch(get))).toStrictEqual({
+      status: 405,
+      body: "Method Not Allowed: use POST",
+    });
   });
 });
 

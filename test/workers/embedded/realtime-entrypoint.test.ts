@@ -51,7 +51,7 @@ describe("another Worker's calls", () => {
 
   it("[OW4] that are refused throw with the code and the cause", async () => {
     expect(await refusalOf(entrypoint.publish("unknown:channel", 1))).toBe(
-      "RealtimeError: 102: unknown channel: the channel's namespace is not configured",
+      "RealtimeError: 102: unknown channel: channel.namespaces doesn't have unknown",
     );
     expect(await refusalOf(entrypoint.publish("", 1))).toContain("RealtimeError: 107: bad request");
     expect(await refusalOf(entrypoint.history({ channel: "news", limit: 1.5 }))).toContain("limit");

@@ -80,12 +80,12 @@ describe("what the edge refuses", () => {
     });
     const told = await remembers(
       reasonOf("https://evil.example"),
-      "the channel's namespace is not configured",
+      "channel.namespaces doesn't have nowhere",
       "the API key doesn't match API_KEY",
     );
     expect(told).toMatchObject({ object: "edge", version: expect.stringContaining("Dormouse") });
     const found = told.refusals?.find(
-      ({ reason }) => reason === "the channel's namespace is not configured",
+      ({ reason }) => reason === "channel.namespaces doesn't have nowhere",
     );
     expect(found).toMatchObject({ refused: "api publish", rule: "W1", key: "API_KEY", count: 1 });
     for (const secret of ["-of-eve", testSecrets.API_KEY])

@@ -254,7 +254,7 @@ describe("a message that is refused", () => {
     expect(sent).toStrictEqual([
       { reason: "the message is not valid JSON", error: badRequest, message: "s3cr3t", ...of(0) },
       {
-        reason: "the channel's namespace is not configured",
+        reason: "channel.namespaces doesn't have nosuch",
         error: { code: 102, message: "unknown channel" },
         message: messages[1]?.body,
         ...of(1),

@@ -3,7 +3,7 @@ import { Validator } from "@cfworker/json-schema";
 import { Validator as OpenApiValidator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { parseBatch } from "../../../../src/api/batch.ts";
-import { entriesOf } from "../../../../src/api/command.ts";
+import { type ApiCaller, entriesOf } from "../../../../src/api/command.ts";
 import { parseEventsRequest } from "../../../../src/features/events/events-request.ts";
 import { parseLegacy } from "../../../../src/api/legacy.ts";
 import { parseCommand } from "../../../../src/api/methods.ts";
@@ -37,6 +37,16 @@ function refusal(method: OperationName, request: object): string | undefined {
   const parsed = parseCommand(method, text, backend);
   if (parsed.outcome === "malformed") return parsed.detail;
   return entriesOf(parsed.command).find((entry) => entry.outcome === "refused")?.detail;
+}
+
+/** The fields of a request that the parser doesn't know. */
+function unknownTo(method: OperationName, request: object): readonly string[] {
+  const names: string[] = [];
+  const noteUnknown: ApiCaller["noteUnknown"] = (_, fields) =>
+    names.push(...fields.map(({ name }) => name));
+  if (method !== "events")
+    parseCommand(method, JSON.stringify(request), { ...backend, noteUnknown });
+  return names;
 }
 
 describe("the description of the HTTP API", () => {
@@ -296,10 +306,11 @@ describe.each(operationNames())("the schema of the request %s", (method) => {
   const fields = fieldsOf(schema);
   const described = validator(schema);
 
-  it("[W8] has all fields that the method reads", () => {
+  it("[W8] [W14] has all fields that the method reads, and no other is known", () => {
     for (const request of requestsOf(method)) {
       expect(described.validate(request)).toMatchObject({ errors: [] });
       expect(refusal(method, request)).toBeUndefined();
+      expect(unknownTo(method, request)).toStrictEqual([]);
     }
     const given = fieldsOf({ properties: shapeOf(Object.assign({}, ...requestsOf(method))) });
     expect(given.filter((path) => !/^(?:tags|server_tags_filter)\./.test(path)).toSorted()).toEqual(

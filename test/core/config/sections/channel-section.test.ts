@@ -24,7 +24,11 @@ describe("[A8] the channel section", () => {
     ["max_length", 1_001, ": 1001 is not a whole number from 1 to 1000"],
     ["private_prefix", false, " must be a string, found a boolean"],
     ["namespace_boundary", null, " must be a string, found null"],
-    ["history_meta_ttl", "720", ': "720" is not a duration such as "25s"'],
+    [
+      "history_meta_ttl",
+      "720",
+      ': "720" is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)',
+    ],
     ["without_namespace", [], " must be an object, found an array"],
     ["namespaces", {}, " must be an array of objects, found an object"],
     ["namespace", [], " is unknown; did you mean namespaces?"],

@@ -149,7 +149,7 @@ describe("a connection with a configured rate", () => {
       fixture.send(connection, ask("presence", 9, `new${id}`));
     expect([...new Set(reasons)]).toStrictEqual([
       "B22: client.rate_limit.client_command.publish is exceeded",
-      "W1: channel.without_namespace: presence isn't switched on",
+      "W1: channel.without_namespace: presence is off",
       "B7: the connection or its channel is over a limit for now",
     ]);
   });

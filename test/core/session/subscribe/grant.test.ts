@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Refusal } from "../../../../src/access/refusal.ts";
 import type { SubscriptionClaims } from "../../../../src/access/claims.ts";
 import { limits } from "../../../../src/limits.ts";
 import { json } from "../../api/channel-config.ts";
@@ -132,17 +133,23 @@ describe("a subscription token", () => {
   });
 
   it.each<[string, Partial<SubscriptionClaims>]>([
-    ["user", { user: "43" }],
-    ["user: nobody", { user: "" }],
-    ["channel", { channel: "other" }],
-    ["connection", { client: "c9" }],
-  ])("[A4] closes 3500 when it is another's: %s", (_, claims) => {
+    ["another user", { user: "43" }],
+    ["another user", { user: "" }],
+    ["another channel", { channel: "other" }],
+    ["another client", { client: "c9" }],
+    ["another channel and another user", { channel: "other", user: "43" }],
+  ])("[A4] [A13] closes 3500 when it is for %s, and the log says that: %j", (differing, claims) => {
     // The channel is open to all: a wrong token isn't made good by that.
     const fixture = new ChannelFixture({ options: open });
     const connection = fixture.connected();
+    const reasons: string[] = [];
+    Object.assign(connection.session.context, {
+      refused: ({ reason }: Refusal) => reasons.push(reason),
+    });
     expect(fixture.ask(connection, request, subscriptionToken(claims))).toStrictEqual([
       "close 3500 invalid token",
     ]);
+    expect(reasons).toStrictEqual([`the token is for ${differing}`]);
   });
 
   it("[A4] bound to a connection opens the channel to that one", () => {
