@@ -58,7 +58,9 @@ export function entryBytes(entry: RelayEntry): number {
   if (entry.type === "piece")
     return overheadBytes + entry.piece.key.length + entry.piece.splice.text.length;
   if (entry.type === "sole") return overheadBytes + entry.user.length + entry.client.length;
-  return overheadBytes + ("info" in entry ? infoBytes(entry.info) : 0);
+  const users = "users" in entry ? entry.users : [];
+  const bytes = users.reduce((sum, user) => sum + user.length, overheadBytes);
+  return bytes + ("info" in entry ? infoBytes(entry.info) : 0);
 }
 
 /** The same as {@link entryBytes}, for a publication. */
