@@ -43,11 +43,11 @@ Examples:
         else shell.print(addedText(added).join("\n"));
         return;
       }
+      const old = oldNodeProblem();
+      if (old !== undefined && json !== true) shell.note(paintOf(shell).caution(old));
       const written = layOut(folder, name, shell);
       if (json === true) shell.print(JSON.stringify({ written }));
       else {
-        const old = oldNodeProblem();
-        if (old !== undefined) shell.note(paintOf(shell).caution(old));
         shell.print(
           [
             ...written.map((file) => `Wrote ${join(folder, file)}`),
@@ -61,6 +61,7 @@ Examples:
             "and in another terminal:",
             "  npx dormouse listen news",
             `  npx dormouse publish news '{"text":"hello"}'`,
+            "The console is at http://localhost:8787/console/; its password is CONSOLE_PASSWORD in .dev.vars.",
           ].join("\n"),
         );
       }
@@ -110,6 +111,8 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
     throw usageFailure("--name takes the name of a Worker: a-z, 0-9 and -, at most 63");
   const template = readDocument(join(packageRoot, "wrangler.toml"), shell);
   const { config = {} } = objectOf(template["vars"]);
+  // In the file and not in the script, so that \`npm start -- --port\` names another one.
+  const worker = { ...template, dev: { port: 8787 } };
   const installed = `node_modules/${packageName}`;
   const paths = {
     name,
@@ -120,10 +123,16 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
   const secrets = {
     API_KEY: randomBytes(32).toString("hex"),
     TOKEN_HMAC_SECRET_KEY: randomBytes(32).toString("hex"),
+    // With it the console is on under npm start (rule N1).
+    CONSOLE_PASSWORD: randomBytes(16).toString("hex"),
   };
   const files = [
     { file: "package.json", text: packageFile(name, folder, shell), mode: 0o644 },
-    { file: "wrangler.jsonc", text: workerFile(template, objectOf(config), paths), mode: 0o644 },
+    {
+      file: "wrangler.jsonc",
+      text: workerFile("init", worker, objectOf(config), paths),
+      mode: 0o644,
+    },
     { file: ".gitignore", text: "node_modules/\n.wrangler/\n.dev.vars*\n", mode: 0o644 },
     { file: ".dev.vars", text: secretsFile(secrets) ?? "", mode: 0o600 },
   ];
@@ -147,7 +156,7 @@ function packageFile(name: string, folder: string, shell: Shell): string {
     private: true,
     type: "module",
     scripts: {
-      start: `wrangler dev --port 8787 ${variables.map((one) => `--var "${one}"`).join(" ")}`,
+      start: `wrangler dev ${variables.map((one) => `--var "${one}"`).join(" ")}`,
       check: "dormouse check",
       deploy: "dormouse deploy",
     },

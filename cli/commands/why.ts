@@ -5,7 +5,7 @@ import { ApiClient } from "../connection/api-client.ts";
 import { ageOf, momentOf } from "../text/moment.ts";
 import { printable, shown } from "../text/printable.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
-import { paintOf, type Shell, usageFailure } from "../shell.ts";
+import { paintOf, refusal, type Shell, usageFailure } from "../shell.ts";
 import { table } from "../text/table.ts";
 import { wholeNumber } from "../text/values.ts";
 
@@ -21,8 +21,8 @@ export function whyCommand(shell: Shell): Command {
     .description("tell what became of a publication on its way to a user")
     .argument("<channel>", "the channel")
     .argument(
-      "<offset>",
-      "the publication's offset, which publish and history print",
+      "[offset]",
+      "the publication's offset, which publish and history print; the newest one without it",
       wholeNumber(1),
     )
     .option("--user <id>", "tell of all connections of this user")
@@ -36,18 +36,29 @@ The table shows each object on the way: when the channel's object told it, when 
 to how many subscribers it began to send it, each as a delay after the publication.
 
 Examples:
+  dormouse why news --user ada
   dormouse why news 42 --user ada
   dormouse why news 42 --client 7c9e… --json`,
     )
-    .action(async (channel: string, offset: number, options: WhyOptions) => {
+    .action(async (channel: string, given: number | undefined, options: WhyOptions) => {
       const { user = "", client = "", json } = options;
       if (user === "" && client === "") throw usageFailure("name whose: --user or --client");
       const named = { ...(user !== "" && { user }), ...(client !== "" && { client }) };
       const api = ApiClient.of(options, shell);
+      const offset = given ?? (await newestOf(channel, api));
       const result = await api.result("why", { channel, offset, ...named });
       if (json === true) shell.print(printable(JSON.stringify(result)));
       else printWhy(result, shell);
     });
+}
+
+/** The offset of the newest publication of a channel. */
+async function newestOf(channel: string, api: ApiClient): Promise<number> {
+  const { offset } = await api.result("history", { channel, limit: 0 });
+  // An offset of 0 is left out of the answer.
+  if (typeof offset !== "number" || offset === 0)
+    throw refusal("nothing has been published to the channel yet");
+  return offset;
 }
 
 function printWhy(result: JsonObject, shell: Shell): void {

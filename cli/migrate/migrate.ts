@@ -129,7 +129,7 @@ function write(
     schema: inPackage(editorSchema),
   };
   const files = [
-    { file: "wrangler.jsonc", text: workerFile(template, config, paths), mode: 0o644 },
+    { file: "wrangler.jsonc", text: workerFile("migrate", template, config, paths), mode: 0o644 },
     { file: ".dev.vars.migrated", text: secretsText, mode: 0o600 },
   ].filter(({ text }) => text !== "");
   const taken = files.find(({ file }) => existsSync(join(folder, file)));

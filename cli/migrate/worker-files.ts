@@ -4,9 +4,11 @@ import { isJsonObject, type JsonObject } from "../../src/protocol/wire-value.ts"
  * The text of a `wrangler.jsonc` with a configuration.
  *
  * @param template the content of Dormouse's own wrangler.toml
+ * @param command  of `dormouse` that makes it
  * @param paths    where the Worker's module and its assets are, relative to the new file
  */
 export function workerFile(
+  command: "init" | "migrate",
   template: JsonObject,
   config: JsonObject,
   paths: {
@@ -25,7 +27,7 @@ export function workerFile(
     assets: { ...(isJsonObject(assets) ? assets : {}), directory: paths.assets },
     vars: { config },
   };
-  return `// Made by dormouse migrate. docs/configuration.md explains the options under "config".\n${JSON.stringify(worker, null, 2)}\n`;
+  return `// Made by dormouse ${command}. docs/configuration.md explains the options under "config".\n${JSON.stringify(worker, null, 2)}\n`;
 }
 
 /**

@@ -10,7 +10,7 @@ import { secretsIn } from "../../src/access/secrets.ts";
 import type { Config, TokenConfig } from "../../src/config/config.ts";
 import { secretUses } from "../../src/config/secret-uses.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
-import { jsonValue, type JsonValue } from "../../src/protocol/wire-value.ts";
+import { jsonValue, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
 import { readText } from "../configuration/document.ts";
 import { TokenVerifier } from "../../workers/platform/token-verifier.ts";
 import {
@@ -244,12 +244,21 @@ async function explain(given: string, options: TokenOptions, shell: Shell): Prom
     unavailable: paint.caution("The keys can't be fetched or used now for this"),
   };
   shell.print(`${words[verdict.outcome]} ${kind}${reason === undefined ? "." : `: ${reason}.`}`);
+  if (isSubscription) shell.print(boundTo(read.claims, userIdClaim));
   shell.print(`Signed with ${shown(read.header["alg"])}.\n`);
   shell.print(
     table(
       claims.map(([name, value, meaning]) => [shown(name), shown(value), paint.faint(meaning)]),
     ),
   );
+}
+
+/** For whom a subscription token is: the server closes the connection of anybody else who sends it (rule A4). */
+function boundTo(claims: JsonObject, userIdClaim: string): string {
+  const { [userIdClaim]: user = "", channel, client = "" } = claims;
+  const whom = user === "" ? "clients without a user" : `user ${shown(user)}`;
+  const only = client === "" ? "" : `, client ${shown(client)},`;
+  return `Only for ${whom}${only} and channel ${shown(channel)}.`;
 }
 
 function rulesOf({ client }: Config, isSubscription: boolean): TokenConfig {

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { HookBackend, keepsPublications, testConfig } from "./hooks.ts";
 import { Network } from "./network.ts";
+import { checkNodeVersion } from "./node-version.ts";
 import { Runtime } from "./runtime.ts";
 import { checkStartOptions, type StartOptions } from "./start-options.ts";
 import { TestDormouse } from "./test-dormouse.ts";
@@ -26,6 +27,7 @@ export type { TokenClaims } from "./tokens.ts";
  * @throws {DormouseTestError} with the problems of the options and of the configuration
  */
 export async function startDormouse(options: StartOptions = {}): Promise<TestDormouse> {
+  checkNodeVersion(process.versions.node);
   checkStartOptions(options);
   const {
     config = {},

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
 import { startDormouse } from "../../../package/test/index.ts";
+import { checkNodeVersion } from "../../../package/test/node-version.ts";
 
 const orders = { allow_subscribe_for_client: true, history_size: 100, history_ttl: "5m" };
 const config = { channel: { namespaces: [{ name: "orders", ...orders, force_recovery: true }] } };
@@ -81,3 +82,10 @@ describe("startDormouse", () => {
 function folders(): readonly string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith("dormouse-kit-"));
 }
+
+it("[TK1] the kit says which Node.js it needs, where an older one runs it", () => {
+  expect(() => checkNodeVersion("20.11.0")).toThrow(
+    "the test kit needs Node.js 22 or newer; this is 20.11.0",
+  );
+  for (const version of ["22.0.0", process.versions.node]) checkNodeVersion(version);
+});

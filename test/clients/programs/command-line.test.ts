@@ -195,9 +195,8 @@ describe("a project that dormouse init lays out in an empty folder", () => {
 
     expect(packageOf(folder).dependencies).toEqual({ [packageName]: expect.any(String) });
     linked.install();
-    const own = join(folder, "package.json");
-    writeFileSync(own, readFileSync(own, "utf8").replace("--port 8787", `--port ${port}`));
-    const started = spawn("npm", ["start"], { ...options, detached: true, stdio: "ignore" });
+    const detached = { ...options, detached: true, stdio: "ignore" } as const;
+    const started = spawn("npm", ["start", "--", "--port", port], detached);
     test.onTestFinished(async () => {
       const ended = once(started, "close");
       if (started.pid !== undefined) process.kill(-started.pid, "SIGINT");
@@ -214,6 +213,9 @@ describe("a project that dormouse init lays out in an empty folder", () => {
     await lines.first((line) => line === "subscribed to news");
     execFileSync("npx", ["dormouse", "publish", "news", '{"text":"hello"}'], options);
     expect(await lines.first((line) => line.startsWith("news 1"))).toBe('news 1 {"text":"hello"}');
+    // Its password is in .dev.vars (rule N1).
+    const page = await fetch(`${environment.DORMOUSE_URL}/console/`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("console.js")]);
   });
 });
 

@@ -18,15 +18,27 @@ describe("dormouse init", () => {
       "wrangler.jsonc: the configuration is valid\nThe Worker needs these secrets: API_KEY, TOKEN_HMAC_SECRET_KEY",
     ]);
     const secrets = parseEnv(readFileSync(join(project, ".dev.vars"), "utf8"));
+    const names = ["API_KEY", "CONSOLE_PASSWORD", "TOKEN_HMAC_SECRET_KEY"];
+    expect(Object.keys(secrets).toSorted()).toEqual(names);
+    for (const secret of Object.values(secrets)) expect(secret).toMatch(/^[0-9a-f]{32,}$/);
     for (const secret of Object.values(secrets)) expect(printed).not.toContain(secret);
     expect(statSync(join(project, ".dev.vars")).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(project, ".gitignore"), "utf8")).toContain(".dev.vars*");
     expect(JSON.parse(readFileSync(join(project, "package.json"), "utf8"))).toMatchObject({
       name: "my-chat",
-      scripts: { deploy: "dormouse deploy" },
+      // The port is in wrangler.jsonc, so that `npm start -- --port` names one.
+      scripts: { start: expect.not.stringContaining("--port"), deploy: "dormouse deploy" },
       engines: { node: ">=22" },
       dependencies: { [packageName]: expect.stringMatching(/^file:/) },
     });
+  });
+
+  it("says in the file who made it, and on which port it serves", async () => {
+    const folder = temporaryFolder();
+    await recordedShell({}, folder)(["init", "my-chat"]);
+    const text = readFileSync(join(folder, "my-chat", "wrangler.jsonc"), "utf8");
+    expect(text).toMatch(/^\/\/ Made by dormouse init\. /);
+    expect(text).toContain('"dev": {\n    "port": 8787\n  }');
   });
 
   it("replaces nothing", async () => {

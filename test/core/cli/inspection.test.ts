@@ -102,6 +102,29 @@ no connection  on gateway:as/0
   expect(noted).toBe("incomplete: an object didn't answer in time");
 });
 
+it("[Y3] why asks of the newest publication if none is named", async () => {
+  const { code, asked } = await runWithAll(
+    [{ offset: 7 }, why],
+    {},
+    "why",
+    "news",
+    "--user",
+    "ada",
+  );
+  expect(asked).toStrictEqual([
+    ["/api/history", { channel: "news", limit: 0 }],
+    ["/api/why", { channel: "news", offset: 7, user: "ada" }],
+  ]);
+  expect(code).toBe(0);
+  for (const empty of [{ epoch: "e" }, { epoch: "e", offset: 0 }]) {
+    const refused = await runWith(empty, "why", "news", "--user", "ada");
+    expect([refused.code, refused.noted]).toEqual([
+      1,
+      "nothing has been published to the channel yet",
+    ]);
+  }
+});
+
 it("[Y3] why names the client that published, and has times where a publication's isn't known", async () => {
   const by = { client: "c2", user: "grace" };
   const client = { ...why, publication: { published_at_ms: at, by }, objects: [], connections: [] };

@@ -385,7 +385,7 @@ describe("the written files", () => {
       assets: "public",
       schema: "schema.json",
     };
-    const text = workerFile(template, { client: { channel_limit: 5 } }, paths);
+    const text = workerFile("migrate", template, { client: { channel_limit: 5 } }, paths);
     expect(documentOf("wrangler.jsonc", text)).toEqual({
       $schema: "schema.json",
       name: "chat",

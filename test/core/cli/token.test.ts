@@ -150,6 +150,14 @@ plan  gold        ignored`);
     expect(printed.split("\n")[0]).toContain(reason);
   });
 
+  it.each([
+    [{ sub: "43", channel: "$club:8" }, "Only for user 43 and channel $club:8."],
+    [{ sub: "43", channel: "a", client: "c1" }, "Only for user 43, client c1, and channel a."],
+    [{ channel: "a" }, "Only for clients without a user and channel a."],
+  ])("[A4] says for whom a subscription token is: %j", async (claims, line) => {
+    expect((await check(signToken(claims))).printed.split("\n")[1]).toBe(line);
+  });
+
   it("knows a subscription token by its channel", async () => {
     const { printed } = await check(signToken({ sub: "ada", channel: "news" }), "--json");
     expect(JSON.parse(printed)).toMatchObject({
