@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { build as bundle, type Plugin } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -9,6 +9,7 @@ import { startDormouse, type TestDormouse } from "../../../package/test/index.ts
 import { codeBlocksOf, codeFolder, configOf, writeCode } from "../../support/documented-code.ts";
 import { Inbox } from "../../support/inbox.ts";
 import { listen } from "../../support/servers/listen.ts";
+import { PythonEnvironment } from "../../support/environments/python-environment.ts";
 import { findChromium, openPage } from "../../support/sockets/browser.ts";
 
 /** The route handler for Next. */
@@ -151,7 +152,7 @@ beforeAll(async () => {
   page = createServer((request, response) => void answer(request, response));
   origin = `http://127.0.0.1:${await listen(page)}`;
   const channel = configOf(
-    codeIn("React, Next, Vue, Svelte, Django, Laravel, Rails and Go"),
+    codeIn("React, Next, Vue, Svelte, Django, Laravel, Rails, Go and Python"),
   ).channel;
   rt = await startDormouse({ config: { client: { allowed_origins: [origin] }, channel } });
   vi.stubEnv("DORMOUSE", rt.url);
@@ -182,6 +183,21 @@ describe("[W1] the code of docs/frameworks.md", () => {
     await publisher.publish("news:1", { text: "hello" });
     expect(await ann.received("news:1", 1)).toEqual([{ text: "hello" }]);
     await expect(publisher.publish("absent:1", {})).rejects.toThrow("absent:1: unknown channel");
+  });
+
+  it("for Python hears a channel", async (test) => {
+    const python = await PythonEnvironment.open();
+    const module = writeCode(folder.path, "python/realtime.py", codeIn("Python"));
+    const listener = python.run(test, "documented", {
+      folder: dirname(module),
+      address: rt.websocketUrl,
+      token: rt.token("ann"),
+      channel: "news:py",
+    });
+    await listener.next("listening");
+    await publisher.publish("news:py", { text: "one" });
+    expect(await listener.next("heard")).toMatchObject({ data: { text: "one" } });
+    await listener.finish();
   });
 
   it.runIf(chromium !== undefined)(

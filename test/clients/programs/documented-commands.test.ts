@@ -89,6 +89,10 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^npm start$/, { reason: "the server that answers the commands is started so" }],
   [/^cd chat && npm install && npm start$/, { reason: "command-line.test.ts runs it" }],
   [/^npx dormouse-realtime init|^cd realtime && /, { reason: "own-worker.test.ts runs it" }],
+  [
+    /^npm ci && npm run build$|^npm run dormouse -- init|^cd \.\.\/realtime && /,
+    { reason: "command-line.test.ts runs it with a packed clone" },
+  ],
   [/wrangler login/, { reason: "it needs an account", check: wranglerHas("login") }],
   [/wrangler rollback/, { reason: "it needs an account", check: wranglerHas("rollback") }],
   [/wrangler secret put/, { reason: "it needs an account", check: wranglerHas("secret", "put") }],
