@@ -9,6 +9,7 @@ import type { MapChange, MapOperation } from "../../../src/features/maps/map-cal
 import { limits } from "../../../src/limits.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { json } from "../../core/api/channel-config.ts";
+import { tagsOf } from "./cursor-kinds.ts";
 import type { MapAction } from "./map-plan.ts";
 import type { WorldContext } from "./world-context.ts";
 
@@ -40,18 +41,21 @@ export class Backend {
    */
   publish(channel: string, keyed: boolean, padding = 0): string {
     const data = this.#newData(padding);
-    if (!keyed) this.#publishOnce(channel, requestOf(data));
+    const tags = tagsOf(channel, data);
+    if (!keyed) this.#publishOnce(channel, requestOf(data, tags));
     else {
       this.pending++;
       this.#note("invoke", channel, data);
-      this.#publishUntilKnown(channel, requestOf(data, { idempotencyKey: data }), false);
+      this.#publishUntilKnown(channel, requestOf(data, { ...tags, idempotencyKey: data }), false);
     }
     return data;
   }
 
   /** Publishes with a version, once. A version that isn't newer than the last one is suppressed. */
   publishVersion(channel: string, version: number): void {
-    this.#publishOnce(channel, requestOf(this.#newData(), { version: BigInt(version) }));
+    const data = this.#newData();
+    const tags = tagsOf(channel, data);
+    this.#publishOnce(channel, requestOf(data, { ...tags, version: BigInt(version) }));
   }
 
   /**
@@ -61,7 +65,8 @@ export class Backend {
   reuseKey(channel: string, index: number): void {
     const idempotencyKey = this.#keys[index % Math.max(this.#keys.length, 1)];
     if (idempotencyKey === undefined) return;
-    this.#publishOnce(channel, requestOf(this.#newData(), { idempotencyKey }));
+    const data = this.#newData();
+    this.#publishOnce(channel, requestOf(data, { ...tagsOf(channel, data), idempotencyKey }));
   }
 
   /** Removes a channel's history. The outcome is ignored. */

@@ -250,7 +250,7 @@ export class ClientSubscription {
   }
 
   get #isCache(): boolean {
-    return this.channel.startsWith("last:");
+    return this.channel.startsWith("last:") || this.channel.startsWith("newest:");
   }
 
   #takePositioned(publication: ReceivedPublication): void {

@@ -1,5 +1,7 @@
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
+import { countOwn, markOwn } from "./client-cursors.ts";
+import type { NamedEpoch } from "./cursor-plan.ts";
 import type { WorldContext } from "./world-context.ts";
 import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
 import { isMap } from "./map-kinds.ts";
@@ -243,6 +245,34 @@ export class WorldClient {
       if (error !== undefined && error.temporary !== true)
         this.#complain(`got no presence: ${error.code}`);
     });
+  }
+
+  /** Marks what the client has got for its user, see `CursorAction`. */
+  mark(channel: string, back: number, epoch: NamedEpoch, sends: boolean): void {
+    const { position } = this.subscription(channel);
+    if (this.#connection?.id === undefined || !this.#knows(channel) || position === undefined)
+      return;
+    const named = { known: position.epoch, none: "", other: "another" }[epoch];
+    const offset = Math.max(position.offset - back, 0);
+    markOwn(this.#cursorClient, channel, { epoch: named, offset }, sends);
+  }
+
+  /** Asks how much the client's user hasn't read. */
+  countUnread(channel: string): void {
+    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    countOwn(this.#cursorClient, channel);
+  }
+
+  get #cursorClient() {
+    return {
+      name: this.name,
+      user: this.user,
+      context: this.#context,
+      send: (command: object, answered?: (frame: ReceivedFrame) => void) => {
+        if (answered !== undefined) this.#send(command, answered);
+        else this.#connection?.socket?.fromClient(JSON.stringify(command));
+      },
+    };
   }
 
   #knows(channel: string): boolean {

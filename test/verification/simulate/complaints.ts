@@ -1,5 +1,6 @@
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
+import { hasCursors } from "./cursor-kinds.ts";
 import { isMap, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
@@ -155,6 +156,17 @@ function checkAtRest(world: World, when: string): void {
     host.checkKeys(when);
   }
   checkPresenceMaps(world, when);
+  checkCursors(world);
+}
+
+/** Asks what every user hasn't read, after whatever has happened to the objects. */
+function checkCursors(world: World): void {
+  const channels = [...world.channels.keys()].filter(hasCursors);
+  if (channels.length === 0) return;
+  const users = new Set(world.clients.map(({ user }) => user));
+  for (const channel of channels)
+    for (const user of users) world.cursors.countUnread(channel, user);
+  world.pass(answersMs);
 }
 
 function checkPresence(world: World, name: string, when: string): void {

@@ -7,6 +7,8 @@ export interface Kept {
   readonly key?: string;
   readonly offset: number;
   readonly data: Payload;
+  /** The user whose client has published it; absent for a backend. */
+  readonly publisher?: string;
 }
 
 /** A channel's position and its kept publications. */
@@ -32,8 +34,16 @@ export interface ModelState {
   readonly keys: ReadonlyMap<string, Key>;
   /** The keys of a map; absent on other channels. */
   readonly entries?: ReadonlyMap<string, ModelEntry>;
+  /** The last mark of each user; absent where nobody has marked anything. */
+  readonly marks?: ReadonlyMap<string, ModelMark>;
   /** What an ephemeral map has written down; "out" once it was taken out, undefined if it never wrote anything. */
   readonly checkpoint?: Pick<ModelState, "stream" | "entries"> | "out" | undefined;
+}
+
+/** How far a user has read, in the epoch in which the user marked last. */
+export interface ModelMark {
+  readonly epoch: string;
+  readonly read: number;
 }
 
 /** A key of a map. */

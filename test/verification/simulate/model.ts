@@ -31,7 +31,8 @@ export class Model {
     return { outcome: "position", position: positionOf(this.#open(nowMs)) };
   }
 
-  publish(request: PublicationRequest, nowMs: number): ModelAnswer {
+  /** @param publisher the user whose client publishes; undefined for a backend */
+  publish(request: PublicationRequest, publisher: string | undefined, nowMs: number): ModelAnswer {
     const { idempotencyKey: key, skipHistory, data, version, versionEpoch } = request;
     const first = this.firstResult(key, nowMs);
     if (first !== undefined) return { outcome: "suppressed", ...first };
@@ -43,7 +44,8 @@ export class Model {
     const isOld = versionEpoch === stream.versionEpoch && version <= stream.version;
     if (version > 0n && isOld) return { outcome: "suppressed", position: positionOf(stream) };
     const newVersion = version > 0n ? { version, versionEpoch } : {};
-    return { outcome: "published", position: this.append({ data }, key, nowMs, newVersion) };
+    const appended = publisher === undefined ? { data } : { data, publisher };
+    return { outcome: "published", position: this.append(appended, key, nowMs, newVersion) };
   }
 
   /** The first result of a publish with this idempotency key; undefined if the key is new, or "". */
@@ -99,6 +101,12 @@ export class Model {
       this.state = { ...this.state, stream: { ...stream, publications: [], timeMs } };
     }
     return { outcome: "removed" };
+  }
+
+  /** The publications that can be read. */
+  kept(nowMs: number): readonly Kept[] {
+    const { stream } = this.state;
+    return stream === undefined ? [] : this.#readable(stream, nowMs);
   }
 
   /** @param whole whether a gateway reads, which gets everything in pages */

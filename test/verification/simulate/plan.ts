@@ -7,6 +7,8 @@ import { presenceClients, type PresenceFaults, withPresenceActions } from "./pre
 import { presenceChannels } from "./presence-kinds.ts";
 import { pollKinds, pollModeOf } from "./poll-kinds.ts";
 import { type PollAction, withPollActions } from "./poll-plan.ts";
+import { cursorKinds } from "./cursor-kinds.ts";
+import { type CursorAction, cursorClients, withCursorActions } from "./cursor-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
@@ -86,6 +88,7 @@ export type Action =
     }
   | MapAction
   | PollAction
+  | CursorAction
   | OrderAction
   | WaveAction;
 
@@ -99,10 +102,15 @@ export function planOf(seed: number): Plan {
   const maps = namedRandom(seed, "maps");
   const polls = namedRandom(seed, "polls");
   const presence = namedRandom(seed, "presence maps");
+  const cursors = namedRandom(seed, "cursors");
   const waves = namedRandom(seed, "waves");
   if (presence.chance(0.1)) return presencePlan(seed, presence);
   if (polls.chance(0.1)) return pollPlan(seed, polls);
-  const calm = maps.chance(0.35) ? mapPlan(seed, maps) : plainPlan(seed, kinds);
+  const calm = cursors.chance(0.1)
+    ? cursorPlan(seed, cursors)
+    : maps.chance(0.35)
+      ? mapPlan(seed, maps)
+      : plainPlan(seed, kinds);
   const plan = waves.chance(0.2) ? withWaves(calm, waves) : calm;
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
@@ -124,6 +132,13 @@ function mapPlan(seed: number, random: Random): Plan {
   const filled = random.chance(0.5) ? filledMap(random.pick(plan.channels)) : [];
   const steps = plan.steps.toSpliced(others, 0, ...filled);
   return { ...plan, clients, steps: withMapActions(random, steps) };
+}
+
+/** A plan whose channels keep what their users have got and read. */
+function cursorPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, cursorKinds);
+  const clients = cursorClients(random, plan.clients);
+  return { ...plan, clients, steps: withCursorActions(random, plan.steps, clients.length) };
 }
 
 /** A plan whose channels are shared polls. A token subscribes to none of them, because nobody tracks keys with it. */

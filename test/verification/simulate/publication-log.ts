@@ -47,6 +47,11 @@ export class PublicationLog {
     return this.#byData.get(data);
   }
 
+  /** The publications of a channel, in order. */
+  list(channel: string): readonly Found[] {
+    return this.#channels.get(channel) ?? [];
+  }
+
   /** How many publications a channel has had. */
   count(channel: string): number {
     return this.#channels.get(channel)?.length ?? 0;

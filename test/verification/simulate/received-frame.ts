@@ -11,6 +11,7 @@ export interface ReceivedFrame {
   readonly subscribe?: ReceivedResult;
   /** Of a shared poll: what is newer than what the client has. */
   readonly sub_refresh?: { readonly items?: readonly ReceivedPublication[] };
+  readonly rpc?: { readonly data: unknown };
   readonly push?: ReceivedPush;
 }
 

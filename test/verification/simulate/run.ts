@@ -8,6 +8,7 @@ import { checkPromptPresence } from "./presence-complaints.ts";
 import { presenceFaultModel } from "./presence-plan.ts";
 import { type Action, isPresenceCalm, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
 import { faultModel } from "./fault-model.ts";
+import type { CursorAction } from "./cursor-plan.ts";
 import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
@@ -170,6 +171,12 @@ function carryOut(world: World, action: Action): void {
     case "see presence":
       carryOutClient(world, action);
       return;
+    case "mark own":
+    case "mark for":
+    case "count own unread":
+    case "count unread for":
+      carryOutCursor(world, action);
+      return;
     case "disconnect user":
     case "unsubscribe user":
     case "subscribe user":
@@ -245,7 +252,32 @@ function giveOrder(world: World, action: OrderAction): void {
   }
 }
 
-function carryOutClient(world: World, action: Extract<Action, { readonly client: number }>): void {
+function carryOutCursor(world: World, action: CursorAction): void {
+  const client = world.clients[action.client];
+  if (client === undefined) return;
+  const { channel } = action;
+  switch (action.do) {
+    case "mark own":
+      client.mark(channel, action.back, action.epoch, action.sends);
+      return;
+    case "mark for": {
+      const { epoch, offset } = world.channel(channel).top ?? { epoch: "", offset: 0 };
+      const named = { known: epoch, none: "", other: "another" }[action.epoch];
+      world.cursors.mark(channel, client.user, Math.max(offset - action.back, 0), named);
+      return;
+    }
+    case "count own unread":
+      client.countUnread(channel);
+      return;
+    case "count unread for":
+      world.cursors.countUnread(channel, client.user);
+  }
+}
+
+function carryOutClient(
+  world: World,
+  action: Exclude<Extract<Action, { readonly client: number }>, CursorAction>,
+): void {
   const client = world.clients[action.client];
   if (client === undefined) return;
   switch (action.do) {

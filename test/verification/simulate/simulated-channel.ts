@@ -16,8 +16,12 @@ import { ChannelHost } from "../../../src/object/channel-host.ts";
 import type { ObjectBounds } from "../../../src/object/part.ts";
 import type { Platform } from "../../../src/object/platform.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
+import { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
+import { CursorModel } from "./cursor-model.ts";
+import { watchCursors } from "./watched-cursors.ts";
 import { MapModel, modelledMap } from "./map-model.ts";
 import { Model } from "./model.ts";
+import type { ModelMark } from "./model-state.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 import { SimulatedHolder } from "./simulated-holder.ts";
 import { WatchedChannel } from "./watched-channel.ts";
@@ -67,6 +71,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
       this.#channel = channel;
       for (const part of channel.parts)
         if (part instanceof PresenceTeller) this.context.presence.watch(part);
+        else if (part instanceof ChannelCursors) this.#watchCursors(part);
       this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
       return channel;
     });
@@ -84,6 +89,11 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
 
   get hasHistory(): boolean {
     return this.#awakeChannel().hasHistory;
+  }
+
+  /** The last mark of each user, as the model has them. */
+  get marks(): ReadonlyMap<string, ModelMark> {
+    return this.#model.state.marks ?? new Map();
   }
 
   get isHeld(): boolean {
@@ -200,6 +210,15 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
         }
         eventLog.note({ process: name, type: "info", f: "forget", channel: name, what });
       },
+      complain: (what) => this.#complain(what),
+    });
+  }
+
+  #watchCursors(part: ChannelCursors): void {
+    const { cursors } = this.#options;
+    if (cursors === undefined) return;
+    watchCursors(part, new CursorModel(this.name, this.#model, cursors), {
+      broken: () => this.storage.broken,
       complain: (what) => this.#complain(what),
     });
   }

@@ -71,7 +71,7 @@ export class WatchedChannel extends Channel {
     nowMs: number,
   ): PublishOutcome {
     const outcome = super.publish(request, info, nowMs);
-    this.#compare("publish", outcome, (model) => model.publish(request, nowMs));
+    this.#compare("publish", outcome, (model) => model.publish(request, info?.user, nowMs));
     // What is about to be undone may repeat a publication whose key it can't find any more.
     if (outcome.outcome === "published" && !this.#watch.broken())
       this.#watch.published(textOf(request.data), outcome.position);

@@ -1,6 +1,7 @@
 import type { Config } from "../../../src/config/config.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
 import type { EventLog } from "./event-log.ts";
+import type { CursorRules } from "./cursor-rules.ts";
 import type { Database } from "./database.ts";
 import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
@@ -29,6 +30,8 @@ export interface WorldContext {
   readonly eventLog: EventLog;
   /** The backend of shared polls. */
   readonly polls: PollBackend;
+  /** What users may be told of their marks. */
+  readonly cursors: CursorRules;
   /** What presence maps may do. */
   readonly presence: PresenceRules;
   /** How long the frames of one socket take, ms. */

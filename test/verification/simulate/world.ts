@@ -6,6 +6,9 @@ import { Random } from "../../support/random.ts";
 import { configured } from "../../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { SimulatedChannel } from "./simulated-channel.ts";
+import { CursorBackend } from "./cursor-backend.ts";
+import { cursorNamespaces } from "./cursor-kinds.ts";
+import { CursorRules } from "./cursor-rules.ts";
 import { EventLog } from "./event-log.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
@@ -27,7 +30,8 @@ import { UserRules } from "./user-rules.ts";
 export interface WorldSetup {
   /**
    * The channels' names. `keep:` has a long history, `tell:` a long history and join and leave pushes, `few:` a short
-   * history, `last:` cache recovery, `none:` no history; those of `map-kinds.ts` are maps.
+   * history, `last:` cache recovery, `none:` no history; those of `map-kinds.ts` are maps, and of `cursor-kinds.ts` keep
+   * what their users have read.
    */
   readonly channels: readonly string[];
   readonly gateways: number;
@@ -65,6 +69,7 @@ export class World {
   readonly gateways: ReadonlyMap<string, SimulatedGateway>;
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
+  readonly cursors: CursorBackend;
   readonly polls: PollBackend;
   readonly presence: PresenceRules;
   /** The homes that were called so far, by name. */
@@ -90,6 +95,7 @@ export class World {
       () => this.clients,
       (what) => this.publicationLog.complain(what),
     );
+    const cursors = new CursorRules(this.publicationLog, (data) => this.#publisherOf(data));
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
@@ -99,6 +105,7 @@ export class World {
       publicationLog: this.publicationLog,
       eventLog: this.eventLog,
       polls: this.polls,
+      cursors,
       presence: this.presence,
       latency,
       commits,
@@ -117,6 +124,7 @@ export class World {
     this.gateways = new Map(names.map((name) => [name, new SimulatedGateway(name, this.#context)]));
     for (const name of setup.channels) this.#open(name, limits);
     this.backend = new Backend(this.#context, backoffs("backend"), repeats);
+    this.cursors = new CursorBackend(this.#context);
     const { users } = this.#context;
     this.users = users && new UserBackend(this.#context, users);
   }
@@ -156,6 +164,12 @@ export class World {
     for (const channel of this.channels.values()) channel.end();
     for (const gateway of this.gateways.values()) gateway.end();
     for (const home of this.homes.values()) home.end();
+  }
+
+  /** The user whose client published this; undefined for a backend. */
+  #publisherOf(data: string): string | undefined {
+    const [publisher] = data.split("-");
+    return this.clients.find(({ name }) => name === publisher)?.user;
   }
 
   #newUsers(): WorldUsers {
@@ -224,6 +238,7 @@ const kept = {
 
 const recoveries: Readonly<Record<string, "none" | "cache" | "stream">> = {
   last: "cache",
+  newest: "cache",
   none: "none",
 };
 
@@ -255,7 +270,7 @@ function recoverableOf(
   return Math.min(recoveryMax - 1, Math.floor(bytes / restBytes));
 }
 
-const keepsMany: ReadonlySet<string> = new Set(["keep", "tell"]);
+const keepsMany: ReadonlySet<string> = new Set(["keep", "tell", "mark"]);
 
 /** An upper bound of a publication's size without its padding, bytes. */
 const restBytes = 500;
@@ -306,6 +321,7 @@ const namespaces: readonly object[] = [
   ...mapNamespaces,
   ...pollNamespaces,
   ...presenceNamespaces,
+  ...cursorNamespaces,
 ];
 
 /** The same value for every name, each time. */

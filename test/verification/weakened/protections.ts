@@ -1,3 +1,4 @@
+import { cursorProtections } from "./cursor-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
 import type { Program, Protection } from "./protection.ts";
 
@@ -335,6 +336,7 @@ export const protections: readonly Protection[] = [
     weakened: "this.#isLost = store.wasLost && store.isEmpty && !store.isEmpty;",
     faults: "crash-map=30",
   },
+  ...cursorProtections,
   ...presenceProtections,
   {
     name: "newer-versions",

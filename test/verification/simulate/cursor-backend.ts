@@ -1,0 +1,59 @@
+import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import { limits } from "../../../src/limits.ts";
+import type { CursorRules, KnownMarks, MarkAnswer, UnreadAnswer } from "./cursor-rules.ts";
+import type { WorldContext } from "./world-context.ts";
+
+/** Marks what users have read through the HTTP API, and asks what is unread. */
+export class CursorBackend {
+  readonly #context: WorldContext;
+  readonly #rules: CursorRules;
+
+  constructor(context: WorldContext) {
+    this.#context = context;
+    this.#rules = context.cursors;
+  }
+
+  /** @param epoch "" for the epoch of now */
+  mark(channel: string, user: string, offset: number, epoch: string): void {
+    this.#rules.marks(channel, user, { epoch, offset });
+    const known = this.#rules.known(channel, user);
+    const operation = { method: "mark_read", request: { user, offset, epoch } } as const;
+    this.#call(known, operation, (answer: MarkAnswer) => this.#rules.marked(known, answer));
+  }
+
+  countUnread(channel: string, user: string): void {
+    const known = this.#rules.known(channel, user);
+    const operation = { method: "unread", request: { user } } as const;
+    this.#call(known, operation, (answer: UnreadAnswer) => this.#rules.counted(known, answer));
+  }
+
+  #call<Answer>(
+    { channel }: KnownMarks,
+    operation: ChannelOperation,
+    answered: (answer: Answer) => void,
+  ): void {
+    const { network, publicationLog } = this.#context;
+    network.call<readonly ChannelOperation[], ChannelAnswers>({
+      kind: "api",
+      from: "backend",
+      to: channel,
+      request: [operation],
+      waitMs: limits.objectAnswerMs,
+      carryOut: (operations, answer) => this.#context.channel(channel).execute(operations, answer),
+      answered: (answers) => {
+        const answer = answers?.outcome === "answers" ? answers.answers[0] : undefined;
+        if (answer === undefined) return;
+        if ("result" in answer) answered(JSON.parse(answer.result));
+        else if (!refusals.has(answer.error.code))
+          publicationLog.complain(`${operation.method} was refused: ${answer.error.code}`);
+      },
+    });
+  }
+}
+
+/** A mark may be beyond the top, or of another epoch (rule CU3). */
+const refusals: ReadonlySet<number> = new Set([
+  errorCodes.badRequest.code,
+  errorCodes.unrecoverablePosition.code,
+]);

@@ -1,0 +1,76 @@
+/** The channels of a world that keep what their users have got and read: one namespace for each name. */
+
+/** `mark:` has a long history, `short:` a short one that counts some publications, `newest:` cache recovery. */
+export const cursorKinds = ["mark:a", "short:b", "newest:c"];
+
+/** Whether a channel keeps what its users have got and read. */
+export function hasCursors(channel: string): boolean {
+  return cursorKinds.some((kind) => namespaceOf(kind) === namespaceOf(channel));
+}
+
+/** From this number of unread publications on, a channel tells this number. */
+export function unreadMaxOf(channel: string): number {
+  return namespaceOf(channel) === "short" ? shortUnreadMax : 1_000;
+}
+
+/** The tags of a backend's publication; absent where they mean nothing. */
+export function tagsOf(
+  channel: string,
+  data: string,
+): { readonly tags?: { readonly kind: string } } {
+  if (namespaceOf(channel) !== "short") return {};
+  return { tags: { kind: /[02468]\.*"?$/.test(data) ? "notice" : "message" } };
+}
+
+/**
+ * Whether a publication counts as unread for users who haven't published it. On `short:` the even ones of a backend do.
+ */
+export function countsAsUnread(channel: string, data: string): boolean {
+  return namespaceOf(channel) !== "short" || (/^"?api-/.test(data) && !isMessage(channel, data));
+}
+
+function isMessage(channel: string, data: string): boolean {
+  return tagsOf(channel, data).tags?.kind === "message";
+}
+
+function namespaceOf(channel: string): string {
+  const [namespace = ""] = channel.split(":");
+  return namespace;
+}
+
+const shortUnreadMax = 3;
+
+const open = {
+  presence: true,
+  allow_subscribe_for_client: true,
+  allow_publish_for_client: true,
+  allow_presence_for_client: true,
+  force_recovery: true,
+};
+
+const long = { history_ttl: "1h", history_meta_ttl: "24h" };
+
+/** How the configuration describes them. */
+export const cursorNamespaces: readonly object[] = [
+  { ...open, ...long, name: "mark", history_size: 1_000, cursors: { enabled: true } },
+  {
+    ...open,
+    name: "short",
+    history_size: 4,
+    history_ttl: "20s",
+    history_meta_ttl: "40s",
+    cursors: {
+      enabled: true,
+      unread_max: shortUnreadMax,
+      unread_tags_filter: { key: "kind", cmp: "eq", val: "notice" },
+    },
+  },
+  {
+    ...open,
+    ...long,
+    name: "newest",
+    history_size: 3,
+    force_recovery_mode: "cache",
+    cursors: { enabled: true, unread_from: "none" },
+  },
+];

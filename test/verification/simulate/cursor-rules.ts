@@ -1,0 +1,114 @@
+import type { StreamPosition } from "../../../src/protocol/publication.ts";
+import { countsAsUnread, unreadMaxOf } from "./cursor-kinds.ts";
+import type { PublicationLog } from "./publication-log.ts";
+
+/**
+ * What users may be told of marks and of what is unread, by what was marked and published (rules CU1, CU4 and CU6). It
+ * knows what each client has got and when each answer came, and nothing of rows.
+ */
+export class CursorRules {
+  readonly #publications: PublicationLog;
+  readonly #publisherOf: (data: string) => string | undefined;
+  /** The furthest that somebody has asked to mark for a user, in each epoch; "" for whatever epoch it is. */
+  readonly #asked = new Furthest();
+  /** The furthest mark of which somebody has been told. */
+  readonly #told = new Furthest();
+
+  /** @param publisherOf gives the user whose client published this, if a client did */
+  constructor(publications: PublicationLog, publisherOf: (data: string) => string | undefined) {
+    this.#publications = publications;
+    this.#publisherOf = publisherOf;
+  }
+
+  /** Somebody asks to mark. */
+  marks(channel: string, user: string, { epoch, offset }: StreamPosition): void {
+    this.#asked.reach(`${channel} ${user} ${epoch}`, offset);
+  }
+
+  /** Gives what is known of a user's mark when a request is sent: an answer may not say less. */
+  known(channel: string, user: string): KnownMarks {
+    return { channel, user, told: this.#told.copy };
+  }
+
+  /** A mark was answered. */
+  marked({ channel, user, told }: KnownMarks, { read, epoch }: MarkAnswer): void {
+    const name = `${channel} ${user} ${epoch}`;
+    const known = told.get(name) ?? 0;
+    const asked = this.#furthestAsked(channel, user, epoch);
+    if (read < known) this.#complain(`${name} is marked at ${read} after ${known}`);
+    if (read > asked) this.#complain(`${name} is marked at ${read}, and was asked for ${asked}`);
+    this.#told.reach(name, read);
+  }
+
+  /** A question for unread publications was answered. */
+  counted({ channel, user, told }: KnownMarks, answer: UnreadAnswer): void {
+    const { unread, read, offset, epoch, capped = false, reset = false } = answer;
+    const name = `${channel} ${user} ${epoch}`;
+    const known = told.get(name) ?? 0;
+    if (read < known) this.#complain(`${name} is counted from ${read} after a mark at ${known}`);
+    if (reset && known > 0) this.#complain(`${name} has a mark at ${known}, and was reset`);
+    const asked = this.#furthestAsked(channel, user, epoch);
+    // Who has marked nothing is at the newest publication there.
+    if (read > asked && !channel.startsWith("newest:"))
+      this.#complain(`${name} is counted from ${read}, and was marked at ${asked}`);
+    const max = unreadMaxOf(channel);
+    const others = this.#publications.list(channel).filter(({ data, position }) => {
+      const isAfter = position?.epoch === epoch && position.offset > read;
+      const isOwn = this.#publisherOf(data) === user;
+      return isAfter && position.offset <= offset && !isOwn && countsAsUnread(channel, data);
+    });
+    const least = Math.min(others.length, max);
+    const most = Math.min(offset - read, max);
+    // What the history doesn't keep any more counts, whose it was isn't known (rule CU6).
+    if (unread < least || unread > most || (capped && unread !== max))
+      this.#complain(`${name} has ${unread} unread after ${read}, and should ${least} to ${most}`);
+  }
+
+  #furthestAsked(channel: string, user: string, epoch: string): number {
+    const name = `${channel} ${user}`;
+    return Math.max(this.#asked.of(`${name} ${epoch}`), this.#asked.of(`${name} `));
+  }
+
+  #complain(what: string): void {
+    this.#publications.complain(what);
+  }
+}
+
+/** What was known of a user's marks when a request was sent. */
+export interface KnownMarks {
+  readonly channel: string;
+  readonly user: string;
+  readonly told: ReadonlyMap<string, number>;
+}
+
+/** The answer to a mark. */
+export interface MarkAnswer {
+  readonly read: number;
+  readonly epoch: string;
+}
+
+/** The answer of one channel to a question for unread publications. */
+export interface UnreadAnswer extends MarkAnswer {
+  readonly unread: number;
+  readonly offset: number;
+  readonly capped?: boolean;
+  readonly reset?: boolean;
+}
+
+/** The largest number of each name. */
+class Furthest {
+  #reached: ReadonlyMap<string, number> = new Map();
+
+  get copy(): ReadonlyMap<string, number> {
+    return this.#reached;
+  }
+
+  of(name: string): number {
+    return this.#reached.get(name) ?? 0;
+  }
+
+  reach(name: string, offset: number): void {
+    if (offset > this.of(name) || !this.#reached.has(name))
+      this.#reached = new Map(this.#reached).set(name, offset);
+  }
+}

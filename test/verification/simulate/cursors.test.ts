@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { complaintsOf } from "./complaints.ts";
+import { hasCursors } from "./cursor-kinds.ts";
+import { CursorRules } from "./cursor-rules.ts";
+import { planOf } from "./plan.ts";
+import { PublicationLog } from "./publication-log.ts";
+import { World } from "./world.ts";
+
+const channel = "mark:a";
+const epoch = "epoch1";
+
+function rulesWith(publications: readonly string[]) {
+  const log = new PublicationLog();
+  for (const [index, data] of publications.entries())
+    log.publish(channel, { data, incarnation: 1, position: { epoch, offset: index + 1 } });
+  const rules = new CursorRules(log, (data) => (data.startsWith("c1-") ? "ada" : undefined));
+  return { rules, complaints: log.complaints, known: () => rules.known(channel, "ada") };
+}
+
+describe("the rules of marks", () => {
+  it("[CU1] complain about a mark that goes back after it was told, and not about one that was under way", () => {
+    const { rules, complaints, known } = rulesWith(["api-1", "api-2"]);
+    rules.marks(channel, "ada", { epoch, offset: 2 });
+    const before = known();
+    rules.marked(before, { read: 2, epoch });
+    rules.marked(before, { read: 1, epoch });
+    expect(complaints).toEqual([]);
+    rules.marked(known(), { read: 1, epoch });
+    expect(complaints).toEqual(["mark:a ada epoch1 is marked at 1 after 2"]);
+  });
+
+  it("[CU1] complain about a mark for which nobody has asked", () => {
+    const { rules, complaints, known } = rulesWith(["api-1", "api-2"]);
+    rules.marks(channel, "ada", { epoch, offset: 1 });
+    rules.marked(known(), { read: 2, epoch });
+    expect(complaints).toEqual(["mark:a ada epoch1 is marked at 2, and was asked for 1"]);
+  });
+
+  it("[CU4] complain about a count that has the user's own publications, where nothing was lost", () => {
+    const { rules, complaints, known } = rulesWith(["api-1", "c1-1", "c2-1"]);
+    const answer = { read: 0, offset: 3, epoch };
+    rules.counted(known(), { ...answer, unread: 2 });
+    expect(complaints).toEqual([]);
+    rules.counted(known(), { ...answer, unread: 1 });
+    rules.counted(known(), { ...answer, unread: 4 });
+    expect(complaints).toHaveLength(2);
+  });
+
+  it("[CU5] complain about a mark that was lost in its own epoch", () => {
+    const { rules, complaints, known } = rulesWith(["api-1"]);
+    rules.marks(channel, "ada", { epoch, offset: 1 });
+    rules.marked(known(), { read: 1, epoch });
+    rules.counted(known(), { unread: 1, read: 0, offset: 1, epoch, reset: true });
+    expect(complaints).toContain("mark:a ada epoch1 has a mark at 1, and was reset");
+  });
+});
+
+describe("a world with marks", () => {
+  it("[CU1] [CU4] compares what clients and backends are answered", () => {
+    const world = new World({ channels: [channel], gateways: 1 });
+    const client = world.client({ user: "ada" });
+    client.connect();
+    client.subscribe(channel);
+    world.pass(100);
+    for (let count = 0; count < 3; count++) world.backend.publish(channel, false);
+    client.publish(channel);
+    world.pass(100);
+    client.mark(channel, 1, "known", false);
+    client.mark(channel, 2, "none", true);
+    client.countUnread(channel);
+    world.cursors.countUnread(channel, "ada");
+    world.pass(100);
+    expect(world.channel(channel).marks).toEqual(new Map([["ada", { epoch, read: 3 }]]));
+    world.channel(channel).crash();
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
+  it("is every tenth plan of those without presence maps and shared polls, with marks and questions of each kind", () => {
+    const plans = Array.from({ length: 600 }, (_, seed) => planOf(seed + 1));
+    const withMarks = plans.filter(({ channels }) => channels.every(hasCursors));
+    expect(withMarks.length).toBeGreaterThan(25);
+    expect(withMarks.length).toBeLessThan(75);
+    const kinds = new Set(withMarks.flatMap(({ steps }) => steps.map((step) => step.do)));
+    for (const kind of ["mark own", "mark for", "count own unread", "count unread for"])
+      expect(kinds).toContain(kind);
+    expect(withMarks.some(({ hasHomes }) => hasHomes)).toBe(true);
+  });
+});

@@ -1,0 +1,65 @@
+import type { PartOutcome } from "../../../src/channel/channel-part.ts";
+import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
+import type { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import { jsonOf } from "../../../src/protocol/json/encode.ts";
+import type { CursorAnswer, CursorModel } from "./cursor-model.ts";
+import type { ChannelWatch } from "./watched-channel.ts";
+
+/** Compares each mark and each count of a channel with the model. */
+export function watchCursors(
+  cursors: ChannelCursors,
+  model: CursorModel,
+  watch: Pick<ChannelWatch, "broken" | "complain">,
+): void {
+  const carryOut = cursors.carryOut.bind(cursors);
+  cursors.carryOut = (operation, nowMs) => {
+    const outcome = carryOut(operation, nowMs);
+    if (outcome !== undefined && !watch.broken()) {
+      const is = answerOf(outcome);
+      const should = expected(model, operation, is, nowMs);
+      const [one, other] = [JSON.stringify(is), JSON.stringify(should)];
+      if (should !== undefined && one !== other)
+        watch.complain(`answered ${described(operation)} with ${one}, and should with ${other}`);
+    }
+    return outcome;
+  };
+}
+
+/** Undefined for what the model doesn't know. */
+function expected(
+  model: CursorModel,
+  operation: ChannelOperation,
+  is: CursorAnswer,
+  nowMs: number,
+): CursorAnswer | undefined {
+  if (operation.method !== "mark_read" && operation.method !== "unread") return undefined;
+  const { user, ifKept } = operation.request;
+  // Something else than a mark may be kept of the user.
+  const isRefused = is["error"] === errorCodes.permissionDenied.code;
+  if (ifKept === true && isRefused && !model.hasMarked(user)) return is;
+  return operation.method === "unread"
+    ? model.unread(operation.request, nowMs)
+    : model.mark(operation.request);
+}
+
+function answerOf(outcome: PartOutcome): CursorAnswer {
+  switch (outcome.outcome) {
+    case "result":
+      return JSON.parse(jsonOf(undefined, outcome.fields));
+    case "reply":
+      return outcome.reply.outcome === "answered" ? JSON.parse(outcome.reply.data) : {};
+    case "failed":
+      return { error: outcome.error.code };
+    case "unrecoverable-position":
+      return { error: errorCodes.unrecoverablePosition.code };
+    default:
+      return { outcome: outcome.outcome };
+  }
+}
+
+function described(operation: ChannelOperation): string {
+  return "request" in operation
+    ? `${operation.method} ${JSON.stringify(operation.request)}`
+    : operation.method;
+}
