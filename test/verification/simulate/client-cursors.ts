@@ -1,79 +1,93 @@
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import type { MarkAnswer, UnreadAnswer } from "./cursor-rules.ts";
+import type { NamedEpoch } from "./cursor-plan.ts";
+import type { UnreadAnswer } from "./cursor-rules.ts";
 import type { ReceivedFrame } from "./received-frame.ts";
 import type { WorldContext } from "./world-context.ts";
 
-/** The client that marks and asks for its user. */
+/** A client marks what its user has read, and asks what is unread. */
+export class ClientCursors {
+  readonly #client: CursorClient;
+  readonly #context: WorldContext;
+  readonly #send: SendCommand;
+
+  constructor(client: CursorClient, context: WorldContext, send: SendCommand) {
+    this.#client = client;
+    this.#context = context;
+    this.#send = send;
+  }
+
+  /** Marks what the client has got, see `CursorAction`. A client that has no position marks nothing. */
+  mark(channel: string, back: number, epoch: NamedEpoch, sends: boolean): void {
+    const { connected, user, name } = this.#client;
+    const { position } = this.#client.subscription(channel);
+    if (connected === undefined || !this.#client.knows(channel) || position === undefined) return;
+    const named = { known: position.epoch, none: "", other: "another" }[epoch];
+    const offset = Math.max(position.offset - back, 0);
+    const { cursors, publicationLog } = this.#context;
+    cursors.marks(channel, user, { epoch: named, offset });
+    const method = "dormouse.read";
+    const data = { channel, offset, ...(named !== "" && { epoch: named }) };
+    if (sends) {
+      this.#send({ send: { data: { method, data } } });
+      return;
+    }
+    const known = cursors.known(channel, user);
+    this.#send({ rpc: { method, data } }, ({ rpc, error }) => {
+      if (rpc?.data.read !== undefined) cursors.marked(known, rpc.data);
+      else if (!isExpected(error)) publicationLog.complain(`${name} couldn't mark: ${error?.code}`);
+    });
+  }
+
+  /** Asks how much the user hasn't read of a channel. */
+  countUnread(channel: string): void {
+    const { connected, user, name } = this.#client;
+    if (connected === undefined || !this.#client.knows(channel)) return;
+    const { cursors, publicationLog } = this.#context;
+    const known = cursors.known(channel, user);
+    const rpc = { method: "dormouse.unread", data: { channels: [channel] } };
+    this.#send({ rpc }, (frame) => {
+      const answer = frame.rpc?.data.channels?.[channel];
+      const error = answer === undefined || !("error" in answer) ? frame.error : answer.error;
+      if (answer !== undefined && !("error" in answer)) cursors.counted(known, answer);
+      else if (!isExpected(error))
+        publicationLog.complain(`${name} wasn't told what is unread: ${error?.code}`);
+    });
+  }
+}
+
+/** The client that marks and asks. */
 interface CursorClient {
   readonly name: string;
   readonly user: string;
-  readonly context: WorldContext;
-  /** Sends a command, and a message without an ID where no answer is awaited. */
-  readonly send: (command: object, answered?: (frame: ReceivedFrame) => void) => void;
+  readonly connected: object | undefined;
+  knows(channel: string): boolean;
+  subscription(channel: string): { readonly position: StreamPosition | undefined };
 }
 
-/** A client marks what its user has read, by `dormouse.read`. @param sends whether no answer is awaited */
-export function markOwn(
-  { user, name, context, send }: CursorClient,
-  channel: string,
-  { epoch, offset }: StreamPosition,
-  sends: boolean,
-): void {
-  const { cursors, publicationLog } = context;
-  cursors.marks(channel, user, { epoch, offset });
-  const method = "dormouse.read";
-  const data = { channel, offset, ...(epoch !== "" && { epoch }) };
-  if (sends) {
-    send({ send: { data: { method, data } } });
-    return;
-  }
-  const known = cursors.known(channel, user);
-  send({ rpc: { method, data } }, ({ rpc, error }) => {
-    if (rpc !== undefined) cursors.marked(known, answerOf(rpc.data));
-    else if (error?.temporary !== true && !refusals.has(error?.code ?? 0))
-      publicationLog.complain(`${name} couldn't mark: ${error?.code}`);
-  });
+/** Sends a command, or a message where no answer is awaited. */
+type SendCommand = (command: object, answered?: (frame: ReceivedFrame) => void) => void;
+
+/** The result of `dormouse.read` or `dormouse.unread`. */
+export interface CursorResult {
+  readonly epoch: string;
+  readonly read: number;
+  readonly channels?: Readonly<Record<string, UnreadAnswer | { readonly error: ReceivedError }>>;
 }
 
-/** A client asks what its user hasn't read, by `dormouse.unread`. */
-export function countOwn({ user, name, context, send }: CursorClient, channel: string): void {
-  const { cursors, publicationLog } = context;
-  const known = cursors.known(channel, user);
-  send({ rpc: { method: "dormouse.unread", data: { channels: [channel] } } }, ({ rpc, error }) => {
-    if (rpc === undefined) {
-      if (error?.temporary !== true)
-        publicationLog.complain(`${name} couldn't ask what is unread: ${error?.code}`);
-      return;
-    }
-    const { channels }: UnreadAnswers = answerOf(rpc.data);
-    const answer = channels[channel];
-    if (answer === undefined)
-      publicationLog.complain(`${name} wasn't told what is unread on ${channel}`);
-    else if (!("error" in answer)) cursors.counted(known, answer);
-    else if (answer.error.temporary !== true && !refusals.has(answer.error.code))
-      publicationLog.complain(`${name} wasn't told what is unread: ${answer.error.code}`);
-  });
-}
-
-/** The answer to a question for some channels. */
-interface UnreadAnswers {
-  readonly channels: Readonly<
-    Record<
-      string,
-      UnreadAnswer | { readonly error: { readonly code: number; readonly temporary?: boolean } }
-    >
-  >;
-}
-
-function answerOf<Answer extends MarkAnswer | UnreadAnswers>(data: unknown): Answer {
-  return JSON.parse(JSON.stringify(data));
+interface ReceivedError {
+  readonly code: number;
+  readonly temporary?: boolean;
 }
 
 /**
- * What a mark or a question may be refused with: the client isn't subscribed (rule CU7), the offset is beyond the top, or
- * of another epoch (rule CU3). The object may not have been reached.
+ * Whether a mark or a question may be refused so: the client isn't subscribed (rule CU7), the offset is beyond the top, or
+ * of another epoch (rule CU3), or the object wasn't reached.
  */
+function isExpected(error: ReceivedError | undefined): boolean {
+  return error?.temporary === true || refusals.has(error?.code ?? 0);
+}
+
 const refusals: ReadonlySet<number> = new Set([
   errorCodes.permissionDenied.code,
   errorCodes.badRequest.code,

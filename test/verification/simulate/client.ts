@@ -1,7 +1,7 @@
-import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
+import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
-import { countOwn, markOwn } from "./client-cursors.ts";
-import type { NamedEpoch } from "./cursor-plan.ts";
+import { isInexplicable, isOrdersError, isTerminal, unsubscribedByOrder } from "./close-codes.ts";
+import { ClientCursors } from "./client-cursors.ts";
 import type { WorldContext } from "./world-context.ts";
 import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
 import { isMap } from "./map-kinds.ts";
@@ -45,6 +45,8 @@ export class WorldClient {
   readonly #waiting = new Map<number, (frame: ReceivedFrame) => void>();
   /** Publishes without an answer yet: how each outcome is noted, by the data. */
   readonly #publishing = new Map<string, NoteOutcome>();
+  /** Marks and asks for the client's user. */
+  readonly cursors: ClientCursors;
   #connection: Connection | undefined;
   #token: ClientToken | undefined;
   #tokens = 0;
@@ -57,6 +59,10 @@ export class WorldClient {
     this.#traits = traits;
     this.#context = context;
     for (const channel of traits.given) this.subscription(channel);
+    this.cursors = new ClientCursors(this, context, (command, answered) => {
+      if (answered !== undefined) this.#send(command, answered);
+      else this.#connection?.socket?.fromClient(JSON.stringify(command));
+    });
   }
 
   /** The user of the client's token. */
@@ -173,7 +179,7 @@ export class WorldClient {
   }
 
   subscribe(channel: string): void {
-    if (!this.#knows(channel)) return;
+    if (!this.knows(channel)) return;
     const subscription = this.subscription(channel);
     if (subscription.given || subscription.wanted) return;
     subscription.wanted = true;
@@ -182,7 +188,7 @@ export class WorldClient {
 
   /** @param forgets whether the client won't recover when it subscribes again */
   unsubscribe(channel: string, forgets: boolean): void {
-    if (!this.#knows(channel)) return;
+    if (!this.knows(channel)) return;
     const subscription = this.subscription(channel);
     if (subscription.given || !subscription.wanted) return;
     subscription.wanted = false;
@@ -202,7 +208,7 @@ export class WorldClient {
   }
 
   publish(channel: string): void {
-    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    if (this.#connection?.id === undefined || !this.knows(channel)) return;
     const data = `${this.name}-${++this.#published}`;
     const { process } = this.subscription(channel);
     const publish = { process, f: "publish", channel, value: data } as const;
@@ -213,7 +219,7 @@ export class WorldClient {
 
   /** Sets a key of a map, or removes it. */
   change(channel: string, key: string, removes: boolean): void {
-    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    if (this.#connection?.id === undefined || !this.knows(channel)) return;
     const data = `${this.name}-${++this.#published}`;
     const { process } = this.subscription(channel);
     const own = removes ? { removed: true } : { data };
@@ -240,42 +246,15 @@ export class WorldClient {
 
   /** Requests presence. The reply needs no check. */
   seePresence(channel: string): void {
-    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
+    if (this.#connection?.id === undefined || !this.knows(channel)) return;
     this.#send({ presence: { channel } }, ({ error }) => {
       if (error !== undefined && error.temporary !== true)
         this.#complain(`got no presence: ${error.code}`);
     });
   }
 
-  /** Marks what the client has got for its user, see `CursorAction`. */
-  mark(channel: string, back: number, epoch: NamedEpoch, sends: boolean): void {
-    const { position } = this.subscription(channel);
-    if (this.#connection?.id === undefined || !this.#knows(channel) || position === undefined)
-      return;
-    const named = { known: position.epoch, none: "", other: "another" }[epoch];
-    const offset = Math.max(position.offset - back, 0);
-    markOwn(this.#cursorClient, channel, { epoch: named, offset }, sends);
-  }
-
-  /** Asks how much the client's user hasn't read. */
-  countUnread(channel: string): void {
-    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
-    countOwn(this.#cursorClient, channel);
-  }
-
-  get #cursorClient() {
-    return {
-      name: this.name,
-      user: this.user,
-      context: this.#context,
-      send: (command: object, answered?: (frame: ReceivedFrame) => void) => {
-        if (answered !== undefined) this.#send(command, answered);
-        else this.#connection?.socket?.fromClient(JSON.stringify(command));
-      },
-    };
-  }
-
-  #knows(channel: string): boolean {
+  /** Whether the client's address has the channel. */
+  knows(channel: string): boolean {
     const { only } = this.#traits;
     return only === undefined || only === channel;
   }
@@ -495,34 +474,6 @@ interface Connection {
   /** Undefined where users have no homes. */
   watched: WatchedConnection | undefined;
 }
-
-/** Whether a subscribe is answered so because an order ended it, or made the subscription first (rules U2 and U7). */
-function isOrdersError(code: number | undefined): boolean {
-  return code === errorCodes.permissionDenied.code || code === errorCodes.alreadySubscribed.code;
-}
-
-/** Whether neither a failure nor an order may close a connection with this code. */
-function isInexplicable(code: number): boolean {
-  const { insufficientState, internalServerError, permissionDenied, connectionExpired } =
-    disconnectCodes;
-  const { invalidToken } = disconnectCodes;
-  const known = [
-    insufficientState,
-    internalServerError,
-    permissionDenied,
-    connectionExpired,
-    invalidToken,
-  ];
-  return code !== 1006 && code < 4_000 && known.every((one) => one.code !== code);
-}
-
-/** Whether SDKs don't reconnect after this close code (docs/protocol.md 1.8). */
-function isTerminal(code: number): boolean {
-  return (code >= 3_500 && code < 4_000) || (code >= 4_500 && code < 5_000);
-}
-
-/** The code of an unsubscribe push by which an order is carried out. */
-const unsubscribedByOrder = unsubscribeCodes.server.code;
 
 /** How long SDKs wait for a reply. */
 const replyTimeoutMs = 5_000;

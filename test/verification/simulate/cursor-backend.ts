@@ -19,19 +19,25 @@ export class CursorBackend {
     this.#rules.marks(channel, user, { epoch, offset });
     const known = this.#rules.known(channel, user);
     const operation = { method: "mark_read", request: { user, offset, epoch } } as const;
-    this.#call(known, operation, (answer: MarkAnswer) => this.#rules.marked(known, answer));
+    this.#call(known, operation, (text) => {
+      const answer: MarkAnswer = JSON.parse(text);
+      this.#rules.marked(known, answer);
+    });
   }
 
   countUnread(channel: string, user: string): void {
     const known = this.#rules.known(channel, user);
     const operation = { method: "unread", request: { user } } as const;
-    this.#call(known, operation, (answer: UnreadAnswer) => this.#rules.counted(known, answer));
+    this.#call(known, operation, (text) => {
+      const answer: UnreadAnswer = JSON.parse(text);
+      this.#rules.counted(known, answer);
+    });
   }
 
-  #call<Answer>(
+  #call(
     { channel }: KnownMarks,
     operation: ChannelOperation,
-    answered: (answer: Answer) => void,
+    answered: (result: string) => void,
   ): void {
     const { network, publicationLog } = this.#context;
     network.call<readonly ChannelOperation[], ChannelAnswers>({
@@ -44,7 +50,7 @@ export class CursorBackend {
       answered: (answers) => {
         const answer = answers?.outcome === "answers" ? answers.answers[0] : undefined;
         if (answer === undefined) return;
-        if ("result" in answer) answered(JSON.parse(answer.result));
+        if ("result" in answer) answered(answer.result);
         else if (!refusals.has(answer.error.code))
           publicationLog.complain(`${operation.method} was refused: ${answer.error.code}`);
       },

@@ -1,3 +1,4 @@
+import type { CursorResult } from "./client-cursors.ts";
 import type { ReceivedPublication, ReceivedResult } from "./client-subscription.ts";
 
 /** A reply or a push, as a client received it. */
@@ -11,7 +12,7 @@ export interface ReceivedFrame {
   readonly subscribe?: ReceivedResult;
   /** Of a shared poll: what is newer than what the client has. */
   readonly sub_refresh?: { readonly items?: readonly ReceivedPublication[] };
-  readonly rpc?: { readonly data: unknown };
+  readonly rpc?: { readonly data: CursorResult };
   readonly push?: ReceivedPush;
 }
 

@@ -258,7 +258,7 @@ function carryOutCursor(world: World, action: CursorAction): void {
   const { channel } = action;
   switch (action.do) {
     case "mark own":
-      client.mark(channel, action.back, action.epoch, action.sends);
+      client.cursors.mark(channel, action.back, action.epoch, action.sends);
       return;
     case "mark for": {
       const { epoch, offset } = world.channel(channel).top ?? { epoch: "", offset: 0 };
@@ -267,7 +267,7 @@ function carryOutCursor(world: World, action: CursorAction): void {
       return;
     }
     case "count own unread":
-      client.countUnread(channel);
+      client.cursors.countUnread(channel);
       return;
     case "count unread for":
       world.cursors.countUnread(channel, client.user);

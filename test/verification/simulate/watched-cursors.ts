@@ -44,18 +44,13 @@ function expected(
 }
 
 function answerOf(outcome: PartOutcome): CursorAnswer {
-  switch (outcome.outcome) {
-    case "result":
-      return JSON.parse(jsonOf(undefined, outcome.fields));
-    case "reply":
-      return outcome.reply.outcome === "answered" ? JSON.parse(outcome.reply.data) : {};
-    case "failed":
-      return { error: outcome.error.code };
-    case "unrecoverable-position":
-      return { error: errorCodes.unrecoverablePosition.code };
-    default:
-      return { outcome: outcome.outcome };
-  }
+  if (outcome.outcome === "result") return JSON.parse(jsonOf(undefined, outcome.fields));
+  if (outcome.outcome === "reply")
+    return outcome.reply.outcome === "answered" ? JSON.parse(outcome.reply.data) : {};
+  if (outcome.outcome === "failed") return { error: outcome.error.code };
+  return outcome.outcome === "unrecoverable-position"
+    ? { error: errorCodes.unrecoverablePosition.code }
+    : { outcome: outcome.outcome };
 }
 
 function described(operation: ChannelOperation): string {
