@@ -25,7 +25,7 @@ export class ClientCursors {
     const named = { known: position.epoch, none: "", other: "another" }[epoch];
     const offset = Math.max(position.offset - back, 0);
     const { cursors, publicationLog } = this.#context;
-    cursors.marks(channel, user, { epoch: named, offset });
+    cursors.marks(channel, user, { epoch: named, offset }, true);
     const method = "dormouse.read";
     const data = { channel, offset, ...(named !== "" && { epoch: named }) };
     if (sends) {

@@ -266,6 +266,12 @@ export class ClientSubscription {
     }
     this.position = { ...position, offset };
     this.received.push(text);
+    this.arrived(this.position);
+  }
+
+  /** A publication with a position has arrived at the client's program. */
+  protected arrived(_position: StreamPosition): void {
+    // Most channels keep nothing of it.
   }
 
   /** Without history, a crash may lose publications. Within one incarnation of the object none may be missing. */

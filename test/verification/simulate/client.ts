@@ -2,6 +2,7 @@ import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { isInexplicable, isOrdersError, isTerminal, unsubscribedByOrder } from "./close-codes.ts";
 import { ClientCursors } from "./client-cursors.ts";
+import { ClientPings } from "./client-pings.ts";
 import type { WorldContext } from "./world-context.ts";
 import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
 import { isMap } from "./map-kinds.ts";
@@ -14,7 +15,7 @@ import type { ClientToken, WatchedConnection } from "./user-rules.ts";
 /** An object that accepts sockets: a gateway, or a channel object. */
 interface Place {
   readonly name: string;
-  open(client: ClientEnd): Socket;
+  open(client: ClientEnd, keepalive: "client" | "server"): Socket;
 }
 
 /** The properties in which a client differs from others. */
@@ -30,6 +31,8 @@ export interface ClientTraits {
   readonly only?: string;
   /** Whether the client drops a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
   readonly reconnectsEarly: boolean;
+  /** Whether the server pings the client; otherwise the client pings. */
+  readonly isPinged?: boolean;
   /** Chooses the object for each connection. */
   readonly choosePlace: () => Place;
   /** How long the client waits before it reconnects or subscribes again, ms. */
@@ -47,6 +50,7 @@ export class WorldClient {
   readonly #publishing = new Map<string, NoteOutcome>();
   /** Marks and asks for the client's user. */
   readonly cursors: ClientCursors;
+  readonly pings = new ClientPings();
   #connection: Connection | undefined;
   #token: ClientToken | undefined;
   #tokens = 0;
@@ -83,6 +87,11 @@ export class WorldClient {
     );
   }
 
+  /** Whether the server pings the client, and the client answers. */
+  get isPinged(): boolean {
+    return this.#traits.isPinged === true;
+  }
+
   /** The client's ID and the object that it is connected to, as far as it knows; undefined without a connection. */
   get connected() {
     const { id, place, socket } = this.#connection ?? {};
@@ -101,6 +110,7 @@ export class WorldClient {
     const given = this.#traits.given.includes(channel);
     const subscription = subscriptionOf(channel, given, {
       who: this.name,
+      user: this.user,
       context: this.#context,
       send: (command, answered) => this.#send(command, answered),
       askLater: (work) => this.#context.timeline.after(this.#traits.backoffMs(), work),
@@ -127,7 +137,7 @@ export class WorldClient {
     const token = this.#context.users && this.#currentToken();
     const shown = { ...(info !== undefined && { info }), ...token };
     const claims = { user, expireAtSeconds: 0, subscriptions, ...shown };
-    const socket = place.open(end);
+    const socket = place.open(end, this.isPinged ? "server" : "client");
     connection.socket = socket;
     connection.watched = this.#watch(user, place.name, socket, token);
     const subs = Object.fromEntries(
@@ -338,13 +348,15 @@ export class WorldClient {
       if (answered === undefined) this.#complain(`was answered twice: ${line}`);
       answered?.(frame);
     } else if (frame.push !== undefined) this.#takePush(connection, frame.push);
+    else this.pings.take(line, connection.socket);
   }
 
   #takePush(
     connection: Connection,
     { channel, pub, join, leave, subscribe, unsubscribe }: ReceivedPush,
   ): void {
-    if (channel === undefined) return; // A refresh push.
+    // A refresh push, or the answer to a pong.
+    if (channel === undefined || channel === "") return;
     const subscription = this.subscription(channel);
     if (subscribe !== undefined) this.#takeOrdered(connection, subscription, subscribe);
     if (pub !== undefined) subscription.take(pub);
@@ -395,9 +407,12 @@ export class WorldClient {
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
     // 3008: the client synchronised a map for too long.
-    const isExpected = code === 1006 || code === 3010 || connection.watched !== undefined;
+    // A pinged client may have been stalled.
+    const isSilent = code === disconnectCodes.noPong.code && this.isPinged;
+    const isExpected =
+      isSilent || code === 1006 || code === 3010 || connection.watched !== undefined;
     const isTooLong = code === disconnectCodes.slow.code && this.#hasMaps;
-    if (!isTooLong && (!isExpected || isInexplicable(code)))
+    if (!isTooLong && (!isExpected || (isInexplicable(code) && !isSilent)))
       this.#complain(`was closed with ${code}`);
     connection.watched?.closed(code);
     if (code === 3010) {

@@ -157,6 +157,7 @@ function checkAtRest(world: World, when: string): void {
   }
   checkPresenceMaps(world, when);
   checkCursors(world);
+  if (when !== "at rest") checkDelivered(world);
 }
 
 /** Asks what every user hasn't read, after whatever has happened to the objects. */
@@ -178,6 +179,22 @@ function checkPresence(world: World, name: string, when: string): void {
   world.publicationLog.complain(
     `on ${name} are ${live.join()}, present is ${present.join()} ${when}`,
   );
+}
+
+/** Who has got the last publication, and has answered pings since, is known to have got it (rules CU12 and CU15). */
+function checkDelivered(world: World): void {
+  for (const client of world.clients) {
+    for (const { channel, position } of client.live) {
+      if (!hasCursors(channel) || !client.isPinged) continue;
+      world.cursors.askDelivered(channel, client.user, ({ offset, epoch }) => {
+        if (epoch !== position?.epoch || offset !== position.offset)
+          world.publicationLog.complain(
+            `${client.user} is known to have got ${offset} of ${channel}, and has ${position?.offset}`,
+          );
+      });
+    }
+  }
+  world.pass(answersMs);
 }
 
 /** Compares the gateways that follow the channel with those that have subscribers (rule L5). */

@@ -1,7 +1,13 @@
 import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { limits } from "../../../src/limits.ts";
-import type { CursorRules, KnownMarks, MarkAnswer, UnreadAnswer } from "./cursor-rules.ts";
+import type {
+  CursorRules,
+  DeliveredAnswer,
+  KnownMarks,
+  MarkAnswer,
+  UnreadAnswer,
+} from "./cursor-rules.ts";
 import type { WorldContext } from "./world-context.ts";
 
 /** Marks what users have read through the HTTP API, and asks what is unread. */
@@ -16,7 +22,7 @@ export class CursorBackend {
 
   /** @param epoch "" for the epoch of now */
   mark(channel: string, user: string, offset: number, epoch: string): void {
-    this.#rules.marks(channel, user, { epoch, offset });
+    this.#rules.marks(channel, user, { epoch, offset }, false);
     const known = this.#rules.known(channel, user);
     const operation = { method: "mark_read", request: { user, offset, epoch } } as const;
     this.#call(known, operation, (text) => {
@@ -31,6 +37,17 @@ export class CursorBackend {
     this.#call(known, operation, (text) => {
       const answer: UnreadAnswer = JSON.parse(text);
       this.#rules.counted(known, answer);
+    });
+  }
+
+  /** Asks what the user is known to have got. @param heard takes the answer */
+  askDelivered(channel: string, user: string, heard?: (answer: DeliveredAnswer) => void): void {
+    const known = this.#rules.known(channel, user);
+    const operation = { method: "delivered", request: { user } } as const;
+    this.#call(known, operation, (text) => {
+      const answer: DeliveredAnswer = JSON.parse(text);
+      this.#rules.delivered(known, answer);
+      heard?.(answer);
     });
   }
 

@@ -23,20 +23,40 @@ export type CursorAction =
       readonly epoch: NamedEpoch;
     }
   | {
-      readonly do: "count own unread" | "count unread for";
+      readonly do: "count own unread" | "count unread for" | "ask delivered for";
       readonly client: number;
       readonly channel: string;
-    };
+    }
+  /**
+   * Something is published shortly before the next ping but one, and then something happens to the client, while it is
+   * asked what its user has got.
+   */
+  | {
+      readonly do: "watch ping";
+      readonly client: number;
+      readonly channel: string;
+      /** How many ms before the ping. */
+      readonly publishMs: number;
+      readonly fault: "break" | "stall" | "nothing";
+      /** How many ms after the ping. */
+      readonly faultMs: number;
+    }
+  /** For so many ms, nothing arrives at the client. */
+  | { readonly do: "stall"; readonly client: number; readonly forMs: number };
 
 /** known: the one that the offset is of. other: one that never was. */
 export type NamedEpoch = "known" | "none" | "other";
 
-/** Clients of few users, so that some users have several clients. */
+/** Clients of few users, so that some users have several clients. The server pings most of them. */
 export function cursorClients(
   random: Random,
   clients: readonly PlannedClient[],
 ): readonly PlannedClient[] {
-  return clients.map((client) => ({ user: random.pick(["ada", "eve", "joe"]), ...client }));
+  return clients.map((client) => ({
+    user: random.pick(["ada", "eve", "joe"]),
+    ...client,
+    ...(random.chance(0.8) ? { isPinged: true } : {}),
+  }));
 }
 
 /**
@@ -64,6 +84,9 @@ function cursorAction(
   whose: { readonly client: number; readonly channel: string },
   isHonest: boolean,
 ): Action {
+  if (random.chance(0.1)) return { do: "stall", client: whose.client, forMs: stallMs(random) };
+  if (random.chance(0.3)) return { do: "ask delivered for", ...whose };
+  if (random.chance(0.2)) return watchedPing(random, whose);
   const roll = random.between(0, 9);
   if (roll < 2) return { do: "count own unread", ...whose };
   if (roll < 4) return { do: "count unread for", ...whose };
@@ -77,6 +100,20 @@ function cursorAction(
   }
   const back = random.between(-2, 6);
   return { do: "mark for", ...whose, back, epoch: epochOf(random, isHonest) };
+}
+
+/** Sometimes so long that the server closes the connection. */
+function stallMs(random: Random): number {
+  return random.chance(0.7) ? random.between(500, 3_000) : random.between(3_000, 20_000);
+}
+
+function watchedPing(
+  random: Random,
+  whose: { readonly client: number; readonly channel: string },
+): Action {
+  const fault = random.pick(["break", "break", "stall", "nothing"] as const);
+  const [publishMs, faultMs] = [random.between(-5, 30), random.between(0, 40)];
+  return { do: "watch ping", ...whose, publishMs, fault, faultMs };
 }
 
 function epochOf(random: Random, isHonest: boolean): NamedEpoch {

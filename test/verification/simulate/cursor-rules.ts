@@ -13,6 +13,12 @@ export class CursorRules {
   readonly #asked = new Furthest();
   /** The furthest mark of which somebody has been told. */
   readonly #told = new Furthest();
+  /** The furthest up to which a client of the user has said to have got everything. */
+  readonly #claimed = new Furthest();
+  /** The furthest that somebody was told to have arrived. */
+  readonly #delivered = new Furthest();
+  /** The offsets of the publications that have arrived, for each channel, user and epoch. */
+  readonly #arrived = new Map<string, Set<number>>();
 
   /** @param publisherOf gives the user whose client published this, if a client did */
   constructor(publications: PublicationLog, publisherOf: (data: string) => string | undefined) {
@@ -20,14 +26,52 @@ export class CursorRules {
     this.#publisherOf = publisherOf;
   }
 
-  /** Somebody asks to mark. */
-  marks(channel: string, user: string, { epoch, offset }: StreamPosition): void {
+  /** Somebody asks to mark. @param isOwn whether a client of the user says that it has got everything up to there */
+  marks(channel: string, user: string, { epoch, offset }: StreamPosition, isOwn: boolean): void {
     this.#asked.reach(`${channel} ${user} ${epoch}`, offset);
+    if (isOwn) this.#claimed.reach(`${channel} ${user} ${epoch}`, offset);
+  }
+
+  /** A publication has arrived at a program of the user. */
+  arrived(channel: string, user: string, { epoch, offset }: StreamPosition): void {
+    const name = `${channel} ${user} ${epoch}`;
+    const known = this.#arrived.get(name);
+    if (known === undefined) this.#arrived.set(name, new Set([offset]));
+    else known.add(offset);
+  }
+
+  /**
+   * An object is sure that a user has got everything after an offset and up to another one: that is so now (rules CU10 to
+   * CU16).
+   */
+  proven(
+    channel: string,
+    user: string,
+    { epoch, since = 0, offset, by = "" }: DeliveredAnswer,
+  ): void {
+    const name = `${channel} ${user}`;
+    const claimed = Math.max(this.#claimed.of(`${name} ${epoch}`), this.#claimed.of(`${name} `));
+    const arrived = this.#arrived.get(`${name} ${epoch}`);
+    for (let one = Math.max(since, claimed) + 1; one <= offset; one++) {
+      if (arrived?.has(one) === true) continue;
+      this.#complain(
+        `${name} ${epoch} isn't known to have got ${one} of ${since} to ${offset} by ${by}`,
+      );
+      return;
+    }
+  }
+
+  /** A question for what has arrived was answered. */
+  delivered({ channel, user, delivered }: KnownMarks, answer: DeliveredAnswer): void {
+    const name = `${channel} ${user} ${answer.epoch}`;
+    const known = delivered.get(name) ?? 0;
+    if (answer.offset < known) this.#complain(`${name} has got ${answer.offset} after ${known}`);
+    this.#delivered.reach(name, answer.offset);
   }
 
   /** Gives what is known of a user's mark when a request is sent: an answer may not say less. */
   known(channel: string, user: string): KnownMarks {
-    return { channel, user, told: this.#told.copy };
+    return { channel, user, told: this.#told.copy, delivered: this.#delivered.copy };
   }
 
   /** A mark was answered. */
@@ -79,6 +123,16 @@ export interface KnownMarks {
   readonly channel: string;
   readonly user: string;
   readonly told: ReadonlyMap<string, number>;
+  readonly delivered: ReadonlyMap<string, number>;
+}
+
+/** The answer to a question for what has arrived. */
+export interface DeliveredAnswer {
+  readonly offset: number;
+  /** Absent: from the beginning. */
+  readonly since?: number;
+  readonly epoch: string;
+  readonly by?: string;
 }
 
 /** The answer to a mark. */

@@ -20,7 +20,7 @@ function rulesWith(publications: readonly string[]) {
 describe("the rules of marks", () => {
   it("[CU1] complain about a mark that goes back after it was told, and not about one that was under way", () => {
     const { rules, complaints, known } = rulesWith(["api-1", "api-2"]);
-    rules.marks(channel, "ada", { epoch, offset: 2 });
+    rules.marks(channel, "ada", { epoch, offset: 2 }, true);
     const before = known();
     rules.marked(before, { read: 2, epoch });
     rules.marked(before, { read: 1, epoch });
@@ -31,7 +31,7 @@ describe("the rules of marks", () => {
 
   it("[CU1] complain about a mark for which nobody has asked", () => {
     const { rules, complaints, known } = rulesWith(["api-1", "api-2"]);
-    rules.marks(channel, "ada", { epoch, offset: 1 });
+    rules.marks(channel, "ada", { epoch, offset: 1 }, true);
     rules.marked(known(), { read: 2, epoch });
     expect(complaints).toEqual(["mark:a ada epoch1 is marked at 2, and was asked for 1"]);
   });
@@ -48,14 +48,66 @@ describe("the rules of marks", () => {
 
   it("[CU5] complain about a mark that was lost in its own epoch", () => {
     const { rules, complaints, known } = rulesWith(["api-1"]);
-    rules.marks(channel, "ada", { epoch, offset: 1 });
+    rules.marks(channel, "ada", { epoch, offset: 1 }, true);
     rules.marked(known(), { read: 1, epoch });
     rules.counted(known(), { unread: 1, read: 0, offset: 1, epoch, reset: true });
     expect(complaints).toContain("mark:a ada epoch1 has a mark at 1, and was reset");
   });
 });
 
+describe("the rules of what has arrived", () => {
+  it("[CU10] complain about a publication that has arrived at no client of the user", () => {
+    const { rules, complaints } = rulesWith([]);
+    rules.arrived(channel, "ada", { epoch, offset: 2 });
+    rules.proven(channel, "ada", { epoch, since: 1, offset: 2, by: "ping" });
+    expect(complaints).toEqual([]);
+    rules.proven(channel, "ada", { epoch, offset: 2, by: "ping" });
+    rules.proven(channel, "eve", { epoch, since: 1, offset: 2, by: "ping" });
+    expect(complaints).toHaveLength(2);
+  });
+
+  it("[CU11] take a client's word, and not a backend's", () => {
+    const { rules, complaints } = rulesWith([]);
+    rules.marks(channel, "ada", { epoch, offset: 2 }, true);
+    rules.proven(channel, "ada", { epoch, offset: 2, by: "command" });
+    expect(complaints).toEqual([]);
+    rules.marks(channel, "ada", { epoch, offset: 3 }, false);
+    rules.proven(channel, "ada", { epoch, offset: 3, by: "command" });
+    expect(complaints).toHaveLength(1);
+  });
+
+  it("[CU10] complain about an answer that goes back", () => {
+    const { rules, complaints, known } = rulesWith([]);
+    rules.delivered(known(), { epoch, offset: 2 });
+    rules.delivered(known(), { epoch, offset: 1 });
+    expect(complaints).toEqual(["mark:a ada epoch1 has got 1 after 2"]);
+  });
+});
+
 describe("a world with marks", () => {
+  it("[CU12] knows what has arrived once a ping was answered, and not before", () => {
+    const world = new World({ channels: [channel], gateways: 1 });
+    const client = world.client({ user: "ada", isPinged: true });
+    const offsets: number[] = [];
+    const ask = (): void => {
+      world.cursors.askDelivered(channel, "ada", ({ offset }) => offsets.push(offset));
+      world.pass(100);
+    };
+    client.connect();
+    client.subscribe(channel);
+    world.pass(100);
+    world.backend.publish(channel, false);
+    world.pass(100);
+    ask();
+    client.connected?.socket?.stall(7_000);
+    world.pass(5_000);
+    ask();
+    world.pass(2_500);
+    ask();
+    expect(offsets).toEqual([0, 0, 1]);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
   it("[CU1] [CU4] compares what clients and backends are answered", () => {
     const world = new World({ channels: [channel], gateways: 1 });
     const client = world.client({ user: "ada" });
@@ -83,6 +135,7 @@ describe("a world with marks", () => {
     const kinds = new Set(withMarks.flatMap(({ steps }) => steps.map((step) => step.do)));
     for (const kind of ["mark own", "mark for", "count own unread", "count unread for"])
       expect(kinds).toContain(kind);
+    for (const kind of ["ask delivered for", "watch ping", "stall"]) expect(kinds).toContain(kind);
     expect(withMarks.some(({ hasHomes }) => hasHomes)).toBe(true);
   });
 });

@@ -43,6 +43,8 @@ export interface PlannedClient {
   /** The user of the client's token; absent: a user of its own. */
   readonly user?: string;
   readonly reconnectsEarly: boolean;
+  /** Whether the server pings the client; absent: the client pings. */
+  readonly isPinged?: true;
 }
 
 /** One action, and how many ms pass after it. */
@@ -228,6 +230,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "clear",
   "begin epoch",
   "behave",
+  "stall",
 ]);
 
 /** In a short run no later event can repair a fault. */

@@ -12,6 +12,7 @@ import type { CursorAction } from "./cursor-plan.ts";
 import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
+import { watchPing } from "./watched-ping.ts";
 import { startWave } from "./wave-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
@@ -101,13 +102,14 @@ function latencyMs(random: Random): number {
 
 function addClient(
   world: World,
-  { own, given, user, reconnectsEarly }: PlannedClient,
+  { own, given, user, reconnectsEarly, isPinged }: PlannedClient,
   random: Random,
 ): void {
   const gateways = [...world.gateways.values()];
   world.client({
     given: given === undefined ? [] : [given],
     reconnectsEarly,
+    isPinged: isPinged === true,
     choosePlace: () => (own === undefined ? random.pick(gateways) : world.channel(own)),
     ...(own === undefined ? {} : { only: own }),
     ...(user === undefined ? {} : { user }),
@@ -175,6 +177,9 @@ function carryOut(world: World, action: Action): void {
     case "mark for":
     case "count own unread":
     case "count unread for":
+    case "ask delivered for":
+    case "watch ping":
+    case "stall":
       carryOutCursor(world, action);
       return;
     case "disconnect user":
@@ -255,6 +260,14 @@ function giveOrder(world: World, action: OrderAction): void {
 function carryOutCursor(world: World, action: CursorAction): void {
   const client = world.clients[action.client];
   if (client === undefined) return;
+  if (action.do === "stall") {
+    client.connected?.socket?.stall(action.forMs);
+    return;
+  }
+  if (action.do === "watch ping") {
+    watchPing(world, action);
+    return;
+  }
   const { channel } = action;
   switch (action.do) {
     case "mark own":
@@ -271,6 +284,9 @@ function carryOutCursor(world: World, action: CursorAction): void {
       return;
     case "count unread for":
       world.cursors.countUnread(channel, client.user);
+      return;
+    case "ask delivered for":
+      world.cursors.askDelivered(channel, client.user);
   }
 }
 

@@ -220,6 +220,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     watchCursors(part, new CursorModel(this.name, this.#model, cursors), {
       broken: () => this.storage.broken,
       complain: (what) => this.#complain(what),
+      proven: (user, answer) => this.context.cursors.proven(this.name, user, answer),
     });
   }
 

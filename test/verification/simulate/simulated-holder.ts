@@ -1,3 +1,4 @@
+import { keepaliveTexts } from "../../../src/contract/keepalive.ts";
 import type { CarriedOut, NumberedOrder } from "../../../src/contract/user-order.ts";
 import type { Thrown } from "../../../src/object/commit-queue.ts";
 import type { ObjectHost } from "../../../src/object/object-host.ts";
@@ -19,15 +20,17 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
   readonly sockets: PlatformSockets = {
     all: () => [...this.#sockets],
     tagsOf: () => [],
-    // The platform answers the clients' pings at all times.
-    answeredAtMs: () => this.nowMs,
+    // The platform answers the pings of those clients that ping at all times.
+    answeredAtMs: (socket) =>
+      socket instanceof Socket && socket.isPinged ? socket.answeredAtMs : this.nowMs,
     setAnswering: () => undefined,
   };
 
   /** A client connects. */
-  open(client: ClientEnd): Socket {
+  open(client: ClientEnd, keepalive: "client" | "server" = "client"): Socket {
     const id = `${this.name}/${++this.#opened}`;
     const socket = new Socket(id, this, client, this.context.timeline, this.context.latency(id));
+    socket.isPinged = keepalive === "server";
     this.#arriving.set(socket, []);
     this.reach(({ host }) => {
       host.arrive((outcome) => {
@@ -39,7 +42,7 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
           return;
         }
         this.#newest = id;
-        const accepted = host.accept({ v: 1, keepalive: "client" }, undefined, () => {
+        const accepted = host.accept({ v: 1, keepalive }, undefined, () => {
           this.#sockets.add(socket);
           return socket;
         });
@@ -96,6 +99,11 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
     const early = this.#arriving.get(socket);
     if (early !== undefined) {
       early.push(frame);
+      return;
+    }
+    if (frame === keepaliveTexts.request) {
+      socket.answeredAtMs = Math.floor(this.nowMs);
+      socket.send(keepaliveTexts.answer);
       return;
     }
     this.reach(({ incarnation, host }) => {

@@ -35,6 +35,10 @@ export class Socket implements PlatformSocket {
   #serverReceivedMs = 0;
   /** When the server sent the reply to a successful connect, ms since 1970; undefined before. */
   begunAtMs: number | undefined;
+  /** Whether the server pings the client. */
+  isPinged = false;
+  /** When the platform last answered the client in the object's place, by the object's clock. */
+  answeredAtMs: number | undefined;
   /** Called when that reply is sent. */
   onBegun: (() => void) | undefined;
 
@@ -105,6 +109,11 @@ export class Socket implements PlatformSocket {
       this.#isOpen = false;
       this.#server.ended(this, 1000, true);
     });
+  }
+
+  /** For so many ms, nothing arrives at the client. It comes later, unless the connection breaks. */
+  stall(forMs: number): void {
+    this.#clientReceivedMs = Math.max(this.#clientReceivedMs, this.#timeline.nowMs + forMs);
   }
 
   /** The connection breaks; both ends notice. */

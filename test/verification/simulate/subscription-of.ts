@@ -1,4 +1,6 @@
 import { ClientSubscription } from "./client-subscription.ts";
+import { hasCursors } from "./cursor-kinds.ts";
+import { CursorSubscription } from "./cursor-subscription.ts";
 import { mapModeOf } from "./map-kinds.ts";
 import { MapSubscription } from "./map-subscription.ts";
 import { pollModeOf } from "./poll-kinds.ts";
@@ -11,6 +13,7 @@ import type { WorldContext } from "./world-context.ts";
 /** The client whose subscription it is. */
 interface Subscriber {
   readonly who: string;
+  readonly user: string;
   readonly context: WorldContext;
   readonly send: (command: object, answered: (frame: ReceivedFrame) => void) => void;
   /** Does work after the client's backoff. */
@@ -27,13 +30,14 @@ export function subscriptionOf(
   given: boolean,
   subscriber: Subscriber,
 ): ClientSubscription {
-  const { who, context } = subscriber;
+  const { who, user, context } = subscriber;
   const { publicationLog, eventLog } = context;
   if (presenceKindOf(channel) !== undefined) {
     const now = (): number => context.timeline.nowMs;
     return new PresenceSubscription(channel, who, context, now, pageSizeOf(who));
   }
   if (pollModeOf(channel) !== undefined) return new PollSubscription(channel, subscriber);
+  if (hasCursors(channel)) return new CursorSubscription(channel, given, { who, user, context });
   return mapModeOf(channel) === undefined
     ? new ClientSubscription(channel, given, who, publicationLog, eventLog)
     : new MapSubscription(channel, who, publicationLog, eventLog, pageSizeOf(who));

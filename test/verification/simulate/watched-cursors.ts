@@ -4,17 +4,20 @@ import type { ChannelCursors } from "../../../src/features/cursors/channel-curso
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonOf } from "../../../src/protocol/json/encode.ts";
 import type { CursorAnswer, CursorModel } from "./cursor-model.ts";
+import type { DeliveredAnswer } from "./cursor-rules.ts";
 import type { ChannelWatch } from "./watched-channel.ts";
 
 /** Compares each mark and each count of a channel with the model. */
 export function watchCursors(
   cursors: ChannelCursors,
   model: CursorModel,
-  watch: Pick<ChannelWatch, "broken" | "complain">,
+  watch: CursorWatch,
 ): void {
   const carryOut = cursors.carryOut.bind(cursors);
   cursors.carryOut = (operation, nowMs) => {
     const outcome = carryOut(operation, nowMs);
+    if (outcome?.outcome === "result" && operation.method === "delivered")
+      watch.proven(operation.request.user, JSON.parse(jsonOf(undefined, outcome.fields)));
     if (outcome !== undefined && !watch.broken()) {
       const is = answerOf(outcome);
       const should = expected(model, operation, is, nowMs);
@@ -24,6 +27,17 @@ export function watchCursors(
     }
     return outcome;
   };
+  const prove = cursors.prove.bind(cursors);
+  cursors.prove = (user, proof, nowMs) => {
+    watch.proven(user, proof);
+    prove(user, proof, nowMs);
+  };
+}
+
+/** The host that watches what a channel keeps of its users. */
+export interface CursorWatch extends Pick<ChannelWatch, "broken" | "complain"> {
+  /** The channel is sure that a user has got something. */
+  proven(user: string, answer: DeliveredAnswer): void;
 }
 
 /** Undefined for what the model doesn't know. */

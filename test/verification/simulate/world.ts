@@ -7,7 +7,7 @@ import { configured } from "../../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { SimulatedChannel } from "./simulated-channel.ts";
 import { CursorBackend } from "./cursor-backend.ts";
-import { cursorNamespaces } from "./cursor-kinds.ts";
+import { cursorNamespaces, hasCursors, pingIntervalMs } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
 import { EventLog } from "./event-log.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";
@@ -99,7 +99,7 @@ export class World {
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
-      config: configOf(limits, setup.hasHomes === true),
+      config: configOf(limits, setup.hasHomes === true, setup.channels.every(hasCursors)),
       timeline: this.timeline,
       network: this.network,
       publicationLog: this.publicationLog,
@@ -278,8 +278,12 @@ const restBytes = 500;
 /** One configuration for each set of limits, because parsing takes longer than most runs. */
 const configs = new Map<string, Config>();
 
-function configOf({ recoveryMax, queueBytesMax }: WorldLimits, hasHomes: boolean): Config {
-  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes}`;
+function configOf(
+  { recoveryMax, queueBytesMax }: WorldLimits,
+  hasHomes: boolean,
+  pingsOften: boolean,
+): Config {
+  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${pingsOften}`;
   const known = configs.get(name);
   if (known !== undefined) return known;
   const config = configured({
@@ -288,6 +292,7 @@ function configOf({ recoveryMax, queueBytesMax }: WorldLimits, hasHomes: boolean
       recovery_max_publication_limit: recoveryMax,
       queue_max_size: queueBytesMax,
       users: { enabled: hasHomes },
+      ...(pingsOften && { ping_interval: `${pingIntervalMs}ms`, pong: "always" }),
     },
     channel: { proxy: pollProxy, namespaces },
   });

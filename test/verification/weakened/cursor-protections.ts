@@ -29,4 +29,13 @@ export const cursorProtections: readonly Protection[] = [
     code: "if (mark.epoch === epoch) return mark;",
     weakened: "if (mark.epoch !== undefined) return mark;",
   },
+  {
+    name: "answered-pings",
+    meaning: "a client has got what was sent before a ping only once it has answered the ping",
+    rule: "CU12",
+    noticedBy: ["simulate"],
+    file: "src/session/liveness.ts",
+    code: "return answeredAtMs >= pingedAtMs && answeredAtMs <= nowMs ? answeredAtMs : undefined;",
+    weakened: "return answeredAtMs >= 0 ? nowMs : undefined;",
+  },
 ];
