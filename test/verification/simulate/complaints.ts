@@ -158,6 +158,8 @@ function checkAtRest(world: World, when: string): void {
   checkPresenceMaps(world, when);
   checkCursors(world);
   if (when !== "at rest") checkDelivered(world);
+  for (const [name, host] of world.channels)
+    if (name.startsWith("mark:")) world.unseen.checkAll(name, host.members, host.top);
 }
 
 /** Asks what every user hasn't read, after whatever has happened to the objects. */

@@ -50,9 +50,30 @@ const open = {
 
 const long = { history_ttl: "1h", history_meta_ttl: "24h" };
 
+/** After how long a backend is told that a user of `mark:` hasn't seen a publication, ms. */
+export const notifyAfterMs = 30_000;
+
+/** What a backend is told of. */
+export const cursorEvents = {
+  target: "queue:EVENTS",
+  types: ["unseen", "seen"],
+  namespaces: ["mark"],
+};
+
 /** How the configuration describes them. */
 export const cursorNamespaces: readonly object[] = [
-  { ...open, ...long, name: "mark", history_size: 1_000, cursors: { enabled: true } },
+  {
+    ...open,
+    ...long,
+    name: "mark",
+    history_size: 1_000,
+    cursors: {
+      enabled: true,
+      audience: "subscribed",
+      notify_after: `${notifyAfterMs}ms`,
+      notify_seen: true,
+    },
+  },
   {
     ...open,
     name: "short",

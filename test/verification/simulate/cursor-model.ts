@@ -23,6 +23,14 @@ export class CursorModel {
     return this.#marks.has(user);
   }
 
+  /** Users become members of the audience, if they aren't (rule CU20). */
+  enter(users: readonly string[]): void {
+    const { epoch, offset: read } = this.#top;
+    const members = new Map(this.#model.state.members);
+    for (const user of users) if (!members.has(user)) members.set(user, { epoch, read });
+    this.#model.state = { ...this.#model.state, members };
+  }
+
   mark({ user, offset, epoch }: MarkRequest): CursorAnswer {
     const top = this.#top;
     if (epoch !== "" && epoch !== top.epoch)

@@ -61,6 +61,12 @@ export class CursorRules {
     }
   }
 
+  /** Whether the user has got a publication, or somebody has asked to mark it as read. */
+  mayHaveSeen(channel: string, user: string, { epoch, offset }: StreamPosition): boolean {
+    const arrived = this.#arrived.get(`${channel} ${user} ${epoch}`);
+    return arrived?.has(offset) === true || offset <= this.#furthestAsked(channel, user, epoch);
+  }
+
   /** A question for what has arrived was answered. */
   delivered({ channel, user, delivered }: KnownMarks, answer: DeliveredAnswer): void {
     const name = `${channel} ${user} ${answer.epoch}`;

@@ -4,6 +4,7 @@ import { hasCursors } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
 import { planOf } from "./plan.ts";
 import { PublicationLog } from "./publication-log.ts";
+import { UnseenRules } from "./unseen-rules.ts";
 import { World } from "./world.ts";
 
 const channel = "mark:a";
@@ -81,6 +82,43 @@ describe("the rules of what has arrived", () => {
     rules.delivered(known(), { epoch, offset: 2 });
     rules.delivered(known(), { epoch, offset: 1 });
     expect(complaints).toEqual(["mark:a ada epoch1 has got 1 after 2"]);
+  });
+});
+
+describe("the rules of what a backend is told", () => {
+  const position = { epoch, offset: 1 };
+  const members = new Map([["ada", { epoch, read: 0 }]]);
+  const event = { object: `channel/${channel}`, number: 1, type: "unseen", channel, user: "ada" };
+  const stretch = { epoch, from: 1, to: 1, count: 1, since_ms: 1_000 };
+  const told = (time: number, more: object = {}): string =>
+    JSON.stringify({ events: [{ ...event, ...stretch, time, ...more }] });
+
+  function unseenRules() {
+    const log = new PublicationLog();
+    log.publish(channel, { data: "api-1", incarnation: 1, position });
+    const cursors = new CursorRules(log, () => undefined);
+    const unseen = new UnseenRules(log, cursors, () => undefined);
+    return { cursors, unseen, complaints: log.complaints };
+  }
+
+  it("[CU23] complain about a publication that nobody was told of, unless it has arrived or is read", () => {
+    const { cursors, unseen, complaints } = unseenRules();
+    unseen.checkAll(channel, members, position);
+    expect(complaints).toEqual(["nobody was told that ada hasn't seen 1 of mark:a"]);
+    cursors.arrived(channel, "ada", position);
+    unseen.checkAll(channel, members, position);
+    expect(complaints).toHaveLength(1);
+  });
+
+  it("[CU24] complain about an event that comes too early, or about a publication twice, and not about a repeated one", () => {
+    const { unseen, complaints } = unseenRules();
+    unseen.take(told(31_000));
+    unseen.take(told(31_000));
+    unseen.checkAll(channel, members, position);
+    expect(complaints).toEqual([]);
+    unseen.take(told(62_000, { number: 2 }));
+    unseen.take(told(30_999, { number: 3, user: "eve" }));
+    expect(complaints).toHaveLength(2);
   });
 });
 

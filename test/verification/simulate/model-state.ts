@@ -36,6 +36,8 @@ export interface ModelState {
   readonly entries?: ReadonlyMap<string, ModelEntry>;
   /** The last mark of each user; absent where nobody has marked anything. */
   readonly marks?: ReadonlyMap<string, ModelMark>;
+  /** Where each user has become a member of the audience. */
+  readonly members?: ReadonlyMap<string, ModelMark>;
   /** What an ephemeral map has written down; "out" once it was taken out, undefined if it never wrote anything. */
   readonly checkpoint?: Pick<ModelState, "stream" | "entries"> | "out" | undefined;
 }

@@ -16,9 +16,11 @@ import { ChannelHost } from "../../../src/object/channel-host.ts";
 import type { ObjectBounds } from "../../../src/object/part.ts";
 import type { Platform } from "../../../src/object/platform.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
+import type { ChannelPart } from "../../../src/channel/channel-part.ts";
+import { ChannelAudience } from "../../../src/features/cursors/audience/channel-audience.ts";
 import { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
 import { CursorModel } from "./cursor-model.ts";
-import { watchCursors } from "./watched-cursors.ts";
+import { watchAudience, watchCursors } from "./watched-cursors.ts";
 import { MapModel, modelledMap } from "./map-model.ts";
 import { Model } from "./model.ts";
 import type { ModelMark } from "./model-state.ts";
@@ -71,7 +73,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
       this.#channel = channel;
       for (const part of channel.parts)
         if (part instanceof PresenceTeller) this.context.presence.watch(part);
-        else if (part instanceof ChannelCursors) this.#watchCursors(part);
+        else if (part instanceof ChannelCursors) this.#watchCursors(part, channel.parts);
       this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
       return channel;
     });
@@ -89,6 +91,11 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
 
   get hasHistory(): boolean {
     return this.#awakeChannel().hasHistory;
+  }
+
+  /** Where each member of the audience has become one, as the model has them. */
+  get members(): ReadonlyMap<string, ModelMark> {
+    return this.#model.state.members ?? new Map();
   }
 
   /** The last mark of each user, as the model has them. */
@@ -214,10 +221,13 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     });
   }
 
-  #watchCursors(part: ChannelCursors): void {
+  #watchCursors(part: ChannelCursors, parts: readonly ChannelPart[]): void {
     const { cursors } = this.#options;
     if (cursors === undefined) return;
-    watchCursors(part, new CursorModel(this.name, this.#model, cursors), {
+    const model = new CursorModel(this.name, this.#model, cursors);
+    const audience = parts.find((one) => one instanceof ChannelAudience);
+    if (audience !== undefined) watchAudience(audience, model);
+    watchCursors(part, model, {
       broken: () => this.storage.broken,
       complain: (what) => this.#complain(what),
       proven: (user, answer) => this.context.cursors.proven(this.name, user, answer),

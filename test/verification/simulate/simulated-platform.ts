@@ -136,8 +136,12 @@ export class SimulatedPlatform implements Platform {
     );
   }
 
-  sendEvents(_body: string, done: (isTaken: boolean) => void): void {
-    done(false);
+  sendEvents(body: string, done: (isTaken: boolean) => void): void {
+    const { timeline, unseen } = this.#context;
+    timeline.after(receivingMs, () => {
+      const isTaken = unseen.take(body);
+      if (!this.#incarnation.over) this.guard(() => done(isTaken));
+    });
   }
 
   newClient(): string {
@@ -173,3 +177,6 @@ export class SimulatedPlatform implements Platform {
     });
   }
 }
+
+/** How long the receiver of events takes, ms. */
+const receivingMs = 20;

@@ -1,5 +1,6 @@
 import type { PartOutcome } from "../../../src/channel/channel-part.ts";
 import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
+import type { ChannelAudience } from "../../../src/features/cursors/audience/channel-audience.ts";
 import type { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonOf } from "../../../src/protocol/json/encode.ts";
@@ -31,6 +32,15 @@ export function watchCursors(
   cursors.prove = (user, proof, nowMs) => {
     watch.proven(user, proof);
     prove(user, proof, nowMs);
+  };
+}
+
+/** Has the model follow who becomes a member. */
+export function watchAudience(audience: ChannelAudience, model: CursorModel): void {
+  const announced = audience.announced.bind(audience);
+  audience.announced = (entry, nowMs) => {
+    announced(entry, nowMs);
+    if (entry.type === "members") model.enter(entry.users);
   };
 }
 

@@ -11,6 +11,7 @@ import type { SimulatedChannel } from "./simulated-channel.ts";
 import type { SimulatedGateway } from "./simulated-gateway.ts";
 import type { SimulatedHome } from "./simulated-home.ts";
 import type { Timeline } from "./timeline.ts";
+import type { UnseenRules } from "./unseen-rules.ts";
 import type { UserRules } from "./user-rules.ts";
 
 /** Takes an answer; undefined when the target crashed. */
@@ -32,6 +33,8 @@ export interface WorldContext {
   readonly polls: PollBackend;
   /** What users may be told of their marks. */
   readonly cursors: CursorRules;
+  /** What a backend may be told of users who haven't seen something. */
+  readonly unseen: UnseenRules;
   /** What presence maps may do. */
   readonly presence: PresenceRules;
   /** How long the frames of one socket take, ms. */

@@ -7,7 +7,7 @@ import { configured } from "../../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { SimulatedChannel } from "./simulated-channel.ts";
 import { CursorBackend } from "./cursor-backend.ts";
-import { cursorNamespaces, hasCursors, pingIntervalMs } from "./cursor-kinds.ts";
+import { cursorEvents, cursorNamespaces, hasCursors, pingIntervalMs } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
 import { EventLog } from "./event-log.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";
@@ -23,6 +23,7 @@ import { presenceNamespaces, presenceKindOf } from "./presence-kinds.ts";
 import { PresenceRules } from "./presence-rules.ts";
 import { Timeline } from "./timeline.ts";
 import { SimulatedHome } from "./simulated-home.ts";
+import { UnseenRules } from "./unseen-rules.ts";
 import { UserBackend } from "./user-backend.ts";
 import { UserRules } from "./user-rules.ts";
 
@@ -70,6 +71,7 @@ export class World {
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
   readonly cursors: CursorBackend;
+  readonly unseen: UnseenRules;
   readonly polls: PollBackend;
   readonly presence: PresenceRules;
   /** The homes that were called so far, by name. */
@@ -96,6 +98,7 @@ export class World {
       (what) => this.publicationLog.complain(what),
     );
     const cursors = new CursorRules(this.publicationLog, (data) => this.#publisherOf(data));
+    this.unseen = new UnseenRules(this.publicationLog, cursors, (data) => this.#publisherOf(data));
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
@@ -106,6 +109,7 @@ export class World {
       eventLog: this.eventLog,
       polls: this.polls,
       cursors,
+      unseen: this.unseen,
       presence: this.presence,
       latency,
       commits,
@@ -294,7 +298,11 @@ function configOf(
       users: { enabled: hasHomes },
       ...(pingsOften && { ping_interval: `${pingIntervalMs}ms`, pong: "always" }),
     },
-    channel: { proxy: pollProxy, namespaces },
+    channel: {
+      proxy: pollProxy,
+      namespaces: pingsOften ? [...namespaces, ...cursorNamespaces] : namespaces,
+    },
+    ...(pingsOften && { events: cursorEvents }),
   });
   configs.set(name, config);
   return config;
@@ -326,7 +334,6 @@ const namespaces: readonly object[] = [
   ...mapNamespaces,
   ...pollNamespaces,
   ...presenceNamespaces,
-  ...cursorNamespaces,
 ];
 
 /** The same value for every name, each time. */

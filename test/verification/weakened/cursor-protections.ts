@@ -38,4 +38,14 @@ export const cursorProtections: readonly Protection[] = [
     code: "return answeredAtMs >= pingedAtMs && answeredAtMs <= nowMs ? answeredAtMs : undefined;",
     weakened: "return answeredAtMs >= 0 ? nowMs : undefined;",
   },
+  {
+    name: "judged-row",
+    meaning:
+      "an object that crashes still knows which publications it has to judge for its members",
+    rule: "CU24",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/audience/judged-progress.ts",
+    code: "this.#judged = stored ?? (hasMembers() ? fromTop(channel.top) : undefined);",
+    weakened: "this.#judged = hasMembers() ? fromTop(channel.top) : undefined;",
+  },
 ];

@@ -1,0 +1,100 @@
+import type { CursorRules } from "./cursor-rules.ts";
+import { notifyAfterMs } from "./cursor-kinds.ts";
+import type { ModelMark } from "./model-state.ts";
+import type { PublicationLog } from "./publication-log.ts";
+import type { StreamPosition } from "../../../src/protocol/publication.ts";
+
+/**
+ * What a backend may be told of members who haven't seen something (rules CU23 to CU26): of each publication once, not too
+ * early, and of all that nobody can have seen.
+ */
+export class UnseenRules {
+  readonly #publications: PublicationLog;
+  readonly #cursors: CursorRules;
+  readonly #publisherOf: (data: string) => string | undefined;
+  /** By object and number. */
+  readonly #events = new Map<string, UnseenEvent>();
+  #batches = 0;
+
+  constructor(
+    publications: PublicationLog,
+    cursors: CursorRules,
+    publisherOf: (data: string) => string | undefined,
+  ) {
+    this.#publications = publications;
+    this.#cursors = cursors;
+    this.#publisherOf = publisherOf;
+  }
+
+  /** The receiver of events is sent a batch. @returns whether it is acknowledged: every third one is repeated */
+  take(body: string): boolean {
+    const { events }: { readonly events: readonly UnseenEvent[] } = JSON.parse(body);
+    for (const event of events) {
+      const name = `${event.object} ${event.number}`;
+      const known = this.#events.get(name);
+      if (known === undefined) this.#judge(event);
+      else if (JSON.stringify(known) !== JSON.stringify(event))
+        this.#complain(`event ${name} is another one when it is repeated`);
+      this.#events.set(name, event);
+    }
+    return ++this.#batches % 3 > 0;
+  }
+
+  #judge(event: UnseenEvent): void {
+    if (event.type !== "unseen") return;
+    const { channel, user, epoch, from, to, time, since_ms: sinceMs = 0 } = event;
+    const what = `${user} is said not to have seen ${from} to ${to} of ${channel} ${epoch}`;
+    if (time < sinceMs + notifyAfterMs) this.#complain(`${what} after ${time - sinceMs} ms`);
+    for (const other of this.#events.values()) {
+      if (other.type !== "unseen" || other.user !== user || other.channel !== channel) continue;
+      if (other.epoch === epoch && other.from <= to && from <= other.to)
+        this.#complain(`${what}, and ${other.from} to ${other.to} before`);
+    }
+  }
+
+  /** In the end a backend was told of everything that a member can't have seen. */
+  checkAll(
+    channel: string,
+    members: ReadonlyMap<string, ModelMark>,
+    top: StreamPosition | undefined,
+  ): void {
+    for (const [user, { epoch, read }] of members) {
+      const after = epoch === top?.epoch ? read : 0;
+      for (const { data, position } of this.#publications.list(channel)) {
+        if (position === undefined || position.epoch !== top?.epoch) continue;
+        if (position.offset <= after || this.#publisherOf(data) === user) continue;
+        if (this.#cursors.mayHaveSeen(channel, user, position)) continue;
+        if (!this.#isTold(channel, user, position))
+          this.#complain(
+            `nobody was told that ${user} hasn't seen ${position.offset} of ${channel}`,
+          );
+      }
+    }
+  }
+
+  #isTold(channel: string, user: string, { epoch, offset }: StreamPosition): boolean {
+    for (const event of this.#events.values()) {
+      if (event.type !== "unseen" || event.channel !== channel || event.user !== user) continue;
+      if (event.epoch === epoch && event.from <= offset && offset <= event.to) return true;
+    }
+    return false;
+  }
+
+  #complain(what: string): void {
+    this.#publications.complain(what);
+  }
+}
+
+/** An event as the receiver is sent it. */
+interface UnseenEvent {
+  readonly object: string;
+  readonly number: number;
+  readonly time: number;
+  readonly type: "unseen" | "seen";
+  readonly channel: string;
+  readonly user: string;
+  readonly epoch: string;
+  readonly from: number;
+  readonly to: number;
+  readonly since_ms?: number;
+}
