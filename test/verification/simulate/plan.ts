@@ -231,6 +231,8 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "begin epoch",
   "behave",
   "stall",
+  // Something may be published long after the step.
+  "watch ping",
 ]);
 
 /** In a short run no later event can repair a fault. */
