@@ -99,6 +99,15 @@ export const cursorMethods = {
       result: { offset: 15, epoch: "AbCdEfGh", by: "ping", at_ms: 1_795_000_000_000 },
     },
   },
+  forget_user: {
+    tag: "cursors",
+    summary: "Forget what channels keep of a user",
+    description:
+      "Has all channels delete how far the user has got and read, and the user's membership of audiences. The answer is error 100, with status 503, until all have; it goes on by itself then. What comes later is kept anew. Dormouse's own.",
+    fields: { user: userNote },
+    result: object("Empty.", {}),
+    example: { request: { user: "ada" }, result: {} },
+  },
   set_audience: {
     tag: "cursors",
     summary: "Set the audience of a channel",

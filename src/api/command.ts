@@ -71,7 +71,8 @@ export type Question =
   | { readonly method: "delete_user_status"; readonly users: readonly string[] }
   | WhyQuestion
   | InspectQuestion
-  | UnreadQuestion;
+  | UnreadQuestion
+  | ForgetQuestion;
 
 /** Why a publication didn't reach a client (rule Y3). */
 export interface WhyQuestion {
@@ -102,6 +103,12 @@ export interface UnreadQuestion {
   readonly user: string;
   /** Each of them once. */
   readonly channels: readonly string[];
+}
+
+/** That channels are to delete what they keep of a user (rule CU30). */
+export interface ForgetQuestion {
+  readonly method: "forget_user";
+  readonly user: string;
 }
 
 /** A page of an answer. */

@@ -67,6 +67,7 @@ const ofAnyKind: Partial<Record<StoredTable, true>> = {
   user_mark: true,
   audience_member: true,
   audience_judged: true,
+  untold_user: true,
 };
 
 /** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
@@ -91,7 +92,8 @@ export type StoredTable =
   | "map_window"
   | "user_mark"
   | "audience_member"
-  | "audience_judged";
+  | "audience_judged"
+  | "untold_user";
 
 const all = [
   "stream",
@@ -106,4 +108,5 @@ const all = [
   "user_mark",
   "audience_member",
   "audience_judged",
+  "untold_user",
 ] as const satisfies readonly StoredTable[];

@@ -135,11 +135,14 @@ export interface AddedChannelCalls {}
 /** Those of a gateway's object. @public */
 export interface AddedGatewayCalls {}
 
+/** Those of a home. @public */
+export interface AddedHomeCalls {}
+
 /** Those that objects make to objects of a feature's own. @public */
 export interface AddedObjectCalls {}
 
 /** The calls of a home, which keeps where a share of all users are connected. */
-export interface HomeCalls {
+export interface HomeCalls extends AddedHomeCalls {
   /**
    * Registers an object as a holder of connections of these users, or of what was made with these tokens.
    *

@@ -46,6 +46,8 @@ export interface Feature {
   readonly sessionCalls?: CallsTo<PartedObject>;
   readonly channelCalls?: CallsTo<PartedChannelObject>;
   readonly gatewayCalls?: CallsTo<PartedGateway>;
+  /** The calls that it adds to homes. */
+  readonly homeCalls?: CallsTo<PartedHome>;
   /** Makes those calls that objects make to each other. */
   readonly callers?: { readonly [Name in CallName]?: MakeCall<Name> };
   /** Makes what it does in the object of a channel. */

@@ -3,6 +3,7 @@ import type { FeaturedChannels } from "../channel/channel-part.ts";
 import type {
   AddedChannelCalls,
   AddedGatewayCalls,
+  AddedHomeCalls,
   AddedSessionCalls,
 } from "../contract/object-calls.ts";
 import type { KeyedStream } from "../channel/keyed-stream.ts";
@@ -115,7 +116,7 @@ export function gatewayParts(gateway: PartedGateway): readonly ObjectPart[] {
   return features.flatMap(({ ofGateway }) => ofGateway?.(gateway) ?? []);
 }
 
-/** The calls that the features add to objects of both kinds, of channels, and of gateways. */
+/** The calls that the features add to objects of both kinds, of channels, of gateways, and to homes. */
 export const sessionCalls: AddedCalls<AddedSessionCalls, PartedObject> = Object.assign(
   {},
   why.sessionCalls,
@@ -124,11 +125,17 @@ export const sessionCalls: AddedCalls<AddedSessionCalls, PartedObject> = Object.
 export const channelCalls: AddedCalls<AddedChannelCalls, PartedChannelObject> = Object.assign(
   {},
   presence.channelCalls,
+  cursors.channelCalls,
 );
 export const gatewayCalls: AddedCalls<AddedGatewayCalls, PartedGateway> = Object.assign(
   {},
   sharedPolls.gatewayCalls,
   cursors.gatewayCalls,
+);
+
+export const homeCalls: AddedCalls<AddedHomeCalls, PartedHome> = Object.assign(
+  {},
+  cursors.homeCalls,
 );
 
 /** Makes those of them that objects make. */

@@ -1,6 +1,7 @@
 import type {
   AddedChannelCalls,
   AddedGatewayCalls,
+  AddedHomeCalls,
   AddedObjectCalls,
   ChannelCalls,
   DirectoryCalls,
@@ -20,6 +21,7 @@ interface ObjectCalls
     Pick<SessionCalls, "carryOut" | "clientsOf" | "connections" | "heldOf" | "online">,
     Pick<HomeCalls, "register" | "admit" | "ended">,
     Pick<DirectoryCalls, "list">,
+    AddedHomeCalls,
     AddedObjectCalls {
   /** {@link GatewayCalls.present}: the other one goes to the object of a channel. */
   readonly presentOnGateway: GatewayCalls["present"];
@@ -39,10 +41,11 @@ export type MakeCall<Name extends CallName> = (
   request: CallRequest<Name>,
 ) => MadeCall<CallAnswer<Name>>;
 
-/** The objects of channels and gateways, by their names. */
+/** The objects of channels and gateways, and the homes, by their names. */
 export interface CallableObjects {
   channel<Answer>(name: string, call: (object: ChannelCalls) => Promise<Answer>): MadeCall<Answer>;
   gateway<Answer>(name: string, call: (object: GatewayCalls) => Promise<Answer>): MadeCall<Answer>;
+  home<Answer>(name: string, call: (object: HomeCalls) => Promise<Answer>): MadeCall<Answer>;
 }
 
 /** A call under way, and the object that it goes to. */

@@ -104,15 +104,16 @@ export type NewPart = (object: PartHost) => ObjectPart | undefined;
 export type PartHost = PartedChannelObject | PartedGateway;
 
 /** What a feature adds to a home of users. */
-export interface HomePart extends Required<
-  Pick<ObjectPart, "ended" | "dueAtMs" | "rang" | "eventsAfter">
-> {
-  /** A user has got the first connection, or has lost the last one. */
-  noteOnline(user: string, isOnline: boolean): void;
+export interface HomePart extends Pick<ObjectPart, "ended" | "dueAtMs" | "rang" | "eventsAfter"> {
+  /** A user has got the first connection, or has lost the last one. Absent where that isn't of interest. */
+  noteOnline?(user: string, isOnline: boolean): void;
 }
 
 /** A home of users, as its parts see it. */
-export type PartedHome = Pick<PartedObject, "config" | "platform" | "endEvent">;
+export interface PartedHome extends Pick<PartedObject, "config" | "platform" | "endEvent"> {
+  /** The part of that class; undefined if there is none here. */
+  part<Part extends HomePart>(wanted: abstract new (...made: never[]) => Part): Part | undefined;
+}
 
 /** How much is done in one turn. The simulator's bounds are so small that a few clients reach them. */
 export type ObjectBounds = FanOutLimits & { readonly presenceSliceClients: number };

@@ -32,7 +32,7 @@ import { forEachInTurns } from "../users/in-turns.ts";
 import { UnsureHolders } from "../users/unsure-holders.ts";
 import { ListedObjects } from "./listed-objects.ts";
 import { answerOf, type CallRequest } from "./object-call.ts";
-import type { HomePart } from "./part.ts";
+import type { HomePart, PartedHome } from "./part.ts";
 import type { Platform } from "./platform.ts";
 
 /**
@@ -44,8 +44,9 @@ import type { Platform } from "./platform.ts";
  * Its calls are those of src/contract/object-calls.ts. The platform lets an answer out only once the rows that it speaks
  * of are durable.
  */
-export class UsersHost {
-  readonly #platform: Platform;
+export class UsersHost implements PartedHome {
+  readonly platform: Platform;
+  readonly config: Config;
   readonly #home: Home;
   readonly #slots: ConnectionSlots;
   readonly #alarms: AlarmSchedule;
@@ -54,22 +55,27 @@ export class UsersHost {
   readonly #listed: ListedObjects;
   /** Writes what has been registered in a while, in one commit (rule U42). */
   readonly #writeTimer: NextTimer;
-  /** Who has to know which users are online (rule E11). */
+  /** What features add. */
   readonly #parts: readonly HomePart[];
+  /** Whether one of them has to know which users are online (rule E11). */
+  readonly #reportsOnline: boolean;
+  readonly endEvent = (nowMs: number): void => this.#endEvent(nowMs);
 
   constructor(platform: Platform, config: Config) {
-    this.#platform = platform;
+    this.platform = platform;
+    this.config = config;
     const { sql } = platform;
     this.#alarms = new AlarmSchedule(platform);
     this.#writeTimer = new NextTimer(platform, () => this.writeRegistrations());
-    const parts = homeParts({ platform, config, endEvent: (nowMs) => this.#endEvent(nowMs) });
+    const parts = homeParts(this);
     this.#parts = parts;
+    this.#reportsOnline = parts.some((part) => part.noteOnline !== undefined);
     // As in the other objects: an event and the alarm for it are in one commit.
     if (parts.length > 0) platform.readAlarmFirst(this.#alarms.known);
     const report = (user: string, isOnline: boolean): void => {
-      for (const part of parts) part.noteOnline(user, isOnline);
+      for (const part of parts) part.noteOnline?.(user, isOnline);
     };
-    this.#home = parts.length === 0 ? new Home(sql) : new Home(sql, report);
+    this.#home = this.#reportsOnline ? new Home(sql, report) : new Home(sql);
     this.#slots = new ConnectionSlots(sql);
     this.#statuses = new UserStatuses(sql);
     this.#directory = new Directory(sql);
@@ -87,18 +93,23 @@ export class UsersHost {
 
   /** Ends an event for the parts, and sets the alarm for what is due next, of the home or of the parts. */
   #endEvent(nowMs: number, homeAtMs = this.#home.dueAtMs(nowMs)): void {
-    for (const part of this.#parts) part.ended(nowMs);
-    this.#alarms.atMost(Math.min(homeAtMs, ...this.#parts.map((part) => part.dueAtMs(nowMs))));
+    for (const part of this.#parts) part.ended?.(nowMs);
+    const dueAtMs = this.#parts.map((part) => part.dueAtMs?.(nowMs) ?? Number.POSITIVE_INFINITY);
+    this.#alarms.atMost(Math.min(homeAtMs, ...dueAtMs));
+  }
+
+  part<Part extends HomePart>(wanted: abstract new (...made: never[]) => Part): Part | undefined {
+    return this.#parts.find((part): part is Part => part instanceof wanted);
   }
 
   /** Ends an event in which holders have answered, so that users may be offline now. */
   #endQuestions(): void {
-    if (this.#parts.length > 0) this.#endEvent(this.#platform.nowMs());
+    if (this.#reportsOnline) this.#endEvent(this.platform.nowMs());
   }
 
   /** Writes what is registered, and isn't written yet. */
   writeRegistrations(): void {
-    const nowMs = this.#platform.nowMs();
+    const nowMs = this.platform.nowMs();
     this.#home.write(nowMs);
     // A timer keeps the home awake.
     this.#writeTimer.set(undefined, nowMs);
@@ -106,7 +117,7 @@ export class UsersHost {
   }
 
   register(holder: string, users: readonly string[], ends: readonly number[] = []): Registered {
-    const nowMs = this.#platform.nowMs();
+    const nowMs = this.platform.nowMs();
     const registered = this.#home.register(holder, users, nowMs, ends);
     if (this.#home.hasUnwritten) this.#writeTimer.set(limits.registrationsWriteMs, nowMs);
     // Without parts it writes only if no alarm is set yet: for the sweep of the first registration.
@@ -164,7 +175,7 @@ export class UsersHost {
     const holders = [...this.#slots.byHolder(users)];
     const ask = ([holder, held]: (typeof holders)[number], answered: () => void): void => {
       const keys = [...new Set(held.map(({ key }) => key))];
-      this.#platform.call("clientsOf", holder, [keys], limits.slotAnswerMs, (reply) => {
+      this.platform.call("clientsOf", holder, [keys], limits.slotAnswerMs, (reply) => {
         const open = answerOf(reply);
         const stillOpen = new Set(open);
         if (open === undefined) silent.add(holder);
@@ -176,7 +187,7 @@ export class UsersHost {
   }
 
   order(user: string, orders: readonly UserOrder[], done: (ordered: Ordered) => void): void {
-    const nowMs = this.#platform.nowMs();
+    const nowMs = this.platform.nowMs();
     const ordered = this.#home.order(user, orders, nowMs);
     if (ordered.outcome === "full") {
       done({ outcome: "overloaded", retryAfterSeconds });
@@ -200,7 +211,7 @@ export class UsersHost {
     }
     // Also for an instance that ends before it has repeated a delivery.
     this.#alarms.atMost(this.#home.dueAtMs(nowMs));
-    const late = this.#platform.after(limits.orderAnswerMs, answer);
+    const late = this.platform.after(limits.orderAnswerMs, answer);
     const endsAtMs = nowMs + limits.orderAnswerMs;
     const insist = (delivery: OrderDelivery, ended: () => void): void =>
       this.#insist(delivery, endsAtMs, limits.orderRetryMs, ended);
@@ -221,7 +232,7 @@ export class UsersHost {
     const asked = questions.slice(0, limits.holdersAskedMax);
     for (const question of questions.slice(limits.holdersAskedMax)) take(question, undefined);
     const ask = (question: OrderDelivery, answered: () => void): void =>
-      this.#platform.call("connections", question.holder, [key], limits.holderAnswerMs, (reply) => {
+      this.platform.call("connections", question.holder, [key], limits.holderAnswerMs, (reply) => {
         take(question, answerOf(reply));
         answered();
       });
@@ -237,7 +248,7 @@ export class UsersHost {
 
   ended(users: readonly string[], left: LeftUsers | undefined, done: () => void): void {
     if (users.length > 0) this.#statuses.ended(users, this.#nowSeconds());
-    if (left === undefined || this.#parts.length === 0) {
+    if (left === undefined || !this.#reportsOnline) {
       done();
       return;
     }
@@ -250,8 +261,8 @@ export class UsersHost {
   }
 
   eventsAfter(since: number, limit: number): readonly string[] {
-    const nowMs = this.#platform.nowMs();
-    return this.#parts.flatMap((part) => part.eventsAfter(since, limit, nowMs));
+    const nowMs = this.platform.nowMs();
+    return this.#parts.flatMap((part) => part.eventsAfter?.(since, limit, nowMs) ?? []);
   }
 
   updateStatus(users: readonly string[], state: string): void {
@@ -306,7 +317,7 @@ export class UsersHost {
     const keys = questions.map(({ user }) => user);
     if (!isAsked) take(undefined);
     else
-      this.#platform.call("online", holder, [keys], limits.holderAnswerMs, (reply) =>
+      this.platform.call("online", holder, [keys], limits.holderAnswerMs, (reply) =>
         take(answerOf(reply)),
       );
   }
@@ -341,8 +352,8 @@ export class UsersHost {
       this.#deliver(delivery, answered);
     forEachInTurns(deliveries, deliveries.length, deliver, () => {
       this.#sweep(limits.sweepSlicesPerAlarm, (isSwept) => {
-        const nowMs = this.#platform.nowMs();
-        for (const part of this.#parts) part.rang(nowMs);
+        const nowMs = this.platform.nowMs();
+        for (const part of this.#parts) part.rang?.(nowMs);
         // A sweep goes on in an event of its own, because the platform bounds the calls of one.
         this.#endEvent(nowMs, isSwept ? this.#home.dueAtMs(nowMs) : nowMs + limits.sweepPauseMs);
         done();
@@ -361,14 +372,14 @@ export class UsersHost {
       done(false);
       return;
     }
-    const questions = sweep.next(this.#platform.nowMs());
+    const questions = sweep.next(this.platform.nowMs());
     if (questions.length === 0) {
       done(true);
       return;
     }
     const ask = (question: (typeof questions)[number], answered: () => void): void => {
       const { holder, users } = question;
-      this.#platform.call("online", holder, [[...users]], limits.holderAnswerMs, (reply) => {
+      this.platform.call("online", holder, [[...users]], limits.holderAnswerMs, (reply) => {
         const forgotten = sweep.answered(question, answerOf(reply)?.users);
         this.#slots.forget(forgotten, holder);
         answered();
@@ -387,15 +398,15 @@ export class UsersHost {
         else this.#insist(next, endsAtMs, nextPauseMs, ended);
       };
       if (isCarriedOut) again(pauseMs);
-      else if (this.#platform.nowMs() + pauseMs >= endsAtMs) ended();
-      else this.#platform.after(pauseMs, () => again(pauseMs * 2));
+      else if (this.platform.nowMs() + pauseMs >= endsAtMs) ended();
+      else this.platform.after(pauseMs, () => again(pauseMs * 2));
     });
   }
 
   /** Makes a delivery once. `done` takes whether the holder has carried it out. */
   #deliver(delivery: OrderDelivery, done: (isCarriedOut: boolean) => void): void {
     const { holder, user, orders } = delivery;
-    this.#platform.call("carryOut", holder, [user, orders], limits.objectAnswerMs, (reply) => {
+    this.platform.call("carryOut", holder, [user, orders], limits.objectAnswerMs, (reply) => {
       const answer = answerOf(reply);
       this.#home.answered(delivery, answer);
       done(answer !== undefined && answer.failed !== true);
@@ -403,7 +414,7 @@ export class UsersHost {
   }
 
   #nowSeconds(): number {
-    return Math.floor(this.#platform.nowMs() / 1_000);
+    return Math.floor(this.platform.nowMs() / 1_000);
   }
 }
 

@@ -11,7 +11,7 @@ declare global {
     interface Env extends Omit<WorkerEnv, CallsOnly> {
       readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject & calls.ChannelCalls>;
       readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject & calls.GatewayCalls>;
-      readonly USERS: DurableObjectNamespace<edge.UsersObject>;
+      readonly USERS: DurableObjectNamespace<edge.UsersObject & calls.HomeCalls>;
       readonly METRICS: DurableObjectNamespace<edge.MetricsObject>;
       /** The receiver of events: vitest.config.ts. */
       readonly RECEIVER: Fetcher;

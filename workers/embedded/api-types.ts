@@ -35,6 +35,7 @@ export interface ApiRequests {
   readonly mark_read: ApiMarkReadRequest;
   readonly unread: ApiUnreadRequest;
   readonly delivered: ApiDeliveredRequest;
+  readonly forget_user: ApiForgetUserRequest;
   readonly set_audience: ApiSetAudienceRequest;
   readonly add_audience: ApiAddAudienceRequest;
   readonly remove_audience: ApiRemoveAudienceRequest;
@@ -76,6 +77,7 @@ export interface ApiResults {
   readonly mark_read: ApiMarkReadResult;
   readonly unread: ApiUnreadResult;
   readonly delivered: ApiDeliveredResult;
+  readonly forget_user: ApiForgetUserResult;
   readonly set_audience: ApiSetAudienceResult;
   readonly add_audience: ApiAddAudienceResult;
   readonly remove_audience: ApiRemoveAudienceResult;
@@ -1247,6 +1249,14 @@ interface ApiDeliveredResult {
   /** When it was known at the latest, in milliseconds since 1970. */
   readonly at_ms?: number;
 }
+
+interface ApiForgetUserRequest {
+  /** The user's ID. */
+  readonly user: string;
+}
+
+/** Empty. */
+interface ApiForgetUserResult {}
 
 interface ApiSetAudienceRequest {
   /** The channel's name. */

@@ -172,6 +172,10 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
     return this.#carryOut("shared_poll_publish", params);
   }
 
+  forget_user(params: ApiRequests["forget_user"]): Promise<ApiResults["forget_user"]> {
+    return this.#carryOut("forget_user", params);
+  }
+
   set_audience(params: ApiRequests["set_audience"]): Promise<ApiResults["set_audience"]> {
     return this.#carryOut("set_audience", params);
   }

@@ -1,5 +1,12 @@
 import type { CallOutcome } from "../../src/api/answers.ts";
-import type { InspectQuestion, UnreadQuestion, WhyQuestion } from "../../src/api/command.ts";
+import type {
+  ForgetQuestion,
+  InspectQuestion,
+  UnreadQuestion,
+  WhyQuestion,
+} from "../../src/api/command.ts";
+import { userKey } from "../../src/contract/identity-key.ts";
+import { homeName } from "../../src/contract/object-names.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { Env } from "../platform/env.ts";
 import { askUnread } from "./cursors/unread.ts";
@@ -12,7 +19,7 @@ import { askInspect, askWhy } from "./why/why.ts";
 export function askFeature(
   env: Env,
   config: Config,
-  question: InspectQuestion | WhyQuestion | UnreadQuestion,
+  question: InspectQuestion | WhyQuestion | UnreadQuestion | ForgetQuestion,
 ): Promise<CallOutcome> {
   switch (question.method) {
     case "why":
@@ -21,5 +28,9 @@ export function askFeature(
       return askInspect(env, config, question);
     case "unread":
       return askUnread(env, question);
+    case "forget_user":
+      return env.USERS.getByName(homeName(userKey(question.user))).forgetUser({
+        user: question.user,
+      });
   }
 }

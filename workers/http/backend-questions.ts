@@ -56,6 +56,7 @@ export async function askQuestion(
     case "why":
     case "inspect":
     case "unread":
+    case "forget_user":
       return askFeature(env, config, question);
   }
 }

@@ -5,6 +5,7 @@ import { keepaliveHeader } from "../../src/contract/keepalive.ts";
 import type {
   AddedChannelCalls,
   AddedGatewayCalls,
+  AddedHomeCalls,
   AddedSessionCalls,
   SessionCalls,
 } from "../../src/contract/object-calls.ts";
@@ -139,14 +140,14 @@ export abstract class SessionObject<Host extends ObjectHost>
 /** The calls that are written in a class of objects: all but those that features add to it. */
 export type WrittenCalls<Calls> = Omit<
   Calls,
-  keyof AddedSessionCalls | keyof AddedChannelCalls | keyof AddedGatewayCalls
+  keyof AddedSessionCalls | keyof AddedChannelCalls | keyof AddedGatewayCalls | keyof AddedHomeCalls
 >;
 
 /**
  * Gives a class of objects a method for each call, on the prototype, where the platform looks for it. The first object of
  * the class does that, so that nothing is done when an isolate starts.
  */
-function addCalls<Host>(prototype: object, calls: CallsTo<Host>): void {
+export function addCalls<Host>(prototype: object, calls: CallsTo<Host>): void {
   for (const [name, call] of Object.entries(calls)) {
     if (name in prototype) continue;
     Object.defineProperty(prototype, name, {

@@ -20,16 +20,21 @@ import type {
   UserOrder,
 } from "../../src/contract/user-order.ts";
 import type { LeftUsers, UserStatusAnswer } from "../../src/contract/user-status.ts";
+import { homeCalls } from "../../src/features/index.ts";
 import { UsersHost } from "../../src/object/users-host.ts";
 import { recordPlacement } from "../../src/users/placement-record.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import { placedEnv } from "../platform/placed-env.ts";
 import { DurablePlatform } from "./durable-platform.ts";
 import type { Env } from "../platform/env.ts";
+import { addCalls, type WrittenCalls } from "./session-object.ts";
 import type { ObjectSql } from "../platform/object-sql.ts";
 
 /** The object of a home of users, or of a shard of the directory. Its host decides everything. */
-export class UsersObject extends DurableObject<Env> implements HomeCalls, DirectoryCalls {
+export class UsersObject
+  extends DurableObject<Env>
+  implements WrittenCalls<HomeCalls>, DirectoryCalls
+{
   readonly host: UsersHost;
   /** Counts the rows written since the object woke; tests read the count. */
   readonly sql: ObjectSql;
@@ -39,6 +44,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
   /** @throws when the Worker's configuration is invalid */
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
+    addCalls(new.target.prototype, homeCalls);
     const configured = configurationOf(env);
     if (configured.outcome === "unconfigured") throw new Error(configured.problems.join("\n"));
     const platform = new DurablePlatform(context, placedEnv(env, configured.config), configured);

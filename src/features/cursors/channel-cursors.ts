@@ -12,10 +12,11 @@ import type { CursorOptions } from "./config.ts";
 import type { CoverageCensus } from "./coverage-census.ts";
 import { type Coverage, extend } from "./coverage.ts";
 import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
+import type { KeptUsers } from "./forgetting/kept-users.ts";
 import { cursorLimits } from "./limits.ts";
 import type { MarkTable } from "./mark-table.ts";
 import { type MemberTable, sinceIn } from "./audience/member-table.ts";
-import type { CursorTables, Notices } from "./audience/notices.ts";
+import type { Notices } from "./audience/notices.ts";
 import { inEpoch, type UserMark } from "./user-mark.ts";
 
 /** Keeps how far each user of a channel has read, and counts what is unread (rules CU). */
@@ -23,6 +24,8 @@ export class ChannelCursors implements ChannelPart {
   readonly #channel: PartedChannel;
   readonly #options: CursorOptions;
   readonly #filter: TagsFilter | undefined;
+  /** Everything that the channel keeps of users. */
+  readonly kept: KeptUsers;
   readonly #table: MarkTable;
   readonly #members: MemberTable;
   readonly #notices: Notices | undefined;
@@ -32,19 +35,21 @@ export class ChannelCursors implements ChannelPart {
   constructor(
     channel: PartedChannel,
     options: CursorOptions,
-    { marks, members, notices }: KeptOfUsers,
+    kept: KeptUsers,
+    notices: Notices | undefined,
   ) {
     this.#channel = channel;
     this.#options = options;
     this.#filter = options.unreadFilter && tagsFilter(options.unreadFilter);
-    this.#table = marks;
-    this.#members = members;
+    this.kept = kept;
+    this.#table = kept.marks;
+    this.#members = kept.members;
     this.#notices = notices;
   }
 
   /** Whether nothing is kept of anybody. */
   get isEmpty(): boolean {
-    return this.#table.isEmpty && this.#members.size === 0;
+    return this.kept.isEmpty;
   }
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
@@ -83,7 +88,7 @@ export class ChannelCursors implements ChannelPart {
       before === undefined || read !== before.read || before.isReset || covered !== before.covered;
     const start = before?.start ?? this.#memberSince(user, top) ?? top.offset;
     const mark = { user, epoch: top.epoch, read, start, isReset: false, covered };
-    if (isChanged && !this.#table.write(mark, kept === undefined, nowMs))
+    if (isChanged && !this.kept.mark(mark, kept === undefined, nowMs))
       return { outcome: "full" } as const;
     if (isChanged) this.#notices?.judge.noteSeen(user, nowMs);
     const fields = (out: FieldWriter): void => {
@@ -130,8 +135,7 @@ export class ChannelCursors implements ChannelPart {
     } = before ?? {};
     const mark = { user, epoch: top.epoch, read, start, isReset, covered };
     // Without room for another user nothing is known of this one.
-    if (this.#table.write(mark, kept === undefined, nowMs))
-      this.#notices?.judge.noteSeen(user, nowMs);
+    if (this.kept.mark(mark, kept === undefined, nowMs)) this.#notices?.judge.noteSeen(user, nowMs);
   }
 
   /** Says what a user is known to have got (rule CU10). */
@@ -208,12 +212,6 @@ export class ChannelCursors implements ChannelPart {
   #top(nowMs: number): StreamPosition {
     return this.#channel.topAt(nowMs) ?? noPosition;
   }
-}
-
-/** What a channel keeps of its users. */
-interface KeptOfUsers extends Pick<CursorTables, "marks" | "members"> {
-  /** Undefined if a backend is told of nothing. */
-  readonly notices: Notices | undefined;
 }
 
 /** The number of unread publications. */

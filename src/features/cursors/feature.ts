@@ -3,15 +3,16 @@ import { ChannelCursors } from "./channel-cursors.ts";
 import { noticesOf } from "./audience/notices.ts";
 import { UnseenWatch } from "./audience/unseen-watch.ts";
 import { noAudience, noCursors } from "./no-cursors.ts";
-import { cursorCallers, cursorGatewayCalls } from "./calls.ts";
+import { cursorCallers, cursorChannelCalls, cursorGatewayCalls, cursorHomeCalls } from "./calls.ts";
+import { newChannelIndex } from "./forgetting/channel-index.ts";
 import { CursorDriver } from "./cursor-driver.ts";
 import { notingGateway, SubscriberNotes } from "./subscriber-notes.ts";
 import { cursorMethodsOf } from "./client-methods.ts";
 import { ChannelAudience } from "./audience/channel-audience.ts";
 import { audienceMethods, audienceRows } from "./audience/audience-methods.ts";
-import { MarkTable } from "./mark-table.ts";
-import { MemberTable } from "./audience/member-table.ts";
 import { membersOfSubscriptions } from "./audience/membership.ts";
+import { KeptUsers } from "./forgetting/kept-users.ts";
+import { UserTeller } from "./forgetting/user-teller.ts";
 import { cursorApiMethods, cursorRows } from "./methods.ts";
 
 /** The cursors feature: each channel keeps how far each user has got and read. */
@@ -19,7 +20,10 @@ export const cursors = {
   operations: { ...cursorRows, ...audienceRows },
   methods: { ...cursorApiMethods, ...audienceMethods },
   gatewayCalls: cursorGatewayCalls,
+  channelCalls: cursorChannelCalls,
+  homeCalls: cursorHomeCalls,
   callers: cursorCallers,
+  ofHome: newChannelIndex,
   ofObject: ({ config }) => {
     const clientMethods = cursorMethodsOf(config);
     return clientMethods && { ofSessions: { clientMethods } };
@@ -27,21 +31,25 @@ export const cursors = {
   ofChannel: (channel, { sql }, { client }) => {
     const { cursors: options } = channel.options;
     if (options === undefined) return [noCursors];
-    const [marks, members] = [new MarkTable(sql), new MemberTable(sql)];
+    const kept = new KeptUsers(sql);
+    const { marks, members } = kept;
     const notices = noticesOf(channel, options, { sql, marks, members }, client.pingIntervalMs);
     return [
-      new ChannelCursors(channel, options, { marks, members, notices }),
-      options.audience === "none" ? noAudience : new ChannelAudience(channel, members, notices),
+      new ChannelCursors(channel, options, kept, notices),
+      options.audience === "none" ? noAudience : new ChannelAudience(channel, kept, notices),
     ];
   },
   ofChannelObject: (object) => {
     const { parts } = object.channel;
-    const kept = parts.find((part) => part instanceof ChannelCursors);
-    if (kept === undefined) return [];
-    const driver = new CursorDriver(object, kept);
+    const marks = parts.find((part) => part instanceof ChannelCursors);
+    // Also where nothing is kept any more: what was kept before can be forgotten.
+    const teller = new UserTeller(object, marks?.kept ?? new KeptUsers(object.platform.sql));
+    if (marks === undefined) return [teller];
+    const driver = new CursorDriver(object, marks);
     const { notices } = parts.find((part) => part instanceof ChannelAudience) ?? {};
     return [
       driver,
+      teller,
       membersOfSubscriptions,
       ...(notices === undefined ? [] : [new UnseenWatch(object, { ...notices, census: driver })]),
     ];

@@ -49,4 +49,32 @@ export const cursorLimits = {
    * take. Without an answer of one, less is known.
    */
   censusMs: 3_000,
+  /**
+   * Channels that keep something of one user, each a row of about 60 bytes of the user's home. A further channel deletes
+   * what it keeps of the user (rule CU34).
+   */
+  channelsPerUserMax: 10_000,
+  /** Users of whom a channel tells their homes at once: a call of about 50 kB, or several smaller ones. */
+  toldUsersMax: 500,
+  /** How long a channel's object waits for a home's answer, and how much later than it says something may have been kept. */
+  tellMs: 4_000,
+  /** The pause after which a home that didn't answer is called again by a channel's object that is awake. */
+  tellPauseMs: 2_000,
+  /** When the alarm has a channel's object tell homes again, should the instance be lost that was about to. */
+  tellAgainMs: 10_000,
+  /** Channels that a home calls at once to have them forget a user. */
+  forgetCallsAtOnce: 50,
+  /** As many times a home does that in one event: the platform bounds the calls of one. The alarm goes on. */
+  forgetPagesAtOnce: 10,
+  /** Users whose channels a home calls at the same time; further ones wait for the alarm. */
+  forgottenAtOnce: 20,
+  /** When a home's alarm goes on with a user whom not all channels have forgotten, unless they are called later. */
+  forgetAgainMs: 10_000,
+  /** The shortest time to that alarm, so that it isn't set for each answer. */
+  forgetPauseMs: 1_000,
+  /**
+   * How long a home remembers whom it had forgotten: a channel's object that couldn't tell the home earlier what it keeps
+   * deletes it when it tells that (rule CU32).
+   */
+  forgottenMs: 86_400_000,
 } as const;

@@ -52,6 +52,14 @@ export class MarkTable {
     return true;
   }
 
+  /** Deletes a user's row, if there is one. */
+  remove(user: string): void {
+    if (this.find(user) === undefined) return;
+    const size = this.#size;
+    this.#sql.run("DELETE FROM user_mark WHERE user = ?", user);
+    this.#count = size - 1;
+  }
+
   get #size(): number {
     if (!this.#exists) return 0;
     return (this.#count ??= Number(

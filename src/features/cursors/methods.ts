@@ -1,6 +1,7 @@
 import type { Operation } from "../../access/operations.ts";
 import { type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
 import {
+  checkAllChannels,
   checkChannel,
   type MethodRequest,
   objectOf,
@@ -49,6 +50,14 @@ function deliveredEntry(
   return { outcome: "call", channel, command: { method: "delivered", request: { user } } };
 }
 
+function forgetEntry({ user }: Shaped<typeof forgetShape>, request: MethodRequest): ParsedEntry {
+  const refused = checkAllChannels(request);
+  if (refused !== undefined) return refused;
+  if (user === "") return refusedRequest("user is required");
+  const bad = refusedUser(user);
+  return bad ?? { outcome: "question", question: { method: "forget_user", user } };
+}
+
 /** Refuses a channel that keeps nothing of its users, and a user that can't be one. */
 function refusedOn(channel: string, user: string, request: MethodRequest): Refused | undefined {
   const checked = checkCursors(channel, request);
@@ -83,6 +92,7 @@ export const requestShapes = shapes(() => ({
   }),
   unread: objectOf({ user: textField(), channels: textListField() }),
   delivered: objectOf({ user: textField(), channel: textField() }),
+  forget: objectOf({ user: textField() }),
   members: objectOf({ channel: textField(), users: textListField() }),
   audience: objectOf({ channel: textField(), cursor: textField(), limit: uint32Field() }),
 }));
@@ -95,11 +105,15 @@ const unreadShape = () => requestShapes().unread;
 /** A `delivered` request. */
 const deliveredShape = () => requestShapes().delivered;
 
+/** A `forget_user` request. */
+const forgetShape = () => requestShapes().forget;
+
 /** The rows of these methods. */
 export const cursorRows = {
   mark_read: { at: "channel", changes: true },
   unread: { at: "question", asksMax: cursorLimits.unreadChannelsMax },
   delivered: { at: "channel" },
+  forget_user: { at: "question", changes: true },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type CursorRows = typeof cursorRows;
@@ -113,4 +127,5 @@ export const cursorApiMethods = {
   mark_read: { shape: markShape, entry: markEntry },
   unread: { shape: unreadShape, entry: unreadEntry },
   delivered: { shape: deliveredShape, entry: deliveredEntry },
+  forget_user: { shape: forgetShape, entry: forgetEntry },
 } as const;

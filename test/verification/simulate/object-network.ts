@@ -1,5 +1,5 @@
 import type { CallAnswer, CallName, CallRequest } from "../../../src/object/object-call.ts";
-import { gatewayCalls } from "../../../src/features/index.ts";
+import { channelCalls, gatewayCalls, homeCalls } from "../../../src/features/index.ts";
 import { parseNodeName } from "../../../src/contract/object-names.ts";
 import type { CallKind } from "./network.ts";
 import type { SimulatedChannel } from "./simulated-channel.ts";
@@ -126,6 +126,18 @@ const targets: Targets = {
   ended: (context, to) =>
     on("list", context.home(to), (home, [users, left], answer) =>
       home.call<undefined>((host, done) => host.ended(users, left, () => done(undefined)), answer),
+    ),
+  keepUsers: (context, to) =>
+    on("register", context.home(to), (home, request, answer) =>
+      home.call((host, done) => homeCalls.keepUsers.answer(host, request, done), answer),
+    ),
+  forgetUser: (context, to) =>
+    on("register", context.home(to), (home, request, answer) =>
+      home.call((host, done) => homeCalls.forgetUser.answer(host, request, done), answer),
+    ),
+  forgetUserHere: (context, to) =>
+    on("carry out", context.channel(to), (channel, request, answer) =>
+      channel.call((host, done) => channelCalls.forgetUserHere.answer(host, request, done), answer),
     ),
   list: (context, to) =>
     on("list", context.home(to), (home, [node], answer) =>

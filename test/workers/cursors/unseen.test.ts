@@ -40,10 +40,14 @@ configureEvents(
   },
 );
 
+const { tellAgainMs } = cursorLimits;
 beforeEach(() => {
+  // Homes are told of users by calls alone, so that each alarm is one of judging.
+  Object.assign(cursorLimits, { tellAgainMs: Number.POSITIVE_INFINITY });
   vi.setSystemTime(Date.now());
 });
 afterEach(() => {
+  Object.assign(cursorLimits, { tellAgainMs });
   vi.useRealTimers();
 });
 

@@ -5,6 +5,7 @@ import type { FieldWriter } from "../../../protocol/fields.ts";
 import { trustedJsonText } from "../../../protocol/json/text.ts";
 import type { StreamPosition } from "../../../protocol/publication.ts";
 import type { AudienceQuery } from "./audience-calls.ts";
+import type { KeptUsers } from "../forgetting/kept-users.ts";
 import { cursorLimits } from "../limits.ts";
 import type { MemberTable } from "./member-table.ts";
 import type { Notices } from "./notices.ts";
@@ -12,17 +13,19 @@ import type { Notices } from "./notices.ts";
 /** Keeps the audience of a channel: the users to whom its publications are addressed (rules CU20 to CU22). */
 export class ChannelAudience implements ChannelPart {
   readonly #channel: Pick<PartedChannel, "topAt">;
+  readonly #kept: KeptUsers;
   readonly #table: MemberTable;
   /** Undefined if a backend is told of nothing. */
   readonly notices: Notices | undefined;
 
   constructor(
     channel: Pick<PartedChannel, "topAt">,
-    table: MemberTable,
+    kept: KeptUsers,
     notices: Notices | undefined,
   ) {
     this.#channel = channel;
-    this.#table = table;
+    this.#kept = kept;
+    this.#table = kept.members;
     this.notices = notices;
   }
 
@@ -79,7 +82,7 @@ export class ChannelAudience implements ChannelPart {
   #enter(user: string, { epoch, offset }: StreamPosition, nowMs: number): void {
     if (this.#table.find(user) !== undefined) return;
     if (this.#table.size === 0) this.notices?.progress.begin(nowMs);
-    this.#table.write({ user, epoch, since: offset, unseen: undefined }, true, nowMs);
+    this.#kept.enter({ user, epoch, since: offset, unseen: undefined }, nowMs);
   }
 
   #page({ cursor, limit }: AudienceQuery): PartOutcome {

@@ -210,6 +210,7 @@ const full: Record<OperationName, object> = {
   mark_read: { user: "u", channel: "room:a", offset: 1, epoch: "e" },
   unread: { user: "u", channels: ["room:a"] },
   delivered: { user: "u", channel: "room:a" },
+  forget_user: { user: "u" },
   set_audience: { channel: "room:a", users: ["u"] },
   add_audience: { channel: "room:a", users: ["u"] },
   remove_audience: { channel: "room:a", users: ["u"] },

@@ -1,0 +1,43 @@
+import type { Sql } from "../../../sql.ts";
+import { MarkTable } from "../mark-table.ts";
+import { type Member, MemberTable } from "../audience/member-table.ts";
+import { UntoldTable } from "./untold-table.ts";
+import type { UserMark } from "../user-mark.ts";
+
+/** Everything that a channel keeps of users, and whether their homes know that (rule CU31). */
+export class KeptUsers {
+  readonly marks: MarkTable;
+  readonly members: MemberTable;
+  readonly untold: UntoldTable;
+
+  constructor(sql: Sql) {
+    this.marks = new MarkTable(sql);
+    this.members = new MemberTable(sql);
+    this.untold = new UntoldTable(sql);
+  }
+
+  /** Whether nothing is kept of anybody. */
+  get isEmpty(): boolean {
+    return this.marks.isEmpty && this.members.size === 0;
+  }
+
+  /** Writes a user's mark. @returns false if the user has none, and there is no room for another one */
+  mark(mark: UserMark, isNew: boolean, nowMs: number): boolean {
+    if (!this.marks.write(mark, isNew, nowMs)) return false;
+    if (isNew && this.members.find(mark.user) === undefined) this.untold.add(mark.user, nowMs);
+    return true;
+  }
+
+  /** Makes a user a member who is none. */
+  enter(member: Member, nowMs: number): void {
+    this.members.write(member, true, nowMs);
+    if (this.marks.find(member.user) === undefined) this.untold.add(member.user, nowMs);
+  }
+
+  /** Deletes everything that is kept of a user. */
+  forget(user: string): void {
+    this.marks.remove(user);
+    if (this.members.find(user) !== undefined) this.members.remove(user);
+    this.untold.remove(user);
+  }
+}
