@@ -25,6 +25,8 @@ const session = {
   subscriptionChanged: () => undefined,
   save: () => undefined,
   hasRoomForCursor: () => true,
+  identity: { phase: "connected", client: "c", openedAtMs: 0, keepalive: "server" } as const,
+  answeredAtMs: undefined,
 };
 
 const clock = { nowMs: () => Date.now() };

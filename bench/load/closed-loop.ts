@@ -12,11 +12,11 @@ export async function closedLoop(
   connected: Connected,
 ): Promise<Extract<Report, { order: "closed-loop" }>> {
   const { subscribers, server } = connected;
-  const { channels, batch, keys, dataBytes } = order;
+  const { channels, batch, keys, grow, dataBytes } = order;
   const posts =
     keys === undefined
       ? plannedPosts(connected, channels, batch, dataBytes)
-      : plannedChanges(connected, channels, keys, dataBytes);
+      : plannedChanges(connected, channels, { keys, dataBytes, grow });
   const pool = await PostPool.open(server.api, order.publishers, subscribers.failure);
   const run = async (seconds: number): Promise<Posted & { readonly leftOut: number }> => {
     const untilMs = performance.now() + seconds * 1000;

@@ -41,7 +41,7 @@ describe("the steps of a connect", () => {
     const caller = { channel: "kept:a", token: "", pageSize: 2 };
     const progress = new ConnectSteps({ path: "/", steps: centrifugoSteps(caller) });
     const request = { channel: "kept:a", type: 1, phase: 2, limit: 2 };
-    const entries = '"state":[{"key":"~\\"cursor\\":\\"x\\""}]';
+    const entries = '"state":[{"key":"^\\"cursor\\":\\"x\\""}]';
     const page = (head: string): string => `{"id":2,"subscribe":{${head}"type":1,${entries}}}`;
     const sent = (text: string): object[] => progress.take(text).map((frame) => JSON.parse(frame));
     expect(sent("")).toEqual([{ id: 1, connect: {} }]);

@@ -12,6 +12,7 @@ export async function fillHistory(
     publications,
     publishers,
     keys,
+    grow,
     dataBytes,
     batch = 1,
   }: Extract<Order, { order: "fill" }>,
@@ -25,7 +26,7 @@ export async function fillHistory(
     const posts =
       keys === undefined
         ? plannedPosts(connected, channels, batch, dataBytes)
-        : plannedChanges(connected, [channel], keys, dataBytes);
+        : plannedChanges(connected, [channel], { keys, dataBytes, grow });
     let left = publications;
     const enough = (): boolean => (left -= batch) >= 0;
     const posted = await postInTurn(posts, publishers, pool, subscribers, enough);

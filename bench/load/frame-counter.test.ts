@@ -42,7 +42,7 @@ function looked(frames: readonly ServerFrame[]): object {
     } else if (opcode === 1 && text === ping) events.push("text ping");
     else if (opcode < 8) {
       count++;
-      publications += text.split("~").length - 1;
+      publications += text.split("^").length - 1;
     }
   }
   return { publications, frames: count, events };
@@ -53,7 +53,7 @@ const received = serverFrames.chain((frames) =>
 );
 
 /** The buffer for all sockets' bytes, full of markers that belong to no publication. */
-const shared = Buffer.alloc(300_001, "~");
+const shared = Buffer.alloc(300_001, "^");
 
 describe("FrameCounter", () => {
   it("counts the same whatever the chunks, in a buffer that also holds older bytes", () => {
@@ -63,7 +63,7 @@ describe("FrameCounter", () => {
         for (const chunk of chunksOf(cut)) {
           chunk.copy(shared, start);
           recorded.counter.take(shared, start, start + chunk.length);
-          shared.fill("~", 0, start + chunk.length);
+          shared.fill("^", 0, start + chunk.length);
         }
         expect(recorded.all).toEqual(looked(frames));
         expect(recorded.counter.betweenFrames).toBe(true);
@@ -114,7 +114,7 @@ describe("FrameCounter", () => {
 /** Frames of a server that sends several lines in one, pings among them. */
 const lineFrames = fc
   .array(
-    fc.array(fc.constantFrom(ping, "", "{", "{}}", " {}", "~1", "~2~", '{"a":{}}'), {
+    fc.array(fc.constantFrom(ping, "", "{", "{}}", " {}", "^1", "^2^", '{"a":{}}'), {
       minLength: 1,
       maxLength: 5,
     }),
@@ -135,12 +135,12 @@ describe("FrameCounter of lines", () => {
         for (const chunk of chunksOf(cut)) {
           chunk.copy(shared, 0);
           recorded.counter.take(shared, 0, chunk.length);
-          shared.fill("~", 0, chunk.length);
+          shared.fill("^", 0, chunk.length);
         }
         const others = frames.map((lines) => lines.filter((line) => line !== ping && line !== ""));
         const pings = frames.flat().filter((line) => line === ping);
         expect({ ...recorded.all, lines: recorded.counter.lines }).toEqual({
-          publications: frames.flat().join("").split("~").length - 1,
+          publications: frames.flat().join("").split("^").length - 1,
           frames: others.filter((lines) => lines.length > 0).length,
           events: pings.map(() => "text ping"),
           lines: others.flat().length,
@@ -168,9 +168,9 @@ describe("FramePayloads", () => {
   });
 
   it("keeps its payloads when the buffer is reused", () => {
-    const bytes = encoded({ opcode: 1, payload: Buffer.from("~1000000") });
+    const bytes = encoded({ opcode: 1, payload: Buffer.from("^1000000") });
     const given = new FramePayloads().take(bytes);
     bytes.fill(0);
-    expect(given.map((payload) => payload.toString())).toEqual(["~1000000"]);
+    expect(given.map((payload) => payload.toString())).toEqual(["^1000000"]);
   });
 });

@@ -37,6 +37,8 @@ export type Order =
       readonly batch: number;
       /** If the channels are maps, the keys of each that are set in turn, one by each request. */
       readonly keys?: number;
+      /** Whether the values of these keys grow by a text of `dataBytes`, in place of being set. */
+      readonly grow?: boolean;
       /** Whether a change may be left out, because a newer one of its key replaces it. Otherwise that is a failure. */
       readonly onlyNewest?: boolean;
       readonly dataBytes: number;
@@ -65,6 +67,8 @@ export type Order =
       readonly batch?: number;
       /** If the channel is a map, the keys that are set in turn, one by each request. */
       readonly keys?: number;
+      /** Whether the values of these keys grow by a text of `dataBytes`, in place of being set. */
+      readonly grow?: boolean;
       readonly dataBytes: number;
     }
   /** Sends each of these posts once, so many at a time. Nobody is subscribed to what they publish. */

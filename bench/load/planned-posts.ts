@@ -1,4 +1,4 @@
-import type { Post } from "../systems/wire.ts";
+import { marker, type Post } from "../systems/wire.ts";
 import type { LoadChannel } from "./subscribers.ts";
 import type { Connected } from "./connected.ts";
 import { postRequest } from "./post-request.ts";
@@ -10,18 +10,27 @@ export interface PlannedPost {
   readonly channels: readonly LoadChannel[];
 }
 
-/** A request for each of so many keys of each channel; the channels are maps. Throws if the system has no maps. */
+/**
+ * A request for each of so many keys of each channel; the channels are maps. Throws if the system has no maps.
+ *
+ * @param grow whether the request appends a text to the key's value, in place of setting it
+ */
 export function plannedChanges(
   { wire, server, subscribers }: Connected,
   channels: readonly string[],
-  keys: number,
-  dataBytes: number,
+  {
+    keys,
+    dataBytes,
+    grow = false,
+  }: { keys: number; dataBytes: number; grow?: boolean | undefined },
 ): PlannedPost[] {
-  const data = publicationData(0, dataBytes);
+  const data = grow ? marker.padEnd(dataBytes, "x") : publicationData(0, dataBytes);
   return channels.flatMap((channel) =>
     Array.from({ length: keys }, (_, index) => {
       const key = `key-${String(index).padStart(6, "0")}`;
-      const post = wire.publishKey?.(channel, key, data);
+      const post = grow
+        ? wire.appendKey?.(channel, key, data)
+        : wire.publishKey?.(channel, key, data);
       if (post === undefined) throw new Error("this system has no maps");
       return {
         request: postRequest(post, server.api),

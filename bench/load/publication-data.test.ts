@@ -12,7 +12,7 @@ describe("publicationData", () => {
       fc.property(anyIndex, anySize, (index, bytes) => {
         const data = publicationData(index, bytes);
         expect(Buffer.byteLength(data)).toBe(bytes);
-        expect(data.split("~")).toHaveLength(2);
+        expect(data.split("^")).toHaveLength(2);
         expect(JSON.parse(data)).toEqual({ text: expect.any(String) });
       }),
     );
@@ -28,7 +28,7 @@ describe("publicationData", () => {
   });
 
   it("gives NaN for a marker without a number", () => {
-    expect(publicationIndexes(Buffer.from('"~12x4567" ~123'))).toEqual([Number.NaN, Number.NaN]);
+    expect(publicationIndexes(Buffer.from('"^12x4567" ^123'))).toEqual([Number.NaN, Number.NaN]);
   });
 
   it("refuses sizes and numbers that don't fit", () => {
@@ -42,7 +42,7 @@ describe("NumberedRequest", () => {
     fc.assert(
       fc.property(fc.array(anyIndex), anySize, (indexes, bytes) => {
         const post = (index: number) => ({
-          path: "/~publish",
+          path: "/^publish",
           headers: { "X-API-Key": "key" },
           body: JSON.stringify({ data: publicationData(index, bytes) }),
         });
@@ -52,7 +52,7 @@ describe("NumberedRequest", () => {
           const [head, body] = made[place]?.toString().split("\r\n\r\n") ?? [];
           expect(body).toBe(post(index).body);
           expect(head).toBe(
-            "POST /~publish HTTP/1.1\r\nHost: 127.0.0.1:80\r\nX-API-Key: key\r\n" +
+            "POST /^publish HTTP/1.1\r\nHost: 127.0.0.1:80\r\nX-API-Key: key\r\n" +
               `Content-Length: ${post(index).body.length}`,
           );
         }

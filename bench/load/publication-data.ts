@@ -33,7 +33,7 @@ export function publicationIndexes(payload: Buffer): number[] {
   return indexes;
 }
 
-/** `{"text":"~1000000"}` */
+/** `{"text":"^1000000"}` */
 export const smallestDataBytes = 19;
 
 const firstNumber = 1_000_000;

@@ -94,8 +94,11 @@ export async function connect(run: MeasuredRun, callers: readonly Caller[]): Pro
 /** The options of a closed loop that differ between scenarios. */
 export type ClosedLoop = Pick<
   Extract<Order, { order: "closed-loop" }>,
-  "publishers" | "seconds" | "channels" | "batch" | "keys" | "onlyNewest"
->;
+  "publishers" | "seconds" | "channels" | "batch" | "keys" | "grow" | "onlyNewest"
+> & {
+  /** Absent for {@link dataBytes}. */
+  readonly dataBytes?: number;
+};
 
 /** Publishes in a closed loop, and resolves when all deliveries have arrived. */
 export async function publishClosedLoop(

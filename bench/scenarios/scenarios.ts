@@ -2,6 +2,7 @@ import { channels } from "./channels.ts";
 import { churn } from "./churn.ts";
 import { connects } from "./connects.ts";
 import { counts } from "./counts.ts";
+import { appends } from "./appends.ts";
 import { cursors } from "./cursors.ts";
 import { fanOut } from "./fan-out.ts";
 import { growth } from "./growth.ts";
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   storm,
   users,
   maps,
+  appends,
   cursors,
   memory,
   wake,

@@ -7,10 +7,16 @@ interface Api {
 }
 
 /** The commands of the official SDKs: connect, and then subscribe, with the token and the position if there are any. */
-export function centrifugoSteps({ channel, token, since, pageSize }: Caller): readonly Step[] {
+export function centrifugoSteps({
+  channel,
+  token,
+  since,
+  pageSize,
+  deltas = false,
+}: Caller): readonly Step[] {
   const connect = JSON.stringify(token === "" ? {} : { token });
   const first = { send: `{"id":1,"connect":${connect}}`, answer: '"connect":{' };
-  if (pageSize !== undefined) return [first, mapStep(channel, pageSize)];
+  if (pageSize !== undefined) return [first, mapStep(channel, pageSize, deltas)];
   const send = subscribeFrame({
     channel,
     ...(since !== undefined && { recover: true, epoch: since.epoch, offset: since.offset }),
@@ -19,8 +25,8 @@ export function centrifugoSteps({ channel, token, since, pageSize }: Caller): re
 }
 
 /** Reads a map in pages, until the reply that begins the subscription: it has no phase. */
-function mapStep(channel: string, limit: number): Step {
-  const request = { channel, type: 1, phase: 2, limit };
+function mapStep(channel: string, limit: number, deltas: boolean): Step {
+  const request = { channel, type: 1, phase: 2, limit, ...(deltas && { delta: "fossil" }) };
   const again = (answered: string): string | undefined => {
     // What a page says of itself stands before its entries, of which some hundred KB may follow.
     const head = answered.slice(0, answered.indexOf('"state":['));

@@ -19,6 +19,11 @@ export function dormouseWire(endpoint: "channel" | "gateway"): Wire {
       centrifugoBatch({ path: "/api", key: apiKey }, channels, data),
     publishKey: (channel, key, data) =>
       centrifugoPublishKey({ path: "/api", key: apiKey }, channel, key, data),
+    appendKey: (channel, key, text) => ({
+      path: "/api/map_append",
+      headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
+      body: JSON.stringify({ channel, key, text }),
+    }),
     receipt: centrifugoReceipt,
     mark: (channel, offset) =>
       `{"id":3,"rpc":{"method":"dormouse.read","data":{"channel":${JSON.stringify(channel)},"offset":${offset}}}}`,

@@ -82,6 +82,10 @@ function configuration(
         mapNamespace("lasting", tokens, { mode: "persistent" }),
         mapNamespace("kept", tokens, { mode: "recoverable", key_ttl: "1h" }),
         mapNamespace("brief", tokens, { mode: "ephemeral", key_ttl: "1h" }),
+        {
+          ...mapNamespace("text", tokens, { mode: "persistent" }),
+          allowed_delta_types: ["fossil"],
+        },
       ],
     },
   };

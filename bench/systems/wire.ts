@@ -36,6 +36,8 @@ export interface Caller {
   readonly since?: { readonly offset: number; readonly epoch: string };
   /** Entries of a page, if the channel is a map: the caller reads all of it before it is subscribed. */
   readonly pageSize?: number;
+  /** Whether the caller of a map asks for deltas. */
+  readonly deltas?: boolean;
 }
 
 /** How a subscriber connects to one system, as text. */
@@ -79,6 +81,8 @@ export interface Wire {
   publishBatch?(channels: readonly string[], data: string): Post;
   /** The change of a key in a channel that is a map; undefined if the system has no maps. */
   publishKey?(channel: string, key: string, data: string): Post;
+  /** A text that the value of a key grows by in a channel that is a map; undefined if the system has no such values. */
+  appendKey?(channel: string, key: string, text: string): Post;
   /** A text frame that must be answered at once to stay connected; undefined if the server sends ping frames. */
   readonly ping?: Ping;
   /** A text frame of a subscriber that the system answers by one line; undefined for a system that isn't asked. */
@@ -97,8 +101,8 @@ interface Ping {
   readonly sharesFrames?: boolean;
 }
 
-/** Occurs in each publication's data once, and nowhere else. */
-export const marker = "~";
+/** Occurs in each publication's data once, and nowhere else: deltas have no such digit. */
+export const marker = "^";
 
 /** The secret that signs the tokens of all callers, with HS256, in each system that takes tokens. */
 export const tokenSecret = "the bench's secret, of thirty-two bytes and more";
