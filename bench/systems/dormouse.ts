@@ -51,6 +51,8 @@ function configuration(
   return {
     client: {
       ...(patient && { stale_close_delay: "5m" }),
+      // A client may recover all that the history keeps.
+      ...(historySize > usualHistorySize && { recovery_max_publication_limit: historySize + 1 }),
       ...(connectHook !== undefined && {
         // The backend is never down. How long clients wait is what is measured.
         proxy: { connect: { enabled: true, at: connectHook, endpoint: backend, timeout: "20s" } },
