@@ -158,6 +158,11 @@ export const limits = {
   batchPushesMax: 256,
   batchBytesMax: 65_536,
   /**
+   * Characters of pieces of a growing value that share a frame as one publication (rule Z39). Each further piece is encoded
+   * together with those before it.
+   */
+  joinedPieceCharactersMax: 2_048,
+  /**
    * Different rests of one batch whose frames are kept for subscribers that came or were caught up while the batch was
    * collected. Beyond it all of them are dropped and made again (rule F5).
    */

@@ -3,7 +3,8 @@ import type { Codec, Message } from "../protocol/codec.ts";
 import { pieceAsPush } from "./delta-frames.ts";
 import { RunFrames } from "./run-frames.ts";
 import type { Publication } from "../protocol/publication.ts";
-import type { ChannelPush, Subscriber } from "./subscriber.ts";
+import { joinedPieces } from "../protocol/piece.ts";
+import type { ChannelPush, PiecePush, Subscriber } from "./subscriber.ts";
 
 /**
  * Pushes of one channel that are sent together, and the frames that hold them. Each push is encoded once for each
@@ -33,6 +34,10 @@ export class BatchFrames {
   lastOffset = 0;
   /** How many pieces of growing values there are, which subscribers with deltas get. */
   #pieces = 0;
+  /** Where the last piece of each key is; undefined while there are none. */
+  #pieceAt: Map<string, number> | undefined;
+  /** The pushes before this one are what some subscriber has already: they stay as they are. */
+  #fixedBefore = 0;
   /** How many pushes a subscriber has already, or must not get; undefined while nobody skips any. */
   #skipped: Map<Subscriber, number> | undefined;
   /** The frames of the whole batch; undefined until a subscriber asks, and after a push was added. */
@@ -65,6 +70,7 @@ export class BatchFrames {
    * @returns full: the push wasn't added, and belongs into the next frame
    */
   append(pushed: ChannelPush): "added" | "full" {
+    if (pushed.type === "piece" && this.#lengthen(pushed)) return "added";
     const push = this.#newest === undefined ? pushed : this.#replace(this.#newest, pushed);
     if (this.#pushes.length >= limits.batchPushesMax) return "full";
     const message = encoded(push, this.#firstCodec);
@@ -74,7 +80,11 @@ export class BatchFrames {
     // One more, for the line break before the next message.
     this.#bytes += message.length + 1;
     if (push.type === "publication") this.#addPublication(push.publication.offset);
-    if (push.type === "piece") this.#pieces++;
+    if (push.type === "piece") {
+      this.#pieces++;
+      this.#pieceAt ??= new Map();
+      this.#pieceAt.set(push.piece.key, this.#pushes.length - 1);
+    }
     this.#whole = undefined;
     this.#rests = undefined;
     return "added";
@@ -84,6 +94,7 @@ export class BatchFrames {
   skipSoFar(subscriber: Subscriber): void {
     this.#skipped ??= new Map();
     this.#skipped.set(subscriber, this.#pushes.length);
+    this.#fixedBefore = this.#pushes.length;
   }
 
   /** Whether the batch may hold something for the subscriber. */
@@ -116,6 +127,28 @@ export class BatchFrames {
       if (filter === undefined || filter.matches(push.publication.tags)) count++;
     }
     return count;
+  }
+
+  /** Adds a piece to the one before it of the same key, so that both are one publication (rule Z39). @returns whether it did */
+  #lengthen(push: PiecePush): boolean {
+    const index = this.#pieceAt?.get(push.piece.key) ?? -1;
+    const before = this.#pushes[index];
+    if (index < this.#fixedBefore || before?.type !== "piece" || before.late !== push.late)
+      return false;
+    const piece = joinedPieces(before.piece, push.piece);
+    if (piece === undefined || piece.splice.text.length > limits.joinedPieceCharactersMax)
+      return false;
+    const joined = { ...push, piece };
+    const message = encoded(joined, this.#firstCodec);
+    const bytes = this.#bytes + message.length - (this.#firstMessages[index]?.length ?? 0);
+    if (bytes > limits.batchBytesMax) return false;
+    this.#bytes = bytes;
+    this.#pushes[index] = joined;
+    for (const [codec, messages] of this.#messages)
+      if (messages.length > index) messages[index] = encoded(joined, codec);
+    this.#whole = undefined;
+    this.#rests = undefined;
+    return true;
   }
 
   /** Takes out the change that a push replaces. @returns the push, in full if subscribers may not hold its base */

@@ -10,13 +10,15 @@ import type { TagsFilter } from "../protocol/tags-filter.ts";
 export type ChannelPush =
   | PublicationPush
   | Extract<Push, { readonly type: "join" | "leave" }>
-  /** A piece by which a value has grown, for those with deltas who have the value up to there (rule Z39). */
-  | {
-      readonly type: "piece";
-      readonly channel: string;
-      readonly piece: Piece;
-      readonly late: LateSubscribers;
-    };
+  | PiecePush;
+
+/** A piece by which a value has grown, for those with deltas who have the value up to there (rule Z39). */
+export interface PiecePush {
+  readonly type: "piece";
+  readonly channel: string;
+  readonly piece: Piece;
+  readonly late: LateSubscribers;
+}
 
 /** A publication; with those who came late, if it makes pieces durable that subscribers were told. */
 export type PublicationPush = Extract<Push, { readonly type: "publication" }> & {

@@ -21,6 +21,14 @@ export interface Piece {
   readonly splice: Splice;
 }
 
+/** Two pieces of a key as one; undefined if the second doesn't follow the first. */
+export function joinedPieces(first: Piece, second: Piece): Piece | undefined {
+  if (second.number !== first.number + 1) return undefined;
+  const { at, baseBytes } = first.splice;
+  const text = `${first.splice.text}${second.splice.text}`;
+  return { ...second, splice: { text, at, baseBytes, sum: second.splice.sum } };
+}
+
 /** How a publication has grown that makes pieces durable. */
 export interface Grown {
   /** How many pieces of it subscribers with deltas were told before. */

@@ -18,6 +18,8 @@ export interface GrowingMap {
   readonly channel: Channel;
   readonly map: ChannelMap;
   append(text: string, more?: Partial<MapAppendRequest>): AppendOutcome;
+  /** Appends several texts, of which what is told shares a frame. */
+  appendTogether(...texts: readonly string[]): void;
   /** Lets time pass, and ends the windows that are over. */
   pass(ms: number): void;
   /** A client that reads the value of the key now, and then gets what follows. */
@@ -49,6 +51,13 @@ export function growingMap(sql: Sql, options: Partial<MapOptions> = {}): Growing
       const outcome = map.append(request, undefined, growing.nowMs);
       sendAll(channel.hub);
       return outcome;
+    },
+    appendTogether(...texts) {
+      for (const text of texts) {
+        const request = { key: growingKey, text, final: false, idempotencyKey: "" };
+        map.append(request, undefined, growing.nowMs);
+      }
+      sendAll(channel.hub);
     },
     pass(ms) {
       growing.nowMs += ms;
