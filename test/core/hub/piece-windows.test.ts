@@ -37,7 +37,10 @@ function sent(hub: Hub, { frames }: RecordingSubscriber): readonly (readonly [nu
 describe("the change that ends a window", () => {
   it("[Z39] is a delta for those who have all of its pieces", () => {
     const { hub, subscriber, pieces, end } = opened();
-    for (const piece of pieces) hub.grow(piece);
+    for (const piece of pieces) {
+      hub.grow(piece);
+      sendAll(hub);
+    }
     hub.publish(end);
     expect(sent(hub, subscriber)).toEqual([
       [undefined, true],
@@ -64,7 +67,10 @@ describe("the change that ends a window", () => {
 
   it("[Z39] is in full if it is another change, whose delta is from what was durable", () => {
     const { hub, subscriber, pieces } = opened();
-    for (const piece of pieces) hub.grow(piece);
+    for (const piece of pieces) {
+      hub.grow(piece);
+      sendAll(hub);
+    }
     const long = "long ".repeat(20);
     const before = trustedJsonText(`"${long}"`);
     const data = trustedJsonText(`"${long}!"`);
