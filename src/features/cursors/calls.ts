@@ -12,8 +12,8 @@ import type {
   PartedHome,
 } from "../../object/part.ts";
 import { ChannelIndex } from "./forgetting/channel-index.ts";
-import type { Coverage } from "./coverage.ts";
-import type { KeptAnswer, KeptUser } from "./forgetting/kept-user.ts";
+import type { ArrivedOnGateway, ArrivedQuestion } from "./coverage-census.ts";
+import type { ForgottenHere, KeptAnswer, ToldUsers } from "./forgetting/kept-user.ts";
 import { SubscriberNotes } from "./subscriber-notes.ts";
 import { UserTeller } from "./forgetting/user-teller.ts";
 
@@ -32,32 +32,6 @@ declare module "../../contract/object-calls.ts" {
     /** Has all channels forget a user. @returns when all have, or not in time */
     forgetUser(request: ForgottenHere): Promise<Ordered>;
   }
-}
-
-interface ArrivedQuestion {
-  readonly channel: string;
-  /** Absent: all. */
-  readonly users?: readonly string[];
-  /** Who can still prove to have got everything up to this offset is told. Absent: nobody is. */
-  readonly upTo?: number;
-}
-
-/** The answer of a gateway. Users of whom it knows nothing are left out. */
-interface ArrivedOnGateway {
-  readonly proofs: readonly { readonly user: string; readonly proof: Coverage }[];
-  /** Those who can still prove more. Absent: nobody can. */
-  readonly unsure?: readonly string[];
-}
-
-/** The user to be forgotten. */
-interface ForgottenHere {
-  readonly user: string;
-}
-
-/** What a channel tells a home. */
-interface ToldUsers {
-  readonly channel: string;
-  readonly kept: readonly KeptUser[];
 }
 
 type CursorCalls = Pick<AddedGatewayCalls, "arrivedOnGateway">;

@@ -23,3 +23,19 @@ export interface FoundCoverage {
   /** Whether all have answered in time. */
   readonly isComplete: boolean;
 }
+
+/** What a channel's object asks a gateway. */
+export interface ArrivedQuestion {
+  readonly channel: string;
+  /** Absent: all. */
+  readonly users?: readonly string[];
+  /** Who can still prove to have got everything up to this offset is told. Absent: nobody is. */
+  readonly upTo?: number;
+}
+
+/** The answer of a gateway. Users of whom it knows nothing are left out. */
+export interface ArrivedOnGateway {
+  readonly proofs: readonly { readonly user: string; readonly proof: Coverage }[];
+  /** Those who can still prove more. Absent: nobody can. */
+  readonly unsure?: readonly string[];
+}

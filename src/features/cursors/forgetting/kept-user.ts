@@ -8,6 +8,17 @@ export interface KeptUser {
   readonly forMs: number;
 }
 
+/** What a channel's object tells a home of all its users for whom that home is. */
+export interface ToldUsers {
+  readonly channel: string;
+  readonly kept: readonly KeptUser[];
+}
+
+/** The user to be forgotten. */
+export interface ForgottenHere {
+  readonly user: string;
+}
+
 /** The answer of a home, which knows now that the channel keeps something of the others. */
 export interface KeptAnswer {
   /** The users of whom the channel is to delete everything (rules CU32 and CU34). */
