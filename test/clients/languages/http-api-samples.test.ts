@@ -23,7 +23,7 @@ const config = {
     proxy: { shared_poll_refresh: { endpoint: "https://example.com/refresh" } },
     without_namespace: { ...history, presence: true },
     namespaces: [
-      { name: "room", ...history, cursors: { enabled: true } },
+      { name: "room", ...history, cursors: { enabled: true, audience: "named" } },
       { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
       {
         name: "votes",
