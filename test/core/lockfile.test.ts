@@ -6,6 +6,7 @@ const ownPackages: ReadonlySet<string> = new Set([
   "cli/node",
   "examples/ai-answer",
   "examples/chat-rooms",
+  "examples/inbox",
   "examples/shared-board",
 ]);
 

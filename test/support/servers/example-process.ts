@@ -10,6 +10,8 @@ import { Inbox } from "../inbox.ts";
 /** The server of a folder of examples as a process of its own, started as its package.json says. */
 export class ExampleProcess {
   readonly address: string;
+  /** What it prints. */
+  readonly lines: Inbox<string>;
   readonly #process: ChildProcess;
 
   /** @param variables of its environment, beside those of this process */
@@ -32,11 +34,12 @@ export class ExampleProcess {
     });
     const line = await Promise.race([lines.first((one) => one.includes("http://")), ended]);
     ended.catch(() => undefined); // The test ends it.
-    return new ExampleProcess(/http:\S+/.exec(line)?.[0] ?? "", started);
+    return new ExampleProcess(/http:\S+/.exec(line)?.[0] ?? "", lines, started);
   }
 
-  private constructor(address: string, started: ChildProcess) {
+  private constructor(address: string, lines: Inbox<string>, started: ChildProcess) {
     this.address = address;
+    this.lines = lines;
     this.#process = started;
   }
 
