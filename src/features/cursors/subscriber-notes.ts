@@ -50,10 +50,12 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
   }
 
   pinging(session: PingedSession, nowMs: number): void {
-    const { answeredAtMs } = session;
-    // An answer that is as late as the ping, by a clock that was set back, couldn't be told from one to the ping.
-    const isTold = answeredAtMs === undefined || answeredAtMs < nowMs;
-    this.#note(session, pingAnsweredMs(session, nowMs), isTold, nowMs);
+    const { answeredAtMs = 0, identity } = session;
+    const answeredMs = pingAnsweredMs(session, nowMs);
+    // After the clock was set back, an answer may seem later than this ping, or the answer to the one before may be missing.
+    const isTold =
+      answeredAtMs < nowMs && (identity.awaitingPong !== true || answeredMs !== undefined);
+    this.#note(session, answeredMs, isTold, nowMs);
   }
 
   answered(session: PingedSession, nowMs: number): void {

@@ -73,6 +73,15 @@ function withoutCursors(snapshot: SessionSnapshot): SessionSnapshot {
   return rest;
 }
 
+/** Notes are dropped as far as there is no room for them. */
+function withNotesOf(
+  { notes, ...rest }: SessionSnapshot,
+  read: SessionSnapshot | undefined,
+): SessionSnapshot {
+  const kept = [...(notes ?? [])].filter(([channel]) => read?.notes?.has(channel) === true);
+  return kept.length === 0 ? rest : { ...rest, notes: new Map(kept) };
+}
+
 describe("a stored session", () => {
   it("[S1] is read as it was, whatever it is", () => {
     const places = { attachment: 0, packed: 0, row: 0 };
@@ -83,9 +92,9 @@ describe("a stored session", () => {
         else if (stored === true) places.row++;
         else places.attachment++;
         const fits = fitsCursors(snapshot, snapshot.cursors?.size ?? 0);
-        expect(afterHibernation(snapshot)).toStrictEqual(
-          fits ? snapshot : withoutCursors(snapshot),
-        );
+        const read = afterHibernation(snapshot);
+        const kept = withNotesOf(snapshot, read);
+        expect(read).toStrictEqual(fits ? kept : withoutCursors(kept));
       }),
       { seed: 20_261_121, numRuns: 400 },
     );
@@ -128,6 +137,30 @@ describe("a stored session", () => {
       const cursors = new Map(channels.slice(0, 200).map((channel) => [channel, cursor]));
       const snapshot = sessionWith(count, count === 0 ? {} : { cursors });
       expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
+      expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
+    },
+  );
+
+  it.each([
+    [1, 1],
+    [2, 2],
+    [50, 50],
+    [100, 90],
+    [1_000, 0],
+  ])(
+    "[CU13] keeps the notes of %i subscriptions as far as there is room, beside all cursors",
+    (count, keptMin) => {
+      const { subscriptions } = sessionWith(count);
+      const offset = 2 ** 40;
+      const note = { since: offset, offset, atMs: startMs, sent: offset, recovered: true };
+      const notes = new Map(
+        subscriptions.map(({ channel }) => [channel, { ...note, epoch: "abcdefgh" }]),
+      );
+      const cursors = new Map(subscriptions.slice(0, 50).map(({ channel }) => [channel, cursor]));
+      const snapshot = sessionWith(count, { cursors, notes });
+      const read = afterHibernation(snapshot);
+      expect(read).toStrictEqual(withNotesOf(snapshot, read));
+      expect(read?.notes?.size ?? 0).toBeGreaterThanOrEqual(keptMin);
       expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
     },
   );

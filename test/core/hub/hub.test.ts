@@ -99,6 +99,21 @@ describe("a frame to many", () => {
     }
   });
 
+  it("[F2] is waited for from its first offset, as long as somebody hasn't been sent it", () => {
+    const { hub } = opened(limits.immediateSubscribersMax + limits.sliceSubscribersMax * 2);
+    expect(hub.firstWaitingOffset).toBeUndefined();
+    hub.publish({ ...publication(7), offset: 7 });
+    expect(hub.firstWaitingOffset).toBe(7);
+    hub.begin();
+    expect(hub.sending).toBe(true);
+    hub.publish({ ...publication(8), offset: 8 });
+    expect(hub.firstWaitingOffset).toBe(7);
+    while (hub.firstWaitingOffset === 7) hub.sendSlice();
+    expect(hub.firstWaitingOffset).toBe(8);
+    sendAll(hub);
+    expect(hub.firstWaitingOffset).toBeUndefined();
+  });
+
   it("[F2] ends a slice when its bytes are enough", () => {
     const { hub, subscribers } = opened(60);
     hub.publish(text(limits.sliceBytesMax / 4));

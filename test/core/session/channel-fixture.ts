@@ -5,6 +5,7 @@ import { featuredChannels, subscriptionTypes } from "../../../src/features/index
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { SharedPresence } from "../../../src/channel/shared-presence.ts";
+import { partsOfSetup } from "../../../src/object/object-host.ts";
 import type { ObjectPart } from "../../../src/object/part.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
@@ -178,6 +179,7 @@ export class ChannelFixture {
       channel: channel.name,
       serverSubscriptions: false,
       storesRows: false,
+      ...partsOfSetup(this.parts, (part) => part.ofSessions),
     };
   }
 

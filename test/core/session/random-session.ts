@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import type {
   Cursor,
+  DeliveryNote,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -118,13 +119,29 @@ const anyCursor: fc.Arbitrary<Cursor> = fc.record(
   { ...plain, requiredKeys: ["instance", "sequence"] },
 );
 
+const anyOffset = fc.oneof(fc.nat(99), fc.maxSafeNat());
+
+/** A note of what has arrived. */
+const anyNote: fc.Arbitrary<DeliveryNote> = fc.record(
+  {
+    epoch: fc.stringMatching(/^([a-zA-Z]{8})?$/),
+    since: anyOffset,
+    offset: anyOffset,
+    atMs: fc.nat(2 ** 45),
+    sent: anyOffset,
+    recovered: fc.boolean(),
+  },
+  plain,
+);
+
 interface Entry {
   readonly subscription: SubscriptionSnapshot;
   readonly cursor?: Cursor;
+  readonly note?: DeliveryNote;
 }
 
 const anyEntry: fc.Arbitrary<Entry> = fc.record(
-  { subscription: anySubscription, cursor: anyCursor },
+  { subscription: anySubscription, cursor: anyCursor, note: anyNote },
   { ...plain, requiredKeys: ["subscription"] },
 );
 
@@ -140,9 +157,16 @@ export function anySnapshot(subscriptionsMax: number): fc.Arbitrary<SessionSnaps
 
 function snapshotOf([identity, entries]: [SessionIdentity, readonly Entry[]]): SessionSnapshot {
   const cursors = new Map<string, Cursor>();
-  for (const { subscription, cursor } of entries) {
+  const notes = new Map<string, DeliveryNote>();
+  for (const { subscription, cursor, note } of entries) {
     if (cursor !== undefined) cursors.set(subscription.channel, cursor);
+    if (note !== undefined) notes.set(subscription.channel, note);
   }
   const subscriptions = entries.map(({ subscription }) => subscription);
-  return { ...identity, subscriptions, ...(cursors.size === 0 ? {} : { cursors }) };
+  return {
+    ...identity,
+    subscriptions,
+    ...(cursors.size === 0 ? {} : { cursors }),
+    ...(notes.size === 0 ? {} : { notes }),
+  };
 }
