@@ -164,7 +164,8 @@ export function notingGateway(object: PartedGateway): NotingObject {
   };
 }
 
-function positionOf(
+/** Where the subscribers of a channel are, whose top and whose first waiting offset these are. */
+export function positionOf(
   position: StreamPosition | undefined,
   firstWaitingOffset: number | undefined,
   newEpoch: "from its beginning" | "from now on",

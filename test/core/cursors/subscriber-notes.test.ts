@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { Coverage } from "../../../src/features/cursors/coverage.ts";
 import {
   type NotingObject,
+  positionOf,
   SubscriberNotes,
 } from "../../../src/features/cursors/subscriber-notes.ts";
 import type { ObjectPart } from "../../../src/object/part.ts";
+import { publishing } from "../../contract/open-channel.ts";
 import { ChannelFixture, type ChannelFixtureSetup, startMs } from "../session/channel-fixture.ts";
 import type { TestConnection } from "../session/test-connection.ts";
 import { connectionToken } from "../session/verified-tokens.ts";
@@ -17,11 +19,8 @@ class NotedFixture extends ChannelFixture {
     const object: NotingObject = {
       nowMs: () => this.nowMs,
       isNoted: () => true,
-      sent: () => {
-        const { epoch, offset: top } = this.channel.top ?? { epoch: "", offset: 0 };
-        const { firstWaitingOffset = top + 1 } = this.channel.hub;
-        return { epoch, top, sent: Math.min(top, firstWaitingOffset - 1), begun: 0 };
-      },
+      sent: () =>
+        positionOf(this.channel.top, this.channel.hub.firstWaitingOffset, "from its beginning"),
     };
     return [new SubscriberNotes(object)];
   }
@@ -136,12 +135,11 @@ describe.each(states)("what an object that is %s between the steps knows", (_, r
     const fixture = open();
     const connection = fixture.subscribed();
     fixture.publish("1");
-    // The commit of this one is under way, for example.
-    const { begin } = fixture.channel.hub;
-    fixture.channel.hub.begin = () => undefined;
-    fixture.publish("2");
-    fixture.pass(intervalMs);
-    fixture.channel.hub.begin = begin;
+    // Its commit is under way, for example: it is collected, and no frame has begun.
+    fixture.channel.publish(publishing("2"), undefined, fixture.nowMs);
+    expect(fixture.channel.hub.collecting).toBe(true);
+    fixture.nowMs += intervalMs;
+    connection.session.tick(true, fixture.nowMs);
     fixture.channel.hub.begin();
     answer(fixture, connection);
     rest(fixture);
