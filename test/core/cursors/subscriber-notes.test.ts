@@ -46,7 +46,7 @@ class NotedFixture extends ChannelFixture {
 
 /** As the object is between two steps. */
 const states = [
-  ["awake", (_: NotedFixture): void => undefined],
+  ["awake", (): void => undefined],
   ["hibernating", (fixture: NotedFixture): void => fixture.hibernate()],
 ] as const;
 
