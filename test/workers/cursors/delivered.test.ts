@@ -42,10 +42,13 @@ async function delivered(channel: string, user = "ann"): Promise<object> {
   return result;
 }
 
-/** Has the object ping, and waits for the ping, which comes after everything that was sent before. */
+/** Has the alarm ring until the ping has come, which comes after everything that was sent before. */
 async function ping(variant: Variant, channel: string, socket: TestSocket): Promise<void> {
-  await variant.runAlarmWhenDue(channel);
-  for (;;) if ((await socket.line()) === "{}") return;
+  let lines: readonly string[] = [];
+  while (!lines.includes("{}")) {
+    await variant.runAlarmWhenDue(channel);
+    lines = await socket.beforeFence();
+  }
 }
 
 /** Answers the ping, a while later. */
