@@ -5,7 +5,13 @@ import type { JsonValue, Publication } from "./answers.ts";
 /** What is heard of a channel, newest first. */
 export interface Tail {
   readonly state: "off" | "connecting" | "hearing";
-  readonly heard: readonly (Publication & { readonly atMs: number })[];
+  readonly heard: readonly (HeardPublication & { readonly atMs: number })[];
+}
+
+/** A publication; of a map, the change of a key. */
+interface HeardPublication extends Publication {
+  /** It has no data, because it removes a key. */
+  readonly isRemoval: boolean;
 }
 
 /**
@@ -39,10 +45,11 @@ export function useTail(channel: string, isOn: boolean): Tail {
   return tail;
 }
 
-function heard({ offset, data, tags, info }: PublicationContext): Publication {
-  const payload: JsonValue = data;
+function heard({ offset, data, tags, info }: PublicationContext): HeardPublication {
+  const payload: JsonValue | undefined = data;
   return {
-    data: payload,
+    data: payload ?? null,
+    isRemoval: payload === undefined,
     ...(offset !== undefined && { offset }),
     ...(tags !== undefined && { tags }),
     ...(info !== undefined && { info: { user: info.user, client: info.client } }),

@@ -15,6 +15,7 @@ import { ChannelIndex } from "./forgetting/channel-index.ts";
 import type { ArrivedOnGateway, ArrivedQuestion } from "./coverage-census.ts";
 import type { ForgottenHere, KeptAnswer, ToldUsers } from "./forgetting/kept-user.ts";
 import { SubscriberNotes } from "./subscriber-notes.ts";
+import { KeptUsers } from "./forgetting/kept-users.ts";
 import { UserTeller } from "./forgetting/user-teller.ts";
 
 declare module "../../contract/object-calls.ts" {
@@ -60,7 +61,10 @@ export const cursorChannelCalls: AddedCalls<
   forgetUserHere: {
     answer(object, [{ user }], done) {
       object.happened("users");
-      object.part(UserTeller)?.forget(user);
+      const teller = object.part(UserTeller);
+      // Also where nothing is kept any more: what was kept before can be forgotten.
+      if (teller === undefined) new KeptUsers(object.platform.sql).forget(user);
+      else teller.forget(user);
       object.endEvent(object.platform.nowMs());
       done({});
     },

@@ -42,14 +42,12 @@ export const cursors = {
   ofChannelObject: (object) => {
     const { parts } = object.channel;
     const marks = parts.find((part) => part instanceof ChannelCursors);
-    // Also where nothing is kept any more: what was kept before can be forgotten.
-    const teller = new UserTeller(object, marks?.kept ?? new KeptUsers(object.platform.sql));
-    if (marks === undefined) return [teller];
+    if (marks === undefined) return [];
     const driver = new CursorDriver(object, marks);
     const { notices } = parts.find((part) => part instanceof ChannelAudience) ?? {};
     return [
       driver,
-      teller,
+      new UserTeller(object, marks.kept),
       membersOfSubscriptions,
       ...(notices === undefined ? [] : [new UnseenWatch(object, { ...notices, census: driver })]),
     ];

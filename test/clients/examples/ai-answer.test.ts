@@ -236,7 +236,8 @@ function inBrowsers(browser: string): void {
     for (const scheme of ["light", "dark"] as const) {
       await ada.show(scheme, 390, 844);
       expect(await ada.accessibilityProblems()).toBe("");
-      expect(await ada.evaluate("document.documentElement.scrollWidth")).toBe("390");
+      // A scroll bar takes some of it.
+      expect(await ada.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe("true");
     }
     expect([...ada.problems, ...bob.problems]).toEqual([]);
   });

@@ -224,7 +224,7 @@ function TailPart({
               {time(one.atMs)} {one.offset === undefined ? "" : `#${one.offset}`}{" "}
               {one.info?.user ?? ""}
             </span>
-            <code>{shortened(one.data)}</code>
+            <code>{one.isRemoval ? "A key was removed." : shortened(one.data)}</code>
           </li>
         ))}
       </ol>
