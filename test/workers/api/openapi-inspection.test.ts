@@ -138,8 +138,13 @@ function rareWhy(): string {
   const own = {
     ...trail,
     node: "channel:news",
-    channel: { hasHistory: true, gateways: [progress] },
-  };
+    channel: {
+      hasHistory: true,
+      gateways: [progress],
+      top: { offset: 1, epoch: "e" },
+      publication: { publishedAtMs: 1, by: {}, isAppended: true },
+    },
+  } as const;
   const others = new Map([
     ["gateway:eu/0", trail],
     ["gateway:eu/1", undefined],

@@ -28,7 +28,7 @@ const team = {
   history_size: 10,
   history_ttl: "5m",
   force_recovery: true,
-  cursors: { enabled: true, unread_max: 1 },
+  cursors: { enabled: true, unread_max: 1, audience: "named" },
 };
 const scores = { name: "scores", subscription_type: "map", map: { mode: "persistent" } };
 const keys = [{ name: "one", secret: "API_KEY_ONE", methods: ["history"], channels: ["a"] }];
@@ -125,7 +125,15 @@ describe("the description of the HTTP API", () => {
     );
     await checked("mark_read", { user, channel, offset: 0 });
     expect(await checked("unread", { user, channels: [channel] })).toContain("capped");
-    await checked("delivered", { user, channel });
+    socket.send({ id: 5, rpc: { method: "dormouse.read", data: { channel, offset: 1 } } });
+    await answeredAs(socket, 5);
+    expect(await checked("delivered", { user, channel })).toContain("command");
+    const users = [user, "bob"];
+    for (const method of ["set_audience", "add_audience", "remove_audience"])
+      await checked(method, { channel, users });
+    await checked("set_audience", { channel, users });
+    expect(await checked("audience", { channel, limit: 1 })).toContain("cursor");
+    await checked("forget_user", { user: "bob" });
     const map = newChannel("scores");
     await checked("map_publish", { channel: map, key: "a", data: 1, tags: { a: "b" }, score: 7 });
     await checked("map_publish", { channel: map, key: "b", data: 1 });
@@ -188,6 +196,8 @@ describe("the description of the HTTP API", () => {
       // cursors.test.ts has a history that begins anew, and a channel that doesn't answer.
       "UnreadChannel.reset",
       "UnreadChannel.error",
+      // delivered.test.ts has a client that recovers.
+      "DeliveredResult.since",
       // The server under test keeps its objects nowhere in particular; placement.test.ts asks one that does.
       "InfoResult.placement",
     ]);
@@ -291,6 +301,12 @@ function commandsOf(channel: string, user: string): readonly object[] {
     { inspect: { channel } },
     { mark_read: { user, channel, offset: 0 } },
     { unread: { user, channels: [channel] } },
+    { delivered: { user, channel } },
+    { set_audience: { channel, users: [user] } },
+    { add_audience: { channel, users: [user] } },
+    { remove_audience: { channel, users: [user] } },
+    { audience: { channel } },
+    { forget_user: { user } },
   ];
 }
 
