@@ -46,7 +46,10 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   return figures.findings;
 }
 
-/** Publishes to a channel that nobody has subscribed to, and then marks each of these publications for another user. */
+/**
+ * Publishes to a channel that nobody has subscribed to, and then marks these publications: by users in turn, and by a user
+ * each. The first mark of a user costs more, because the user's home is told of the channel.
+ */
 async function markByBackend(
   { system, server, load }: MeasuredRun,
   { marks }: Extent,
@@ -64,18 +67,21 @@ async function markByBackend(
     });
   const data = `{"text":"${"x".repeat(dataBytes - 11)}"}`;
   const publish = (): Post => request("publish", `{"channel":"${channel}","data":${data}}`);
-  const mark = (index: number, round: string): Post =>
-    request("mark_read", JSON.stringify({ user: `${round}-${index}`, channel, offset: index + 1 }));
+  const mark = (index: number, user: string): Post =>
+    request("mark_read", JSON.stringify({ user, channel, offset: index + 1 }));
+  const inTurn = (group: string) =>
+    each((index) => mark(index, `${group}-${index % readingUsers}`));
   const measures = [
     ["publications", "one in a request", each(publish)],
-    ["marks", "one in a request", each((index) => mark(index, "single"))],
+    ["marks", "one in a request", inTurn("single")],
     ["publications", `${batchCommands} in a request`, together("publish", each(publish))],
+    ["marks", `${batchCommands} in a request`, together("mark_read", inTurn("batch"))],
     [
-      "marks",
+      "first marks",
       `${batchCommands} in a request`,
       together(
         "mark_read",
-        each((index) => mark(index, "batch")),
+        each((index) => mark(index, `first-${index}`)),
       ),
     ],
   ] as const;
@@ -170,5 +176,6 @@ function request(method: string, body: string): Post {
 
 const systems: readonly SystemName[] = ["channel", "gateway"];
 const channelsAsked = 100;
+const readingUsers = 500;
 const posters = 64;
 const batchCommands = 100;
