@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import axe from "axe-core";
-import type { TestContext } from "vitest";
 import { WebSocket } from "ws";
 
 /** A page in a headless Chromium, which a test drives over the DevTools protocol. */
@@ -17,7 +16,7 @@ export class ControlledPage {
   #lastId = 0;
 
   /** Opens a page. The browser ends with the test. */
-  static async open(test: TestContext, chromium: string, address: string): Promise<ControlledPage> {
+  static async open(test: Lifetime, chromium: string, address: string): Promise<ControlledPage> {
     const profile = mkdtempSync(join(tmpdir(), "dormouse-browser-"));
     const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"];
     const driven = ["--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"];
@@ -40,7 +39,7 @@ export class ControlledPage {
 
   /** The same, for a page that {@link network} cuts off. */
   static async openCuttable(
-    test: TestContext,
+    test: Lifetime,
     chromium: string,
     address: string,
   ): Promise<ControlledPage> {
@@ -176,6 +175,11 @@ export class ControlledPage {
       this.problems.push(JSON.stringify(message.params));
     }
   }
+}
+
+/** How long a page lives: as long as a test, whose context this is, or as a program that ends the page itself. */
+interface Lifetime {
+  onTestFinished(end: () => Promise<void>): void;
 }
 
 interface DevToolsMessage {
