@@ -1,5 +1,6 @@
 /** The methods about what users have got and read (docs/protocol.md 6.2). */
 import { cursorLimits } from "../../src/features/cursors/limits.ts";
+import { limits } from "../../src/limits.ts";
 import type { MethodNotes } from "./method.ts";
 import {
   count,
@@ -99,6 +100,46 @@ export const cursorMethods = {
       result: { offset: 15, epoch: "AbCdEfGh", by: "ping", at_ms: 1_795_000_000_000 },
     },
   },
+  marks: {
+    tag: "cursors",
+    summary: "List what users have read",
+    description: `Lists how far each user has read a channel, in pages. With \`offset\` it counts, too, who has read up to there. ${ofCursors}`,
+    fields: {
+      channel: channelNote,
+      cursor: pageNotes.cursor,
+      limit: {
+        ...pageNotes.limit,
+        description: `The most marks of the page; none for ${limits.pageSizeMax}, and so is 0, but with \`offset\`, where the answer has no marks then.`,
+      },
+      offset: { description: "The users are counted who have read up to this offset." },
+    },
+    result: object(
+      "A page of marks. It may have fewer than `limit`, even none, and a `cursor`.",
+      {
+        marks: listOf(reference("UserMark"), "In the order of the bytes of the users' IDs."),
+        epoch,
+        offset: large("The newest offset of the channel; 0 if there is none."),
+      },
+      {
+        count: count(
+          `How many of the users after \`cursor\` have read up to \`offset\`; of at most ${cursorLimits.markRowsMax} users.`,
+        ),
+        capped: flag(
+          "More users follow than were counted. With `limit` 0 a request with this `cursor` counts the next ones.",
+        ),
+        cursor: text("The cursor of the next page; absent on the last one."),
+      },
+    ),
+    example: {
+      request: { channel: "room:7", offset: 12 },
+      result: {
+        marks: [{ user: "ada", read: 12, at_ms: 1_795_000_000_000 }],
+        epoch: "AbCdEfGh",
+        offset: 15,
+        count: 1,
+      },
+    },
+  },
   forget_user: {
     tag: "cursors",
     summary: "Forget what channels keep of a user",
@@ -157,6 +198,11 @@ export const cursorMethods = {
 
 /** The schemas of their answers, by their names among the document's components. */
 export const cursorMessages: Readonly<Record<string, Schema>> = {
+  UserMark: object("How far a user has read.", {
+    user: text("The ID of the user."),
+    read,
+    at_ms: large("When the user marked that, in milliseconds since 1970."),
+  }),
   UnreadChannel: object(
     "One channel's answer: how much the user hasn't read, or why that isn't known.",
     {},

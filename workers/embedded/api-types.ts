@@ -35,6 +35,7 @@ export interface ApiRequests {
   readonly mark_read: ApiMarkReadRequest;
   readonly unread: ApiUnreadRequest;
   readonly delivered: ApiDeliveredRequest;
+  readonly marks: ApiMarksRequest;
   readonly forget_user: ApiForgetUserRequest;
   readonly set_audience: ApiSetAudienceRequest;
   readonly add_audience: ApiAddAudienceRequest;
@@ -77,6 +78,7 @@ export interface ApiResults {
   readonly mark_read: ApiMarkReadResult;
   readonly unread: ApiUnreadResult;
   readonly delivered: ApiDeliveredResult;
+  readonly marks: ApiMarksResult;
   readonly forget_user: ApiForgetUserResult;
   readonly set_audience: ApiSetAudienceResult;
   readonly add_audience: ApiAddAudienceResult;
@@ -1248,6 +1250,43 @@ interface ApiDeliveredResult {
   readonly by?: "ping" | "recovery" | "command";
   /** When it was known at the latest, in milliseconds since 1970. */
   readonly at_ms?: number;
+}
+
+interface ApiMarksRequest {
+  /** The channel's name. */
+  readonly channel: string;
+  /** The `cursor` of the page before; absent for the first page. Dormouse's own. */
+  readonly cursor?: string;
+  /** The most marks of the page; none for 1000, and so is 0, but with `offset`, where the answer has no marks then. */
+  readonly limit?: number;
+  /** The users are counted who have read up to this offset. */
+  readonly offset?: number;
+}
+
+/** A page of marks. It may have fewer than `limit`, even none, and a `cursor`. */
+interface ApiMarksResult {
+  /** In the order of the bytes of the users' IDs. */
+  readonly marks: readonly ApiUserMark[];
+  /** The epoch of the stream. */
+  readonly epoch: string;
+  /** The newest offset of the channel; 0 if there is none. */
+  readonly offset: number;
+  /** How many of the users after `cursor` have read up to `offset`; of at most 10000 users. */
+  readonly count?: number;
+  /** More users follow than were counted. With `limit` 0 a request with this `cursor` counts the next ones. */
+  readonly capped?: boolean;
+  /** The cursor of the next page; absent on the last one. */
+  readonly cursor?: string;
+}
+
+/** How far a user has read. */
+interface ApiUserMark {
+  /** The ID of the user. */
+  readonly user: string;
+  /** Everything up to this offset is read. */
+  readonly read: number;
+  /** When the user marked that, in milliseconds since 1970. */
+  readonly at_ms: number;
 }
 
 interface ApiForgetUserRequest {

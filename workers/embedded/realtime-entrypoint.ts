@@ -196,6 +196,10 @@ export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeSer
     return this.#carryOut("mark_read", params);
   }
 
+  marks(params: ApiRequests["marks"]): Promise<ApiResults["marks"]> {
+    return this.#carryOut("marks", params);
+  }
+
   unread(params: ApiRequests["unread"]): Promise<ApiResults["unread"]> {
     return this.#carryOut("unread", params);
   }

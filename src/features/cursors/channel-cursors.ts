@@ -14,6 +14,7 @@ import { type Coverage, extend } from "./coverage.ts";
 import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
 import type { KeptUsers } from "./forgetting/kept-users.ts";
 import { cursorLimits } from "./limits.ts";
+import { markList } from "./mark-list.ts";
 import type { MarkTable } from "./mark-table.ts";
 import { type MemberTable, sinceIn } from "./audience/member-table.ts";
 import type { Notices } from "./audience/notices.ts";
@@ -54,6 +55,8 @@ export class ChannelCursors implements ChannelPart {
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
     if (operation.method === "delivered") return this.#delivered(operation.request, nowMs);
+    if (operation.method === "marks")
+      return markList(this.#table, operation.request, this.#top(nowMs));
     if (operation.method !== "mark_read" && operation.method !== "unread") return undefined;
     const { request, info } = operation;
     const kept = this.#table.find(request.user);
@@ -87,7 +90,8 @@ export class ChannelCursors implements ChannelPart {
     const isChanged =
       before === undefined || read !== before.read || before.isReset || covered !== before.covered;
     const start = before?.start ?? this.#memberSince(user, top) ?? top.offset;
-    const mark = { user, epoch: top.epoch, read, start, isReset: false, covered };
+    const readMs = read === before?.read ? before.readMs : nowMs;
+    const mark = { user, epoch: top.epoch, read, readMs, start, isReset: false, covered };
     if (isChanged && !this.kept.mark(mark, kept === undefined, nowMs))
       return { outcome: "full" } as const;
     if (isChanged) this.#notices?.judge.noteSeen(user, nowMs);
@@ -130,10 +134,11 @@ export class ChannelCursors implements ChannelPart {
     if (covered === before?.covered) return;
     const {
       read,
+      readMs,
       start = this.#memberSince(user, top) ?? proof.since,
       isReset = false,
     } = before ?? {};
-    const mark = { user, epoch: top.epoch, read, start, isReset, covered };
+    const mark = { user, epoch: top.epoch, read, readMs, start, isReset, covered };
     // Without room for another user nothing is known of this one.
     if (this.kept.mark(mark, kept === undefined, nowMs)) this.#notices?.judge.noteSeen(user, nowMs);
   }

@@ -8,7 +8,19 @@ declare module "../../contract/channel-call.ts" {
     readonly unread: { readonly request: UserRequest; readonly info?: ClientInfo };
     /** Says what a user is known to have got (rule CU10). */
     readonly delivered: { readonly request: UserRequest };
+    /** Lists what users have read, in pages, and counts who has read up to an offset (rule CU35). */
+    readonly marks: Reading<MarksQuery>;
   }
+}
+
+/** A page of what users have read. */
+export interface MarksQuery {
+  /** The most marks of the page. */
+  readonly limit: number;
+  /** The cursor of the page before; "" for the first page. */
+  readonly cursor: string;
+  /** Up to where those have read who are counted; undefined if nobody is. */
+  readonly offset: number | undefined;
 }
 
 /** How far a user has read. */

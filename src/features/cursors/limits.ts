@@ -10,6 +10,11 @@ export const cursorLimits = {
    * a user who subscribes doesn't become a member (rule CU20).
    */
   membersMax: 100_000,
+  /**
+   * Users whose rows one request for `marks` looks at, for its page and for its count: about a millisecond. The answer has
+   * the cursor from which a further request goes on (rule CU35).
+   */
+  markRowsMax: 10_000,
   /** Users in one request about an audience: looking each up and writing the row takes about 20 ms together. */
   audienceUsersMax: 1_000,
   /**

@@ -31,14 +31,15 @@ export class MarkTable {
 
   /** Writes a user's row. @returns false if the user has none, and there is no room for another one */
   write(mark: UserMark, isNew: boolean, nowMs: number): boolean {
-    const { user, epoch, read, start, isReset, covered } = mark;
-    if (isNew && this.#size >= cursorLimits.marksMax) return false;
+    const { user, epoch, read, readMs, start, isReset, covered } = mark;
+    const size = isNew ? this.#size : 0;
+    if (isNew && size >= cursorLimits.marksMax) return false;
     if (!this.#exists) this.#sql.run(table);
     this.#exists = true;
     this.#sql.run(
       "INSERT OR REPLACE INTO user_mark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       user,
-      nowMs,
+      readMs ?? nowMs,
       epoch,
       read ?? null,
       start,
@@ -48,8 +49,35 @@ export class MarkTable {
       covered?.by ?? null,
       covered?.atMs ?? null,
     );
-    if (isNew) this.#count = this.#size + 1;
+    if (isNew) this.#count = size + 1;
     return true;
+  }
+
+  /**
+   * What the users after a name have read of an epoch, in the order of the names. No more than
+   * `cursorLimits.markRowsMax` rows are looked at.
+   */
+  page(after: string, epoch: string, limit: number): readonly ReadMark[] {
+    if (!this.#exists) return [];
+    const query = `SELECT user, read, time FROM (${looked}) WHERE epoch = ? AND read IS NOT NULL LIMIT ?`;
+    return this.#sql.rows(query, after, cursorLimits.markRowsMax, epoch, limit).map(readMarkOf);
+  }
+
+  /** How many of the users whose rows {@link page} would look at have read up to an offset of an epoch. */
+  countRead(after: string, epoch: string, offset: number): number {
+    if (!this.#exists) return 0;
+    const query = `SELECT count(*) AS count FROM (${looked}) WHERE epoch = ? AND read >= ?`;
+    return Number(
+      this.#sql.rows(query, after, cursorLimits.markRowsMax, epoch, offset)[0]?.["count"],
+    );
+  }
+
+  /** The last user whose row {@link page} would look at; undefined if no row comes after it. */
+  lastLooked(after: string): string | undefined {
+    if (!this.#exists) return undefined;
+    const query = "SELECT user FROM user_mark WHERE user > ? ORDER BY user LIMIT 2 OFFSET ?";
+    const rows = this.#sql.rows(query, after, cursorLimits.markRowsMax - 1);
+    return rows.length === 2 ? columnText(rows[0], "user") : undefined;
   }
 
   /** Deletes a user's row, if there is one. */
@@ -68,6 +96,21 @@ export class MarkTable {
   }
 }
 
+/** How far a user has read, and when the user marked that. */
+export interface ReadMark {
+  readonly user: string;
+  readonly read: number;
+  readonly atMs: number;
+}
+
+/** The rows that one request looks at. */
+const looked = "SELECT user, epoch, read, time FROM user_mark WHERE user > ? ORDER BY user LIMIT ?";
+
+function readMarkOf(row: SqlRow): ReadMark {
+  const user = columnText(row, "user");
+  return { user, read: Number(row["read"]), atMs: Number(row["time"]) };
+}
+
 function markOf(row: SqlRow): UserMark {
   const read = row["read"];
   const epoch = columnText(row, "epoch");
@@ -75,6 +118,7 @@ function markOf(row: SqlRow): UserMark {
     user: columnText(row, "user"),
     epoch,
     read: typeof read === "number" ? read : undefined,
+    readMs: typeof read === "number" ? Number(row["time"]) : undefined,
     start: Number(row["start"]),
     isReset: row["reset"] === 1,
     covered: coverageOf(row, epoch),

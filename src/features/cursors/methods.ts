@@ -13,6 +13,7 @@ import {
   textListField,
   uint32Field,
 } from "../../api/shape.ts";
+import { pageOf } from "../../api/question.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { CursorOptions } from "./config.ts";
 import { cursorLimits } from "./limits.ts";
@@ -48,6 +49,19 @@ function deliveredEntry(
   const refused = refusedOn(channel, user, request);
   if (refused !== undefined) return refused;
   return { outcome: "call", channel, command: { method: "delivered", request: { user } } };
+}
+
+function marksEntry(fields: Shaped<typeof marksShape>, request: MethodRequest): ParsedEntry {
+  const { channel, cursor, limit, offset } = fields;
+  const checked = checkCursors(channel, request);
+  if (checked.outcome === "refused") return checked;
+  const page = pageOf({ cursor, limit: limit ?? 0 });
+  if ("error" in page) return page;
+  const counted = offset ?? undefined;
+  // Whoever counts may want no page.
+  const most = limit === 0 && counted !== undefined ? 0 : page.limit;
+  const query = { cursor: page.after, limit: most, offset: counted };
+  return { outcome: "call", channel, command: { method: "marks", request: query } };
 }
 
 function forgetEntry({ user }: Shaped<typeof forgetShape>, request: MethodRequest): ParsedEntry {
@@ -92,6 +106,12 @@ export const requestShapes = shapes(() => ({
   }),
   unread: objectOf({ user: textField(), channels: textListField() }),
   delivered: objectOf({ user: textField(), channel: textField() }),
+  marks: objectOf({
+    channel: textField(),
+    cursor: textField(),
+    limit: optionalOffsetField(),
+    offset: optionalOffsetField(),
+  }),
   forget: objectOf({ user: textField() }),
   members: objectOf({ channel: textField(), users: textListField() }),
   audience: objectOf({ channel: textField(), cursor: textField(), limit: uint32Field() }),
@@ -105,6 +125,9 @@ const unreadShape = () => requestShapes().unread;
 /** A `delivered` request. */
 const deliveredShape = () => requestShapes().delivered;
 
+/** A `marks` request. */
+const marksShape = () => requestShapes().marks;
+
 /** A `forget_user` request. */
 const forgetShape = () => requestShapes().forget;
 
@@ -113,6 +136,7 @@ export const cursorRows = {
   mark_read: { at: "channel", changes: true },
   unread: { at: "question", asksMax: cursorLimits.unreadChannelsMax },
   delivered: { at: "channel" },
+  marks: { at: "channel", readsMuch: true },
   forget_user: { at: "question", changes: true },
 } as const satisfies Readonly<Record<string, Operation>>;
 
@@ -127,5 +151,6 @@ export const cursorApiMethods = {
   mark_read: { shape: markShape, entry: markEntry },
   unread: { shape: unreadShape, entry: unreadEntry },
   delivered: { shape: deliveredShape, entry: deliveredEntry },
+  marks: { shape: marksShape, entry: marksEntry },
   forget_user: { shape: forgetShape, entry: forgetEntry },
 } as const;

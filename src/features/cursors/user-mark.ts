@@ -7,6 +7,8 @@ export interface UserMark {
   readonly epoch: string;
   /** Everything up to this offset is read; undefined if the user has marked nothing. */
   readonly read: number | undefined;
+  /** When the user marked that, in ms since 1970; undefined if the user has marked nothing. */
+  readonly readMs: number | undefined;
   /** The top when the channel first had something to keep of the user. */
   readonly start: number;
   /** The history was lost, or began anew, after the user had marked something (rule CU5). */
@@ -24,5 +26,6 @@ export function inEpoch(mark: UserMark, epoch: string | undefined): UserMark {
   if (mark.epoch === epoch) return mark;
   const isReset = mark.isReset || mark.read !== undefined;
   const covered = undefined;
-  return { user: mark.user, epoch: epoch ?? "", read: undefined, start: 0, isReset, covered };
+  const nothing = { read: undefined, readMs: undefined, start: 0, covered };
+  return { user: mark.user, epoch: epoch ?? "", ...nothing, isReset };
 }

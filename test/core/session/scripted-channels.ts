@@ -351,6 +351,7 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "mark_read":
     case "unread":
     case "delivered":
+    case "marks":
     case "set_audience":
     case "add_audience":
     case "remove_audience":

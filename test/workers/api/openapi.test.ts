@@ -128,6 +128,8 @@ describe("the description of the HTTP API", () => {
     socket.send({ id: 5, rpc: { method: "dormouse.read", data: { channel, offset: 1 } } });
     await answeredAs(socket, 5);
     expect(await checked("delivered", { user, channel })).toContain("command");
+    await checked("mark_read", { user: "bob", channel, offset: 0 });
+    expect(await checked("marks", { channel, offset: 1, limit: 1 })).toContain("cursor");
     const users = [user, "bob"];
     for (const method of ["set_audience", "add_audience", "remove_audience"])
       await checked(method, { channel, users });
@@ -196,8 +198,9 @@ describe("the description of the HTTP API", () => {
       // cursors.test.ts has a history that begins anew, and a channel that doesn't answer.
       "UnreadChannel.reset",
       "UnreadChannel.error",
-      // delivered.test.ts has a client that recovers.
+      // delivered.test.ts has a client that recovers, and marks.test.ts more marks than a request looks at.
       "DeliveredResult.since",
+      "MarksResult.capped",
       // The server under test keeps its objects nowhere in particular; placement.test.ts asks one that does.
       "InfoResult.placement",
     ]);
@@ -302,6 +305,7 @@ function commandsOf(channel: string, user: string): readonly object[] {
     { mark_read: { user, channel, offset: 0 } },
     { unread: { user, channels: [channel] } },
     { delivered: { user, channel } },
+    { marks: { channel } },
     { set_audience: { channel, users: [user] } },
     { add_audience: { channel, users: [user] } },
     { remove_audience: { channel, users: [user] } },

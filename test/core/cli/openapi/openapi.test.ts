@@ -210,6 +210,7 @@ const full: Record<OperationName, object> = {
   mark_read: { user: "u", channel: "room:a", offset: 1, epoch: "e" },
   unread: { user: "u", channels: ["room:a"] },
   delivered: { user: "u", channel: "room:a" },
+  marks: { channel: "room:a", cursor: "c", limit: 1, offset: 1 },
   forget_user: { user: "u" },
   set_audience: { channel: "room:a", users: ["u"] },
   add_audience: { channel: "room:a", users: ["u"] },

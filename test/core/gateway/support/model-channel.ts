@@ -246,6 +246,7 @@ export class ModelChannel implements ChannelClientPort {
       case "mark_read":
       case "unread":
       case "delivered":
+      case "marks":
       case "set_audience":
       case "add_audience":
       case "remove_audience":
