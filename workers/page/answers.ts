@@ -29,7 +29,15 @@ export interface Metrics {
     Record<string, { readonly sum: number; readonly counts: readonly number[] }>
   >;
   readonly buckets: { readonly requests: readonly number[] };
-  readonly hour?: { readonly since_ms: number; readonly counters: SeriesValues };
+  /** The counters an hour ago, or when they began. */
+  readonly hour?: CounterMark;
+  /** The counters when the day began in UTC, or since when they are known. */
+  readonly today?: CounterMark;
+}
+
+export interface CounterMark {
+  readonly since_ms: number;
+  readonly counters: SeriesValues;
 }
 
 /** The values of series, by their names with labels. */

@@ -1,4 +1,4 @@
-/** What the last hour costs on Cloudflare, by the counts; docs/performance.md has the formula. */
+/** What today and the last hour cost on Cloudflare, by the counts; docs/performance.md has the formula. */
 import { planIncludes, prices } from "../../cli/cost/prices.ts";
 import type { SeriesValues } from "./answers.ts";
 import { labelsOf, sumOf } from "./rates.ts";
@@ -83,6 +83,13 @@ export function monthlyDollars({ lines }: Bill, hours: number): number {
   return lines.reduce((sum, { amount, price, included: free }) => {
     const ofMonth = (amount / hours) * hoursOfMonth;
     return sum + Math.max(0, ofMonth - free) * price;
+  }, 0);
+}
+
+/** What a day costs beyond its part of what the plan includes for a month. */
+export function dollarsBeyondPlan({ lines }: Bill): number {
+  return lines.reduce((sum, { amount, price, included: free }) => {
+    return sum + Math.max(0, amount - (free * 24) / hoursOfMonth) * price;
   }, 0);
 }
 

@@ -88,7 +88,7 @@ function optionsFor(
     cursor: { show: false },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.15, 1)] } },
     axes: [
-      { ...axis, space: 80, size: 30, values: (_plot, ticks) => ticks.map(clock) },
+      { ...axis, space: 80, size: 30, values: (plot, ticks) => clocks(plot, ticks) },
       { ...axis, size: 52, values: (_plot, ticks) => ticks.map(format) },
     ],
     series: [
@@ -102,6 +102,12 @@ function optionsFor(
       })),
     ],
   };
+}
+
+/** The times at an axis: none before there are two points, which make a scale. */
+function clocks(plot: UPlot, ticks: readonly number[]): string[] {
+  const hasScale = (plot.data[0]?.length ?? 0) > 1;
+  return ticks.map((seconds) => (hasScale ? clock(seconds) : ""));
 }
 
 function clock(seconds: number): string {

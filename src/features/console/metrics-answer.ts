@@ -1,7 +1,7 @@
 /** What the operator's console is answered of all that was counted and refused (rule N4). */
 import type { CollectedMetrics, CollectedRefusal } from "../metrics/metrics-report.ts";
 import { buckets } from "../metrics/catalogue.ts";
-import { hourAgo, sumsOf } from "../metrics/sums.ts";
+import { type MarkSums, markSums, sumsOf } from "../metrics/sums.ts";
 
 /**
  * Writes all metrics as JSON.
@@ -10,7 +10,8 @@ import { hourAgo, sumsOf } from "../metrics/sums.ts";
  */
 export function encodeConsoleMetrics(parts: readonly CollectedMetrics[], nowMs: number): string {
   const { counters, gauges, histograms } = sumsOf(parts);
-  const mark = hourAgo(parts);
+  const hour = markSums(parts.map((part) => part.hourAgo));
+  const today = markSums(parts.map((part) => part.today));
   return JSON.stringify({
     at_ms: nowMs,
     counters: Object.fromEntries(counters),
@@ -19,10 +20,13 @@ export function encodeConsoleMetrics(parts: readonly CollectedMetrics[], nowMs: 
       histograms.map(({ series, sum, counts }) => [series, { sum, counts }]),
     ),
     buckets,
-    ...(mark === undefined
-      ? {}
-      : { hour: { since_ms: mark.atMs, counters: Object.fromEntries(mark.counters) } }),
+    ...(hour === undefined ? {} : { hour: shownMark(hour) }),
+    ...(today === undefined ? {} : { today: shownMark(today) }),
   });
+}
+
+function shownMark({ atMs, counters }: MarkSums): object {
+  return { since_ms: atMs, counters: Object.fromEntries(counters) };
 }
 
 /** A refusal as the console shows it. */

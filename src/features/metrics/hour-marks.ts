@@ -1,4 +1,5 @@
 import type { CounterAddition, CounterMark } from "./metrics-report.ts";
+import { countedSince } from "./day-mark.ts";
 import { metricsLimits } from "./limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 
@@ -48,14 +49,21 @@ export class HourMarks {
     this.#sql.run("DELETE FROM metric_marks WHERE until_ms > ?", untilMs);
   }
 
-  /** The counters an hour ago, or as near to that as they are known. */
-  hourAgo(counters: ReadonlyMap<string, number>, unchangedMs: number, nowMs: number): CounterMark {
+  /**
+   * The counters an hour ago, or as near to that as they are known.
+   *
+   * @param reportedMs when something was last reported, ms since 1970; 0 for never
+   */
+  hourAgo(counters: ReadonlyMap<string, number>, reportedMs: number, nowMs: number): CounterMark {
+    if (reportedMs === 0) return { atMs: nowMs, counters: [], began: true };
     const atMs = nowMs - hourMs;
-    if (unchangedMs <= atMs || this.#marks.length === 0)
+    if (reportedMs <= atMs || this.#marks.length === 0)
       return { atMs, counters: [...counters].map(([series, added]) => ({ series, added })) };
     // Between a mark and the next one's beginning something was counted, so the mark is the nearest known before.
     const found = this.#marks.findLast(({ fromMs }) => fromMs <= atMs) ?? this.#marks[0];
     if (found === undefined) return { atMs, counters: [] };
+    if (found.fromMs > atMs && found.counters.length === 0)
+      return { atMs: countedSince(found.fromMs, atMs), counters: [], began: true };
     return {
       atMs: Math.min(Math.max(found.fromMs, atMs), found.untilMs),
       counters: found.counters,

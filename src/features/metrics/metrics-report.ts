@@ -83,12 +83,16 @@ export interface CollectedMetrics {
   readonly gauges: readonly GaugeValue[];
   /** The counters an hour ago; absent from a release that doesn't keep them. */
   readonly hourAgo?: CounterMark;
+  /** The counters at the beginning of the day, in UTC; absent from a release that doesn't keep them. */
+  readonly today?: CounterMark;
 }
 
 /** Counters as they were at a time, in ms since 1970. */
 export interface CounterMark {
   readonly atMs: number;
   readonly counters: readonly CounterAddition[];
+  /** Present if nothing had been counted before: then the counters were 0 at each earlier time, too. */
+  readonly began?: true;
 }
 
 /** The calls of an object that collects metrics. */

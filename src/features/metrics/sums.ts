@@ -1,4 +1,9 @@
-import type { CollectedMetrics, GaugeValue, HistogramAddition } from "./metrics-report.ts";
+import type {
+  CollectedMetrics,
+  CounterMark,
+  GaugeValue,
+  HistogramAddition,
+} from "./metrics-report.ts";
 
 /** All series of several collecting objects, added up. */
 export interface Sums {
@@ -17,23 +22,33 @@ export function sumsOf(parts: readonly CollectedMetrics[]): Sums {
   };
 }
 
+/** Counters of all collecting objects as they were at a time, in ms since 1970. */
+export interface MarkSums {
+  readonly atMs: number;
+  readonly counters: ReadonlyMap<string, number>;
+}
+
 /**
- * The counters of all collecting objects as they were an hour ago, or when the youngest of them began to count.
+ * Adds up the marks of all collecting objects. An object that has counted nothing before its mark had the same counters at
+ * each earlier time, so such a beginning is the time of the sum only if all marks are beginnings: then it is the first
+ * one (rule J6). An object that has counted nothing yet doesn't make the sum begin later.
  *
  * @returns undefined if one of them doesn't tell, because it runs another release
  */
-export function hourAgo(
-  parts: readonly CollectedMetrics[],
-): { readonly atMs: number; readonly counters: ReadonlyMap<string, number> } | undefined {
-  const marks = parts.map((part) => part.hourAgo);
-  let atMs = 0;
-  const values: GaugeValue[] = [];
+export function markSums(marks: readonly (CounterMark | undefined)[]): MarkSums | undefined {
+  const all: CounterMark[] = [];
   for (const mark of marks) {
     if (mark === undefined) return undefined;
-    atMs = Math.max(atMs, mark.atMs);
-    values.push(...mark.counters.map(({ series, added }) => ({ series, value: added })));
+    all.push(mark);
   }
-  return { atMs, counters: sums(values) };
+  const known = all.filter(({ began }) => began !== true).map(({ atMs }) => atMs);
+  const values = all.flatMap(({ counters }) =>
+    counters.map(({ series, added }) => ({ series, value: added })),
+  );
+  return {
+    atMs: known.length > 0 ? Math.max(...known) : Math.min(...all.map(({ atMs }) => atMs)),
+    counters: sums(values),
+  };
 }
 
 function sums(samples: readonly GaugeValue[]): ReadonlyMap<string, number> {

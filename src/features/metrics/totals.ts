@@ -6,6 +6,7 @@ import type {
 } from "./metrics-report.ts";
 import { metricsLimits } from "./limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
+import { DayMark } from "./day-mark.ts";
 import { HourMarks } from "./hour-marks.ts";
 
 /**
@@ -24,13 +25,15 @@ export class Totals {
   #changed = false;
   #hasTable: boolean;
   readonly #marks: HourMarks;
-  /** When something was last reported, ms since 1970. */
+  readonly #day: DayMark;
+  /** When something was last reported, ms since 1970; 0 for never. */
   #reportedMs = 0;
 
   constructor(sql: Sql) {
     this.#sql = sql;
     this.#hasTable = hasTable(sql, "metrics");
     this.#marks = new HourMarks(sql);
+    this.#day = new DayMark(sql);
     if (this.#hasTable) this.#load();
   }
 
@@ -40,6 +43,7 @@ export class Totals {
     nowMs: number,
   ): void {
     this.#marks.note(this.#counters, this.#reportedMs === 0 ? nowMs : this.#reportedMs, nowMs);
+    this.#day.note(this.#counters, this.#reportedMs, nowMs);
     this.#reportedMs = nowMs;
     for (const { series, added } of counters) this.#count(series, added);
     for (const one of histograms) this.#observe(one);
@@ -82,6 +86,7 @@ export class Totals {
       ...this.#counted(),
       gauges: [...gauges].map(([series, value]) => ({ series, value })),
       hourAgo: this.#marks.hourAgo(this.#counters, this.#reportedMs, nowMs),
+      today: this.#day.today(this.#counters, this.#reportedMs, nowMs),
     };
   }
 

@@ -156,6 +156,9 @@ function inBrowser(browser: string): void {
       await page.click(link);
       await page.sees(text);
     }
+    // [J9] Today is beside the hour, and the publications of this test are in it.
+    await page.sees("UTC, from when the counts are known: $0 beyond the plan.", ".answer");
+    await page.sees("Of what a month includes", "th");
     await page.click("Log out");
     await page.sees("Password", "label");
     // The wrong password and the first question without a login were answered with 401, and nothing else went wrong.
@@ -255,5 +258,5 @@ const views = [
   ["#/refusals", "Refusals since the counts began"],
   ["#/refusals?object=edge", "What edge remembers"],
   ["#/why?channel=news&offset=1&by=user&who=bob", "Objects on the way"],
-  ["#/bill", "By namespace"],
+  ["#/bill", "Today, by namespace"],
 ] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import { encodeConsoleMetrics } from "../../../src/features/console/metrics-answer.ts";
-import { hourAgo } from "../../../src/features/metrics/sums.ts";
+import { markSums } from "../../../src/features/metrics/sums.ts";
 import { Totals } from "../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -34,7 +34,26 @@ describe("the counters of an hour ago", () => {
     counted(totals, 5, beganMs);
     counted(totals, 5, beganMs + minuteMs);
     const { hourAgo: mark } = totals.collected(beganMs + 2 * minuteMs);
-    expect(mark).toEqual({ atMs: beganMs, counters: [] });
+    // A report has what was counted in the ten seconds before.
+    const firstMs = beganMs - metricsLimits.metricsReportMs;
+    expect(mark).toEqual({ atMs: firstMs, counters: [], began: true });
+  });
+
+  it("[J6] begin with the first object that counted, however late the others did", () => {
+    const [first, second, idle] = [new NodeSql(), new NodeSql(), new NodeSql()].map(
+      (sql) => new Totals(sql),
+    ) as [Totals, Totals, Totals];
+    counted(first, 5, beganMs);
+    counted(second, 5, beganMs + 2 * minuteMs);
+    const nowMs = beganMs + 3 * minuteMs;
+    const parts = [first, second, idle].map((one) => one.collected(nowMs).hourAgo);
+    const firstMs = beganMs - metricsLimits.metricsReportMs;
+    expect(markSums(parts)).toEqual({ atMs: firstMs, counters: new Map() });
+    // After an hour, an object that began to count in it doesn't shorten it.
+    const laterMs = beganMs + 62 * minuteMs;
+    counted(first, 1, laterMs);
+    const later = [first, second, idle].map((one) => one.collected(laterMs).hourAgo);
+    expect(markSums(later)?.atMs).toBe(laterMs - 60 * minuteMs);
   });
 
   it("[J6] don't contain what was counted before a pause of hours, also after a sleep", () => {
@@ -64,8 +83,8 @@ describe("the counters of an hour ago", () => {
     counted(totals, 1, beganMs);
     const part = totals.collected(beganMs);
     const { hourAgo: _, ...older } = part;
-    expect(hourAgo([part])).toBeDefined();
-    expect(hourAgo([part, older])).toBeUndefined();
+    expect(markSums([part.hourAgo])).toBeDefined();
+    expect(markSums([part.hourAgo, older.hourAgo])).toBeUndefined();
     expect(encodeConsoleMetrics([part, older], beganMs)).not.toContain('"hour"');
     expect(encodeConsoleMetrics([part, part], beganMs)).toContain('"publications":2');
   });
