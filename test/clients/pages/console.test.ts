@@ -156,7 +156,7 @@ function inBrowser(browser: string): void {
       await page.click(link);
       await page.sees(text);
     }
-    // [J9] Today is beside the hour, and the publications of this test are in it.
+    // [J9] Today is beside the hour, on the day on which the counts began.
     await page.sees("UTC, from when the counts are known: $0 beyond the plan.", ".answer");
     await page.sees("Of what a month includes", "th");
     await page.click("Log out");

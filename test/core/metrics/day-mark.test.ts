@@ -19,8 +19,8 @@ function counted(totals: Totals, added: number, atMs: number): void {
 /** What was counted today, and since when. */
 function today(totals: Totals, nowMs: number): { added: number; sinceMs: number | undefined } {
   const { counters, today: mark } = totals.collected(nowMs);
-  const of = (all: readonly { added: number }[] = []) => all[0]?.added ?? 0;
-  return { added: of(counters) - of(mark?.counters), sinceMs: mark?.atMs };
+  const added = (counters[0]?.added ?? 0) - (mark?.counters[0]?.added ?? 0);
+  return { added, sinceMs: mark?.atMs };
 }
 
 describe("the counters of the day's beginning", () => {
