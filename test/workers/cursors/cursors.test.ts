@@ -79,7 +79,7 @@ async function rpc(socket: TestSocket, method: string, data: object): Promise<st
 }
 
 describe.each(variants)("marks and what is unread, on $name", (variant) => {
-  it("[CU1] [CU2] [CU4] a client marks what its user has read, forward only, and asks what is unread", async () => {
+  it("[CU1] [CU2] [CU3] [CU4] a client marks what its user has read, forward only, and asks what is unread", async () => {
     const channel = newChannel("chat");
     const socket = await variant.subscribe(channel, "ann");
     for (const data of [1, 2, 3]) await publish(channel, data);
