@@ -209,7 +209,7 @@ function unitMs(unit: string): bigint {
  */
 export const longestDurationMs = 315_360_000_000;
 
-/** What a duration has to be, in words. */
+/** The form of a duration, in words. */
 const aDuration = 'a duration such as "25s" or "1h30m" (units: h, m, s, ms)';
 
 /** No duration written by a person is longer. This bounds the integers above. */

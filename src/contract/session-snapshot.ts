@@ -101,7 +101,7 @@ export interface SessionSnapshot extends SessionIdentity {
   readonly subscriptions: readonly SubscriptionSnapshot[];
   /** The cursors that this session stores for its gateway, by channel (rule L7). Stored as `kept`. */
   readonly cursors?: ReadonlyMap<string, Cursor>;
-  /** What is noted of the subscriptions, by channel. Stored as `noted`. */
+  /** The notes of the subscriptions, by channel. Stored as `noted`. */
   readonly notes?: ReadonlyMap<string, DeliveryNote>;
 }
 

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject, jsonValue } from "./wire-value.ts";
 import { type JsonText, parseJsonText, trustedJsonText } from "./json/text.ts";
 import { utf8Length, utf8Text } from "./bytes.ts";
 
@@ -76,4 +77,11 @@ export function base64(payload: Payload): string {
   let binary = "";
   for (const byte of payloadBytes(payload)) binary += String.fromCharCode(byte);
   return btoa(binary);
+}
+
+/** A payload as a JSON object; undefined if it is something else. */
+export function parsePayloadObject(payload: Payload | undefined): JsonObject | undefined {
+  const text = payload && payloadText(payload);
+  const value = text === undefined ? null : jsonValue(text);
+  return isJsonObject(value) ? value : undefined;
 }

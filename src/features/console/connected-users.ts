@@ -65,7 +65,7 @@ export class UserListing {
   }
 }
 
-/** What the console is answered: a page of the users of the gateways that were asked. */
+/** The answer to the console: a page of the users of the gateways that were asked. */
 export interface UsersPage extends ConnectedUsers {
   /** The last user of the page, if another page follows. */
   readonly cursor?: string;

@@ -4,13 +4,8 @@ import { errorOf } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
-import { type Payload, payloadText } from "../../protocol/payload.ts";
-import {
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  jsonValue,
-} from "../../protocol/wire-value.ts";
+import { parsePayloadObject, type Payload, payloadText } from "../../protocol/payload.ts";
+import { isJsonArray, type JsonObject } from "../../protocol/wire-value.ts";
 import {
   failWith,
   refuseByOptions,
@@ -18,7 +13,12 @@ import {
   refuseWith,
 } from "../../session/decision.ts";
 import { callerOf, findChannel, mayReadHistory } from "../../session/grant.ts";
-import type { ClientMethod, ClientMethods, RunningCommand, TurnTo } from "../../session/ports.ts";
+import {
+  type ClientMethod,
+  type ClientMethods,
+  type RunningCommand,
+  type TurnTo,
+} from "../../session/ports.ts";
 import { clientInfo } from "../../session/subscription.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { UserRequest } from "./cursor-calls.ts";
@@ -44,7 +44,7 @@ export function cursorMethodsOf({ channel }: Config): ClientMethods | undefined 
 /** `dormouse.read {channel, offset, epoch?}` */
 function markRead(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
   const { id, request, done } = command;
-  const params = parseParams(request.data);
+  const params = parsePayloadObject(request.data);
   const mark = params && parseMark(params);
   if (mark === undefined) {
     done(refuseWith(errorCodes.badRequest, "CU7", "data must be {channel, offset, epoch?}"));
@@ -144,12 +144,6 @@ function failed(answer: Exclude<CalledChannel, { readonly data: unknown }>): Unr
   return { error: "error" in answer ? answer.error : errorOf(answer.refused) };
 }
 
-function parseParams(data: Payload | undefined): JsonObject | undefined {
-  const text = data && payloadText(data);
-  const value = text === undefined ? null : jsonValue(text);
-  return isJsonObject(value) ? value : undefined;
-}
-
 interface ParsedMark {
   readonly channel: string;
   readonly offset: number;
@@ -163,7 +157,7 @@ function parseMark({ channel, offset, epoch = "" }: JsonObject): ParsedMark | un
 }
 
 function parseChannels(data: Payload | undefined): readonly string[] | undefined {
-  const channels = parseParams(data)?.["channels"] ?? null;
+  const channels = parsePayloadObject(data)?.["channels"] ?? null;
   if (!isJsonArray(channels)) return undefined;
   const names = channels.filter((name) => typeof name === "string");
   if (names.length !== channels.length || names.length === 0) return undefined;
@@ -176,7 +170,7 @@ function parseSent(data: Payload | undefined): RpcRequest | undefined {
   const text = data && payloadText(data);
   if (text === undefined || text.length > sentCharactersMax || !text.includes('"dormouse.'))
     return undefined;
-  const params = parseParams(data);
+  const params = parsePayloadObject(data);
   const method = params?.["method"];
   const given = params?.["data"];
   if (typeof method !== "string" || given === undefined) return undefined;

@@ -35,6 +35,11 @@ export function extend(kept: Coverage | undefined, proof: Coverage): Coverage {
   return since < kept.since ? { ...kept, since } : kept;
 }
 
+/** Adds a proof to those of users. */
+export function addProof(proofs: Map<string, Coverage>, user: string, proof: Coverage): void {
+  proofs.set(user, extend(proofs.get(user), proof));
+}
+
 function isEmpty({ since, offset }: Coverage): boolean {
   return offset === since;
 }

@@ -2,7 +2,7 @@ import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import { answerOf } from "../../object/object-call.ts";
 import type { ChannelCursors } from "./channel-cursors.ts";
 import type { CoverageCensus } from "./coverage-census.ts";
-import { type Coverage, extend } from "./coverage.ts";
+import { addProof } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
 import { notingChannel, SubscriberNotes } from "./subscriber-notes.ts";
 
@@ -45,7 +45,7 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
       platform.call("arrivedOnGateway", gateway, request, cursorLimits.censusMs, (reply) => {
         const answer = answerOf(reply);
         isComplete &&= answer !== undefined;
-        for (const { user, proof } of answer?.proofs ?? []) add(proofs, user, proof);
+        for (const { user, proof } of answer?.proofs ?? []) addProof(proofs, user, proof);
         for (const user of answer?.unsure ?? []) unsure.add(user);
         missing--;
         if (missing > 0) return;
@@ -54,8 +54,4 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
       });
     }
   }
-}
-
-function add(proofs: Map<string, Coverage>, user: string, proof: Coverage): void {
-  proofs.set(user, extend(proofs.get(user), proof));
 }

@@ -12,7 +12,7 @@ import { pingAnsweredMs } from "../../session/liveness.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import type { Session } from "../../session/session.ts";
 import type { Subscription } from "../../session/subscription.ts";
-import { type Coverage, extend } from "./coverage.ts";
+import { addProof, type Coverage } from "./coverage.ts";
 import { noteAtPing, noteOfStart, provenBy, type SentPosition } from "./delivery-note.ts";
 
 declare module "../../contract/relay-batch.ts" {
@@ -82,7 +82,7 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
       if (closed || (users !== "all" && !users.has(user))) continue;
       const subscription = subscriptions.get(channel);
       const proof = subscription && this.proofOf(subscription);
-      if (proof !== undefined) found.set(user, extend(found.get(user), proof));
+      if (proof !== undefined) addProof(found, user, proof);
     }
     return found;
   }

@@ -52,7 +52,7 @@ export class CountedStretch {
     return true;
   }
 
-  /** What counts for a user of what came after one offset, and up to another one; undefined if nothing does. */
+  /** The publications after one offset, and up to another one, that count for a user; undefined if none does. */
   countFor(user: string, after: number, to: number): CountedPublications | undefined {
     const lostAfter = Math.max(after, this.after);
     const lostTo = Math.min(to, this.#lastLost);

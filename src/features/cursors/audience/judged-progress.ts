@@ -33,7 +33,7 @@ export class JudgedProgress {
     if (judged !== undefined && hasMembers()) this.#timeOfFirst(judged);
   }
 
-  /** What is being judged, or was judged last; undefined without members. */
+  /** The publications that are being judged, or were judged last; undefined without members. */
   get judged(): Judged | undefined {
     const { top } = this.#channel;
     const judged = this.#judged;

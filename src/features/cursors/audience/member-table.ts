@@ -75,7 +75,7 @@ export interface Member {
   readonly epoch: string;
   /** The top when the user became a member: the publications after it count. */
   readonly since: number;
-  /** What was reported as unseen, in the epoch, and hasn't been seen since; undefined for nothing (rule CU26). */
+  /** The publications of the epoch that were reported as unseen, and still are; undefined for none (rule CU26). */
   readonly unseen: UnseenRange | undefined;
 }
 

@@ -9,11 +9,11 @@ import type { MarkTable } from "../mark-table.ts";
 import type { MemberTable } from "./member-table.ts";
 import { UnseenJudge } from "./unseen-judge.ts";
 
-/** What judges the publications of a channel for its audience. */
+/** The parts that judge the publications of a channel for its audience. */
 export interface Notices {
   readonly judge: UnseenJudge;
   readonly progress: JudgedProgress;
-  /** What counts, by its tags; undefined for everything. */
+  /** Lets through the publications that count; undefined if all do. */
   readonly filter: TagsFilter | undefined;
   /** Whether what has arrived counts as seen. */
   readonly asksWhoGot: boolean;

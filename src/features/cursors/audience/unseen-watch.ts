@@ -123,7 +123,7 @@ export class UnseenWatch implements ObjectPart {
 interface WatchSetup {
   readonly judge: UnseenJudge;
   readonly progress: JudgedProgress;
-  /** What counts, by its tags; undefined for everything. */
+  /** Lets through the publications that count; undefined if all do. */
   readonly filter: TagsFilter | undefined;
   readonly census: CoverageCensus;
   /** Within which time a connection has been sent a ping, and has answered it, in ms. */

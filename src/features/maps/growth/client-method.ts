@@ -4,9 +4,9 @@ import { errorOf } from "../../../contract/channel-call.ts";
 import { traced } from "../../../contract/traceparent.ts";
 import { errorCodes } from "../../../protocol/codes.ts";
 import type { RpcRequest } from "../../../protocol/command.ts";
-import { type JsonText, trustedJsonText } from "../../../protocol/json/text.ts";
-import { type Payload, payloadText } from "../../../protocol/payload.ts";
-import { isJsonObject, type JsonObject, jsonValue } from "../../../protocol/wire-value.ts";
+import { trustedJsonText } from "../../../protocol/json/text.ts";
+import { parsePayloadObject, type Payload, payloadText } from "../../../protocol/payload.ts";
+import { isJsonObject, jsonValue } from "../../../protocol/wire-value.ts";
 import { failWith, refuseByOptions, refuseWith } from "../../../session/decision.ts";
 import { callerOf, findChannel, mayAsk } from "../../../session/grant.ts";
 import {
@@ -145,7 +145,7 @@ const noFields: GivenFields = { key: "", text: "", field: "", final: false };
 function parseFields(
   data: Payload | undefined,
 ): (Partial<GivenFields> & { readonly channel: string }) | undefined {
-  const params = parseParams(data && payloadText(data));
+  const params = parsePayloadObject(data);
   if (params === undefined) return undefined;
   const { channel, key = null, text = null, at = null, field = null, final = null } = params;
   if (typeof channel !== "string") return undefined;
@@ -163,9 +163,4 @@ function parseFields(
     ...(field !== null && { field }),
     ...(final !== null && { final }),
   };
-}
-
-function parseParams(text: JsonText | undefined): JsonObject | undefined {
-  const value = text === undefined ? null : jsonValue(text);
-  return isJsonObject(value) ? value : undefined;
 }
