@@ -176,7 +176,8 @@ if (chromium === undefined) {
 
 function inBrowsers(browser: string): void {
   it("[Z38] [Z41] end with the same text, whatever was reloaded, cut off and killed meanwhile", async (test) => {
-    const question = "What does the dormouse dream of? Tell it in 900 words";
+    // However slow the machine is, more of it is left to write than the steps below take.
+    const question = "What does the dormouse dream of? Tell it in 6000 words";
     const whole = answerTo(question);
     const ada = await openChat(test, browser, application.address);
     await ask(ada, question);
@@ -207,7 +208,10 @@ function inBrowsers(browser: string): void {
     await startDormouse();
     application = await startApplication(port);
     await Promise.all([grows(ada), grows(bob)]);
+    expect(await ada.evaluate(`document.querySelector("article.writing") !== null`)).toBe("true");
 
+    await application.kill();
+    application = await startApplication(port, { TOKENS_PER_SECOND: "100000" });
     for (const page of [ada, bob]) {
       await page.until(`document.querySelector("article.complete") !== null`);
       expect(await shownText(page)).toBe(whole);
@@ -271,7 +275,7 @@ async function ask(page: ControlledPage, question: string): Promise<void> {
   await page.press("Enter");
 }
 
-/** Waits until the answer in a page is longer than it was, or complete. */
+/** Waits until the answer in a page is longer than it was. */
 async function grows(page: ControlledPage, by = 50): Promise<void> {
   const least = (await shownText(page)).length + by;
   await page.until(`${lengthShown} >= ${least}`);

@@ -88,10 +88,16 @@ export class ControlledPage {
 
   /** Waits until an expression is true, looking at it before each frame that the browser draws. */
   async until(expression: string): Promise<void> {
-    await this.evaluate(`new Promise((resolve) => {
-      const look = () => (${expression}) ? resolve() : requestAnimationFrame(look);
+    const isTrue = await this.evaluate(`new Promise((resolve) => {
+      const look = () => {
+        if (${expression}) resolve(true);
+        else if (performance.now() - begun > ${untilMs}) resolve(false);
+        else requestAnimationFrame(look);
+      };
+      const begun = performance.now();
       look();
     })`);
+    if (isTrue !== "true") throw new Error(`this never became true: ${expression}`);
   }
 
   /** Cuts the page off, or lets it back, as the developer tools do. */
@@ -204,6 +210,8 @@ const reallyOffline = `globalThis.WebSocket = class extends WebSocket {
 };`;
 
 const patienceMs = 30_000;
+/** Official clients wait up to 20 s before they connect anew. */
+const untilMs = 2 * patienceMs;
 const stepMs = 50;
 const tabsMax = 50;
 
