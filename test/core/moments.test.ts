@@ -4,6 +4,7 @@ import { eventLimits } from "../../src/features/events/limits.ts";
 import { mapLimits } from "../../src/features/maps/limits.ts";
 import type { HolderSweep } from "../../src/users/holder-sweep.ts";
 import { Home } from "../../src/users/home.ts";
+import { pastSpans } from "../../src/features/metrics/past-hour.ts";
 import { Totals } from "../../src/features/metrics/totals.ts";
 import { heartbeat, pingDueAtMs } from "../../src/session/liveness.ts";
 import type { SessionIdentity } from "../../src/contract/session-snapshot.ts";
@@ -23,7 +24,7 @@ const minuteMs = 60_000;
 
 /** Counts a publication. */
 function count(totals: Totals, atMs: number): void {
-  const counters = [{ series: "publications", added: 1 }];
+  const counters = [{ series: "centrifugo_node_messages_sent_count", added: 1 }];
   totals.addReport({ node: "a", counters, histograms: [], gauges: [] }, atMs);
   totals.store();
 }
@@ -165,6 +166,18 @@ describe.each(steps)("a step of $stepMs ms, with the object $state", ({ stepMs, 
     const lastHour = (all?.added ?? 0) - (then?.added ?? 0);
     expect(lastHour).toBeGreaterThanOrEqual(60);
     expect(lastHour).toBeLessThanOrEqual(71);
+  });
+
+  it("[S5] [J10] plots the hour by the clock as it is", () => {
+    const sql = new NodeSql();
+    const before = new Totals(sql);
+    for (let minute = -90; minute <= 0; minute++) count(before, startMs + minute * minuteMs);
+    const totals = again(before, () => new Totals(sql));
+    for (let minute = 1; minute <= 90; minute++) count(totals, nowMs + minute * minuteMs);
+    const endMs = nowMs + 90 * minuteMs;
+    const spans = pastSpans([totals.collected(endMs, { past: true }).past], endMs) ?? [];
+    expect(spans).toHaveLength(31);
+    for (const { publications } of spans.slice(0, -1)) expect(publications).toBe(2);
   });
 });
 

@@ -33,6 +33,23 @@ export interface Metrics {
   readonly hour?: CounterMark;
   /** The counters when the day began in UTC, or since when they are known. */
   readonly today?: CounterMark;
+  /** The past hour, if it was asked for; the last one ends now, and began a moment ago. */
+  readonly past?: readonly PastSpan[];
+}
+
+/** What was counted from one time to another one, and the gauges at its end. */
+export interface PastSpan {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly publications: number;
+  readonly deliveries: number;
+  readonly requests: number;
+  readonly refusals: number;
+  /** Answers of the HTTP API, by the buckets of their times. */
+  readonly answers: readonly number[];
+  readonly clients: number;
+  readonly subscriptions: number;
+  readonly channels: number;
 }
 
 export interface CounterMark {

@@ -1,5 +1,5 @@
 /** Makes the values of the plots from the counts that the server gives every few seconds. */
-import type { Metrics, SeriesValues } from "./answers.ts";
+import type { Metrics, PastSpan, SeriesValues } from "./answers.ts";
 
 /** One point of all plots; the time is in seconds since 1970. */
 export interface Point {
@@ -17,37 +17,123 @@ export interface Point {
   readonly latencyHighMs: number | null;
 }
 
-/**
- * The point between two states of the counts. Objects report what they have counted every `report_ms`, so the two should
- * be as far apart: then each report is in the rate once.
- */
-export function pointBetween(before: Metrics | undefined, now: Metrics): Point {
-  const seconds = before === undefined ? 0 : (now.at_ms - before.at_ms) / 1_000;
-  const rate = (name: string): number | null =>
-    before === undefined || seconds <= 0
-      ? null
-      : Math.max(0, (sumOf(now.counters, name) - sumOf(before.counters, name)) / seconds);
-  // Without an earlier state, the times would be those of all requests since the counts began.
-  const counts = before === undefined ? [] : latencyCounts(before, now);
+/** What the plots need of the counts at one time: sums since the counts began, and gauges. */
+export interface State {
+  readonly atMs: number;
+  readonly publications: number;
+  readonly deliveries: number;
+  readonly requests: number;
+  readonly refusals: number;
+  /** Answers of the HTTP API, by the buckets of their times. */
+  readonly answers: readonly number[];
+  readonly gauges: Pick<Point, "connections" | "subscriptions" | "channels">;
+}
+
+/** The state of the counts in an answer. */
+export function stateOf({ at_ms, counters, gauges, histograms }: Metrics): State {
   return {
-    at: now.at_ms / 1_000,
-    connections: sumOf(now.gauges, "centrifugo_node_num_clients"),
-    subscriptions: sumOf(now.gauges, "centrifugo_node_num_subscriptions"),
-    channels: sumOf(now.gauges, "centrifugo_node_num_channels"),
-    publications: rate("centrifugo_node_messages_sent_count"),
-    deliveries: rate("dormouse_deliveries_total"),
-    requests: rate("centrifugo_node_incoming_http_requests_total"),
-    refusals: rate("dormouse_refusals_total"),
-    latencyMedianMs: quantileMs(counts, now.buckets.requests, 0.5),
-    latencyHighMs: quantileMs(counts, now.buckets.requests, 0.99),
+    atMs: at_ms,
+    publications: sumOf(counters, "centrifugo_node_messages_sent_count"),
+    deliveries: sumOf(counters, "dormouse_deliveries_total"),
+    requests: sumOf(counters, "centrifugo_node_incoming_http_requests_total"),
+    refusals: sumOf(counters, "dormouse_refusals_total"),
+    answers: Object.entries(histograms)
+      .filter(([series]) => series.startsWith("centrifugo_api_command_duration_seconds_histogram"))
+      .reduce<readonly number[]>((sum, [, { counts }]) => added(sum, counts, 1), []),
+    gauges: {
+      connections: sumOf(gauges, "centrifugo_node_num_clients"),
+      subscriptions: sumOf(gauges, "centrifugo_node_num_subscriptions"),
+      channels: sumOf(gauges, "centrifugo_node_num_channels"),
+    },
   };
 }
 
+/**
+ * The point between two states of the counts. Objects report what they have counted every `report_ms`, so the two should
+ * be as far apart: then each report is in the rate once.
+ *
+ * @param ends the upper ends of the buckets of times, in seconds
+ */
+export function pointBetween(
+  before: State | undefined,
+  now: State,
+  ends: readonly number[],
+): Point {
+  const seconds = before === undefined ? 0 : (now.atMs - before.atMs) / 1_000;
+  const rate = (name: "publications" | "deliveries" | "requests" | "refusals"): number | null =>
+    before === undefined || seconds <= 0 ? null : Math.max(0, (now[name] - before[name]) / seconds);
+  // Without an earlier state, the times would be those of all requests since the counts began.
+  const counts = before === undefined ? [] : added(now.answers, before.answers, -1);
+  return {
+    at: now.atMs / 1_000,
+    ...now.gauges,
+    publications: rate("publications"),
+    deliveries: rate("deliveries"),
+    requests: rate("requests"),
+    refusals: rate("refusals"),
+    latencyMedianMs: quantileMs(counts, ends, 0.5),
+    latencyHighMs: quantileMs(counts, ends, 0.99),
+  };
+}
+
+/** What the page shows of the time before it was opened. */
+export interface Past {
+  readonly points: readonly Point[];
+  /** The state before that of now, for the page's own first point; absent if nothing is known. */
+  readonly before?: State;
+}
+
+/**
+ * Makes points of what the server knows of the past hour. The interval in which it is now has none: it may have begun a
+ * moment ago, and have a whole report in it, which would be a peak. The page's own first point is counted from the
+ * beginning of the interval before.
+ *
+ * @param ends the upper ends of the buckets of times, in seconds
+ */
+export function pastOf(now: State, spans: readonly PastSpan[], ends: readonly number[]): Past {
+  const states: State[] = [];
+  let after = now;
+  for (const [index, span] of [...spans.entries()].toReversed()) {
+    after = stateBeforeSpan(after, span, spans[index - 1]);
+    states.unshift(after);
+  }
+  const points = states.slice(1).map((state, index) => pointBetween(states[index], state, ends));
+  const before = states.at(-2) ?? states.at(-1);
+  return { points, ...(before !== undefined && { before }) };
+}
+
+/** The state at the beginning of a span, with the gauges at the end of the one before. */
+function stateBeforeSpan(after: State, span: PastSpan, spanBefore: PastSpan | undefined): State {
+  return {
+    atMs: span.from_ms,
+    publications: after.publications - span.publications,
+    deliveries: after.deliveries - span.deliveries,
+    requests: after.requests - span.requests,
+    refusals: after.refusals - span.refusals,
+    answers: added(after.answers, span.answers, -1),
+    gauges: {
+      connections: spanBefore?.clients ?? 0,
+      subscriptions: spanBefore?.subscriptions ?? 0,
+      channels: spanBefore?.channels ?? 0,
+    },
+  };
+}
+
+/** Adds counts to others, or takes them from those. */
+function added(
+  some: readonly number[],
+  others: readonly number[],
+  sign: 1 | -1,
+): readonly number[] {
+  const longer = some.length > others.length ? some : others;
+  return longer.map((_, bucket) => (some[bucket] ?? 0) + sign * (others[bucket] ?? 0));
+}
+
 /** The state that is as near as can be to so many ms before the newest one. */
-export function stateBefore(states: readonly Metrics[], ms: number): Metrics | undefined {
+export function stateBefore(states: readonly State[], ms: number): State | undefined {
   const newest = states.at(-1);
   if (newest === undefined) return undefined;
-  const found = states.findLast((state) => newest.at_ms - state.at_ms >= ms);
+  const found = states.findLast(({ atMs }) => newest.atMs - atMs >= ms);
   return found ?? (states.length > 1 ? states[0] : undefined);
 }
 
@@ -66,19 +152,6 @@ export function labelsOf(series: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Array.from(pairs, ([, name = "", value = ""]) => [name, value.replaceAll(/\\(.)/g, "$1")]),
   );
-}
-
-const latency = "centrifugo_api_command_duration_seconds_histogram";
-
-function latencyCounts(before: Metrics, now: Metrics): readonly number[] {
-  const total: number[] = [];
-  for (const [series, { counts }] of Object.entries(now.histograms)) {
-    if (!series.startsWith(latency)) continue;
-    const earlier = before.histograms[series]?.counts;
-    for (const [bucket, count] of counts.entries())
-      total[bucket] = (total[bucket] ?? 0) + count - (earlier?.[bucket] ?? 0);
-  }
-  return total;
 }
 
 /** A quantile of observed times, taken as evenly spread within a bucket; null if nothing was observed. */

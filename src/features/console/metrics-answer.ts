@@ -1,6 +1,7 @@
 /** What the operator's console is answered of all that was counted and refused (rule N4). */
 import type { CollectedMetrics, CollectedRefusal } from "../metrics/metrics-report.ts";
 import { buckets } from "../metrics/catalogue.ts";
+import { type PastSpan, pastSpans } from "../metrics/past-hour.ts";
 import { type MarkSums, markSums, sumsOf } from "../metrics/sums.ts";
 
 /**
@@ -12,6 +13,10 @@ export function encodeConsoleMetrics(parts: readonly CollectedMetrics[], nowMs: 
   const { counters, gauges, histograms } = sumsOf(parts);
   const hour = markSums(parts.map((part) => part.hourAgo));
   const today = markSums(parts.map((part) => part.today));
+  const past = pastSpans(
+    parts.map((part) => part.past),
+    nowMs,
+  );
   return JSON.stringify({
     at_ms: nowMs,
     counters: Object.fromEntries(counters),
@@ -22,11 +27,16 @@ export function encodeConsoleMetrics(parts: readonly CollectedMetrics[], nowMs: 
     buckets,
     ...(hour === undefined ? {} : { hour: shownMark(hour) }),
     ...(today === undefined ? {} : { today: shownMark(today) }),
+    ...(past === undefined ? {} : { past: past.map(shownSpan) }),
   });
 }
 
 function shownMark({ atMs, counters }: MarkSums): object {
   return { since_ms: atMs, counters: Object.fromEntries(counters) };
+}
+
+function shownSpan({ fromMs, toMs, ...counted }: PastSpan): object {
+  return { from_ms: fromMs, to_ms: toMs, ...counted };
 }
 
 /** A refusal as the console shows it. */

@@ -28,6 +28,11 @@ export const metricsLimits = {
   /** How often a collecting object keeps how its counters are, for the console's last hour: a row of some 10 KB each. */
   metricsMarkMs: 600_000,
   /**
+   * The interval of a point of the past hour, for the console's plots: 31 points of some 200 bytes, in a row that is
+   * stored anyway. It has about 12 reports of an object, so that one more or less is no peak (rule J10).
+   */
+  metricsPlotMs: 120_000,
+  /**
    * Answers a second with which a channel's object hands on its counts. The counts of a busier one wait for its next
    * answer, or for its own report.
    */

@@ -85,6 +85,41 @@ export interface CollectedMetrics {
   readonly hourAgo?: CounterMark;
   /** The counters at the beginning of the day, in UTC; absent from a release that doesn't keep them. */
   readonly today?: CounterMark;
+  /** The past hour; absent if it wasn't asked for, and from a release that doesn't keep it. */
+  readonly past?: ObjectPast;
+}
+
+/** What is asked of a collecting object besides its series. */
+export interface CollectedQuery {
+  /** Whether the past hour is. */
+  readonly past?: true;
+}
+
+/** What a collecting object knows of the past hour (rule J10). */
+export interface ObjectPast {
+  /** The length of an interval. Another release may have another one. */
+  readonly intervalMs: number;
+  /** Since when the counts are known, ms since 1970. */
+  readonly sinceMs: number;
+  /** Present if nothing had been counted before: then the counts are known to be 0 at each earlier time, too. */
+  readonly began?: true;
+  /** The intervals in which something was reported, the oldest first, which may be older than an hour. */
+  readonly points: readonly PastPoint[];
+}
+
+/** What was reported in an interval, and the gauges at its end. */
+export interface PastPoint {
+  /** The number of intervals since 1970. */
+  readonly interval: number;
+  readonly publications: number;
+  readonly deliveries: number;
+  readonly requests: number;
+  readonly refusals: number;
+  /** Answers of the HTTP API, by the buckets of their times; none if there was none. */
+  readonly answers: readonly number[];
+  readonly clients: number;
+  readonly subscriptions: number;
+  readonly channels: number;
 }
 
 /** Counters as they were at a time, in ms since 1970. */
@@ -100,7 +135,7 @@ export interface MetricsCalls {
   /** Adds what an object or an isolate of the edge has counted since its last report. */
   report(report: MetricsReport): Promise<void>;
   /** Gives all that was reported to this object. */
-  collected(): Promise<CollectedMetrics>;
+  collected(query?: CollectedQuery): Promise<CollectedMetrics>;
   /** Gives the last refusals that were reported, newest first (rule Y6). */
   refusals(query: RefusalsQuery): Promise<readonly CollectedRefusal[]>;
 }

@@ -1,13 +1,17 @@
 import type {
   CollectedMetrics,
+  CollectedQuery,
   GaugeValue,
   HistogramAddition,
   MetricsReport,
+  ObjectPast,
+  PastPoint,
 } from "./metrics-report.ts";
 import { metricsLimits } from "./limits.ts";
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 import { DayMark } from "./day-mark.ts";
 import { HourMarks } from "./hour-marks.ts";
+import { PastHour } from "./past-hour.ts";
 
 /**
  * All that was reported to one collecting object: counters and histograms since the first report, and the gauges of each
@@ -26,6 +30,7 @@ export class Totals {
   #hasTable: boolean;
   readonly #marks: HourMarks;
   readonly #day: DayMark;
+  #past = new PastHour(undefined, 0);
   /** When something was last reported, ms since 1970; 0 for never. */
   #reportedMs = 0;
 
@@ -38,12 +43,11 @@ export class Totals {
   }
 
   /** Adds a report to the totals. */
-  addReport(
-    { node, counters, histograms, gauges, carried = [] }: MetricsReport,
-    nowMs: number,
-  ): void {
+  addReport(report: MetricsReport, nowMs: number): void {
+    const { node, counters, histograms, gauges, carried = [] } = report;
     this.#marks.note(this.#counters, this.#reportedMs === 0 ? nowMs : this.#reportedMs, nowMs);
     this.#day.note(this.#counters, this.#reportedMs, nowMs);
+    this.#past.add(report, this.#plottedGauges, nowMs);
     this.#reportedMs = nowMs;
     for (const { series, added } of counters) this.#count(series, added);
     for (const one of histograms) this.#observe(one);
@@ -61,7 +65,10 @@ export class Totals {
     if (!this.#hasTable)
       this.#sql.run("CREATE TABLE metrics (part INTEGER PRIMARY KEY, text TEXT)");
     this.#hasTable = true;
-    if (this.#changed) this.#write(0, { ...this.#counted(), reportedMs: this.#reportedMs });
+    if (this.#changed) {
+      const past = this.#past.stored;
+      this.#write(0, { ...this.#counted(), reportedMs: this.#reportedMs, past });
+    }
     for (const row of this.#changedRows) {
       const nodes = [...this.#nodes].filter(([, node]) => node.row === row);
       this.#write(
@@ -74,21 +81,36 @@ export class Totals {
   }
 
   /** All totals. The gauges of objects that have reported nothing for `limits.metricsGaugeMs` aren't among them. */
-  collected(nowMs: number): CollectedMetrics {
-    const gauges = new Map<string, number>();
-    for (const [name, node] of this.#nodes) {
+  collected(nowMs: number, query: CollectedQuery = {}): CollectedMetrics {
+    for (const [name, node] of this.#nodes)
       if (Math.abs(nowMs - node.atMs) > metricsLimits.metricsGaugeMs) this.#forget(name, node);
-      else
-        for (const { series, value } of node.gauges)
-          gauges.set(series, (gauges.get(series) ?? 0) + value);
-    }
     return {
       ...this.#counted(),
-      gauges: [...gauges].map(([series, value]) => ({ series, value })),
+      gauges: [...this.#gaugeSums()].map(([series, value]) => ({ series, value })),
       hourAgo: this.#marks.hourAgo(this.#counters, this.#reportedMs, nowMs),
       today: this.#day.today(this.#counters, this.#reportedMs, nowMs),
+      ...(query.past === true && { past: this.#past.past(this.#plottedGauges, nowMs) }),
     };
   }
+
+  /** The gauges of all objects, added up. */
+  #gaugeSums(): ReadonlyMap<string, number> {
+    const sums = new Map<string, number>();
+    for (const node of this.#nodes.values())
+      for (const { series, value } of node.gauges)
+        sums.set(series, (sums.get(series) ?? 0) + value);
+    return sums;
+  }
+
+  /** Those that the console plots. */
+  readonly #plottedGauges = (): Pick<PastPoint, "clients" | "subscriptions" | "channels"> => {
+    const sums = this.#gaugeSums();
+    return {
+      clients: sums.get("centrifugo_node_num_clients") ?? 0,
+      subscriptions: sums.get("centrifugo_node_num_subscriptions") ?? 0,
+      channels: sums.get("centrifugo_node_num_channels") ?? 0,
+    };
+  };
 
   #count(series: string, added: number): void {
     const total = this.#counters.get(series);
@@ -163,8 +185,9 @@ export class Totals {
   }
 
   #loadCounted(text: string): void {
-    const { counters, histograms, reportedMs }: Counted = JSON.parse(text);
+    const { counters, histograms, reportedMs, past }: Counted = JSON.parse(text);
     this.#reportedMs = reportedMs;
+    this.#past = new PastHour(past, reportedMs);
     this.#counters = new Map(counters.map(({ series, added }) => [series, added]));
     this.#histograms = new Map(
       histograms.map(({ series, sum, counts }) => [series, { sum, counts }]),
@@ -193,8 +216,12 @@ interface Node {
   readonly row: number;
 }
 
-/** The stored counters and histograms, with the time of the last report. */
-type Counted = Pick<CollectedMetrics, "counters" | "histograms"> & { readonly reportedMs: number };
+/** The stored counters and histograms, with the time of the last report and the past hour. */
+type Counted = Pick<CollectedMetrics, "counters" | "histograms"> & {
+  readonly reportedMs: number;
+  /** Absent from a release that doesn't keep it. */
+  readonly past?: ObjectPast;
+};
 type StoredNode = readonly [name: string, atMs: number, gauges: readonly GaugeValue[]];
 
 /** About 150 KB: a row is written anew when one of its objects reports. */

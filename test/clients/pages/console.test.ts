@@ -2,6 +2,9 @@ import { gzipSync } from "node:zlib";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildConsole } from "../../../cli/build/build-console.ts";
+import { collectorName } from "../../../src/features/metrics/collectors.ts";
+import { metricsLimits } from "../../../src/features/metrics/limits.ts";
+import type { CollectedMetrics, ObjectPast } from "../../../src/features/metrics/metrics-report.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
@@ -165,6 +168,34 @@ function inBrowser(browser: string): void {
     expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
   });
 
+  it("[J10] begins its plots with the past hour, of which the page has seen nothing", async (test) => {
+    // Five a second, if they are in one interval.
+    const messages = Array.from({ length: 600 }, (_, number) => number);
+    await Promise.all(messages.map((data) => server.backend.publish("news", data)));
+    let stored = 0;
+    while (stored < messages.length) {
+      const texts = await Promise.all(collectors.map((name) => server.collected(name)));
+      stored = texts.reduce((sum, text) => sum + publicationsIn(text), 0);
+    }
+    // As if it had happened half an hour ago.
+    const agoMs = 15 * metricsLimits.metricsPlotMs;
+    for (const name of collectors) await server.collected(name, (text) => aged(text, agoMs));
+    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
+    await page.sees("Password", "label");
+    await page.fill("#password", password);
+    await page.press("Enter");
+    await page.until("document.querySelector('main time') !== null");
+    const since = Date.parse(await page.evaluate("document.querySelector('main time').dateTime"));
+    expect(Date.now() - since).toBeGreaterThan(agoMs - metricsLimits.metricsPlotMs);
+    expect(Date.now() - since).toBeLessThan(3_600_000);
+    await page.until(`(${isPeakOnTheLeft})()`);
+    // The page asks for it again after a time in which it wasn't visible, and only then.
+    await page.evaluate(timePasses);
+    await page.until("asked.length > 2");
+    expect(await page.evaluate("JSON.stringify(asked.slice(0, 3))")).toBe("[false,true,false]");
+    expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
+  });
+
   it("[N8] can be used by everybody, on a desk and on a phone, in light and in dark", async (test) => {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "bob" }) });
     test.onTestFinished(() => client.close());
@@ -243,6 +274,61 @@ function inBrowser(browser: string): void {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
   });
 }
+
+const collectors = Array.from({ length: metricsLimits.metricsCollectors }, (_, number) =>
+  collectorName(number),
+);
+
+/** How many publications a collecting object has stored. */
+function publicationsIn(text = '{"counters":[]}'): number {
+  const { counters }: Pick<CollectedMetrics, "counters"> = JSON.parse(text);
+  return counters
+    .filter(({ series }) => series.startsWith("centrifugo_node_messages_sent_count"))
+    .reduce((sum, { added }) => sum + added, 0);
+}
+
+/** What a collecting object has stored, as if it had done so earlier. */
+function aged(text: string, byMs: number): string {
+  const stored: { readonly reportedMs: number; readonly past: ObjectPast } = JSON.parse(text);
+  const { reportedMs, past } = stored;
+  const points = past.points.map((point) => ({
+    ...point,
+    interval: point.interval - byMs / past.intervalMs,
+  }));
+  const before = { ...past, sinceMs: past.sinceMs - byMs, points };
+  return JSON.stringify({ ...stored, reportedMs: reportedMs - byMs, past: before });
+}
+
+/** Whether the line of publications is high in the left half of its plot. */
+const isPeakOnTheLeft = `() => {
+  const canvas = document.querySelectorAll(".plot canvas")[1];
+  if (canvas === undefined) return false;
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width / 2, height / 2);
+  const color = getComputedStyle(document.documentElement).getPropertyValue("--series-1").trim();
+  const line = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+  for (let at = 0; at < data.length; at += 4)
+    if (data[at + 3] === 255 && line.every((part, index) => Math.abs(data[at + index] - part) < 8))
+      return true;
+  return false;
+}`;
+
+/** Notes whether the page asks for the past, and lets two minutes pass once it has taken the next answer. */
+const timePasses = `{
+  globalThis.asked = [];
+  const { fetch } = globalThis;
+  const { now } = Date;
+  globalThis.fetch = async (path, request) => {
+    const response = await fetch(path, request);
+    if (!path.endsWith("/metrics") || asked.push(JSON.parse(request.body).past) > 1) return response;
+    const text = await response.text();
+    const json = async () => {
+      setTimeout(() => (Date.now = () => now() + 120_000), 0);
+      return JSON.parse(text);
+    };
+    return { ok: true, status: 200, json };
+  };
+}`;
 
 /** All views, and a text that each has when it is complete. */
 const views = [

@@ -148,6 +148,31 @@ export class TestServer {
     return this.#alarm("dormouse-GatewayObject", gateway);
   }
 
+  /**
+   * What an object that collects metrics has stored: the text with its counters, which have been reported since its first
+   * report; undefined before it has stored something.
+   *
+   * @param replace makes the text with which the object goes on, after an eviction; absent: it stays
+   */
+  async collected(
+    collector: string,
+    replace?: (text: string) => string,
+  ): Promise<string | undefined> {
+    const storage = await this.#worker.getDurableObjectStorage("METRICS", { name: collector });
+    const [table] = await storage.exec("SELECT 1 FROM sqlite_master WHERE name = 'metrics'");
+    if (table === undefined) return undefined;
+    const [row] = await storage.exec("SELECT text FROM metrics WHERE part = 0");
+    const text = row?.["text"];
+    if (typeof text !== "string") return undefined;
+    if (replace === undefined) return text;
+    const replaced = replace(text);
+    // The instance before would store what it remembers, and the one after hasn't read the new text.
+    await this.#evict("METRICS", collector);
+    await storage.exec("UPDATE metrics SET text = ? WHERE part = 0", replaced);
+    await this.#evict("METRICS", collector);
+    return replaced;
+  }
+
   /** Ends the server. Rejects if the Worker or an object has logged an error, because no test causes one on purpose. */
   async close(): Promise<void> {
     const errors = this.#harness
@@ -201,8 +226,8 @@ export class TestServer {
   }
 }
 
-/** The Worker's bindings of the two kinds of objects. */
-type Binding = "CHANNELS" | "GATEWAYS";
+/** The Worker's bindings of the kinds of objects that a test evicts or reads. */
+type Binding = "CHANNELS" | "GATEWAYS" | "METRICS";
 
 /**
  * Logged for sockets that are cut at the runtime itself, without the proxy: their traces can't be delivered any more.

@@ -5,7 +5,7 @@
 import type { Context, Handler } from "hono";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
-import { refusedUser } from "../../../src/api/shape.ts";
+import { flagField, objectOf, parseShape, refusedUser } from "../../../src/api/shape.ts";
 import { isCommandName } from "../../../src/api/operations.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
@@ -38,12 +38,21 @@ export const consoleCall: Handler<AppEnv> = (context, next) => {
   return carryOut(name)(context, next);
 };
 
-/** `POST /console/api/metrics`: all that was counted, as `/metrics` shows it, and how it was an hour ago. */
+/**
+ * `POST /console/api/metrics`: all that was counted, as `/metrics` shows it, and how it was an hour ago; with `past`, the
+ * past hour for the plots, too (rule J10).
+ */
 export async function consoleMetrics(context: Context<AppEnv>): Promise<Response> {
-  const parts = await collected(context.env.METRICS);
+  const parsed = parseShape(metricsRequest, context.var.request);
+  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+  const query = parsed.value.past ? ({ past: true } as const) : {};
+  const parts = await collected(context.env.METRICS, query);
   if (parts === undefined) return respondBusy(busyRetrySeconds());
   return respondPoll(encodeConsoleMetrics(parts, Date.now()), "no-store");
 }
+
+/** Built with each request, which are few, and not when an isolate starts. */
+const metricsRequest = () => objectOf({ past: flagField() });
 
 /** `POST /console/api/refusals`: the last refusals of all objects and of the edge (rule Y6). */
 export async function consoleRefusals(context: Context<AppEnv>): Promise<Response> {

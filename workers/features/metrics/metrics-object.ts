@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import {
   type CollectedMetrics,
+  type CollectedQuery,
   type CollectedRefusal,
   edgeNode,
   type MetricsReport,
@@ -41,8 +42,8 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
     this.#storeSoon();
   }
 
-  async collected(): Promise<CollectedMetrics> {
-    const collected = this.#totals.collected(Date.now());
+  async collected(query?: CollectedQuery): Promise<CollectedMetrics> {
+    const collected = this.#totals.collected(Date.now(), query);
     this.#storeSoon();
     return collected;
   }

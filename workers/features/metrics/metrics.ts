@@ -5,6 +5,7 @@ import { previousName } from "../../../src/access/secrets.ts";
 import { LastRefusals } from "../../../src/access/last-refusals.ts";
 import type {
   CollectedMetrics,
+  CollectedQuery,
   CollectedRefusal,
   RefusalsQuery,
   MetricsCalls,
@@ -167,8 +168,9 @@ const build: CollectedMetrics = {
 /** The totals of all objects that collect; undefined if one of them doesn't answer: a sum without it would go down. */
 export async function collected(
   collectors: AppEnv["Bindings"]["METRICS"],
+  query: CollectedQuery = {},
 ): Promise<readonly CollectedMetrics[] | undefined> {
-  return askCollectors(collectors, "reading metrics", (collector) => collector.collected());
+  return askCollectors(collectors, "reading metrics", (collector) => collector.collected(query));
 }
 
 /**

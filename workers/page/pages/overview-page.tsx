@@ -27,12 +27,23 @@ export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly rep
       </ul>
       <Plots points={points} />
       <p class="quiet">
-        The rates are means over {Math.round(reportMs / 1_000)} seconds. The page asks every few
-        seconds, as long as it is visible.
+        The plots show the past hour{points[0] !== undefined && <PastSince at={points[0].at} />}.
+        The rates are means over {Math.round(reportMs / 1_000)} seconds, and over two minutes before
+        the page was opened. The page asks every few seconds, as long as it is visible.
       </p>
       <NewestRefusals refusals={refusals} />
       <Gateways loggedOut={loggedOut} connections={last?.connections ?? 0} />
       {metrics !== undefined && <Objects counters={metrics.counters} />}
+    </>
+  );
+}
+
+/** Since when the plots know something of the past hour. */
+function PastSince({ at }: { readonly at: number }) {
+  const since = new Date(at * 1_000);
+  return (
+    <>
+      , from <time dateTime={since.toISOString()}>{since.toLocaleTimeString()}</time> on
     </>
   );
 }
