@@ -22,6 +22,12 @@ export type ViolationKind =
   | "presence"
   /** A client was told that it can't recover although everything it missed was available. */
   | "needless"
+  /** A user is said to have got what none of the user's clients has received. */
+  | "unproven"
+  /** What a user has read, or is known to have got, went back. */
+  | "regressed"
+  /** A user is said to have more or fewer unread publications than there are. */
+  | "miscounted"
   /** A subscribe reply lacks the position that its channel promises. */
   | "unpositioned"
   /** A copy of a map has another value for a key than the map has at the copy's offset. */
@@ -101,4 +107,8 @@ interface CheckCounts {
   readonly mapChanges: number;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;
+  /** Answers to marks of users, to questions for what is unread and to those for what has arrived that were compared. */
+  readonly marks: number;
+  readonly unreadCounts: number;
+  readonly arrivals: number;
 }

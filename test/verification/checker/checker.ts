@@ -10,6 +10,7 @@ import type {
   StreamForgotten,
   Subscribed,
 } from "./history-event.ts";
+import { Cursors } from "./cursors/cursors.ts";
 import { Maps } from "./maps/maps.ts";
 import { takePositioned } from "./deliveries/positioned-deliveries.ts";
 import { comparePresence } from "./presence.ts";
@@ -31,7 +32,8 @@ export class Checker {
   readonly #violations = new Violations();
   readonly #userOrders = new UserOrders(this.#violations);
   readonly #approvals = new Approvals(this.#violations);
-  readonly #told = new ToldEvents(this.#violations);
+  readonly #cursors = new Cursors(this.#violations);
+  readonly #told = new ToldEvents(this.#violations, this.#cursors);
   readonly #maps = new Maps(this.#violations);
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
@@ -83,6 +85,7 @@ export class Checker {
     }
     this.#told.finish(this.#channels, this.#time);
     this.#maps.finish(this.#isSettled, this.#time);
+    this.#cursors.finish(this.#channels, this.#told.mayMiss, this.#time);
     const maps = this.#maps.counts;
     return {
       violations: this.#violations.list,
@@ -95,6 +98,7 @@ export class Checker {
         mapStates: maps.states,
         mapChanges: maps.changes,
         channels: this.#channels.size,
+        ...this.#cursors.counts,
         orders: this.#userOrders.acknowledged,
         calls: this.#approvals.calls,
         repeatedEvents: this.#told.repeated,
@@ -126,6 +130,7 @@ export class Checker {
         this.#violations,
       );
     } else {
+      this.#cursors.deliver(delivered, subscription.stream.epoch);
       takePositioned(channel, subscription, subscription.stream, delivered, this.#violations);
     }
   }
@@ -156,6 +161,7 @@ export class Checker {
         break;
       case "settled":
         this.#isSettled = true;
+        this.#cursors.settle();
         break;
       case "presence":
         this.#counts.presenceChecks++;
@@ -170,6 +176,7 @@ export class Checker {
         if (event.type === "invoke") break;
         this.#approvals.connect(event);
         this.#told.connect(event);
+        this.#cursors.connect(event);
         break;
       case "hook":
         this.#approvals.answer(event);
@@ -197,6 +204,15 @@ export class Checker {
       case "map-read":
         this.#maps.take(event);
         break;
+      case "cursors":
+      case "member":
+      case "audience":
+      case "pong":
+      case "mark":
+      case "unread":
+      case "delivered":
+        this.#cursors.take(event);
+        break;
       case "call":
         this.#approvals.call(event);
         break;
@@ -219,6 +235,7 @@ export class Checker {
     switch (event.type) {
       case "invoke":
         if (invoke(channel, event, this.#number)) this.#counts.published++;
+        this.#cursors.publish(event);
         break;
       case "ok":
         acknowledge(channel, event, this.#judging());
@@ -239,6 +256,7 @@ export class Checker {
     const { detachedTime } = subscription;
     this.#approvals.subscribe(reply);
     this.#told.subscribe(reply);
+    this.#cursors.subscribe(reply);
     if (reply.recovered) this.#counts.recoveries++;
     else if (reply.recovering) this.#counts.failedRecoveries++;
     if (reply.recovered && reply.recovering && detachedTime !== undefined) {
@@ -249,6 +267,7 @@ export class Checker {
 
   #detach({ channel: name, process, time, forgets = false }: Omit<Detached, "type">): void {
     this.#clients.add(process);
+    this.#cursors.detach(name, process);
     const channel = this.#channel(name);
     const subscription = channel.subscriptions.get(process);
     if (subscription === undefined) return;

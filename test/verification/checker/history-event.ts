@@ -1,3 +1,4 @@
+import type { CursorEvent } from "./cursors/cursor-event.ts";
 import type { MapEvent } from "./maps/map-event.ts";
 
 /**
@@ -26,6 +27,7 @@ export type HistoryEvent =
   | EventTaken
   | EventsTold
   | MapEvent
+  | CursorEvent
   | Settled
   | Presence
   | FaultBegun
@@ -245,9 +247,16 @@ export interface EventTaken extends Common {
   readonly value?: string;
   readonly offset?: number;
   readonly epoch?: string;
-  /** Of a `gap`: the first and the last number that are missing. */
+  /**
+   * Of a `gap`: the first and the last number that are missing. Of an `unseen` and a `seen`: the offsets of the first and the
+   * last publication.
+   */
   readonly from?: number;
   readonly to?: number;
+  /** Of an `unseen`: how many publications count. */
+  readonly count?: number;
+  /** Of an `unseen` and a `seen`: when it happened by the server's clock, µs as in {@link Common.time}. */
+  readonly at?: number;
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
   Presence,
   Subscribed,
 } from "./history-event.ts";
+import type { Cursors } from "./cursors/cursors.ts";
 import { checkPublicationEvents } from "./publication-events.ts";
 import { ToldConnections } from "./told-connections.ts";
 import type { Violations } from "./violations.ts";
@@ -18,6 +19,7 @@ import type { Violations } from "./violations.ts";
  */
 export class ToldEvents {
   readonly #violations: Violations;
+  readonly #cursors: Cursors;
   readonly #connections: ToldConnections;
   /** The channels of which the backend is told; undefined if it isn't told of anything. */
   #channels: ReadonlySet<string> | undefined;
@@ -34,8 +36,10 @@ export class ToldEvents {
   readonly types = new Map<string, number>();
   repeated = 0;
 
-  constructor(violations: Violations) {
+  /** @param cursors takes the events about members of audiences */
+  constructor(violations: Violations, cursors: Cursors) {
     this.#violations = violations;
+    this.#cursors = cursors;
     this.#connections = new ToldConnections(violations);
   }
 
@@ -89,6 +93,10 @@ export class ToldEvents {
         this.#alternate(this.#occupied, event.channel ?? "", isOccupied, event);
         break;
       }
+      case "unseen":
+      case "seen":
+        this.#cursors.told(event);
+        break;
       default:
         this.#mistold(event, "is no type of event");
     }
@@ -127,11 +135,15 @@ export class ToldEvents {
       this.#untold(process, time, `${object} told a gap from ${from} to ${to}, which it had kept`);
     }
     const told = this.#publications;
-    const mayMiss = !this.#hasEnded || this.#gaps.length > 0;
     checkPublicationEvents(
-      { channels, listed: this.#channels, told, mayMiss, time },
+      { channels, listed: this.#channels, told, mayMiss: this.mayMiss, time },
       this.#violations,
     );
+  }
+
+  /** Whether the backend may not have been told of everything: the history ends early, or there was a gap. */
+  get mayMiss(): boolean {
+    return !this.#hasEnded || this.#gaps.length > 0;
   }
 
   /** Whether an event is the next one of its object. One that is further on is taken, too, after a complaint. */

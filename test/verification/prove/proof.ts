@@ -14,6 +14,8 @@ import { historiesIn } from "./run-facts.ts";
 import { LastEvents } from "./last-events.ts";
 import { isReported } from "./scenario.ts";
 import { eventLimits } from "../../../src/features/events/limits.ts";
+import { CursorLoad } from "./cursor-load.ts";
+import { notifyAfterMs, unreadMax } from "./cursor-scenario.ts";
 import { MapLoad } from "./map-load.ts";
 import { OrderLoad } from "./order-load.ts";
 import type { Target } from "./target.ts";
@@ -59,6 +61,10 @@ export class Proof {
       const judged = keyTtlMs === undefined ? {} : { keyTtlMs };
       this.#record({ f: "map", type: "info", channel: name, mode, ...judged });
     }
+    for (const { channel, audience } of scenario.cursors) {
+      const options = { audience, notifyAfterMs, unreadMax } as const;
+      this.#record({ f: "cursors", type: "info", channel, ...options });
+    }
     this.#target.hooks?.recordTo(this.#recorder);
     this.#recordEvents();
     const subscribers = await FaultyNetwork.to(url, new Random(seed + 1));
@@ -94,19 +100,25 @@ export class Proof {
     const random = new Random(seed + 4);
     const load = new PublishLoad(backend, scenario.channels, pace, random, this.#recorder);
     const orders = new OrderLoad(backend, scenario.users, new Random(seed + 6), this.#recorder);
+    const asked = new Random(seed + 10);
+    const cursors = new CursorLoad(backend, scenario.cursors, asked, this.#recorder);
+    const loads = { load, orders, maps, cursors };
     try {
+      await cursors.prepare();
       load.start();
       orders.start();
       maps.start();
-      await this.#breakThings(clients, { load, orders, maps }, subscribers, publishers);
+      cursors.start();
+      await this.#breakThings(clients, loads, subscribers, publishers);
       this.#print("faults are over; waiting until all has settled");
       this.#target.hooks?.settle();
       await orders.stop();
-      await Promise.all([load.stop(), maps.stop()]);
+      await Promise.all([load.stop(), maps.stop(), cursors.stop()]);
       await clients.settle();
       await pause(this.#settleMs);
       await maps.read();
       this.#record({ f: "settled", type: "info" });
+      await cursors.read();
       for (const { name } of scenario.channels) {
         const present = await load.publisher.presence(name);
         this.#record({ f: "presence", type: "ok", channel: name, clients: present });
@@ -117,12 +129,14 @@ export class Proof {
       load.abandon();
       orders.close();
       maps.close();
+      cursors.close();
       await clients.end().catch(() => undefined);
       throw error;
     }
     load.publisher.close();
     orders.close();
     maps.close();
+    cursors.close();
     await clients.end();
     const { server, events } = this.#target;
     if (server === undefined || events === undefined) return;
@@ -143,7 +157,7 @@ export class Proof {
   /** Injects faults until enough time has passed and enough publications were delivered. */
   async #breakThings(
     clients: Clients,
-    { load, orders, maps }: Loads,
+    { load, orders, maps, cursors }: Loads,
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
@@ -183,6 +197,7 @@ export class Proof {
         ...load.publisher.failures,
         ...orders.failures,
         ...maps.failures,
+        ...cursors.failures,
         ...(hooks?.failures ?? []),
         ...(events?.failures ?? []),
       ];
@@ -241,6 +256,7 @@ interface Loads {
   readonly load: PublishLoad;
   readonly orders: OrderLoad;
   readonly maps: MapLoad;
+  readonly cursors: CursorLoad;
 }
 
 /** An event of any kind without its process and time. */

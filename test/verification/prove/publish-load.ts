@@ -83,6 +83,8 @@ function publisherPlansOf({ name, load }: ProvedChannel): readonly SerialPublish
         payloadBytes: 96,
         perSecond: steadyPerSecond / 4,
       }));
+    case "slow":
+      return [{ channels: [name], payloadBytes: 64, perSecond: 4 }];
     case "wide":
       return [{ channels: [name], payloadBytes: 16_384, perSecond: 8 }];
     case "bursts":

@@ -2,6 +2,13 @@ import { eventTypes } from "../../../src/features/events/config.ts";
 import type { Random } from "../../support/random.ts";
 import type { HookBackend } from "./backends/hook-backend.ts";
 import type { SubscriberPlan } from "./clients/plan.ts";
+import {
+  cursorChannels,
+  cursorNamespaces,
+  type ProvedCursors,
+  provedCursors,
+  readingSubscribers,
+} from "./cursor-scenario.ts";
 
 /** A channel of the proof. */
 export interface ProvedChannel {
@@ -10,10 +17,10 @@ export interface ProvedChannel {
   /** How many missed publications are always recovered; absent where that is unknown. */
   readonly recoverable?: number;
   /**
-   * How the channel is published to. many-sockets: steadily, and in bursts. quiet: only while its object is about to
-   * crash. clients: only by clients.
+   * How the channel is published to. many-sockets: steadily, and in bursts. slow: now and then. quiet: only while its object
+   * is about to crash. clients: only by clients.
    */
-  readonly load: "steady" | "many-sockets" | "bursts" | "quiet" | "wide" | "clients";
+  readonly load: "steady" | "slow" | "many-sockets" | "bursts" | "quiet" | "wide" | "clients";
   /** The number of subscribers on the channel's address, and on gateways. */
   readonly own: number;
   readonly gateways: number;
@@ -48,14 +55,22 @@ export interface Scenario {
   readonly maps: readonly ProvedMap[];
   /** None for a deployed server. */
   readonly users: readonly ProvedUser[];
+  /** The channels that keep what their users have got and read; none for a deployed server. */
+  readonly cursors: readonly ProvedCursors[];
   readonly subscribers: readonly SubscriberPlan[];
 }
 
 /** The scenario for a local server. */
 export function localScenario(random: Random): Scenario {
   const { channels, subscribers } = scenario(localChannels, random);
-  const others = [...users.flatMap(userSubscribers), ...askedSubscribers(), ...mapSubscribers()];
-  return { channels, maps, users, subscribers: [...subscribers, ...others] };
+  const others = [
+    ...users.flatMap(userSubscribers),
+    ...askedSubscribers(),
+    ...mapSubscribers(),
+    ...readingSubscribers(),
+  ];
+  const all = [...subscribers, ...others];
+  return { channels, maps, users, cursors: provedCursors, subscribers: all };
 }
 
 /**
@@ -94,6 +109,7 @@ const localChannels: readonly ProvedChannel[] = [
   { ...stream("dull:a"), recovery: "none", load: "clients", own: 0, gateways: 0 },
   ...["1", "2", "3"].map((number) => burst(number, "bursts")),
   ...["4", "5", "6", "7", "8", "9"].map((number) => burst(number, "quiet")),
+  ...cursorChannels,
 ];
 
 function burst(number: string, load: "bursts" | "quiet"): ProvedChannel {
@@ -109,6 +125,7 @@ function scenario(channels: readonly ProvedChannel[], random: Random): Scenario 
     channels,
     maps: [],
     users: [],
+    cursors: [],
     subscribers: [...ownSubscribers(channels), ...gatewaySubscribers(channels, random)],
   };
 }
@@ -288,7 +305,7 @@ export function provedConfig(hooks: HookBackend["config"], target: string) {
 }
 
 /** The namespaces of whose channels a backend is told: with and without history, and with hooks. */
-const toldNamespaces = ["own", "asked", "dull", "none", "burst"];
+const toldNamespaces = ["own", "asked", "dull", "none", "burst", ...Object.keys(cursorNamespaces)];
 
 /** Whether a backend is told of a channel. */
 export function isReported({ name }: ProvedChannel): boolean {
@@ -305,6 +322,7 @@ const namespaces = [
   namespace("burst", { history_size: 10_000 }),
   namespace("own", { history_size: 10_000, allow_publish_for_subscriber: true }),
   namespace("wide", { history_size: 100 }),
+  ...Object.entries(cursorNamespaces).map(([name, options]) => namespace(name, options)),
   namespace("asked", { history_size: 10_000, ...asked }),
   { ...open, ...asked, name: "dull" },
   mapNamespace("map", {

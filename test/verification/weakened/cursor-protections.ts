@@ -33,10 +33,11 @@ export const cursorProtections: readonly Protection[] = [
     name: "answered-pings",
     meaning: "a client has got what was sent before a ping only once it has answered the ping",
     rule: "CU12",
-    noticedBy: ["simulate"],
+    noticedBy: ["prove", "simulate"],
     file: "src/session/liveness.ts",
     code: "return answeredAtMs >= pingedAtMs && answeredAtMs <= nowMs ? answeredAtMs : undefined;",
     weakened: "return answeredAtMs >= 0 ? nowMs : undefined;",
+    faults: "stall=60,vanish=30,reset=30",
   },
   {
     name: "judged-row",

@@ -37,6 +37,9 @@ describe("a correct history with offsets", () => {
     expect(counts).toEqual({
       deliveries: 8,
       mapStates: 0,
+      marks: 0,
+      unreadCounts: 0,
+      arrivals: 0,
       mapChanges: 0,
       orders: 0,
       calls: 0,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { microseconds } from "../history/clock.ts";
 import { Recorder } from "../history/recorder.ts";
 import { EventReceiver } from "./event-receiver.ts";
 
@@ -77,6 +78,19 @@ describe("the receiver of events", () => {
       ["channel/own:a", 7],
       ["home/7", 9],
     ]);
+  });
+
+  it("records when members of audiences were judged, by the history's clock", async () => {
+    receiver.settle();
+    const told = { object: "channel/read:a", channel: "read:a", user: "ann", epoch: "e" };
+    const unseen = { ...told, type: "unseen", number: 7, from: 2, to: 4, count: 3, since_ms: 1 };
+    const before = microseconds();
+    await tell([{ ...unseen, time: Date.now() - 2_000 }]);
+    const [recorded] = await history();
+    expect(recorded).toMatchObject({ ...told, event: "unseen", from: 2, to: 4, count: 3 });
+    const { at } = Object(recorded);
+    expect(at).toBeGreaterThan(before - 2_050_000);
+    expect(at).toBeLessThan(microseconds() - 1_950_000);
   });
 
   it("records nothing that it refuses, and some events whose answer it loses", async () => {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../support/random.ts";
 import type { EventTaken } from "../../checker/history-event.ts";
 import { valueIn } from "../clients/value.ts";
-import { microseconds } from "../history/clock.ts";
+import { microseconds, microsecondsAt } from "../history/clock.ts";
 import type { Recorder } from "../history/recorder.ts";
 import { type Outage, type ReceivedRequest, UnreliableServer } from "./unreliable-server.ts";
 
@@ -89,10 +89,12 @@ export class EventReceiver {
   #take(body: string): void {
     const { events }: { readonly events: readonly SentEvent[] } = JSON.parse(body);
     const time = microseconds();
-    for (const { type, data, time: _, ...event } of events) {
-      const { object, number, first, channel, user, client, offset, epoch, from, to } = event;
+    for (const { type, data, time: sentMs, ...event } of events) {
+      const { object, number, first, channel, user, client, offset, epoch, from, to, count } =
+        event;
       this.last.set(object, Math.max(number, this.last.get(object) ?? 0));
-      const about = { first, channel, user, client, offset, epoch, from, to };
+      const at = type === "unseen" || type === "seen" ? microsecondsAt(sentMs) : undefined;
+      const about = { first, channel, user, client, offset, epoch, from, to, count, at };
       const value = data === undefined ? {} : { value: valueIn(data) };
       const common = { time, process: "events", type: "ok", f: "event" } as const;
       // Absent fields are left out of the line.
@@ -109,12 +111,24 @@ export class EventReceiver {
 }
 
 /** An event as it is sent, as far as it is recorded. */
-interface SentEvent extends Omit<EventTaken, "type" | "event" | "value" | "f" | "process"> {
+interface SentEvent extends Omit<EventTaken, "type" | "event" | "value" | "f" | "process" | "at"> {
   readonly type: string;
+  /** When it happened, ms since 1970. */
+  readonly time: number;
   readonly data?: unknown;
 }
 
-type Optional = "first" | "channel" | "user" | "client" | "offset" | "epoch" | "from" | "to";
+type Optional =
+  | "first"
+  | "channel"
+  | "user"
+  | "client"
+  | "offset"
+  | "epoch"
+  | "from"
+  | "to"
+  | "count"
+  | "at";
 
 /** The fields that aren't undefined. */
 function present(

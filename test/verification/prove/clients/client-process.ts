@@ -5,6 +5,7 @@ import type { Answer, Order, Progress } from "./order.ts";
 import { MapSubscriber } from "./map-subscriber.ts";
 import { type ClientsPlan, checkPlan } from "./plan.ts";
 import { RawSubscriber } from "./raw/raw-subscriber.ts";
+import { ReadingSubscriber } from "./reading-subscriber.ts";
 import { SdkSubscriber } from "./sdk-subscriber.ts";
 import { type Subscriber, tickMs } from "./subscriber.ts";
 import { ClientRecorder } from "./client-recorder.ts";
@@ -28,6 +29,10 @@ class ClientProcess {
           return new RawSubscriber(plan, traits, own, recorder);
         case "sdk":
           return new SdkSubscriber(plan, traits, own, recorder);
+        case "reader": {
+          const { reads = { user: "" } } = traits;
+          return new ReadingSubscriber(plan, traits, reads, own, recorder);
+        }
         case "map":
           return new MapSubscriber(plan, traits, own, recorder);
       }

@@ -41,11 +41,11 @@ export interface SignedToken {
   readonly marks: Pick<ConnectionAccepted, "token" | "issuedAt">;
 }
 
-/** The user of a subscriber: one for whom orders are given, or one of a few that all others share. */
-export function userOf({ process, user }: SubscriberPlan): string {
+/** The user of a subscriber: one for whom orders are given, a reader, or one of a few that all others share. */
+export function userOf({ process, user, reads }: SubscriberPlan): string {
   let sum = 0;
   for (const character of process) sum += character.charCodeAt(0);
-  return user ?? `shared-${sum % sharedUsers}`;
+  return user ?? reads?.user ?? `shared-${sum % sharedUsers}`;
 }
 
 const sharedUsers = 16;

@@ -26,6 +26,8 @@ describe("a plan", () => {
       "it subscribes by itself where orders do",
       [{ user: "ada", endpoint: "gateway", orderable: ["keep:a"] }],
     ],
+    ["readers read, and nobody else", [{ reads: { user: "ada" } }]],
+    ["readers read, and nobody else", [{ kind: "reader" }]],
     ["nothing is said of what keep:x recovers", [{ channels: ["keep:x"] }]],
   ] satisfies [string, Partial<SubscriberPlan>[]][])("is refused when %s", (why, subscribers) => {
     expect(() => checkPlan(planOf(...subscribers))).toThrow(why);

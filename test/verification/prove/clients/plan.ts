@@ -22,8 +22,11 @@ export type Recovery = "stream" | "cache" | "none";
 export interface SubscriberPlan {
   /** The subscriber's name in the history: unique, and without a full stop. */
   readonly process: string;
-  /** The official client, a client of ours on a bare socket, or the official client with subscriptions to maps. */
-  readonly kind: "sdk" | "raw" | "map";
+  /**
+   * The official client, a client of ours on a bare socket, or the official client with subscriptions to maps, or on channels
+   * that keep what their users have got and read.
+   */
+  readonly kind: "sdk" | "raw" | "map" | "reader";
   /** A socket on the channel's address, or one on a gateway for all channels. */
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
@@ -39,6 +42,8 @@ export interface SubscriberPlan {
   readonly asked?: AskedPlan;
   /** Present if the subscriber publishes too, one publish at a time. */
   readonly publishes?: PublishingPlan;
+  /** What a reader does. */
+  readonly reads?: ReadingPlan;
   /** Whether a client of maps changes no key. */
   readonly watches?: boolean;
   /** Whether the client pings, which wakes no object; raw clients only. */
@@ -60,6 +65,16 @@ export interface AskedPlan {
   readonly callsEveryMs: number;
 }
 
+/** What the official client does on channels that keep what their users have got and read. */
+export interface ReadingPlan {
+  /** The user of the client's token. */
+  readonly user: string;
+  /** The mean time between two marks or questions; absent for a client that has none. */
+  readonly everyMs?: number;
+  /** Whether the client leaves soon, and comes back in the end or never. */
+  readonly leaves?: "for a while" | "for good";
+}
+
 export interface PublishingPlan {
   /** One of the channels that the client subscribes to. */
   readonly channel: string;
@@ -71,7 +86,7 @@ export interface PublishingPlan {
 export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
   const processes = new Set<string>();
   for (const subscriber of subscribers) {
-    const { process, kind, endpoint, channels, given, publishes, user, orderable, asked } =
+    const { process, kind, endpoint, channels, given, publishes, user, orderable, asked, reads } =
       subscriber;
     const refuse = (why: string): never => {
       throw new Error(`the plan for "${process}" is wrong: ${why}`);
@@ -89,6 +104,7 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
       refuse("it publishes where it isn't subscribed");
     }
     if (user !== undefined && kind !== "raw") refuse("orders are given for raw ones only");
+    if ((kind === "reader") !== (reads !== undefined)) refuse("readers read, and nobody else");
     if (asked !== undefined && (kind !== "raw" || user !== undefined || given === true)) {
       refuse("a backend is asked about raw ones only, without orders and given channels");
     }

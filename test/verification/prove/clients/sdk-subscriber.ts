@@ -19,42 +19,52 @@ import type { ClientRecorder } from "./client-recorder.ts";
 /** A subscriber that uses the official client and records its events. */
 export class SdkSubscriber implements Subscriber {
   readonly process: string;
-  readonly #client: Centrifuge;
-  readonly #recorder: ClientRecorder;
-  readonly #subscriptions: ReadonlyMap<string, SdkSubscription>;
+  protected readonly client: Centrifuge;
+  protected readonly recorder: ClientRecorder;
+  protected readonly subscriptions: ReadonlyMap<string, SdkSubscription>;
   readonly #publishing: OwnPublishing | undefined;
   #isStopping = false;
 
-  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
+  /** @param sockets the class of the client's sockets */
+  constructor(
+    plan: ClientsPlan,
+    traits: SubscriberPlan,
+    random: Random,
+    recorder: ClientRecorder,
+    sockets = socketClass(plan.hostHeader),
+  ) {
     const { process, channels, publishes } = traits;
     this.process = process;
-    this.#recorder = recorder;
-    this.#client = new Centrifuge(endpointOf(plan, traits), {
+    this.recorder = recorder;
+    this.client = new Centrifuge(endpointOf(plan, traits), {
       token: tokenOf(plan, traits, random).text,
-      websocket: socketClass(plan.hostHeader),
+      websocket: sockets,
       minReconnectDelay: shortestMs,
       maxReconnectDelay: longestMs,
       timeout: 5_000,
       maxServerPingDelay: 3_000,
     });
     // Failed attempts are repeated; only a terminal end is an event.
-    this.#client.on("error", () => undefined);
+    this.client.on("error", () => undefined);
     const id = { current: "" };
-    this.#client.on("connected", ({ client }) => {
+    this.client.on("connected", ({ client }) => {
       id.current = client;
       const accepted = { process, type: "ok", f: "connect", user: userOf(traits), client } as const;
       recorder.record({ ...accepted, time: microseconds() });
     });
-    this.#client.on("connecting", () => {
+    this.client.on("connecting", () => {
       if (id.current !== "") recorder.disconnect(process, microseconds(), id.current);
       id.current = "";
     });
-    this.#client.on("disconnected", ({ code, reason }) => {
-      if (!this.#isStopping) this.#fail(`was disconnected for good: ${code} ${reason}`);
+    this.client.on("disconnected", ({ code, reason }) => {
+      if (id.current !== "") recorder.disconnect(process, microseconds(), id.current);
+      id.current = "";
+      const isWanted = this.#isStopping || code === disconnectCalled;
+      if (!isWanted) this.fail(`was disconnected for good: ${code} ${reason}`);
     });
-    this.#subscriptions = new Map(
+    this.subscriptions = new Map(
       channels.map((channel) => {
-        const subscription = this.#client.newSubscription(channel, {
+        const subscription = this.client.newSubscription(channel, {
           minResubscribeDelay: shortestMs,
           maxResubscribeDelay: longestMs,
         });
@@ -68,12 +78,12 @@ export class SdkSubscriber implements Subscriber {
 
   get subscribed(): number {
     let count = 0;
-    for (const { isAttached } of this.#subscriptions.values()) if (isAttached) count++;
+    for (const { isAttached } of this.subscriptions.values()) if (isAttached) count++;
     return count;
   }
 
   get wanted(): number {
-    return this.#subscriptions.size;
+    return this.subscriptions.size;
   }
 
   get isPublishing(): boolean {
@@ -81,15 +91,15 @@ export class SdkSubscriber implements Subscriber {
   }
 
   start(): void {
-    for (const { subscription } of this.#subscriptions.values()) subscription.subscribe();
-    this.#client.connect();
+    for (const { subscription } of this.subscriptions.values()) subscription.subscribe();
+    this.client.connect();
   }
 
   tick(nowMs: number): void {
     const publishing = this.#publishing;
     if (publishing === undefined || !publishing.isDue(nowMs)) return;
-    const subscription = this.#subscriptions.get(publishing.channel);
-    if (subscription?.isAttached !== true || this.#client.state !== State.Connected) return;
+    const subscription = this.subscriptions.get(publishing.channel);
+    if (subscription?.isAttached !== true || this.client.state !== State.Connected) return;
     void this.#publish(publishing, subscription, nowMs);
   }
 
@@ -99,7 +109,7 @@ export class SdkSubscriber implements Subscriber {
 
   stop(): void {
     this.#isStopping = true;
-    this.#client.disconnect();
+    this.client.disconnect();
   }
 
   async #publish(publishing: OwnPublishing, subscription: SdkSubscription, nowMs: number) {
@@ -107,7 +117,7 @@ export class SdkSubscriber implements Subscriber {
     const { generation } = subscription;
     let code: number | undefined;
     try {
-      await this.#client.publish(publishing.channel, value);
+      await this.client.publish(publishing.channel, value);
     } catch (error) {
       code = parseError(error).code;
     }
@@ -117,19 +127,21 @@ export class SdkSubscriber implements Subscriber {
     if (code !== undefined && code < 100) publishing.lose(time);
     else {
       const problem = publishing.answer(code, wasSubscribed, time);
-      if (problem !== undefined) this.#fail(problem);
+      if (problem !== undefined) this.fail(problem);
     }
   }
 
-  #fail(what: string): void {
-    this.#recorder.fail(this.process, what);
+  protected fail(what: string): void {
+    this.recorder.fail(this.process, what);
   }
 }
 
 /** One channel of the subscriber. */
-class SdkSubscription {
+export class SdkSubscription {
   readonly subscription: Subscription;
   isAttached = false;
+  /** The position of the last publication that the client's program has got. */
+  position = { epoch: "", offset: 0 };
   /** The number of subscriptions so far. */
   generation = 0;
   readonly #process: string;
@@ -163,6 +175,7 @@ class SdkSubscription {
   #attach({ channel, wasRecovering, recovered, streamPosition }: SubscribedContext): void {
     this.isAttached = true;
     this.generation++;
+    if (streamPosition !== undefined) this.position = streamPosition;
     this.#recorder.record({
       time: microseconds(),
       process: this.#process,
@@ -180,6 +193,7 @@ class SdkSubscription {
 
   #receive({ channel, data, offset }: PublicationContext): void {
     this.#recorder.deliver(this.#process, microseconds(), channel, valueIn(data), offset);
+    if (offset !== undefined) this.position = { ...this.position, offset };
   }
 
   #detach(code: number): void {
@@ -201,6 +215,9 @@ export function socketClass(hostHeader: string | undefined) {
     }
   };
 }
+
+/** The SDK's code of a disconnect for which its own program asked. */
+const disconnectCalled = 0;
 
 /** The code of an error of the SDK; 0 if it has none. */
 export function parseError(error: unknown): ErrorReply {

@@ -77,7 +77,7 @@ async function arrive(
 }
 
 /** Namespaces that a backend is told of or asked about, or whose publishing depends on being quiet. */
-const apartNamespaces = ["own", "asked", "burst"];
+const apartNamespaces = ["own", "asked", "burst", "read", "named"];
 
 /** More would be a test of the machine. */
 const arrivalsMax = 120;

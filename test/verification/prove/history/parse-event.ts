@@ -1,4 +1,5 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
+import type { CursorEvent } from "../../checker/cursors/cursor-event.ts";
 
 /**
  * Reads one line of a history.
@@ -43,6 +44,7 @@ function parseLack(value: unknown): string | undefined {
   if (f === "events" && !Array.isArray(value["channels"])) return "has no channels";
   if (f === "map-subscribe" && !Array.isArray(value["changes"])) return "has no changes";
   if (f === "map-read" && !Array.isArray(value["entries"])) return "has no entries";
+  if (f === "audience" && !Array.isArray(value["users"])) return "has no users";
   if (f === "presence" && !Array.isArray(value["clients"])) return "has no clients";
   return undefined;
 }
@@ -56,6 +58,13 @@ interface Shape {
 function shaped(types: readonly string[], hasChannel: boolean, fields: Shape["fields"]): Shape {
   return { types, hasChannel, fields };
 }
+
+/** Marks of users, and questions about them. */
+const cursorCalls: readonly CursorEvent["f"][] = ["mark", "unread", "delivered"];
+const callShape = shaped(["invoke", "ok", "fail", "info"], true, [
+  ["call", "string"],
+  ["user", "string"],
+]);
 
 const shapes: ReadonlyMap<string, Shape> = new Map([
   ["deliver", shaped(["ok"], true, [["value", "string"]])],
@@ -127,6 +136,11 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
       ["offset", "number"],
     ]),
   ],
+  ["cursors", shaped(["info"], true, [["audience", "string"]])],
+  ["member", shaped(["invoke"], true, [["user", "string"]])],
+  ["audience", shaped(["ok"], true, [])],
+  ["pong", shaped(["ok"], true, [])],
+  ...cursorCalls.map((f) => [f, callShape] as const),
   ["presence", shaped(["ok"], true, [])],
   ["settled", shaped(["info"], false, [])],
   [

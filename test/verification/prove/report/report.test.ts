@@ -8,6 +8,9 @@ import { summary, resultLine } from "./summary.ts";
 
 const channel = "keep:<a>";
 
+const cursors = { process: "cursors", time: 4_200_001, channel } as const;
+const mark = { f: "mark", user: "ada", call: "1" } as const;
+
 /** A client subscribes, receives publications, is cut off for 2.5 s and recovers; a fault surrounds each phase. */
 const good: readonly HistoryEvent[] = [
   { f: "channel", type: "info", process: "prove", time: 0, channel, recovery: "stream" },
@@ -26,6 +29,9 @@ const good: readonly HistoryEvent[] = [
   { f: "events", type: "info", process: "prove", time: 4_000_003, channels: [], keepMax: 3 },
   told(4_100_000),
   told(4_200_000),
+  { ...cursors, f: "cursors", type: "info", audience: "named", notifyAfterMs: 1, unreadMax: 9 },
+  { ...cursors, ...mark, type: "invoke", epoch: "e", offset: 0, own: true },
+  { ...cursors, ...mark, type: "ok", epoch: "e", read: 0 },
   { f: "settled", type: "info", process: "prove", time: 5_000_000 },
 ];
 
@@ -103,6 +109,13 @@ describe("the report of a run without violations", () => {
   it("counts the events that a backend was told", () => {
     expect(summary(report)).toContain("events        1 told to a backend, 1 of them again");
     expect(page(report)).toContain("<td>user_online</td><td>1</td>");
+  });
+
+  it("counts what was said of users' marks", () => {
+    expect(summary(report)).toContain(
+      "cursors       1 marks, 0 counts of unread, 0 proofs of arrival compared; 0 unseen, 0 seen told",
+    );
+    expect(page(report)).toContain("<td>marks of users</td><td>1</td>");
   });
 
   it("draws the deliveries of each second, and the faults", () => {

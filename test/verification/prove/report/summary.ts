@@ -19,6 +19,7 @@ export function summary(report: RunReport): string {
     `signals       ${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
     `presence      ${whole(counts.presenceChecks)} channels compared`,
     `maps          ${whole(counts.mapChanges)} changes, ${whole(counts.mapStates)} states of clients compared`,
+    `cursors       ${cursorCounts(report)}`,
     `orders        ${whole(counts.orders)} for users, acknowledged`,
     `events        ${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
     `hooks         ${whole(sum(result.hookAnswers))} answers of a backend: ${answerCounts(report)}; ${whole(counts.calls)} calls compared`,
@@ -47,6 +48,13 @@ function violationLines({ result, timeline }: RunReport): readonly string[] {
   const places = [...result.lossCounts].map(([place, count]) => `${whole(count)} ${place}`);
   if (places.length > 0) lines.push(`losses by place: ${places.join(", ")}`);
   return lines;
+}
+
+/** What was said of what users have got and read. */
+function cursorCounts({ result }: RunReport): string {
+  const { marks, unreadCounts, arrivals } = result.counts;
+  const [unseen, seen] = ["unseen", "seen"].map((type) => whole(result.events.get(type) ?? 0));
+  return `${whole(marks)} marks, ${whole(unreadCounts)} counts of unread, ${whole(arrivals)} proofs of arrival compared; ${unseen} unseen, ${seen} seen told`;
 }
 
 /** How often the backend of the hooks answered in each way, whatever it was asked. */

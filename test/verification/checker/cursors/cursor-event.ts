@@ -1,0 +1,121 @@
+/**
+ * What happens to channels that keep what their users have got and read (the rules CU). Questions and marks are told when they
+ * are asked and when they are answered, so that an answer can be compared with what was known in between.
+ */
+export type CursorEvent =
+  | CursorsOpened
+  | MemberNamed
+  | AudienceListed
+  | PingAnswered
+  | MarkAsked
+  | MarkAnswered
+  | UnreadAsked
+  | UnreadAnswered
+  | DeliveredAsked
+  | DeliveredAnswered
+  | CursorCallEnded;
+
+interface Common {
+  /** µs since some fixed moment, as in `HistoryEvent`. */
+  readonly time: number;
+  readonly process: string;
+  readonly channel: string;
+}
+
+/** The first event of such a channel. */
+export interface CursorsOpened extends Common {
+  readonly type: "info";
+  readonly f: "cursors";
+  /** Whether members are those who subscribe, or those whom a backend names. */
+  readonly audience: "subscribed" | "named";
+  /** After how many ms a backend is told that a member hasn't seen a publication. */
+  readonly notifyAfterMs: number;
+  /** The largest number of unread publications that is told. */
+  readonly unreadMax: number;
+}
+
+/** A backend is about to make a user a member of the audience. */
+interface MemberNamed extends Common {
+  readonly type: "invoke";
+  readonly f: "member";
+  readonly user: string;
+}
+
+/** A backend was told who the members of the audience are. */
+export interface AudienceListed extends Common {
+  readonly type: "ok";
+  readonly f: "audience";
+  readonly users: readonly string[];
+}
+
+/**
+ * A client with a connection to the channel's own object answers a ping. The server sends the next ping only when it has the
+ * answer (rule K2).
+ */
+interface PingAnswered extends Common {
+  readonly type: "ok";
+  readonly f: "pong";
+}
+
+interface CursorCall extends Common {
+  /** Unique in the history. */
+  readonly call: string;
+  readonly user: string;
+}
+
+/** Somebody asks to mark what a user has read. */
+export interface MarkAsked extends CursorCall {
+  readonly type: "invoke";
+  readonly f: "mark";
+  readonly epoch: string;
+  readonly offset: number;
+  /** Whether a client of the user marks, and so says that it has got everything up to there. */
+  readonly own: boolean;
+}
+
+export interface MarkAnswered extends CursorCall {
+  readonly type: "ok";
+  readonly f: "mark";
+  readonly epoch: string;
+  /** The mark that stands. */
+  readonly read: number;
+}
+
+interface UnreadAsked extends CursorCall {
+  readonly type: "invoke";
+  readonly f: "unread";
+}
+
+export interface UnreadAnswered extends CursorCall {
+  readonly type: "ok";
+  readonly f: "unread";
+  readonly unread: number;
+  readonly read: number;
+  /** The newest publication. */
+  readonly offset: number;
+  readonly epoch: string;
+  readonly capped?: boolean;
+  readonly reset?: boolean;
+}
+
+/** Somebody asks what a user is known to have got. */
+interface DeliveredAsked extends CursorCall {
+  readonly type: "invoke";
+  readonly f: "delivered";
+}
+
+export interface DeliveredAnswered extends CursorCall {
+  readonly type: "ok";
+  readonly f: "delivered";
+  readonly epoch: string;
+  /** Everything after the one and up to the other has arrived; `since` is 0 if it is absent. */
+  readonly since?: number;
+  readonly offset: number;
+  readonly by?: string;
+}
+
+/** A mark or a question was refused (fail), or nobody knows what became of it (info). */
+interface CursorCallEnded extends CursorCall {
+  readonly type: "fail" | "info";
+  readonly f: "mark" | "unread" | "delivered";
+}
