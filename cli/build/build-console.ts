@@ -8,6 +8,7 @@ import { build } from "esbuild";
 import { operationNames } from "../../src/api/operations.ts";
 import { methodNotes } from "../openapi/document.ts";
 import { packageRoot } from "../package-root.ts";
+import { ruleTexts } from "./rule-texts.ts";
 import { writeChanged } from "./write-changed.ts";
 
 /**
@@ -19,6 +20,7 @@ import { writeChanged } from "./write-changed.ts";
 export async function buildConsole(folder = join(packageRoot, "public", "console")): Promise<void> {
   const source = join(packageRoot, "workers", "page");
   writeChanged(join(folder, "icon.svg"), readFileSync(join(source, "icon.svg")));
+  writeChanged(join(folder, "rules.json"), Buffer.from(JSON.stringify(ruleTexts())));
   const { outputFiles } = await build({
     entryPoints: [join(source, "console.tsx"), join(source, "console.css")],
     outdir: folder,

@@ -32,6 +32,16 @@ export const limitsFiles: readonly string[] = Object.values(files);
 export const writtenFrom =
   "<!-- From here on written by `npm run limits`. A test compares it. -->\n";
 
+/** The values of all bounds, by their names. */
+export function boundValues(): ReadonlyMap<string, string> {
+  const all = limitsFiles.flatMap((file) =>
+    boundsOf(readFileSync(join(packageRoot, file), "utf8")),
+  );
+  return new Map(
+    all.flatMap(({ names }) => names.map(({ name, value }) => [name, value] as const)),
+  );
+}
+
 /** Writes the part. */
 export function limitsText(): string {
   const sections = Object.entries(files).map(([title, file]) => {

@@ -13,6 +13,7 @@ import { ConnectPage } from "./pages/connect-page.tsx";
 import { NamespacesPage } from "./pages/namespaces-page.tsx";
 import { OverviewPage } from "./pages/overview-page.tsx";
 import { RefusalsPage } from "./pages/refusals-page.tsx";
+import { RulePage } from "./pages/rule-page.tsx";
 import { UsersPage } from "./pages/users-page.tsx";
 import { WhyPage } from "./pages/why-page.tsx";
 import { logIn, logOut, read } from "./server.ts";
@@ -29,6 +30,9 @@ const pages = [
   ["bill", "Bill"],
   ["api", "API"],
 ] as const;
+
+/** The pages to which others lead, by the names of these. */
+const upperPages: Readonly<Record<string, string>> = { channel: "channels", rule: "refusals" };
 
 type Login =
   | { readonly state: "unknown"; readonly problem: string }
@@ -114,14 +118,15 @@ function Pages({
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
-  const current = route.page === "channel" ? "channels" : route.page;
+  const current = upperPages[route.page] ?? route.page;
+  const address = `${route.page}?${route.params.toString()}`;
   const title = pages.find(([page]) => page === current)?.[1] ?? "Console";
   useEffect(() => {
     document.title = `${title} – Dormouse`;
     // A user of the keyboard or of a screen reader goes on in the new page, and not behind the link.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
-  }, [route.page, title]);
+  }, [address, title]);
   const leave = () => {
     forgetFeed();
     void logOut().then(loggedOut);
@@ -145,12 +150,7 @@ function Pages({
         {settings.login === "password" && <button onClick={leave}>Log out</button>}
       </header>
       <main id="main" tabIndex={-1} ref={main}>
-        <Page
-          key={`${route.page}?${route.params.toString()}`}
-          {...route}
-          settings={settings}
-          loggedOut={loggedOut}
-        />
+        <Page key={address} {...route} settings={settings} loggedOut={loggedOut} />
       </main>
       <footer class="quiet">{settings.version}</footer>
     </>
@@ -192,6 +192,8 @@ function Page({
       return <UsersPage {...props} />;
     case "refusals":
       return <RefusalsPage {...props} reportMs={settings.report_ms} />;
+    case "rule":
+      return <RulePage {...props} />;
     case "why":
       return <WhyPage {...props} />;
     case "bill":

@@ -1,5 +1,6 @@
 import type { CollectedRefusal } from "./answers.ts";
 import { href } from "./hash-route.ts";
+import { RuleLink } from "./rules.tsx";
 import { Table, time } from "./parts.tsx";
 
 /** A table of refusals with their rules and reasons, and with links to the user and the channel. */
@@ -21,7 +22,9 @@ export function RefusalTable({
           <td>
             {one.refused} {one.count > 1 ? `× ${one.count}` : ""}
           </td>
-          <td>{one.rule}</td>
+          <td>
+            <RuleLink id={one.rule} />
+          </td>
           <td>{one.reason}</td>
           <td>
             {one.user !== undefined && one.user !== "" && (

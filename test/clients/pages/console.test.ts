@@ -196,6 +196,37 @@ function inBrowser(browser: string): void {
     expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
   });
 
+  it("[N21] leads from the rule of a refusal to its text, which isn't loaded before", async (test) => {
+    const wrong = { method: "POST", headers: { "X-API-Key": "wrong" }, body: "{}" };
+    expect((await fetch(`${server.address}/api/info`, wrong)).status).toBe(401);
+    const page = await ControlledPage.open(test, browser, `${server.address}/console/#/refusals`);
+    await page.sees("Password", "label");
+    await page.fill("#password", password);
+    await page.press("Enter");
+    await page.sees("api info", "td");
+    const loaded =
+      "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('rules.json')).length";
+    expect(await page.evaluate(loaded)).toBe("0");
+    await page.tabTo("A7");
+    await page.press("Enter");
+    await page.sees("Rule A7", "h1");
+    await page.focuses("#main");
+    await page.sees("API keys are compared in constant time", ".answer");
+    // Others of its part have links, too, and so have those that a text names.
+    await page.sees("A1", "dt a");
+    await page.fill("#id", "cu7");
+    await page.press("Enter");
+    await page.sees("A client marks and asks for its own user only", ".answer");
+    await page.sees("dormouse.read", ".answer code");
+    await page.click("B8");
+    await page.sees("Rule B8", "h1");
+    await page.evaluate('location.hash = "#/rule?id=ZZ1"');
+    await page.sees("This server has no rule ZZ1.", ".problem");
+    for (let back = 0; back < 4; back++) await page.evaluate("history.back()");
+    await page.sees("Refusals", "h1");
+    expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
+  });
+
   it("[N8] can be used by everybody, on a desk and on a phone, in light and in dark", async (test) => {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "bob" }) });
     test.onTestFinished(() => client.close());
@@ -254,7 +285,12 @@ function inBrowser(browser: string): void {
   });
 
   it("[N5] comes with headers that let nothing else run, be loaded or frame it", async () => {
-    for (const path of ["/console/", "/console/console.js", "/console/console.css"]) {
+    for (const path of [
+      "/console/",
+      "/console/console.js",
+      "/console/console.css",
+      "/console/rules.json",
+    ]) {
       const { status, headers } = await fetch(`${server.address}${path}`);
       const policy = headers.get("Content-Security-Policy") ?? "";
       expect({ path, status }).toEqual({ path, status: 200 });
@@ -336,6 +372,7 @@ const views = [
   ["#/channels", "Channels with subscribers"],
   ["#/channel?name=news", "Present: 1 user on 1 connection"],
   ["#/channel?name=board:1", "The map is empty."],
+  ["#/rule?id=CU3", "A mark beyond the newest offset"],
   ["#/api", "The same in a shell"],
   ["#/connect", "You are the user then"],
   ["#/namespaces", "Every user may subscribe."],

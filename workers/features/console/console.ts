@@ -181,6 +181,7 @@ const fileTypes: ReadonlyMap<string, string> = new Map([
   ["console.js", "text/javascript; charset=utf-8"],
   ["console.css", "text/css; charset=utf-8"],
   ["icon.svg", "image/svg+xml"],
+  ["rules.json", "application/json"],
 ]);
 
 /** It isn't a file, because the platform gives HTML files other addresses than their names. */

@@ -3,6 +3,7 @@ import type { CollectedRefusal, Inspected } from "../answers.ts";
 import { useFeed } from "../feed.ts";
 import { count, leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { labelsOf } from "../rates.ts";
+import { RuleLink } from "../rules.tsx";
 import { RefusalTable } from "../refusal-table.tsx";
 import { call } from "../server.ts";
 
@@ -101,7 +102,9 @@ function Sums({ counters }: { readonly counters: Readonly<Record<string, number>
         {rows.map(({ labels, value }) => (
           <tr key={`${labels["refused"]} ${labels["rule"]}`}>
             <td>{labels["refused"]}</td>
-            <td>{labels["rule"]}</td>
+            <td>
+              <RuleLink id={labels["rule"] ?? ""} />
+            </td>
             <td class="number">{count(value)}</td>
           </tr>
         ))}

@@ -13,7 +13,12 @@ it("[N1] a console that is as it was isn't written again, so that no running ser
     );
   await buildConsole(folder);
   const first = writtenAt();
-  expect(first.map(([name]) => name)).toEqual(["console.css", "console.js", "icon.svg"]);
+  expect(first.map(([name]) => name)).toEqual([
+    "console.css",
+    "console.js",
+    "icon.svg",
+    "rules.json",
+  ]);
   await buildConsole(folder);
   expect(writtenAt()).toEqual(first);
 
