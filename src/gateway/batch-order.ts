@@ -89,17 +89,26 @@ function sortEntries(
 ): { position: StreamPosition; entries: readonly RelayEntry[]; rest?: RelayBatch } {
   const entries: RelayEntry[] = [];
   let { offset } = from;
+  /** The index of the next publication, as it was looked for last. */
+  let nextIndex = -1;
+  const restFrom = (index: number): RelayBatch => {
+    return { ...batch, first: batch.first + index, entries: batch.entries.slice(index) };
+  };
   for (const [index, entry] of batch.entries.entries()) {
-    const number = batch.first + index;
-    if (taken(number)) continue;
+    if (taken(batch.first + index)) continue;
     if (isInStream(entry)) {
       const next = entry.publication.offset;
       if (next <= offset) continue;
-      if (next > offset + 1) {
-        const rest = { ...batch, first: number, entries: batch.entries.slice(index) };
-        return { position: { ...from, offset }, entries, rest };
-      }
+      if (next > offset + 1)
+        return { position: { ...from, offset }, entries, rest: restFrom(index) };
       offset = next;
+    } else if (entry.type === "piece") {
+      if (nextIndex < index) nextIndex = nextInStream(batch, index);
+      const told = offsetBefore(batch, nextIndex);
+      // Publications that came after the piece have been read, and have it.
+      if (told < offset) continue;
+      // Publications are missing that make up the value that it belongs to.
+      if (told > offset) return { position: { ...from, offset }, entries, rest: restFrom(index) };
     }
     entries.push(entry);
   }
@@ -145,6 +154,19 @@ function lastRemoval(entries: readonly RelayEntry[]): number {
 
 function isInStream(entry: RelayEntry): entry is RelayEntry & { readonly type: "publication" } {
   return entry.type === "publication" && entry.publication.offset > 0;
+}
+
+/** The index of the first publication after an entry; the number of the entries without one. */
+function nextInStream({ entries }: RelayBatch, index: number): number {
+  const next = entries.findIndex((entry, at) => at > index && isInStream(entry));
+  return next === -1 ? entries.length : next;
+}
+
+/** The top before an entry that is a publication, or after the whole batch. */
+function offsetBefore({ entries, top }: RelayBatch, index: number): number {
+  const entry = entries[index];
+  if (entry !== undefined && isInStream(entry)) return entry.publication.offset - 1;
+  return top?.offset ?? 0;
 }
 
 const insufficientState: SortedBatch = { outcome: "insufficient-state" };

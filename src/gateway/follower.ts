@@ -307,8 +307,11 @@ export class Follower {
   #startBefore(batch: RelayBatch): boolean {
     if (this.#subscribers.hub.size === 0) return false;
     const isKnown = isKnownStart(batch);
-    if (isKnown) this.#startAt(cursorBefore(batch));
-    else this.#insufficientState();
+    if (isKnown) {
+      const cursor = cursorBefore(batch);
+      this.#subscribers.hub.restoredAt = cursor.position?.offset;
+      this.#startAt(cursor);
+    } else this.#insufficientState();
     return isKnown;
   }
 

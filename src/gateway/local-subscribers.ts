@@ -44,6 +44,7 @@ export class LocalSubscribers {
     this.hub.add(subscription);
     const stored = subscription.cursor;
     if (stored === undefined || (cursor !== undefined && !isBeyond(stored, cursor))) return cursor;
+    this.hub.restoredAt = stored.position?.offset;
     this.#keeper.restored(subscription, stored);
     return stored;
   }

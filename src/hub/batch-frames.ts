@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import { pieceAsPush } from "./delta-frames.ts";
 import { RunFrames } from "./run-frames.ts";
-import type { Publication } from "../protocol/publication.ts";
+import { inFull, standingOf } from "./piece-windows.ts";
 import { joinedPieces } from "../protocol/piece.ts";
 import type { ChannelPush, PiecePush, Subscriber } from "./subscriber.ts";
 
@@ -122,7 +122,8 @@ export class BatchFrames {
     if (filter === undefined && skipped === 0 && this.#pieces === 0) return this.publications;
     let count = 0;
     for (const push of this.#pushes.slice(skipped)) {
-      if (push.type === "piece" && subscriber.delta && !push.late.has(subscriber)) count++;
+      if (push.type === "piece" && subscriber.delta && standingOf(subscriber, push) === "on time")
+        count++;
       if (push.type !== "publication") continue;
       if (filter === undefined || filter.matches(push.publication.tags)) count++;
     }
@@ -221,9 +222,4 @@ export class BatchFrames {
 /** A push as everybody gets it; a piece, which only some get, as those get it. */
 function encoded(push: ChannelPush, codec: Codec): Message {
   return codec.encodePush(push.type === "piece" ? pieceAsPush(push, codec.deltaForm) : push);
-}
-
-function inFull(publication: Publication): Publication {
-  const { before: _, grown: __, ...rest } = publication;
-  return rest;
 }

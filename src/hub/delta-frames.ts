@@ -4,6 +4,7 @@ import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import { noPayload, type Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
+import { inFull, type Standing } from "./piece-windows.ts";
 import type { ChannelPush, PublicationPush, Subscriber } from "./subscriber.ts";
 
 /**
@@ -115,12 +116,13 @@ export type DeltaPush = Exclude<ChannelPush, { readonly type: "piece" }>;
 /**
  * A push as a delta subscriber is sent it.
  *
- * @param isLate whether the subscriber came within the window of the push, and has none of its pieces
+ * @param standing what the subscriber has of the window that the push belongs to
  * @returns undefined if it gets nothing
  */
-export function deltaPush(push: ChannelPush, isLate: boolean): DeltaPush | undefined {
-  if (push.type === "piece") return isLate ? undefined : pieceAsPublication(push);
-  if (push.type !== "publication" || push.late === undefined || isLate) return push;
+export function deltaPush(push: ChannelPush, standing: Standing): DeltaPush | undefined {
+  if (push.type === "piece") return standing === "on time" ? pieceAsPublication(push) : undefined;
+  if (push.type !== "publication" || push.late === undefined || standing === "late") return push;
+  if (standing === "unknown") return { ...push, publication: inFull(push.publication) };
   const { grown, ...publication } = push.publication;
   // The subscriber has most of it already, and is told the offset.
   const own = grown?.rest === undefined ? {} : { grown: { pieces: 0, splice: grown.rest } };

@@ -40,6 +40,11 @@ export class Hub<Local extends Subscriber = Subscriber> {
   #cutting = false;
   /** The backlog of all subscribers, as the last frame left it or as it was last counted. */
   #backlogBytes = 0;
+  /**
+   * Up to which offset those subscribers have everything that were restored after a hibernation: what they have of windows that
+   * were open then isn't known (rule Z39). Undefined where none was restored.
+   */
+  restoredAt: number | undefined;
   /** Undefined until a value grows. */
   #windows: PieceWindows | undefined;
   /** Undefined until the backlog is too large for the first time. */
@@ -177,7 +182,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Puts a piece by which a value has grown into the next frame of subscribers with deltas (rule Z39). */
   grow(piece: Piece): void {
     this.#windows ??= new PieceWindows();
-    const late = this.#windows.take(piece);
+    const late = this.#windows.take(piece, this.restoredAt);
     if (late !== undefined) this.#collect({ type: "piece", channel: this.#channel, piece, late });
   }
 

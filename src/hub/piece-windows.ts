@@ -1,21 +1,31 @@
 import type { Piece } from "../protocol/piece.ts";
 import type { Publication } from "../protocol/publication.ts";
-import type { PublicationPush, Subscriber } from "./subscriber.ts";
+import type { ChannelPush, PublicationPush, Subscriber } from "./subscriber.ts";
 
 /**
  * The windows of one hub: the keys of which subscribers were told pieces since the key's last publication, which made the
  * value before them durable (rule Z39). A subscriber that comes within a window has the value without the pieces: it is told
  * none of them, and gets them with the publication that ends the window. Where pieces are missing, nobody is told the rest,
- * and the publication goes to all in full. So a delta fits the value that its subscriber has, or isn't sent.
+ * and the publication goes to all in full. Who came back with values that may have pieces of a window already is told none of
+ * them, and gets the publication in full. So a delta fits the value that its subscriber has, or isn't sent.
  */
 export class PieceWindows {
   readonly #open = new Map<string, PieceWindow>();
 
-  /** Takes a piece. @returns those who came late for it; undefined if nobody can be told it */
-  take({ key, number }: Piece): ReadonlySet<Subscriber> | undefined {
+  /**
+   * Takes a piece.
+   *
+   * @param restoredAt the offset at which the subscribers were restored after a hibernation: it isn't known what they have of
+   *                   windows that were open then
+   * @returns those who came late for it; undefined if nobody can be told it
+   */
+  take(
+    { key, number, base = 0 }: Piece,
+    restoredAt: number | undefined,
+  ): ReadonlySet<Subscriber> | undefined {
     let window = number === 1 ? undefined : this.#open.get(key);
     if (window === undefined) {
-      window = new PieceWindow();
+      window = new PieceWindow(base, restoredAt !== undefined && base <= restoredAt);
       this.#open.set(key, window);
     }
     return window.take(number) ? window.late : undefined;
@@ -36,7 +46,7 @@ export class PieceWindows {
     if (window === undefined)
       return { publication: told === 0 ? publication : inFull(publication) };
     if (grown === undefined || !window.hasAll(told)) return { publication: inFull(publication) };
-    return { publication, late: window.late };
+    return { publication, late: window.late, base: window.base };
   }
 
   /** A subscriber comes, with all values as their last publications made them. */
@@ -51,10 +61,17 @@ export class PieceWindows {
 
 /** The pieces of a key since its last publication. */
 class PieceWindow {
+  /** The offset of that publication. */
+  readonly base: number;
   /** Those who came within the window, and are told none of its pieces. */
   readonly late = new Set<Subscriber>();
   #pieces = 0;
-  #isBroken = false;
+  #isBroken: boolean;
+
+  constructor(base: number, isBroken: boolean) {
+    this.base = base;
+    this.#isBroken = isBroken;
+  }
 
   /** @returns whether all pieces before it came, too */
   take(number: number): boolean {
@@ -69,9 +86,22 @@ class PieceWindow {
 }
 
 /** See {@link PieceWindows.end}. */
-type Told = Pick<PublicationPush, "publication" | "late">;
+type Told = Pick<PublicationPush, "publication" | "late" | "base">;
 
-function inFull(publication: Publication): Publication {
+/** What a subscriber has of a window: what the hub has told it, nothing, or nobody knows. */
+export type Standing = "on time" | "late" | "unknown";
+
+/** What a subscriber has of the window that a push belongs to. */
+export function standingOf(subscriber: Subscriber, push: ChannelPush | undefined): Standing {
+  if (push === undefined || !("late" in push)) return "on time";
+  const base = (push.type === "piece" ? push.piece.base : push.base) ?? 0;
+  const { recoveredTo } = subscriber;
+  if (recoveredTo !== undefined && base <= recoveredTo) return "unknown";
+  return push.late.has(subscriber) ? "late" : "on time";
+}
+
+/** A publication that its subscribers need nothing for. */
+export function inFull(publication: Publication): Publication {
   const { before: _, grown: __, ...rest } = publication;
   return rest;
 }

@@ -1,5 +1,6 @@
 import type { Codec, Message } from "../protocol/codec.ts";
 import { DeltaFrames, type DeltaPush, deltaPush } from "./delta-frames.ts";
+import { type Standing, standingOf } from "./piece-windows.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 import type { TagsFilter } from "../protocol/tags-filter.ts";
 
@@ -26,7 +27,7 @@ export class RunFrames {
   /** The size of the frames in {@link #selected}. */
   #selectedBytes = 0;
   /**
-   * For delta subscribers, by the pushes in whose windows they came. Undefined until one asks, and in it where none of the
+   * For delta subscribers, by the pushes in whose windows they weren't on time. Undefined until one asks, and in it where none of the
    * publications is for them.
    */
   #deltas: Map<string, DeltaFrames | undefined> | undefined;
@@ -124,17 +125,24 @@ export class RunFrames {
 
   /** Undefined where none of the publications is for the subscriber. */
   #deltasFor(subscriber: Subscriber): DeltaFrames | undefined {
-    const late = this.#windowed.filter((index) => isLate(this.#pushes[index], subscriber));
-    const key = late.join();
+    const standings = new Map<number, Standing>();
+    let key = "";
+    for (const index of this.#windowed) {
+      const standing = standingOf(subscriber, this.#pushes[index]);
+      if (standing === "on time") continue;
+      standings.set(index, standing);
+      key += `${standing} ${index},`;
+    }
     this.#deltas ??= new Map();
-    if (!this.#deltas.has(key)) this.#deltas.set(key, this.#newDeltas(new Set(late)));
+    if (!this.#deltas.has(key)) this.#deltas.set(key, this.#newDeltas(standings));
     return this.#deltas.get(key);
   }
 
-  #newDeltas(late: ReadonlySet<number>): DeltaFrames | undefined {
+  /** @param standings of the pushes in whose windows the subscriber wasn't on time */
+  #newDeltas(standings: ReadonlyMap<number, Standing>): DeltaFrames | undefined {
     const told: DeltaPush[] = [];
     for (const [index, push] of this.#pushes.entries()) {
-      const own = deltaPush(push, late.has(index));
+      const own = deltaPush(push, standings.get(index) ?? "on time");
       if (own !== undefined) told.push(own);
     }
     return told.some(({ type }) => type === "publication") ? new DeltaFrames(told) : undefined;
@@ -161,11 +169,6 @@ function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
 }
 
 const noIndexes: ReadonlySet<number> = new Set();
-
-/** Whether a subscriber came within the window of a push. */
-function isLate(push: ChannelPush | undefined, subscriber: Subscriber): boolean {
-  return push !== undefined && "late" in push && (push.late?.has(subscriber) ?? false);
-}
 
 /** The frames with the pushes that are selected for a subscriber. */
 type SelectedFrames =

@@ -20,9 +20,13 @@ export interface PiecePush {
   readonly late: LateSubscribers;
 }
 
-/** A publication; with those who came late, if it makes pieces durable that subscribers were told. */
+/**
+ * A publication; if it makes pieces durable that subscribers were told, with those who came late, and with the offset of the
+ * key's publication before.
+ */
 export type PublicationPush = Extract<Push, { readonly type: "publication" }> & {
   readonly late?: LateSubscribers;
+  readonly base?: number;
 };
 
 /** Those who came after the first piece of a window, and are told none of them. */
@@ -49,6 +53,11 @@ export interface Subscriber {
    * The payload that it holds, of which the next publication may be a delta; undefined when that must be sent in full.
    */
   readonly deltaBase: Payload | undefined;
+  /**
+   * Up to which offset it has recovered what it had missed, with values of its own: of windows that were open then it may have
+   * pieces that the hub doesn't know of (rule Z39). Absent, or undefined: it has read all values.
+   */
+  readonly recoveredTo?: number | undefined;
   /** Notes that a delta subscriber is sent this publication, as the last one of a frame: it is then its `deltaBase`. */
   noteSent(publication: Publication): void;
   send(frame: Message): void;

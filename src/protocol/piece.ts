@@ -18,6 +18,8 @@ export interface Piece {
   readonly key: string;
   /** Which piece since the key's last publication it is, from 1 on. */
   readonly number: number;
+  /** The offset of that publication. Absent: an object of an earlier release has told the piece. */
+  readonly base?: number;
   readonly splice: Splice;
 }
 

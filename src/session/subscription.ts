@@ -25,6 +25,7 @@ export class Subscription implements Subscriber {
   readonly codec: Codec;
   readonly filter: TagsFilter | undefined;
   deltaBase: Payload | undefined;
+  recoveredTo: number | undefined;
   /** What is known to have arrived at the client; undefined where nobody wants to know it. */
   note: DeliveryNote | undefined;
   readonly #connection: Socket;

@@ -213,6 +213,7 @@ class FlowStep {
     const { recovered, publications } = reply;
     const { counts } = session.context;
     session.subscriptions.endFlow(channel);
+    if (isRecovering) subscription.recoveredTo = reply.position?.offset;
     subscription.begin();
     counts?.subscribed(
       channel,

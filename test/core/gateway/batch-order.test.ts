@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { BatchBuffer } from "../../../src/gateway/batch-order.ts";
-import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
+import { BatchBuffer, sortBatch } from "../../../src/gateway/batch-order.ts";
+import type { RelayBatch, RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry } from "./support/followed-channel.ts";
 
@@ -39,6 +39,31 @@ describe("a batch buffer", () => {
     expect(buffer.takeAll()).toEqual([batch({ first: 3, entries: [entry(3)] })]);
   });
 });
+
+describe("pieces of values that grow, among publications that a gateway has read", () => {
+  it("[Z39] aren't told after the publication that has them", () => {
+    const cursor = { instance: 1, sequence: 0, position: at(3) };
+    const entries = [piece(1), entry(2), piece(2), entry(3), piece(3)];
+    const sorted = sortBatch(batch({ entries, top: at(3) }), cursor);
+    expect(sorted).toMatchObject({ entries: [piece(3)], cursor: { sequence: 5, position: at(3) } });
+    const whole = sortBatch(batch({ entries: [piece(2)], top: at(2) }), cursor);
+    expect(whole).toMatchObject({ outcome: "sorted", entries: [] });
+  });
+
+  it("[Z39] [L3] wait for the publications that they belong to", () => {
+    const cursor = { instance: 1, sequence: 4, position: at(1) };
+    const later = batch({ instance: 2, entries: [piece(3)], top: at(3) });
+    const sorted = sortBatch(later, cursor);
+    expect(sorted).toMatchObject({ entries: [], rest: { first: 1, entries: [piece(3)] } });
+    const read = { instance: 2, sequence: 0, position: at(3) };
+    expect(sortBatch(later, read)).toMatchObject({ entries: [piece(3)], cursor: { sequence: 1 } });
+  });
+});
+
+function piece(base: number): RelayEntry {
+  const splice = { text: "b", at: 2, baseBytes: 3, sum: 0 };
+  return { type: "piece", piece: { key: "k", number: 1, base, splice } };
+}
 
 /** One more small batch doesn't fit. */
 function full(): BatchBuffer {

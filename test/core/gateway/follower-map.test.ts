@@ -60,3 +60,32 @@ describe("a gateway that follows a map which is cleared", () => {
     expect(subscriber.received).toEqual(["2", "3", "4"]);
   });
 });
+
+describe("a piece of a value that grows", () => {
+  const splice = { text: "b", at: 2, baseBytes: 3, sum: 0 };
+  const piece = (base: number): RelayEntry => {
+    return { type: "piece", piece: { key: "k", number: 1, base, splice } };
+  };
+
+  it("[Z39] comes to subscribers with deltas", () => {
+    const { channel, subscriber } = subscribed(at(5), {}, 0, { delta: true });
+    channel.take(1, [piece(5)], { top: at(5) });
+    channel.settle();
+    expect(subscriber.received).toHaveLength(1);
+  });
+
+  it.each([false, true])(
+    "[Z39] doesn't come to restored ones, who may have it already (unknown cursor: %s)",
+    (attachmentFull) => {
+      const traits = { delta: true, attachmentFull };
+      const { channel, subscriber } = subscribed(at(5), {}, 0, traits);
+      channel.hibernate(subscriber);
+      channel.take(1, [piece(5)], { top: at(5) });
+      channel.settle();
+      expect(subscriber.received).toEqual([]);
+      channel.take(2, [entry(6), piece(6)], { top: at(6) });
+      channel.settle();
+      expect(subscriber.received).toHaveLength(2);
+    },
+  );
+});

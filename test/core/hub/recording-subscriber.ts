@@ -19,6 +19,7 @@ export interface SubscriberTraits {
   readonly codec?: Codec;
   readonly filter?: TagsFilter;
   readonly delta?: boolean;
+  readonly recoveredTo?: number;
 }
 
 /** A subscriber that records its events, in order. */
@@ -30,6 +31,7 @@ export class RecordingSubscriber implements Subscriber {
   readonly codec: Codec;
   readonly filter: TagsFilter | undefined;
   readonly delta: boolean;
+  readonly recoveredTo: number | undefined;
   deltaBase: Payload | undefined;
   readonly frames: Message[] = [];
   readonly disconnects: DisconnectCode[] = [];
@@ -52,6 +54,7 @@ export class RecordingSubscriber implements Subscriber {
     this.codec = traits.codec ?? jsonCodec;
     this.filter = traits.filter;
     this.delta = traits.delta ?? false;
+    this.recoveredTo = traits.recoveredTo;
   }
 
   noteSent({ data }: Publication): void {

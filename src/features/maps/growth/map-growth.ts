@@ -213,7 +213,8 @@ export class MapGrowth {
     if (this.#mark === undefined) return;
     this.#mark.open(nowMs);
     growing.pieces++;
-    this.#map.tell({ key: growing.key, number: growing.pieces, splice });
+    const { key, pieces: number, known } = growing;
+    this.#map.tell({ key, number, ...(known && { base: known.offset }), splice });
   }
 
   /** Makes what a key has grown by durable, with a further text. @returns why that couldn't be done */

@@ -16,6 +16,7 @@ export interface RecordingTraits {
   readonly present?: boolean;
   readonly hidden?: true;
   readonly sole?: boolean;
+  readonly delta?: true;
   /** Whether the attachment has no space for the gateway's cursor. */
   readonly attachmentFull?: boolean;
   /** The info that others may see. */
@@ -67,6 +68,7 @@ export class RecordingSubscription {
       announced,
       hearsJoinLeave,
       ...(this.#traits.hidden && { hidden: true }),
+      ...(this.#traits.delta && { delta: true }),
       sole: this.#traits.sole ?? false,
     };
     const connection = {
