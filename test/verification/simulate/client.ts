@@ -1,6 +1,7 @@
 import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { isInexplicable, isOrdersError, isTerminal, unsubscribedByOrder } from "./close-codes.ts";
+import { ClientAppends } from "./client-appends.ts";
 import { ClientCursors } from "./client-cursors.ts";
 import { ClientPings } from "./client-pings.ts";
 import type { WorldContext } from "./world-context.ts";
@@ -50,6 +51,7 @@ export class WorldClient {
   readonly #publishing = new Map<string, NoteOutcome>();
   /** Marks and asks for the client's user. */
   readonly cursors: ClientCursors;
+  readonly appends: ClientAppends;
   readonly pings = new ClientPings();
   #connection: Connection | undefined;
   #token: ClientToken | undefined;
@@ -67,6 +69,7 @@ export class WorldClient {
       if (answered !== undefined) this.#send(command, answered);
       else this.#connection?.socket?.fromClient(JSON.stringify(command));
     });
+    this.appends = new ClientAppends(this, context, (...sent) => this.#send(...sent));
   }
 
   /** The user of the client's token. */

@@ -1,6 +1,7 @@
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
 import { hasCursors } from "./cursor-kinds.ts";
+import { growthKindOf } from "./growth-kinds.ts";
 import { isMap, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
@@ -38,6 +39,7 @@ export function complaintsOf(world: World): readonly string[] {
     if (pollModeOf(name) === undefined && presenceKindOf(name) === undefined)
       checkWhoFollows(world, name);
   }
+  checkGrowth(world);
   for (const { kind, text } of judge(world).violations)
     world.publicationLog.complain(`${kind}: ${text}`);
   return world.publicationLog.complaints;
@@ -57,7 +59,10 @@ function publishTo(world: World, name: string): void {
     return;
   }
   if (presenceKindOf(name) !== undefined) return;
-  if (mapModeOf(name) === undefined) world.backend.publish(name, false);
+  if (growthKindOf(name) !== undefined) {
+    world.producers.appendToAll(name);
+    world.producers.append(name, "k1", { pieces: 1, blocks: 1 });
+  } else if (mapModeOf(name) === undefined) world.backend.publish(name, false);
   else world.backend.change({ do: "set", channel: name, key: "last", keyed: false });
 }
 
@@ -68,6 +73,24 @@ function readMaps(world: World): void {
   world.pass(answersMs);
   for (const name of maps) world.backend.readMap(name);
   world.pass(answersMs);
+}
+
+/** Every producer finds out how far its text is, and long before a key ends all have it. */
+function checkGrowth(world: World): void {
+  const growing = [...world.channels].filter(([name]) => growthKindOf(name) !== undefined);
+  if (growing.length === 0) return;
+  for (const [name] of growing) publishTo(world, name);
+  world.pass(promptMs);
+  for (const [name, host] of growing) {
+    world.growth.checkAcknowledged(name, host.texts, true);
+    for (const { live } of world.clients)
+      for (const subscription of live)
+        if (subscription.channel === name) subscription.checkAt(host.top);
+  }
+  if (world.producers.pending > 0)
+    world.publicationLog.complain(
+      `${world.producers.pending} producers don't know how far they are`,
+    );
 }
 
 /** The checker's result for a settled world. The checker sees only what real clients see. */
@@ -94,13 +117,12 @@ export function checkPromptness(world: World): void {
   world.pass(promptMs);
   const tops = new Map([...world.channels].map(([name, { top }]) => [name, top]));
   // A key may have ended just now.
-  if ([...tops.keys()].some((name) => mapModeOf(name) !== undefined)) world.pass(answersMs);
+  if ([...tops.keys()].some(isMap)) world.pass(answersMs);
   for (const client of world.clients) {
     for (const subscription of [...client.live, ...client.wanted]) {
       const { channel, losses, position } = subscription;
       const top = tops.get(channel);
-      const isFurther =
-        mapModeOf(channel) !== undefined && (position?.offset ?? 0) > (top?.offset ?? 0);
+      const isFurther = isMap(channel) && (position?.offset ?? 0) > (top?.offset ?? 0);
       if (!isFurther) subscription.checkAt(top);
       if (losses > 0)
         world.publicationLog.complain(`${client.name} was told that it lost ${channel}`);
@@ -154,6 +176,7 @@ function checkAtRest(world: World, when: string): void {
   for (const [name, host] of world.channels) {
     checkPresence(world, name, when);
     host.checkKeys(when);
+    if (growthKindOf(name) !== undefined) world.growth.checkAcknowledged(name, host.texts, false);
   }
   checkPresenceMaps(world, when);
   checkCursors(world);

@@ -1,5 +1,6 @@
 /** The maps of a world: one namespace for each name, with options so small that runs reach their bounds. */
 import type { MapOptions } from "../../../src/features/maps/config.ts";
+import { growthKindOf } from "./growth-kinds.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 
 /**
@@ -16,7 +17,8 @@ export function mapModeOf(channel: string): MapOptions["mode"] | undefined {
 
 /** Whether the channel is a map of any kind. */
 export function isMap(channel: string): boolean {
-  return mapModeOf(channel) !== undefined || presenceKindOf(channel) !== undefined;
+  if (mapModeOf(channel) !== undefined) return true;
+  return presenceKindOf(channel) !== undefined || growthKindOf(channel) !== undefined;
 }
 
 const modes: Readonly<Record<string, MapOptions["mode"]>> = {

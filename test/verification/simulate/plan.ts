@@ -1,7 +1,7 @@
 import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../support/random.ts";
 import { namedRandom } from "./named-random.ts";
-import { mapKinds, mapModeOf } from "./map-kinds.ts";
+import { isMap, mapKinds } from "./map-kinds.ts";
 import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
 import { presenceClients, type PresenceFaults, withPresenceActions } from "./presence-plan.ts";
 import { presenceChannels } from "./presence-kinds.ts";
@@ -9,6 +9,8 @@ import { pollKinds, pollModeOf } from "./poll-kinds.ts";
 import { type PollAction, withPollActions } from "./poll-plan.ts";
 import { cursorKinds } from "./cursor-kinds.ts";
 import { type CursorAction, cursorClients, withCursorActions } from "./cursor-plan.ts";
+import { growthKinds } from "./growth-kinds.ts";
+import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
@@ -91,6 +93,7 @@ export type Action =
   | MapAction
   | PollAction
   | CursorAction
+  | GrowthAction
   | OrderAction
   | WaveAction;
 
@@ -105,20 +108,23 @@ export function planOf(seed: number): Plan {
   const polls = namedRandom(seed, "polls");
   const presence = namedRandom(seed, "presence maps");
   const cursors = namedRandom(seed, "cursors");
+  const growth = namedRandom(seed, "growth");
   const waves = namedRandom(seed, "waves");
   if (presence.chance(0.1)) return presencePlan(seed, presence);
   if (polls.chance(0.1)) return pollPlan(seed, polls);
   const calm = cursors.chance(0.1)
     ? cursorPlan(seed, cursors)
-    : maps.chance(0.35)
-      ? mapPlan(seed, maps)
-      : plainPlan(seed, kinds);
+    : growth.chance(0.1)
+      ? growthPlan(seed, growth)
+      : maps.chance(0.35)
+        ? mapPlan(seed, maps)
+        : plainPlan(seed, kinds);
   const plan = waves.chance(0.2) ? withWaves(calm, waves) : calm;
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
   // An order subscribes to the changes of a map alone, without its state.
   const steps = withOrders.steps.filter(
-    (step) => step.do !== "subscribe user" || mapModeOf(step.channel) === undefined,
+    (step) => step.do !== "subscribe user" || !isMap(step.channel),
   );
   return { ...withOrders, steps };
 }
@@ -126,14 +132,19 @@ export function planOf(seed: number): Plan {
 /** A plan whose channels are maps. A token subscribes to none of them, because its subscriptions have no state. */
 function mapPlan(seed: number, random: Random): Plan {
   const plan = plainPlan(seed, mapKinds);
-  const clients = plan.clients.map(({ own, reconnectsEarly }) => ({
-    ...(own === undefined ? {} : { own }),
-    reconnectsEarly,
-  }));
+  const clients = withoutGiven(plan.clients);
   const others = plan.steps.findIndex((step) => step.do !== "connect");
   const filled = random.chance(0.5) ? filledMap(random.pick(plan.channels)) : [];
   const steps = plan.steps.toSpliced(others, 0, ...filled);
   return { ...plan, clients, steps: withMapActions(random, steps) };
+}
+
+/** The clients without what a token subscribes them to, and without users. */
+function withoutGiven(clients: readonly PlannedClient[]): readonly PlannedClient[] {
+  return clients.map(({ own, reconnectsEarly }) => ({
+    ...(own === undefined ? {} : { own }),
+    reconnectsEarly,
+  }));
 }
 
 /** A plan whose channels keep what their users have got and read. */
@@ -143,13 +154,20 @@ function cursorPlan(seed: number, random: Random): Plan {
   return { ...plan, clients, steps: withCursorActions(random, plan.steps, clients.length) };
 }
 
+/** A plan whose channels are maps whose values grow. */
+function growthPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, growthKinds);
+  const clients = withoutGiven(plan.clients);
+  const gateways = Array.from({ length: plan.gateways }, (_, index) => `g/${index + 1}`);
+  const steps = withGrowthActions(random, plan.steps, [...plan.channels, ...gateways]);
+  const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
+  return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
+}
+
 /** A plan whose channels are shared polls. A token subscribes to none of them, because nobody tracks keys with it. */
 function pollPlan(seed: number, random: Random): Plan {
   const plan = plainPlan(seed, pollKinds);
-  const clients = plan.clients.map(({ own, reconnectsEarly }) => ({
-    ...(own === undefined ? {} : { own }),
-    reconnectsEarly,
-  }));
+  const clients = withoutGiven(plan.clients);
   const steps = withPollActions(random, plan.steps, clients.length);
   const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
   return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
@@ -228,6 +246,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "cut",
   // Its subscribers are told that they have to read the map anew.
   "clear",
+  "forget texts",
   "begin epoch",
   "behave",
   "stall",

@@ -1,4 +1,3 @@
-import { Centrifuge } from "centrifuge";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import {
   ClientSubscription,
@@ -7,6 +6,7 @@ import {
 } from "./client-subscription.ts";
 import { expiredDelayMs, pollModeOf } from "./poll-kinds.ts";
 import type { ReceivedFrame } from "./received-frame.ts";
+import { sdkCodec } from "./sdk-codec.ts";
 import type { WorldContext } from "./world-context.ts";
 
 /**
@@ -241,11 +241,3 @@ interface Tracked {
 
 /** How much the clocks of objects may be wrong, and how late a frame may be, ms. */
 const slackMs = 20_000;
-
-/** The SDK's own decoder of deltas, which it doesn't export. */
-const sdkCodec: {
-  applyDeltaIfNeeded(
-    publication: { readonly data: unknown; readonly delta: boolean },
-    base: Uint8Array | undefined,
-  ): { readonly newData: unknown; readonly newPrevValue: Uint8Array };
-} = Reflect.get(new Centrifuge("ws://127.0.0.1:1"), "_codec");

@@ -1,3 +1,4 @@
+import type { AppendResult } from "./growth-rules.ts";
 import type { CursorResult } from "./client-cursors.ts";
 import type { ReceivedPublication, ReceivedResult } from "./client-subscription.ts";
 
@@ -12,7 +13,7 @@ export interface ReceivedFrame {
   readonly subscribe?: ReceivedResult;
   /** Of a shared poll: what is newer than what the client has. */
   readonly sub_refresh?: { readonly items?: readonly ReceivedPublication[] };
-  readonly rpc?: { readonly data: CursorResult };
+  readonly rpc?: { readonly data: CursorResult & Partial<AppendResult> };
   readonly push?: ReceivedPush;
 }
 

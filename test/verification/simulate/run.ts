@@ -67,11 +67,15 @@ function worldOf(plan: Plan): World {
   });
   if (isPresenceCalm(plan))
     world.presence.judges = plan.presenceFaults === "counts" ? "immediate" : "all";
+  if (plan.steps.some((step) => step.do === "turn clock")) world.growth.slackMs = turnedSlackMs;
   for (const [index, client] of plan.clients.entries()) {
     addClient(world, client, namedRandom(seed, `client c${index + 1}`));
   }
   return world;
 }
+
+/** How much the clocks of objects may be wrong, ms. */
+const turnedSlackMs = 20_000;
 
 function faultsOf({ seed, faultShare, presenceFaults }: Plan): ChooseOutcome {
   const drawn = faultModel(seed, faultShare);
@@ -161,6 +165,7 @@ function carryOut(world: World, action: Action): void {
       return;
     case "set own":
     case "drop own":
+    case "append own":
     case "track":
     case "untrack":
     case "connect":
@@ -191,6 +196,13 @@ function carryOut(world: World, action: Action): void {
     case "revoke token":
     case "invalidate user":
       giveOrder(world, action);
+      return;
+    case "append":
+    case "begin text":
+    case "remove text":
+    case "read text":
+    case "forget texts":
+      world.producers.carryOut(action);
       return;
     case "wave":
       startWave(world, action);
@@ -319,6 +331,9 @@ function carryOutClient(
     case "set own":
     case "drop own":
       client.change(action.channel, action.key, action.do === "drop own");
+      return;
+    case "append own":
+      client.appends.append(action.channel, action.key);
       return;
     case "track":
     case "untrack": {

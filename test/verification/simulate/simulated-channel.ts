@@ -21,6 +21,10 @@ import { ChannelAudience } from "../../../src/features/cursors/audience/channel-
 import { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
 import { CursorModel } from "./cursor-model.ts";
 import { watchAudience, watchCursors } from "./watched-cursors.ts";
+import { payloadJson } from "../../../src/protocol/payload.ts";
+import { mapOf } from "../../../src/features/maps/map-operations.ts";
+import { growthKindOf } from "./growth-kinds.ts";
+import { growthKeys } from "./growth-plan.ts";
 import { MapModel, modelledMap } from "./map-model.ts";
 import { Model } from "./model.ts";
 import type { ModelMark } from "./model-state.ts";
@@ -57,7 +61,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
       kind?.recoveryLimit ?? config.client.recoveryMaxPublicationLimit,
       () => `epoch${this.#epochs}`,
     );
-    const map = modelledMap(resolved.options);
+    const isModelled = growthKindOf(name) === undefined;
+    const map = isModelled ? modelledMap(resolved.options) : undefined;
     this.#mapModel = map && new MapModel(this.#model, map);
   }
 
@@ -128,17 +133,21 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
 
   override crash(): void {
     super.crash();
+    if (this.#isGrowing) this.context.growth.crashed(this.name);
     if (this.#mapModel?.wake() === true) this.#noteForgotten();
-    if (this.#mapModel === undefined && this.#options.sharedPoll === undefined) {
+    const isChecked = this.#options.map === undefined && this.#options.sharedPoll === undefined;
+    if (isChecked) {
       const { name } = this;
       this.context.eventLog.note({ process: name, type: "info", f: "crash", channel: name });
     }
   }
 
   override evict(): boolean {
+    const isTelling = this.#isGrowing && this.#channel && mapOf(this.#channel)?.growth.isTelling;
     const isEvicted = super.evict();
     if (isEvicted && this.#mapModel?.wake() === true)
       this.#complain("slept before it had written its keys down");
+    if (isEvicted && isTelling === true) this.#complain("slept within a window");
     return isEvicted;
   }
 
@@ -154,6 +163,21 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   /** The keys of a map. */
   get keys(): readonly string[] {
     return this.#mapModel?.present.map(([key]) => key) ?? [];
+  }
+
+  /** The texts of a map whose values grow, as they are stored. */
+  get texts(): ReadonlyMap<string, string> {
+    const map = mapOf(this.#awakeChannel());
+    return new Map(
+      growthKeys.flatMap((key) => {
+        const data = map?.entry(key)?.data;
+        return data === undefined ? [] : [[key, String(JSON.parse(payloadJson(data)))] as const];
+      }),
+    );
+  }
+
+  get #isGrowing(): boolean {
+    return growthKindOf(this.name) !== undefined;
   }
 
   /** At rest no key of a map is left that has ended long before. */
@@ -210,6 +234,9 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
           ...(position === undefined ? {} : { position }),
         });
       },
+      emptied: () => {
+        if (this.#isGrowing) this.context.growth.forgot(name);
+      },
       forgot: (what) => {
         if (this.#mapModel !== undefined) {
           this.#noteForgotten();
@@ -235,6 +262,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   }
 
   #noteChange(publication: Publication): void {
+    if (this.#isGrowing) this.context.growth.changed(this.name, publication, this.nowMs);
     if (presenceKindOf(this.name) === undefined) return;
     const hasEnded = this.#mapModel?.hasEnded(publication.key ?? "", this.nowMs) === true;
     this.context.presence.changed(this.name, publication, hasEnded);

@@ -1,4 +1,6 @@
 import { ClientSubscription } from "./client-subscription.ts";
+import { growthKindOf } from "./growth-kinds.ts";
+import { GrowthSubscription } from "./growth-subscription.ts";
 import { hasCursors } from "./cursor-kinds.ts";
 import { CursorSubscription } from "./cursor-subscription.ts";
 import { mapModeOf } from "./map-kinds.ts";
@@ -36,6 +38,8 @@ export function subscriptionOf(
     const now = (): number => context.timeline.nowMs;
     return new PresenceSubscription(channel, who, context, now, pageSizeOf(who));
   }
+  if (growthKindOf(channel) !== undefined)
+    return new GrowthSubscription(channel, who, context, pageSizeOf(who));
   if (pollModeOf(channel) !== undefined) return new PollSubscription(channel, subscriber);
   if (hasCursors(channel)) return new CursorSubscription(channel, given, { who, user, context });
   return mapModeOf(channel) === undefined

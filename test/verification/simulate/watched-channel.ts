@@ -3,6 +3,7 @@ import type { PublicationRequest } from "../../../src/contract/channel-call.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import type { SubscribeOptions, PublishOutcome } from "../../../src/channel/channel-outcomes.ts";
 import type { HistoryOutcome } from "../../../src/channel/history.ts";
+import { growthKindOf } from "./growth-kinds.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Recovery } from "../../../src/channel/recovery.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../../src/protocol/publication.ts";
@@ -24,6 +25,8 @@ export interface ChannelWatch {
   /** A key of a map is about to change. */
   changed(publication: Publication): void;
   published(data: string, position: StreamPosition | undefined): void;
+  /** All keys of a map are gone. */
+  emptied(): void;
   /** The publications or the whole stream were deleted, as the rules demand. */
   forgot(what: "publications" | "stream"): void;
   complain(what: string): void;
@@ -35,13 +38,16 @@ export class WatchedChannel extends Channel {
   /** From so many bytes on, what a client recovers may be too large, with what is stored besides the payloads. */
   readonly #recoveredBytesMax: number;
   readonly #map: MapWatch | undefined;
+  /** Whether there is no model of the channel. */
+  readonly #isUnmodelled: boolean;
 
   constructor(setup: ChannelSetup, watch: ChannelWatch) {
     super(setup);
     this.#recoveredBytesMax = (setup.client.queueMaxSizeBytes - limits.answerRestBytes) * 0.7;
     this.#watch = watch;
     const { options } = setup;
-    const modelled = modelledMap(options);
+    this.#isUnmodelled = growthKindOf(setup.name) !== undefined;
+    const modelled = this.#isUnmodelled ? undefined : modelledMap(options);
     const map = mapOf(this);
     this.#map = map && modelled && new MapWatch(map, modelled, watch);
   }
@@ -55,6 +61,11 @@ export class WatchedChannel extends Channel {
     super.published(publication, entry, position, by);
     this.#watch.changed(publication);
     this.#map?.published(publication);
+  }
+
+  override restart(nowMs: number, renewed?: () => void): void {
+    super.restart(nowMs, renewed);
+    if (renewed === undefined) this.#watch.emptied();
   }
 
   override position(nowMs: number): StreamPosition | undefined {
@@ -127,7 +138,7 @@ export class WatchedChannel extends Channel {
     const hasKeys = (this.#watch.model.state.entries?.size ?? 0) > 0;
     const isHeld = this.hub.size > 0 || this.relay.size > 0 || hasKeys;
     super.deleteExpired(nowMs);
-    if (isHeld || this.#watch.broken()) return;
+    if (isHeld || this.#watch.broken() || this.#isUnmodelled) return;
     const hadStream = this.#watch.model.state.stream !== undefined;
     if (this.#watch.model.forget(nowMs)) this.#watch.forgot("stream");
     const { stream } = this.#watch.model.state;
@@ -146,7 +157,7 @@ export class WatchedChannel extends Channel {
   }
 
   #compare(what: string, is: ModelAnswer, should: (model: Model) => ModelAnswer): void {
-    if (this.#watch.broken()) return;
+    if (this.#watch.broken() || this.#isUnmodelled) return;
     const expected = should(this.#watch.model);
     if (isSame(is, expected)) return;
     this.#watch.complain(

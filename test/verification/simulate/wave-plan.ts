@@ -1,4 +1,5 @@
 import type { Random } from "../../support/random.ts";
+import { growthKindOf } from "./growth-kinds.ts";
 import { mapModeOf } from "./map-kinds.ts";
 import type { Action, Plan, Step } from "./plan.ts";
 import type { World } from "./world.ts";
@@ -36,10 +37,7 @@ export function withWaves(plan: Plan, random: Random): Plan {
 
 function waveSteps({ channels }: Plan, random: Random): readonly Step[] {
   const channel = random.pick(channels);
-  const publish: Action =
-    mapModeOf(channel) === undefined
-      ? { do: "publish", channel, keyed: false }
-      : { do: "set", channel, key: "wave", keyed: false };
+  const publish = publishOf(channel);
   const published: readonly Step[] = Array.from({ length: random.between(1, 3) }, () => ({
     ...publish,
     ms: random.between(0, 6),
@@ -54,6 +52,14 @@ function waveSteps({ channels }: Plan, random: Random): readonly Step[] {
     ms: random.between(0, 80),
   };
   return [...published, wave];
+}
+
+function publishOf(channel: string): Action {
+  if (growthKindOf(channel) !== undefined)
+    return { do: "append", channel, key: "k1", pieces: 1, blocks: 1 };
+  return mapModeOf(channel) === undefined
+    ? { do: "publish", channel, keyed: false }
+    : { do: "set", channel, key: "wave", keyed: false };
 }
 
 /** Lets the clients of a wave come, and go. */

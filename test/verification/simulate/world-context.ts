@@ -1,5 +1,7 @@
 import type { Config } from "../../../src/config/config.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
+import type { GrowthBackend } from "./growth-backend.ts";
+import type { GrowthRules } from "./growth-rules.ts";
 import type { EventLog } from "./event-log.ts";
 import type { CursorRules } from "./cursor-rules.ts";
 import type { Database } from "./database.ts";
@@ -35,6 +37,10 @@ export interface WorldContext {
   readonly cursors: CursorRules;
   /** What a backend may be told of users who haven't seen something. */
   readonly unseen: UnseenRules;
+  /** What may be shown of values that grow. */
+  readonly growth: GrowthRules;
+  /** Their producers. */
+  readonly producers: () => GrowthBackend;
   /** What presence maps may do. */
   readonly presence: PresenceRules;
   /** How long the frames of one socket take, ms. */

@@ -9,6 +9,9 @@ import { SimulatedChannel } from "./simulated-channel.ts";
 import { CursorBackend } from "./cursor-backend.ts";
 import { cursorEvents, cursorNamespaces, hasCursors, pingIntervalMs } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
+import { GrowthBackend } from "./growth-backend.ts";
+import { growthKindOf, growthNamespaces } from "./growth-kinds.ts";
+import { GrowthRules } from "./growth-rules.ts";
 import { EventLog } from "./event-log.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
@@ -31,8 +34,8 @@ import { UserRules } from "./user-rules.ts";
 export interface WorldSetup {
   /**
    * The channels' names. `keep:` has a long history, `tell:` a long history and join and leave pushes, `few:` a short
-   * history, `last:` cache recovery, `none:` no history; those of `map-kinds.ts` are maps, and of `cursor-kinds.ts` keep
-   * what their users have read.
+   * history, `last:` cache recovery, `none:` no history; those of `map-kinds.ts` are maps, of `growth-kinds.ts` maps whose
+   * values grow, and of `cursor-kinds.ts` keep what their users have read.
    */
   readonly channels: readonly string[];
   readonly gateways: number;
@@ -74,6 +77,8 @@ export class World {
   readonly unseen: UnseenRules;
   readonly polls: PollBackend;
   readonly presence: PresenceRules;
+  readonly growth: GrowthRules;
+  readonly producers: GrowthBackend;
   /** The homes that were called so far, by name. */
   readonly homes = new Map<string, SimulatedHome>();
   /** Absent where users have no homes. */
@@ -97,6 +102,10 @@ export class World {
       () => this.clients,
       (what) => this.publicationLog.complain(what),
     );
+    this.growth = new GrowthRules(
+      () => this.timeline.nowMs,
+      (what) => this.publicationLog.complain(what),
+    );
     const cursors = new CursorRules(this.publicationLog, (data) => this.#publisherOf(data));
     this.unseen = new UnseenRules(this.publicationLog, cursors, (data) => this.#publisherOf(data));
     this.network = new Network(this.timeline, chooseOutcome);
@@ -111,6 +120,8 @@ export class World {
       cursors,
       unseen: this.unseen,
       presence: this.presence,
+      growth: this.growth,
+      producers: () => this.producers,
       latency,
       commits,
       turns,
@@ -129,6 +140,7 @@ export class World {
     for (const name of setup.channels) this.#open(name, limits);
     this.backend = new Backend(this.#context, backoffs("backend"), repeats);
     this.cursors = new CursorBackend(this.#context);
+    this.producers = new GrowthBackend(this.#context, backoffs("producers"));
     const { users } = this.#context;
     this.users = users && new UserBackend(this.#context, users);
   }
@@ -192,6 +204,7 @@ export class World {
 
   #open(channel: string, limits: WorldLimits): void {
     if (pollModeOf(channel) !== undefined || presenceKindOf(channel) !== undefined) return;
+    if (growthKindOf(channel) !== undefined) return;
     const mode = mapModeOf(channel);
     if (mode !== undefined) {
       this.eventLog.note({ process: "world", type: "info", f: "map", channel, mode });
@@ -334,6 +347,7 @@ const namespaces: readonly object[] = [
   ...mapNamespaces,
   ...pollNamespaces,
   ...presenceNamespaces,
+  ...growthNamespaces,
 ];
 
 /** The same value for every name, each time. */

@@ -1,4 +1,5 @@
 import { cursorProtections } from "./cursor-protections.ts";
+import { growthProtections } from "./growth-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
 import type { Program, Protection } from "./protection.ts";
 
@@ -337,6 +338,7 @@ export const protections: readonly Protection[] = [
     faults: "crash-map=30",
   },
   ...cursorProtections,
+  ...growthProtections,
   ...presenceProtections,
   {
     name: "newer-versions",
