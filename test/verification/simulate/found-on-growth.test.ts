@@ -56,6 +56,26 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       },
     },
   },
+  {
+    name: "[Z41] an object that sleeps after a value that grew was removed has lost no window",
+    plan: {
+      seed: 1009553,
+      faultShare: 0,
+      channels: ["long:l", "sure:s"],
+      gateways: 1,
+      clients: [
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { own: "sure:s", reconnectsEarly: true },
+        { reconnectsEarly: false },
+      ],
+      steps: [
+        { do: "append", channel: "long:l", key: "k3", pieces: 6, blocks: 6, ms: 430 },
+        { do: "remove text", channel: "long:l", key: "k3", ms: 0 },
+      ],
+      outcomes: {},
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

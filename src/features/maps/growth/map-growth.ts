@@ -123,8 +123,13 @@ export class MapGrowth {
       : Math.min(Math.max(0, endsMs - nowMs), this.#windowMs);
   }
 
-  /** Forgets what is in memory of a key, whatever of it isn't durable. */
+  /** Forgets what is in memory of a key, whatever of it isn't durable. Its window is over. */
   forget(key: string): void {
+    this.#drop(key);
+    this.#closeMark();
+  }
+
+  #drop(key: string): void {
     const growing = this.#keys.get(key);
     if (growing === undefined) return;
     this.#keys.delete(key);
@@ -193,7 +198,7 @@ export class MapGrowth {
 
   /** Keeps a key in memory, as the one that grew last. */
   #keep(growing: GrowingKey, nowMs: number): void {
-    this.forget(growing.key);
+    this.#drop(growing.key);
     this.#keys.set(growing.key, growing);
     growing.appendedMs = nowMs;
     this.#bytes += growing.bytes;
@@ -260,7 +265,7 @@ export class MapGrowth {
     growing.pieces = 0;
     growing.waiting = undefined;
     growing.windowEndsMs = final || this.#windowMs === 0 ? undefined : by.nowMs + this.#windowMs;
-    if (final) this.forget(key);
+    if (final) this.#drop(key);
     this.#closeMark();
     return undefined;
   }
