@@ -61,7 +61,8 @@ function publishTo(world: World, name: string): void {
   if (presenceKindOf(name) !== undefined) return;
   if (growthKindOf(name) !== undefined) {
     world.producers.appendToAll(name);
-    world.producers.append(name, "k1", { pieces: 1, blocks: 1 });
+    // The texts may have ended.
+    world.producers.carryOut({ do: "begin text", channel: name, key: "last" });
   } else if (mapModeOf(name) === undefined) world.backend.publish(name, false);
   else world.backend.change({ do: "set", channel: name, key: "last", keyed: false });
 }

@@ -5,6 +5,8 @@ import type {
 } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
+import { blindKey } from "./blind-rules.ts";
+import { growthKindOf } from "./growth-kinds.ts";
 import type { MapStateResult } from "./backend.ts";
 import type { GrowthAction, PieceTraits } from "./growth-plan.ts";
 import type { AppendResult, AskedPiece, GrowthRules } from "./growth-rules.ts";
@@ -40,6 +42,9 @@ export class GrowthBackend {
       case "append":
         this.append(channel, action.key, action);
         return;
+      case "append blind":
+        this.#appendBlind(channel, action.keyed);
+        return;
       case "begin text":
         this.#begin(channel, action.key);
         return;
@@ -66,6 +71,24 @@ export class GrowthBackend {
       producer.queue.push(piece === traits.pieces && final === true ? traits : rest);
     }
     if (!producer.isBusy) this.#next(producer);
+  }
+
+  /** Appends a piece without a length: until it is known that it is there if it has a key, and once otherwise. */
+  #appendBlind(channel: string, keyed: boolean): void {
+    const { blind } = this.#rules;
+    const { isEphemeral = false, windowMs = 0 } = growthKindOf(channel) ?? {};
+    const piece = blind.sends(channel, !isEphemeral && (keyed || windowMs === 0));
+    const { text } = piece;
+    const request = { key: blindKey, text, final: false, idempotencyKey: keyed ? text : "" };
+    const known = this.#rules.known(channel, blindKey);
+    const send = (): void =>
+      this.#call(channel, { method: "map_append", request }, (answer) => {
+        if (answer === undefined && keyed) this.#later(send);
+        const isSame = this.#rules.isUnchanged(known);
+        if (answer !== undefined && "result" in answer && isSame)
+          blind.acknowledged(piece, this.#context.timeline.nowMs);
+      });
+    send();
   }
 
   /** Every producer appends once more, and so finds out how far its text is. */

@@ -6,6 +6,8 @@ import type { Action, Step } from "./plan.ts";
 export type GrowthAction =
   /** The producer of a key appends further pieces, one after the other. */
   | ({ readonly do: "append"; readonly channel: string; readonly key: string } & PieceTraits)
+  /** Somebody appends a piece without saying where. */
+  | { readonly do: "append blind"; readonly channel: string; readonly keyed: boolean }
   /** A client appends a piece to where the producer is. */
   | ({ readonly do: "append own"; readonly client: number } & PlannedKey)
   /** Somebody replaces the value by the beginning of another text, or removes it. */
@@ -38,7 +40,8 @@ export function withGrowthActions(
 ): readonly Step[] {
   return steps.flatMap((step): readonly Step[] => {
     const action = growthAction(random, step);
-    if (action.do !== "append" || !random.chance(0.3)) return [{ ...action, ms: step.ms }];
+    const isAppend = action.do === "append" || action.do === "append blind";
+    if (!isAppend || !random.chance(0.3)) return [{ ...action, ms: step.ms }];
     // What follows comes within a window of what was appended.
     const ms = random.between(10, random.pick([60, 300, 1_500]));
     return [
@@ -52,6 +55,8 @@ function growthAction(random: Random, action: Action): Action {
   if (!("channel" in action) || growthKindOf(action.channel) === undefined) return action;
   const { channel } = action;
   const key = random.pick(growthKeys);
+  if (action.do === "publish" && random.chance(0.2))
+    return { do: "append blind", channel, keyed: action.keyed };
   if (action.do === "publish" || action.do === "reuse key" || action.do === "publish version")
     return { do: "append", channel, key, ...traitsOf(random) };
   if (action.do === "publish own") {
@@ -85,4 +90,4 @@ function traitsOf(random: Random): PieceTraits {
 }
 
 /** Few, so that several pieces concern the same key. */
-export const growthKeys: readonly string[] = ["k1", "k2", "k3"];
+const growthKeys: readonly string[] = ["k1", "k2", "k3"];

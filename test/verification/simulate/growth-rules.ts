@@ -1,4 +1,5 @@
 import type { Publication } from "../../../src/protocol/publication.ts";
+import { blindKey, BlindRules } from "./blind-rules.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { beginningOf, mayBeginAt, numberOf, textUpTo } from "./growth-text.ts";
 
@@ -12,12 +13,15 @@ export class GrowthRules {
   readonly #complain: (what: string) => void;
   readonly #keys = new Map<string, GrownKey>();
   readonly #crashes = new Map<string, number>();
+  /** Of texts to which pieces are appended that name no length. */
+  readonly blind: BlindRules;
   /** How much later than its end a window may become durable: longer where clocks are turned. */
   slackMs = 1_000;
 
   constructor(nowMs: () => number, complain: (what: string) => void) {
     this.#nowMs = nowMs;
     this.#complain = complain;
+    this.blind = new BlindRules(complain);
   }
 
   /** The number of the next text of a key. */
@@ -46,6 +50,12 @@ export class GrowthRules {
     const { takenBack, acknowledged, durable } = this.#key(channel, key);
     const crashes = this.#crashesOf(channel);
     return { channel, key, takenBack, crashes, acknowledged: acknowledged.at(-1), durable };
+  }
+
+  /** Whether a key wasn't taken back, and its object hasn't crashed, since a request was sent. */
+  isUnchanged({ channel, key, takenBack, crashes }: KnownGrowth): boolean {
+    const now = this.known(channel, key);
+    return now.takenBack === takenBack && now.crashes === crashes;
   }
 
   /** Of all keys of a channel. */
@@ -116,6 +126,10 @@ export class GrowthRules {
 
   /** Somebody is shown a text. @returns its number */
   shows(channel: string, key: string, text: string, who: string): number {
+    if (key === blindKey) {
+      this.blind.shows(channel, text, who);
+      return 0;
+    }
     const number = numberOf(key, text);
     const name = `${channel} ${key}`;
     const grown = this.#key(channel, key);
@@ -140,7 +154,7 @@ export class GrowthRules {
     if (removed === true && known.removals === 0 && isEarly)
       this.#complain(`${channel} ${key} ended before its time`);
     known.changedMs = objectMs;
-    if (grown === undefined) takeBack(known);
+    if (grown === undefined) this.#takeBack(known);
   }
 
   /** Somebody asks to remove a key. */
@@ -150,7 +164,7 @@ export class GrowthRules {
 
   /** All keys of a channel are gone. */
   forgot(channel: string): void {
-    for (const grown of this.#keys.values()) if (grown.channel === channel) takeBack(grown);
+    for (const grown of this.#keys.values()) if (grown.channel === channel) this.#takeBack(grown);
   }
 
   /** An object has crashed: what it said it has may be lost, as far as it was within a window. */
@@ -159,6 +173,7 @@ export class GrowthRules {
     this.#crashes.set(channel, this.#crashesOf(channel) + 1);
     if (isEphemeral) this.forgot(channel);
     const beforeMs = this.#nowMs() - windowMs - this.slackMs;
+    this.blind.lost(channel, beforeMs, false);
     for (const grown of this.#keys.values()) {
       if (grown.channel !== channel) continue;
       // Its last change may have been undone.
@@ -176,6 +191,7 @@ export class GrowthRules {
 
   /** When all is quiet, a map has what was acknowledged. @param isDone whether all producers know how far they are */
   checkAcknowledged(channel: string, texts: ReadonlyMap<string, string>, isDone: boolean): void {
+    this.blind.checkAcknowledged(channel, texts.get(blindKey) ?? "");
     for (const { key, acknowledged, takenBack } of this.knownOfAll(channel)) {
       if (acknowledged === undefined) continue;
       const { number } = acknowledged;
@@ -187,6 +203,15 @@ export class GrowthRules {
           `${name} has ${length} at rest, ${acknowledged.length} was acknowledged, ${takenBack}`,
         );
     }
+  }
+
+  /** What was acknowledged of a key counts no more. */
+  #takeBack(grown: GrownKey): void {
+    grown.takenBack++;
+    grown.acknowledged = [];
+    grown.durable = undefined;
+    grown.final = undefined;
+    if (grown.key === blindKey) this.blind.lost(grown.channel, 0, true);
   }
 
   /** Whether a key may have a text of this length. */
@@ -280,12 +305,4 @@ interface GrownKey {
   durable: Reached | undefined;
   /** How long the text is that has ended. */
   final: Reached | undefined;
-}
-
-/** What was acknowledged of a key counts no more. */
-function takeBack(grown: GrownKey): void {
-  grown.takenBack++;
-  grown.acknowledged = [];
-  grown.durable = undefined;
-  grown.final = undefined;
 }

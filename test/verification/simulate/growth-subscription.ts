@@ -177,7 +177,7 @@ export class GrowthSubscription extends ClientSubscription {
     const before = this.texts.get(key);
     const number = growth.shows(channel, key, text, this.#who);
     this.texts.set(key, text);
-    const isSame = before !== undefined && numberOf(key, before) === number;
+    const isSame = before !== undefined && (numberOf(key, before) ?? 0) === number;
     const mayBeShorter = this.#isEphemeral && growth.wasTakenBack(channel, key);
     if (isSame && text.length < before.length && !mayBeShorter)
       this.#fail(`is shown ${text.length} of ${key} ${number} after ${before.length}`);

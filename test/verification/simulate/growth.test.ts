@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { BlindRules } from "./blind-rules.ts";
 import { complaintsOf } from "./complaints.ts";
 import { type AskedPiece, GrowthRules } from "./growth-rules.ts";
 import { GrowthSubscription } from "./growth-subscription.ts";
@@ -64,6 +65,27 @@ describe("the rules of values that grow", () => {
       suppress_reason: "length_mismatch",
     });
     expect(complaints).toEqual([]);
+  });
+});
+
+describe("the rules of pieces that name no length", () => {
+  it("[Z38] complain about one that is there twice, in another place, or not there", () => {
+    const complaints: string[] = [];
+    const rules = new BlindRules((what) => complaints.push(what));
+    const first = rules.sends(channel, false);
+    const second = rules.sends(channel, true);
+    rules.shows(channel, `${second.text}${first.text}`, "c1");
+    expect(complaints).toEqual([]);
+    rules.acknowledged(first, 100);
+    const third = rules.sends(channel, false);
+    rules.shows(channel, `${third.text}${first.text}`, "c1");
+    rules.shows(channel, `${first.text}${first.text}`, "c1");
+    rules.shows(channel, `${first.text}<9>`, "c1");
+    expect(complaints).toHaveLength(3);
+    rules.acknowledged(second, 100);
+    rules.lost(channel, 50, false);
+    rules.checkAcknowledged(channel, "");
+    expect(complaints).toHaveLength(4);
   });
 });
 

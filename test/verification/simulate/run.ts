@@ -198,6 +198,7 @@ function carryOut(world: World, action: Action): void {
       giveOrder(world, action);
       return;
     case "append":
+    case "append blind":
     case "begin text":
     case "remove text":
     case "read text":

@@ -14,6 +14,15 @@ export const growthProtections: readonly Protection[] = [
     weakened: `    const isThere = text === "" && isAt(found.value, at ?? 0, text);`,
   },
   {
+    name: "appends-with-a-key",
+    meaning: "an append that is repeated with its idempotency key appends nothing twice",
+    rule: "Z38",
+    noticedBy: ["simulate"],
+    file: "src/features/maps/growth/map-growth.ts",
+    code: `if (first !== undefined) return { outcome: "not-appended", reason: "idempotency", length };`,
+    weakened: "void first;",
+  },
+  {
     name: "ended-texts",
     meaning: "nothing is appended after the final piece",
     rule: "Z38",
