@@ -31,7 +31,7 @@ export const cursorLimits = {
   censusUsersMax: 1_000,
   /**
    * After how many ms those are asked again of whom it wasn't known what they have got, because a gateway hadn't answered, and
-   * how often (rule CU25).
+   * how often: before a ping is waited for, and after it (rule CU25).
    */
   judgedAskAgainMs: 10_000,
   judgedAskAgainMax: 3,

@@ -258,6 +258,24 @@ describe.each(gatewayVariants)("a gateway that doesn't answer, on $name", (varia
     expect(await shownOf(channel)).toEqual(["unseen bob 1-1 (1)"]);
   });
 
+  it("[CU25] is asked again, too, when a ping was waited for", async () => {
+    const channel = newChannel("hasty");
+    await add(channel, "ann", "bob");
+    const ann = await subscribed(variant, channel, "ann");
+    await publish(channel, 1);
+    await passUntil(variant, channel, async () => (await judged(channel, "asked")) > 0, [ann]);
+    const waited = await judged(channel, "asked");
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const answerAgain = loseCalls("arrivedOnGateway");
+    await variant.betweenSteps(channel);
+    const isAskedInVain = async () => (await judged(channel, "asked")) > waited;
+    await passUntil(variant, channel, isAskedInVain, [ann]);
+    answerAgain();
+    await variant.betweenSteps(channel);
+    await passUntilJudged(variant, channel, 1, ann);
+    expect(await shownOf(channel)).toEqual(["unseen bob 1-1 (1)"]);
+  });
+
   it("[CU25] is asked a few times, and then what is known counts", async () => {
     const channel = newChannel("chat");
     await add(channel, "ann", "bob");

@@ -69,7 +69,10 @@ export interface Judged {
   readonly target: number;
   /** The last user for whom it was judged; "" for none. */
   readonly after: string;
-  /** How often it was asked who has got it, without knowing it of everybody, and when it is asked again. */
+  /**
+   * How often it was asked in vain who has got it, counted from another number on once a ping was waited for; and when it is
+   * asked again.
+   */
   readonly asked: number;
   readonly askAtMs: number;
 }

@@ -73,13 +73,15 @@ export class UnseenWatch implements ObjectPart {
     const { judgedAskAgainMax, judgedAskAgainMs, judgedSliceMembers } = cursorLimits;
     if (!progress.isRunning(range)) return;
     const { platform } = this.#object;
-    if (range.asked >= judgedAskAgainMax) {
-      this.#report(range, stretch, found);
-      return;
-    }
-    if (!found.isComplete) {
+    const hasWaited = range.asked >= askedAfterPing;
+    const inVain = hasWaited ? range.asked - askedAfterPing : range.asked;
+    if (!found.isComplete && inVain < judgedAskAgainMax) {
       const nowMs = platform.nowMs();
       progress.postpone(range, range.asked + 1, nowMs + judgedAskAgainMs, nowMs);
+      return;
+    }
+    if (hasWaited || inVain >= judgedAskAgainMax) {
+      this.#report(range, stretch, found);
       return;
     }
     const unsure = [...found.unsure];
@@ -88,9 +90,9 @@ export class UnseenWatch implements ObjectPart {
       const waits = slice.some((user) =>
         judge.isUnseen(user, stretch, range.epoch, found.proofs.get(user)),
       );
-      // By then each connection has had a ping and the time to answer it, so it is asked once.
+      // By then each connection has had a ping and the time to answer it, so that is waited for once.
       const nowMs = platform.nowMs();
-      if (waits) progress.postpone(range, judgedAskAgainMax, nowMs + answerMs, nowMs);
+      if (waits) progress.postpone(range, askedAfterPing, nowMs + answerMs, nowMs);
       else if (unsure.length === 0) this.#report(range, stretch, found);
       return waits || unsure.length === 0;
     });
@@ -131,5 +133,8 @@ interface WatchSetup {
   /** Whether what has arrived counts as seen. */
   readonly asksWhoGot: boolean;
 }
+
+/** From here on it is counted how often somebody was asked in vain after the ping that had to be waited for. */
+const askedAfterPing = cursorLimits.judgedAskAgainMax + 1;
 
 const nothingFound = { proofs: new Map() } as const;

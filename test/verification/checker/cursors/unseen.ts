@@ -101,7 +101,7 @@ function isSeenInTime(
 const clockMicroseconds = 50_000;
 /**
  * How much later than `notify_after` publications may be judged: three times it is asked after 10 s who has got them, each time
- * for at most 3 s, once more it is waited for a ping, and crashes come in between (rules CU24 and CU25). The rest is for a machine
- * that is busy.
+ * for at most 3 s, and after a ping as often again; crashes come in between (rules CU24 and CU25). The rest is for a machine that
+ * is busy.
  */
 const judgedMicroseconds = 120_000_000;
