@@ -17,7 +17,11 @@ const now = Date.now;
 Date.now = () => now() + aheadMs;
 
 export class ChannelObject extends breakable(Channel, ["ask", "carryOut"]) {}
-export class GatewayObject extends breakable(Gateway, ["deliver", "carryOut"]) {}
+export class GatewayObject extends breakable(Gateway, [
+  "deliver",
+  "carryOut",
+  "arrivedOnGateway",
+]) {}
 export class UsersObject extends breakable(Users, ["register", "order"]) {}
 
 // Objects ask backends through it.
@@ -27,13 +31,20 @@ export default worker;
 
 /** A class of objects that end when they are asked to, and whose calls of these names may come to something else. */
 function breakable(Base, calls) {
-  return class extends Base {
+  // Features add their calls to the class of the first object, unless it has them. So the objects are made as of this class.
+  class Whole extends Base {}
+  function Made(...given) {
+    return Object.setPrototypeOf(Reflect.construct(Base, given, Whole), new.target.prototype);
+  }
+  Object.setPrototypeOf(Made, Whole);
+  Made.prototype = Whole.prototype;
+  return class extends Made {
     #trouble = new Trouble();
 
     static {
       for (const call of calls)
         this.prototype[call] = function (...given) {
-          return this.#trouble.carry(() => Base.prototype[call].apply(this, given));
+          return this.#trouble.carry(() => Whole.prototype[call].apply(this, given));
         };
     }
 
