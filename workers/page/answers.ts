@@ -6,6 +6,7 @@ export interface Settings {
   readonly login_ends_at?: number;
   readonly report_ms: number;
   readonly namespace_boundary: string;
+  readonly private_prefix: string;
   readonly namespaces: readonly NamespaceSettings[];
 }
 

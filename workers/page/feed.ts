@@ -1,7 +1,15 @@
 import { useState } from "preact/hooks";
 import type { CollectedRefusal, Metrics } from "./answers.ts";
 import { usePolling } from "./polling.ts";
-import { pastOf, type Point, pointBetween, type State, stateBefore, stateOf } from "./rates.ts";
+import {
+  keptStates,
+  pastOf,
+  type Point,
+  pointBetween,
+  type State,
+  stateBefore,
+  stateOf,
+} from "./rates.ts";
 import { read } from "./server.ts";
 
 /** The counts and refusals of the server, which a visible page asks for every few seconds. */
@@ -83,7 +91,9 @@ function pointsWith(
   const nowSeconds = now.atMs / 1_000;
   const shown = feed.points.filter(({ at }) => at < nowSeconds);
   const shownUntil = shown.at(-1)?.at ?? 0;
-  states = [...(before === undefined ? states.slice(-statesKept) : [before]), now];
+  // They come more often than every few seconds if the operator goes from page to page.
+  const kept = keptStates(states, reportMs, now.atMs);
+  states = [...(before === undefined ? kept : [before]), now];
   return [
     ...shown,
     ...points.filter(({ at }) => at > shownUntil),
@@ -93,8 +103,6 @@ function pointsWith(
 
 /** Half of the time between two reports of an object. */
 const everyMs = 5_000;
-/** As long as a report takes to come, and one more. */
-const statesKept = 3;
 /** After that long without an answer, as while the page wasn't visible, the past is asked for again. */
 const pauseMs = 60_000;
 /** What is shown. */

@@ -124,6 +124,67 @@ export function fieldOf(event: Event, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
+/** A field for a value as JSON, with an example in it. */
+export function JsonField({
+  id,
+  name,
+  label,
+  rows,
+}: {
+  readonly id: string;
+  readonly name: string;
+  /** What the value is. */
+  readonly label: string;
+  readonly rows: number;
+}) {
+  return (
+    <>
+      <label for={id}>{label}, as JSON</label>
+      <textarea id={id} name={name} rows={rows} spellcheck={false} required>
+        {'{"text":"hello"}'}
+      </textarea>
+    </>
+  );
+}
+
+/** What is wrong with a value that was typed as JSON; "" if nothing is. */
+export function jsonFault(what: "payload" | "value", text: string): string {
+  return isJson(text) ? "" : `The ${what} isn't valid JSON. A text needs quotes.`;
+}
+
+/**
+ * The buttons with which an operator moves through the pages of a list.
+ *
+ * @param cursors  with which the pages up to the shown one were asked for; that of the first is ""
+ * @param next     the cursor of the page after; "" if there is none
+ * @param move     is called with the cursors up to the page that is to be shown
+ * @param children more buttons, and what there is to say
+ */
+export function Pager({
+  cursors,
+  next,
+  move,
+  children,
+}: {
+  readonly cursors: readonly string[];
+  readonly next: string;
+  readonly move: (cursors: readonly string[]) => void;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <p class="buttons">
+      <button disabled={cursors.length < 2} onClick={() => move(cursors.slice(0, -1))}>
+        Previous
+      </button>
+      <button disabled={next === ""} onClick={() => move([...cursors, next])}>
+        Next
+      </button>
+      <span class="quiet">Page {cursors.length}</span>
+      {children}
+    </p>
+  );
+}
+
 /** A number for people, such as 12,345 or 1.2 M. */
 export function count(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;

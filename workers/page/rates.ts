@@ -129,6 +129,12 @@ function added(
   return longer.map((_, bucket) => (some[bucket] ?? 0) + sign * (others[bucket] ?? 0));
 }
 
+/** The states that rates may be counted from later: the newest one that is so many ms old, and those after it. */
+export function keptStates(states: readonly State[], ms: number, nowMs: number): readonly State[] {
+  const old = states.findLastIndex(({ atMs }) => nowMs - atMs >= ms);
+  return states.slice(Math.max(old, 0));
+}
+
 /** The state that is as near as can be to so many ms before the newest one. */
 export function stateBefore(states: readonly State[], ms: number): State | undefined {
   const newest = states.at(-1);

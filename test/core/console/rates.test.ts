@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Metrics, PastSpan } from "../../../workers/page/answers.ts";
 import {
+  keptStates,
   labelsOf,
   pastOf,
   type Point,
@@ -53,6 +54,20 @@ describe("the points of the plots", () => {
     expect(stateBefore(states.slice(0, 2), 10_000)?.atMs).toBe(0);
     expect(stateBefore(states.slice(0, 1), 10_000)).toBeUndefined();
     expect(stateBefore([], 10_000)).toBeUndefined();
+  });
+
+  it("[N4] have no peak if the page asks more often than objects report", () => {
+    // A report of 100 in 10 seconds. The operator goes from page to page.
+    const times = [0, 5, 10, 15, 16, 17, 18, 19, 20, 21, 22, 27, 32];
+    let states: readonly State[] = [];
+    const rates = times.map((at) => {
+      const now = state(at * 1_000, deliveries(100 * Math.floor((at + 1) / 10)));
+      states = [...keptStates(states, 10_000, now.atMs), now];
+      return pointBetween(stateBefore(states, 10_000), now).deliveries;
+    });
+    expect(states.length).toBeLessThan(6);
+    // Two reports are in 14 seconds, and never two in less than ten.
+    for (const rate of rates.slice(3)) expect(rate).toBeLessThan(15);
   });
 
   it("[N4] have the times of half and of nearly all requests", () => {

@@ -159,7 +159,11 @@ describe("the console", () => {
   it("[N4] says what the pages need to know, and no secret", async () => {
     const response = await post("/console/api/settings", {}, await logIn());
     const text = await response.text();
-    expect(JSON.parse(text)).toMatchObject({ login: "password", report_ms: 10_000 });
+    expect(JSON.parse(text)).toMatchObject({
+      login: "password",
+      report_ms: 10_000,
+      private_prefix: "$",
+    });
     expect(text).not.toContain(password);
     const metrics = await post("/console/api/metrics", {}, await logIn());
     expect(await metrics.json()).toMatchObject({ counters: {}, gauges: {}, hour: {} });

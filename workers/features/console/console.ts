@@ -65,7 +65,7 @@ export async function consoleRefusals(context: Context<AppEnv>): Promise<Respons
 export async function consoleSettings(context: Context<AppEnv>): Promise<Response> {
   const { configured } = context.var;
   const { config } = configured;
-  const { withoutNamespace, namespaces, namespaceBoundary } = config.channel;
+  const { withoutNamespace, namespaces, namespaceBoundary, privatePrefix } = config.channel;
   const all: readonly (readonly [string, ChannelOptions])[] = [
     ["", withoutNamespace],
     ...namespaces,
@@ -76,6 +76,7 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
     login_ends_at: await loginEnd(context),
     report_ms: metricsLimits.metricsReportMs,
     namespace_boundary: namespaceBoundary,
+    private_prefix: privatePrefix,
     namespaces: all.map(([name, options]) => ({
       name,
       history_size: options.historySize,

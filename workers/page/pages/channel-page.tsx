@@ -14,7 +14,8 @@ import {
   count,
   Facts,
   fieldOf,
-  isJson,
+  JsonField,
+  jsonFault,
   Message,
   type PageProps,
   shortened,
@@ -89,8 +90,8 @@ function State({ state }: { readonly state: Inspected }) {
       <Facts
         facts={[
           ["Subscribers", count(own + all)],
-          ["Connected to the channel directly", count(own)],
-          ["Connected through gateways", count(all)],
+          ["of them directly", count(own)],
+          ["of them on gateways", count(all)],
           ["Offset", channel?.offset === undefined ? "–" : count(channel.offset)],
           ["Epoch", channel?.epoch ?? "–"],
           [
@@ -103,7 +104,7 @@ function State({ state }: { readonly state: Inspected }) {
           ["Stored", bytes(state.stored_bytes)],
           ["In memory since", time(state.awake_since_ms)],
           ["Woke because of", wakers[state.woken_by] ?? state.woken_by],
-          ["Next alarm", time(state.alarm_at_ms)],
+          ["Next alarm", nextAlarm(state.alarm_at_ms)],
         ]}
       />
       <Table
@@ -129,12 +130,19 @@ function State({ state }: { readonly state: Inspected }) {
   );
 }
 
+/** When an alarm rings. What never ends has an alarm in ten years, which is no news. */
+function nextAlarm(atMs: number | undefined): string {
+  if (atMs === undefined) return "none";
+  return atMs - Date.now() > yearMs ? "none soon" : time(atMs);
+}
+
 /** The options of a channel's namespace; undefined if the configuration hasn't got it. */
 function namespaceOf(channel: string, settings: Settings): NamespaceSettings | undefined {
-  const { namespaces, namespace_boundary: boundary } = settings;
-  const end = boundary === "" ? -1 : channel.indexOf(boundary);
-  // The prefix of private channels isn't a part of the namespace's name.
-  const name = end < 0 ? "" : channel.slice(0, end).replace(/^\$/, "");
+  const { namespaces, namespace_boundary: boundary, private_prefix: prefix } = settings;
+  const isPrivate = prefix !== "" && channel.startsWith(prefix);
+  const bare = isPrivate ? channel.slice(prefix.length) : channel;
+  const end = boundary === "" ? -1 : bare.indexOf(boundary);
+  const name = end < 0 ? "" : bare.slice(0, end);
   return namespaces.find((one) => one.name === name);
 }
 
@@ -167,11 +175,9 @@ function PublishForm({
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const text = fieldOf(event, "data");
-    if (!isJson(text)) {
-      setProblem("The payload isn't valid JSON. A text needs quotes.");
-      return;
-    }
-    setProblem("");
+    const fault = jsonFault("payload", text);
+    setProblem(fault);
+    if (fault !== "") return;
     // The payload is published as it was typed (rule N12): parsing it would change its numbers.
     const position = await take(
       call("publish", `{"channel":${JSON.stringify(channel)},"data":${text}}`),
@@ -184,10 +190,7 @@ function PublishForm({
     <section>
       <h2>Publish</h2>
       <form onSubmit={(event) => void submit(event)}>
-        <label for="data">Payload, as JSON</label>
-        <textarea id="data" name="data" rows={4} spellcheck={false} required>
-          {'{"text":"hello"}'}
-        </textarea>
+        <JsonField id="data" name="data" label="Payload" rows={4} />
         <button class="main-button" disabled={called.isWaiting}>
           Publish
         </button>
@@ -268,3 +271,4 @@ function Publications({
 }
 
 const historyPage = 25;
+const yearMs = 31_536_000_000;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Channels } from "../answers.ts";
 import { href } from "../hash-route.ts";
-import { count, leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { count, leadsTo, Message, Pager, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
 
 /** Channels with subscribers, by a pattern, a page at a time. */
@@ -46,15 +46,7 @@ export function ChannelsPage({ params, loggedOut }: PageProps) {
           </tr>
         )}
       </Table>
-      <p class="buttons">
-        <button disabled={cursors.length < 2} onClick={() => ask(cursors.slice(0, -1))}>
-          Previous
-        </button>
-        <button disabled={cursor === ""} onClick={() => ask([...cursors, cursor])}>
-          Next
-        </button>
-        <span class="quiet">Page {cursors.length}</span>
-      </p>
+      <Pager cursors={cursors} next={cursor} move={ask} />
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { fieldOf, isJson, Message, type PageProps, time } from "../parts.tsx";
+import { fieldOf, JsonField, jsonFault, Message, type PageProps, time } from "../parts.tsx";
 import { useUser } from "../user-connection.ts";
 
 /** Connects as a user by the official client, and shows every frame in both directions. */
@@ -14,8 +14,10 @@ export function ConnectPage({ params }: PageProps) {
   const act = (work: (channel: string, data: string) => void) => (event: SubmitEvent) => {
     event.preventDefault();
     const data = fieldOf(event, "data");
-    setProblem(data === "" || isJson(data) ? "" : "The payload isn't valid JSON.");
-    if (data === "" || isJson(data)) work(fieldOf(event, "channel"), data);
+    // A form without the field subscribes.
+    const fault = data === "" ? "" : jsonFault("payload", data);
+    setProblem(fault);
+    if (fault === "") work(fieldOf(event, "channel"), data);
   };
   return (
     <>
@@ -45,10 +47,7 @@ export function ConnectPage({ params }: PageProps) {
           <form onSubmit={act(publish)}>
             <label for="as-target">Channel</label>
             <input id="as-target" name="channel" required />
-            <label for="as-data">Payload, as JSON</label>
-            <textarea id="as-data" name="data" rows={3} spellcheck={false} required>
-              {'{"text":"hello"}'}
-            </textarea>
+            <JsonField id="as-data" name="data" label="Payload" rows={3} />
             <button disabled={user === ""}>Publish</button>
           </form>
           <Message text={problem} isProblem />

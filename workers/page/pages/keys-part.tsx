@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JsonValue, MapState } from "../answers.ts";
-import { count, fieldOf, isJson, Message, Table, useAnswer } from "../parts.tsx";
+import { count, fieldOf, JsonField, jsonFault, Message, Table, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
 
 /** The keys of a map with their values, which may be set and removed, and are read again when a change is heard. */
@@ -27,10 +27,11 @@ export function KeysPart({
   const set = async (event: SubmitEvent) => {
     event.preventDefault();
     const [key, value] = [fieldOf(event, "key"), fieldOf(event, "value")];
-    setFault(isJson(value) ? "" : "The value isn't valid JSON. A text needs quotes.");
+    const found = jsonFault("value", value);
+    setFault(found);
     // The value is published as it was typed (rule N12).
     const names = `"channel":${JSON.stringify(channel)},"key":${JSON.stringify(key)}`;
-    if (isJson(value)) await change("map_publish", `{${names},"data":${value}}`);
+    if (found === "") await change("map_publish", `{${names},"data":${value}}`);
   };
   const entries = result?.entries ?? [];
   return (
@@ -57,10 +58,7 @@ export function KeysPart({
       <form onSubmit={(event) => void set(event)}>
         <label for="key">Key</label>
         <input id="key" name="key" required />
-        <label for="value">Value, as JSON</label>
-        <textarea id="value" name="value" rows={2} spellcheck={false} required>
-          {'{"text":"hello"}'}
-        </textarea>
+        <JsonField id="value" name="value" label="Value" rows={2} />
         <button class="main-button" disabled={changed.isWaiting}>
           Set
         </button>

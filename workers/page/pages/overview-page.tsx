@@ -2,7 +2,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { CollectedRefusal, Info } from "../answers.ts";
 import { href } from "../hash-route.ts";
 import { useFeed } from "../feed.ts";
-import { count, Message, milliseconds, type PageProps, Table, useAnswer } from "../parts.tsx";
+import {
+  count,
+  Message,
+  milliseconds,
+  Pager,
+  type PageProps,
+  Table,
+  useAnswer,
+} from "../parts.tsx";
 import { Plot } from "../plot.tsx";
 import { RefusalTable } from "../refusal-table.tsx";
 import type { Point } from "../rates.ts";
@@ -156,14 +164,7 @@ function Gateways({
       <Message text={called.problem} isProblem />
       {incomplete === true && <Message text="Some objects haven't answered." isProblem />}
       <GatewayTable nodes={nodes} />
-      <p class="buttons">
-        <button disabled={cursors.length < 2} onClick={() => move(cursors.slice(0, -1))}>
-          Previous
-        </button>
-        <button disabled={further === ""} onClick={() => move([...cursors, further])}>
-          Next
-        </button>
-      </p>
+      <Pager cursors={cursors} next={further} move={move} />
     </section>
   );
 }

@@ -1,7 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ConnectedUsers, Connections } from "../answers.ts";
 import { href } from "../hash-route.ts";
-import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import {
+  count,
+  leadsTo,
+  Message,
+  Pager,
+  type PageProps,
+  Table,
+  time,
+  useAnswer,
+} from "../parts.tsx";
 import { call, read } from "../server.ts";
 
 /** The users of gateways, a page at a time; or one user: the connections, and what an operator may do to them. */
@@ -55,19 +64,10 @@ function UserList({ loggedOut }: { readonly loggedOut: () => void }) {
           </tr>
         )}
       </Table>
-      <p class="buttons">
-        <button disabled={cursors.length < 2} onClick={() => ask(cursors.slice(0, -1))}>
-          Previous
-        </button>
-        <button disabled={cursor === ""} onClick={() => ask([...cursors, cursor])}>
-          Next
-        </button>
+      <Pager cursors={cursors} next={cursor} move={ask}>
         <button onClick={() => ask(cursors)}>Refresh</button>
-        <span class="quiet">
-          Page {cursors.length}
-          {anonymous > 0 && `; ${count(anonymous)} connections have no user`}
-        </span>
-      </p>
+        {anonymous > 0 && <span class="quiet">{count(anonymous)} connections have no user</span>}
+      </Pager>
     </section>
   );
 }
