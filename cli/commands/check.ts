@@ -2,14 +2,14 @@ import { Command } from "commander";
 import { secretProblems, secretsIn } from "../../src/access/secrets.ts";
 import type { Config } from "../../src/config/config.ts";
 import { nestedName } from "../../src/config/flat-names.ts";
-import { parseConfig } from "../../src/config/parse-config.ts";
+import { type ParsedConfig, parseConfig } from "../../src/config/parse-config.ts";
 import { secretUses } from "../../src/config/secret-uses.ts";
 import { isJsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
 import { neededSecrets } from "../configuration/needed-secrets.ts";
 import { secretsOf, withSecrets, type SecretOptions } from "../connection/settings.ts";
 import { exitCodes, paintOf, type Shell, usageFailure } from "../shell.ts";
-import { findConfig } from "../configuration/worker-config.ts";
+import { findConfig, type FoundConfig } from "../configuration/worker-config.ts";
 
 interface CheckOptions extends SecretOptions {
   readonly env?: string;
@@ -50,7 +50,10 @@ Examples:
   dormouse check --secrets .dev.vars.production`,
     )
     .action((file: string | undefined, options: CheckOptions) => {
-      const report = reportOn(file, options, shell);
+      const { development = false, serve = development } = options;
+      const found = foundConfig(file, options, shell);
+      const parsed = parseConfig(found.input, { development, selfHosted: serve });
+      const report = reportOn(found, parsed, options, shell);
       if (options.json === true) shell.print(JSON.stringify(report));
       else printReport(report, shell);
       if (!report.valid) process.exitCode = exitCodes.refused;
@@ -58,17 +61,32 @@ Examples:
 }
 
 /**
- * Checks a configuration, without printing anything.
+ * Reads the configuration that is to be checked.
  *
  * @param file undefined for the one that wrangler finds
  * @throws {Failure} if there is none, or if it doesn't have the environment
  */
-export function reportOn(file: string | undefined, options: CheckOptions, shell: Shell): Report {
-  const { development = false, serve = development } = options;
-  const found = findConfig({ ...options, ...(file !== undefined && { config: file }) }, shell);
-  if (found === undefined)
-    throw usageFailure(`there is none of ${wranglerFiles.join(", ")} here: name a file`);
-  const parsed = parseConfig(found.input, { development, selfHosted: serve });
+export function foundConfig(
+  file: string | undefined,
+  { env }: Pick<CheckOptions, "env">,
+  shell: Shell,
+): FoundConfig {
+  const options = {
+    ...(env !== undefined && { env }),
+    ...(file !== undefined && { config: file }),
+  };
+  const found = findConfig(options, shell);
+  if (found !== undefined) return found;
+  throw usageFailure(`there is none of ${wranglerFiles.join(", ")} here: name a file`);
+}
+
+/** Checks a configuration that was read and parsed, without printing anything. */
+export function reportOn(
+  found: FoundConfig,
+  parsed: ParsedConfig,
+  options: CheckOptions,
+  shell: Shell,
+): Report {
   const config = parsed.outcome === "config" ? parsed.config : undefined;
   const problems = [
     ...found.problems(config?.prometheus.counts === true),

@@ -4,16 +4,18 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { Command } from "commander";
 import { secretProblems, secretsIn } from "../../src/access/secrets.ts";
-import { parseConfig, parseConfigDocument } from "../../src/config/parse-config.ts";
-import type { JsonValue } from "../../src/protocol/wire-value.ts";
+import {
+  type ParsedConfig,
+  parseConfig,
+  parseConfigDocument,
+} from "../../src/config/parse-config.ts";
 import { secretUses } from "../../src/config/secret-uses.ts";
-import { findConfig } from "../configuration/worker-config.ts";
 import { readText } from "../configuration/document.ts";
 import { optionValue, variablesOf } from "../configuration/command-line.ts";
 import { developmentVariables } from "../configuration/development-variables.ts";
 import { oldNodeProblem } from "../node-version.ts";
 import { exitCodes, refusal, type Shell, usageFailure } from "../shell.ts";
-import { printReport, reportOn } from "./check.ts";
+import { foundConfig, printReport, reportOn } from "./check.ts";
 
 /** `dormouse deploy`: checks the environment that it deploys, and deploys it with the project's own wrangler. */
 export function deployCommand(shell: Shell): Command {
@@ -56,21 +58,21 @@ function isGood(options: readonly string[], shell: Shell): boolean {
   const file = optionValue(options, "--config", "-c");
   const env = optionValue(options, "--env", "-e") ?? shell.environment["CLOUDFLARE_ENV"];
   const chosen = env === undefined || env === "" ? {} : { env };
-  const report = reportOn(file, chosen, shell);
-  const found = findConfig({ ...chosen, ...(file !== undefined && { config: file }) }, shell);
-  const variables = { ...found?.variables, ...variablesOf(options) };
+  const found = foundConfig(file, chosen, shell);
+  const parsed = parseConfig(found.input);
+  const report = reportOn(found, parsed, chosen, shell);
+  const variables = { ...found.variables, ...variablesOf(options) };
   const problems = [
     ...report.problems,
     ...developmentVariables(variables),
-    ...givenSecretProblems(found?.input, { ...variables, ...uploaded(options, shell) }),
+    ...givenSecretProblems(parsed, { ...variables, ...uploaded(options, shell) }),
   ];
   printReport({ ...report, problems, valid: problems.length === 0 }, shell);
   return problems.length === 0;
 }
 
 /** The problems of secrets that are uploaded; those that the Worker has already can't be read. */
-function givenSecretProblems(input: JsonValue | undefined, source: object): readonly string[] {
-  const parsed = parseConfig(input);
+function givenSecretProblems(parsed: ParsedConfig, source: object): readonly string[] {
   const uses = secretUses(parsed.outcome === "config" ? parsed.config : undefined);
   return secretProblems(secretsIn(source, uses), uses, false);
 }

@@ -165,17 +165,18 @@ export function homesHaveParts(config: Config): boolean {
 
 /** Names each feature that a configuration asks for and this build has left out, in a sentence. */
 export function leftOutProblems({ channel, events: told }: Config): readonly string[] {
-  const all = [channel.withoutNamespace, ...channel.namespaces.values()];
-  const types = new Set(all.map(({ subscriptionType }) => subscriptionType));
-  const isMapped = types.has("map") || types.has("map_clients") || types.has("map_users");
+  const some = (isAsked: (options: ChannelOptions) => boolean): boolean =>
+    [channel.withoutNamespace, ...channel.namespaces.values()].some(isAsked);
+  const hasType = (name: string) => some(({ subscriptionType: type }) => type.startsWith(name));
+  // The configuration is looked at only for what isn't here.
   const asked = [
-    ["MAPS", 'subscription_type "map"', maps, isMapped],
-    ["SHARED_POLLS", 'subscription_type "shared_poll"', sharedPolls, types.has("shared_poll")],
-    ["EVENTS", "events", events, told !== undefined],
-    ["CURSORS", "cursors", cursors, all.some((options) => options.cursors !== undefined)],
+    ["MAPS", 'subscription_type "map"', maps, () => hasType("map")],
+    ["SHARED_POLLS", 'subscription_type "shared_poll"', sharedPolls, () => hasType("shared_poll")],
+    ["EVENTS", "events", events, () => told !== undefined],
+    ["CURSORS", "cursors", cursors, () => some((options) => options.cursors !== undefined)],
   ] as const;
   return asked.flatMap(([name, option, { operations: rows }, isAsked]) =>
-    isAsked && rows === undefined
+    rows === undefined && isAsked()
       ? [`${option} is left out of this build, which defines DORMOUSE_WITHOUT_${name}`]
       : [],
   );
