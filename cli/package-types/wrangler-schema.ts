@@ -1,8 +1,10 @@
 import { configSchema } from "./config-schema.ts";
+import { withJoinedKeys } from "./joined-keys.ts";
 
 /**
  * A JSON Schema for editors of wrangler's file: that of wrangler, if it is named, and the configuration of Dormouse in the
- * variables of the top level and of each environment. Rules that join several keys only the server checks.
+ * variables of the top level and of each environment. It knows which options need others of their section;
+ * other rules that join several keys only the server checks.
  *
  * @param wranglers the address of wrangler's own schema
  */
@@ -18,6 +20,8 @@ export function wranglerSchema(wranglers?: string): object {
       vars: variables,
       env: { type: "object", additionalProperties: environment },
     },
-    definitions: { config: { ...configSchema(), description: "The configuration of Dormouse." } },
+    definitions: {
+      config: { ...withJoinedKeys(configSchema()), description: "The configuration of Dormouse." },
+    },
   };
 }
