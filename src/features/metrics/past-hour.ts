@@ -74,10 +74,12 @@ export class PastHour {
 
   /** What is known now. */
   past(gauges: () => PlottedGauges, nowMs: number): ObjectPast {
-    const { intervalMs } = this.stored;
-    if (this.#wasSetBack(nowMs)) return { intervalMs, sinceMs: nowMs, points: [] };
+    const { stored } = this;
+    if (this.#wasSetBack(nowMs))
+      return { intervalMs: stored.intervalMs, sinceMs: nowMs, points: [] };
+    if (this.#sinceMs === 0) return { ...stored, sinceMs: nowMs };
     this.#close(gauges);
-    return this.#sinceMs === 0 ? { ...this.stored, sinceMs: nowMs } : this.stored;
+    return this.stored;
   }
 
   /** As it is stored. The newest point has no gauges: they are those of the objects. */
@@ -186,17 +188,20 @@ interface Reported {
 }
 
 function sumOfPoints(one: Plotted, other: Plotted): Plotted {
-  return {
-    publications: one.publications + other.publications,
-    deliveries: one.deliveries + other.deliveries,
-    requests: one.requests + other.requests,
-    refusals: one.refusals + other.refusals,
-    answers: sumOfCounts(one.answers, other.answers),
-    clients: one.clients + other.clients,
-    subscriptions: one.subscriptions + other.subscriptions,
-    channels: one.channels + other.channels,
-  };
+  const sum = { ...one, answers: sumOfCounts(one.answers, other.answers) };
+  for (const name of summed) sum[name] += other[name];
+  return sum;
 }
+
+const summed = [
+  "publications",
+  "deliveries",
+  "requests",
+  "refusals",
+  "clients",
+  "subscriptions",
+  "channels",
+] as const;
 
 function sumOfCounts(some: readonly number[], others: readonly number[]): readonly number[] {
   const longer = some.length > others.length ? some : others;
@@ -229,8 +234,8 @@ function firstInterval(nowMs: number): number {
 
 /** The name of a series without its labels. */
 function nameOf(series: string): string {
-  const labels = series.indexOf("{");
-  return labels < 0 ? series : series.slice(0, labels);
+  const [name = ""] = series.split("{", 1);
+  return name;
 }
 
 const plotted = {
