@@ -1,3 +1,5 @@
+import type { GrowthCounts } from "./growth/growth.ts";
+
 /** The kinds of violations of a history. test/verification/README.md describes them. */
 export type ViolationKind =
   /** A subscription spans a publication that its subscriber never received, and the subscriber was told nothing. */
@@ -105,6 +107,8 @@ interface CheckCounts {
   readonly mapStates: number;
   /** Changes of maps that were asked for. */
   readonly mapChanges: number;
+  /** What happened to texts that grow. */
+  readonly growth: GrowthCounts;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;
   /** Answers to marks of users, to questions for what is unread and to those for what has arrived that were compared. */

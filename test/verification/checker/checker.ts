@@ -11,6 +11,7 @@ import type {
   Subscribed,
 } from "./history-event.ts";
 import { Cursors } from "./cursors/cursors.ts";
+import { Growth } from "./growth/growth.ts";
 import { Maps } from "./maps/maps.ts";
 import { takePositioned } from "./deliveries/positioned-deliveries.ts";
 import { comparePresence } from "./presence.ts";
@@ -35,6 +36,7 @@ export class Checker {
   readonly #cursors = new Cursors(this.#violations);
   readonly #told = new ToldEvents(this.#violations, this.#cursors);
   readonly #maps = new Maps(this.#violations);
+  readonly #growth = new Growth(this.#violations);
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -86,6 +88,7 @@ export class Checker {
     this.#told.finish(this.#channels, this.#time);
     this.#maps.finish(this.#isSettled, this.#time);
     this.#cursors.finish(this.#channels, this.#told.mayMiss, this.#time);
+    this.#growth.finish(this.#isSettled, this.#time);
     const maps = this.#maps.counts;
     return {
       violations: this.#violations.list,
@@ -97,6 +100,7 @@ export class Checker {
         deliveries: this.#counts.deliveries + maps.deliveries,
         mapStates: maps.states,
         mapChanges: maps.changes,
+        growth: this.#growth.counts,
         channels: this.#channels.size,
         ...this.#cursors.counts,
         orders: this.#userOrders.acknowledged,
@@ -212,6 +216,15 @@ export class Checker {
       case "unread":
       case "delivered":
         this.#cursors.take(event);
+        break;
+      case "append":
+      case "text-remove":
+      case "text-follow":
+      case "text-show":
+      case "text-leave":
+      case "text-unusable":
+      case "text-read":
+        this.#growth.take(event);
         break;
       case "call":
         this.#approvals.call(event);

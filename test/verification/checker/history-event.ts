@@ -1,4 +1,5 @@
 import type { CursorEvent } from "./cursors/cursor-event.ts";
+import type { GrowthEvent } from "./growth/growth-event.ts";
 import type { MapEvent } from "./maps/map-event.ts";
 
 /**
@@ -28,6 +29,7 @@ export type HistoryEvent =
   | EventsTold
   | MapEvent
   | CursorEvent
+  | GrowthEvent
   | Settled
   | Presence
   | FaultBegun

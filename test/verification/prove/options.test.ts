@@ -17,7 +17,7 @@ describe("the command line of the proof", () => {
       remote: undefined,
     });
     expect(faults.get("kill")).toBeGreaterThan(0);
-    expect(faults.size).toBe(23);
+    expect(faults.size).toBe(24);
   });
 
   it("takes kinds of faults with and without rates", () => {

@@ -16,6 +16,7 @@ import { isReported } from "./scenario.ts";
 import { eventLimits } from "../../../src/features/events/limits.ts";
 import { CursorLoad } from "./cursor-load.ts";
 import { notifyAfterMs, unreadMax } from "./cursor-scenario.ts";
+import { GrowthLoad } from "./growth/growth-load.ts";
 import { MapLoad } from "./map-load.ts";
 import { OrderLoad } from "./order-load.ts";
 import type { Target } from "./target.ts";
@@ -86,7 +87,8 @@ export class Proof {
     const backend = { address: publishers.address, ...this.#hostHeader, apiKey };
     const { seed, pace } = this.#options;
     const maps = new MapLoad(backend, scenario.maps, new Random(seed + 9), this.#recorder);
-    await maps.prepare();
+    const texts = new GrowthLoad(backend, scenario.growing, new Random(seed + 11), this.#recorder);
+    await Promise.all([maps.prepare(), texts.prepare()]);
     const clients = await Clients.start({
       historyFile: this.#files.clients,
       address: subscribers.address,
@@ -102,21 +104,23 @@ export class Proof {
     const orders = new OrderLoad(backend, scenario.users, new Random(seed + 6), this.#recorder);
     const asked = new Random(seed + 10);
     const cursors = new CursorLoad(backend, scenario.cursors, asked, this.#recorder);
-    const loads = { load, orders, maps, cursors };
+    const loads = { load, orders, maps, cursors, texts };
     try {
       await cursors.prepare();
       load.start();
       orders.start();
       maps.start();
       cursors.start();
+      texts.start();
       await this.#breakThings(clients, loads, subscribers, publishers);
       this.#print("faults are over; waiting until all has settled");
       this.#target.hooks?.settle();
       await orders.stop();
-      await Promise.all([load.stop(), maps.stop(), cursors.stop()]);
+      await Promise.all([load.stop(), maps.stop(), cursors.stop(), texts.stop()]);
       await clients.settle();
       await pause(this.#settleMs);
       await maps.read();
+      await texts.read();
       this.#record({ f: "settled", type: "info" });
       await cursors.read();
       for (const { name } of scenario.channels) {
@@ -130,6 +134,7 @@ export class Proof {
       orders.close();
       maps.close();
       cursors.close();
+      texts.close();
       await clients.end().catch(() => undefined);
       throw error;
     }
@@ -137,6 +142,7 @@ export class Proof {
     orders.close();
     maps.close();
     cursors.close();
+    texts.close();
     await clients.end();
     const { server, events } = this.#target;
     if (server === undefined || events === undefined) return;
@@ -157,7 +163,7 @@ export class Proof {
   /** Injects faults until enough time has passed and enough publications were delivered. */
   async #breakThings(
     clients: Clients,
-    { load, orders, maps, cursors }: Loads,
+    { load, orders, maps, cursors, texts }: Loads,
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
@@ -175,13 +181,18 @@ export class Proof {
       ...(server === undefined ? {} : { server }),
       ...(hooks === undefined ? {} : { hooks }),
       ...(events === undefined ? {} : { events }),
-      channels: [...scenario.channels, ...scenario.maps].map(({ name }) => name),
+      channels: [
+        ...[...scenario.channels, ...scenario.maps].map(({ name }) => name),
+        ...scenario.growing,
+      ],
       gateways,
       homes,
       burst: (channel) => load.burst(channel),
       quiet: load.quiet,
       stir: (channel) => maps.stir(channel),
       still: maps.still,
+      growing: scenario.growing,
+      untilGrown: (channel) => texts.untilGrown(channel),
       wave: (random) => makeWave(wave, random),
       crashing: (channel) => this.#record({ f: "crash", type: "info", channel }),
     });
@@ -198,6 +209,7 @@ export class Proof {
         ...orders.failures,
         ...maps.failures,
         ...cursors.failures,
+        ...texts.failures,
         ...(hooks?.failures ?? []),
         ...(events?.failures ?? []),
       ];
@@ -257,6 +269,7 @@ interface Loads {
   readonly orders: OrderLoad;
   readonly maps: MapLoad;
   readonly cursors: CursorLoad;
+  readonly texts: GrowthLoad;
 }
 
 /** An event of any kind without its process and time. */

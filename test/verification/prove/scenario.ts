@@ -53,6 +53,8 @@ export interface Scenario {
   readonly channels: readonly ProvedChannel[];
   /** None for a deployed server. */
   readonly maps: readonly ProvedMap[];
+  /** Maps with texts that grow, by name; none for a deployed server. */
+  readonly growing: readonly string[];
   /** None for a deployed server. */
   readonly users: readonly ProvedUser[];
   /** The channels that keep what their users have got and read; none for a deployed server. */
@@ -67,10 +69,11 @@ export function localScenario(random: Random): Scenario {
     ...users.flatMap(userSubscribers),
     ...askedSubscribers(),
     ...mapSubscribers(),
+    ...textSubscribers(),
     ...readingSubscribers(),
   ];
   const all = [...subscribers, ...others];
-  return { channels, maps, users, cursors: provedCursors, subscribers: all };
+  return { channels, maps, growing, users, cursors: provedCursors, subscribers: all };
 }
 
 /**
@@ -124,6 +127,7 @@ function scenario(channels: readonly ProvedChannel[], random: Random): Scenario 
   return {
     channels,
     maps: [],
+    growing: [],
     users: [],
     cursors: [],
     subscribers: [...ownSubscribers(channels), ...gatewaySubscribers(channels, random)],
@@ -209,6 +213,21 @@ function mapSubscribers(): readonly SubscriberPlan[] {
     watches: number >= "7",
   }));
   return [...own, ...shared];
+}
+
+const growing = ["text:a", "brief:a"];
+
+/** Three quarters of the clients are sent deltas. Half of them have a gateway, and both maps. */
+function textSubscribers(): readonly SubscriberPlan[] {
+  return ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"].map(
+    (number, index): SubscriberPlan => ({
+      process: `texts-${number}`,
+      kind: "text",
+      endpoint: index % 2 === 0 ? "gateway" : "channel",
+      channels: index % 2 === 0 ? growing : [growing[index % 4 === 1 ? 0 : 1] ?? ""],
+      deltas: index > 2,
+    }),
+  );
 }
 
 function ownSubscribers(channels: readonly ProvedChannel[]): readonly SubscriberPlan[] {
@@ -341,9 +360,24 @@ const namespaces = [
     stream_size: 1_000,
     stream_ttl: "1h",
   }),
+  textNamespace("text", { mode: "persistent", stream_size: 1_000, append_window: "250ms" }),
+  // Its clients often have to read the texts anew.
+  textNamespace("brief", {
+    mode: "recoverable",
+    key_ttl: "1h",
+    stream_size: 10,
+    stream_ttl: "1m",
+    append_window: "2s",
+  }),
   // A loss is told by the alarm of a key's end at the latest, which comes before the run is over.
   mapNamespace("still", { mode: "ephemeral", key_ttl: "10s" }),
 ];
+
+function textNamespace(name: string, map: object): object {
+  const pages = { min_page_size: 1, subscribe_catch_up_timeout: "20s" };
+  const deltas = { allowed_delta_types: ["fossil"] };
+  return { ...open, ...deltas, name, subscription_type: "map", map: { ...map, ...pages } };
+}
 
 function mapNamespace(name: string, map: object): object {
   const pages = { min_page_size: 1, subscribe_catch_up_timeout: "20s" };

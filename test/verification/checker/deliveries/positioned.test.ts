@@ -41,6 +41,7 @@ describe("a correct history with offsets", () => {
       unreadCounts: 0,
       arrivals: 0,
       mapChanges: 0,
+      growth: { texts: 0, appends: 0, takenBack: 0, shown: 0, states: 0 },
       orders: 0,
       calls: 0,
       repeatedEvents: 0,

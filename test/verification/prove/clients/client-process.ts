@@ -1,10 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../support/random.ts";
+import { TextSubscriber } from "../growth/text-subscriber.ts";
 import { Recorder } from "../history/recorder.ts";
 import type { Answer, Order, Progress } from "./order.ts";
 import { MapSubscriber } from "./map-subscriber.ts";
 import { type ClientsPlan, checkPlan } from "./plan.ts";
 import { RawSubscriber } from "./raw/raw-subscriber.ts";
+import { parseDeltaError } from "./recorded-client.ts";
 import { ReadingSubscriber } from "./reading-subscriber.ts";
 import { SdkSubscriber } from "./sdk-subscriber.ts";
 import { type Subscriber, tickMs } from "./subscriber.ts";
@@ -35,6 +37,8 @@ class ClientProcess {
         }
         case "map":
           return new MapSubscriber(plan, traits, own, recorder);
+        case "text":
+          return new TextSubscriber(plan, traits, own, recorder);
       }
     });
     this.#timer = setInterval(() => {
@@ -143,6 +147,10 @@ const replyTimeoutMs = 120_000;
 
 process.on("message", (order: Order) => {
   void answer(order).then((answered) => process.send?.(answered));
+});
+// The SDK lets such an error go unhandled; that of a client of texts is in the history.
+process.on("unhandledRejection", (error) => {
+  if (!parseDeltaError(error)) throw error;
 });
 // The parent process is gone.
 process.on("disconnect", () => process.exit());

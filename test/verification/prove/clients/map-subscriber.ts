@@ -1,24 +1,19 @@
-import {
-  Centrifuge,
-  type MapSubscription,
-  type MapUpdateContext,
-  type SubscribedContext,
-} from "centrifuge";
+import type { MapSubscription, MapUpdateContext, SubscribedContext } from "centrifuge";
 import type { Random } from "../../../support/random.ts";
 import type { MapEntryTold } from "../../checker/maps/map-event.ts";
 import { microseconds } from "../history/clock.ts";
 import { longestMs, shortestMs } from "./backoff.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
-import { endpointOf, tokenOf, userOf } from "./endpoint.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 import { type AskedPage, pageSocketClass, type ToldChange, type ToldPage } from "./page-socket.ts";
+import { RecordedClient } from "./recorded-client.ts";
 import { parseError } from "./sdk-subscriber.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /** A subscriber of maps that uses the official client, changes keys now and then, and records what it is told. */
 export class MapSubscriber implements Subscriber {
   readonly process: string;
-  readonly #client: Centrifuge;
+  readonly #client: RecordedClient;
   readonly #recorder: ClientRecorder;
   readonly #random: Random;
   readonly #maps: readonly FollowedMap[];
@@ -27,7 +22,6 @@ export class MapSubscriber implements Subscriber {
   #changes = 0;
   #underWay = 0;
   #isSettling = false;
-  #isStopping = false;
 
   constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
     const { process, channels, watches = false } = traits;
@@ -35,33 +29,13 @@ export class MapSubscriber implements Subscriber {
     this.#watches = watches;
     this.#recorder = recorder;
     this.#random = random;
-    this.#client = new Centrifuge(endpointOf(plan, traits), {
-      token: tokenOf(plan, traits, random).text,
-      websocket: pageSocketClass(plan.hostHeader, (asked, page) => {
-        const map = this.#maps.find(({ subscription }) => subscription.channel === asked.channel);
-        map?.takePage(asked, page);
-      }),
-      minReconnectDelay: shortestMs,
-      maxReconnectDelay: longestMs,
-      timeout: 5_000,
-      maxServerPingDelay: 3_000,
+    const websocket = pageSocketClass(plan.hostHeader, (asked, page) => {
+      const map = this.#maps.find(({ subscription }) => subscription.channel === asked.channel);
+      map?.takePage(asked, page);
     });
-    this.#client.on("error", () => undefined);
-    let id = "";
-    this.#client.on("connected", ({ client }) => {
-      id = client;
-      const accepted = { process, type: "ok", f: "connect", user: userOf(traits), client } as const;
-      recorder.record({ ...accepted, time: microseconds() });
-    });
-    this.#client.on("connecting", () => {
-      if (id !== "") recorder.disconnect(process, microseconds(), id);
-      id = "";
-    });
-    this.#client.on("disconnected", ({ code, reason }) => {
-      if (!this.#isStopping) recorder.fail(process, `was disconnected for good: ${code} ${reason}`);
-    });
+    this.#client = new RecordedClient(plan, traits, random, recorder, websocket);
     this.#maps = channels.map((channel) => {
-      const subscription = this.#client.newMapSubscription(channel, {
+      const subscription = this.#client.client.newMapSubscription(channel, {
         minResubscribeDelay: shortestMs,
         maxResubscribeDelay: longestMs,
         pageSize,
@@ -84,7 +58,7 @@ export class MapSubscriber implements Subscriber {
 
   start(): void {
     for (const { subscription } of this.#maps) subscription.subscribe();
-    this.#client.connect();
+    this.#client.client.connect();
   }
 
   tick(nowMs: number): void {
@@ -99,8 +73,7 @@ export class MapSubscriber implements Subscriber {
   }
 
   stop(): void {
-    this.#isStopping = true;
-    this.#client.disconnect();
+    this.#client.stop();
   }
 
   /** Sets or removes one key, once. */

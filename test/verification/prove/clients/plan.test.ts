@@ -8,6 +8,10 @@ describe("a plan", () => {
     ).not.toThrow();
   });
 
+  it("with clients of texts says nothing of what their maps recover", () => {
+    expect(() => checkPlan(planOf({ kind: "text", channels: ["t"], deltas: true }))).not.toThrow();
+  });
+
   it.each([
     ["its name is another one's too", [{}, {}]],
     ["a full stop ends a value", [{ process: "a.b" }]],
@@ -28,6 +32,7 @@ describe("a plan", () => {
     ],
     ["readers read, and nobody else", [{ reads: { user: "ada" } }]],
     ["readers read, and nobody else", [{ kind: "reader" }]],
+    ["only clients of texts have deltas", [{ kind: "map", deltas: true }]],
     ["nothing is said of what keep:x recovers", [{ channels: ["keep:x"] }]],
   ] satisfies [string, Partial<SubscriberPlan>[]][])("is refused when %s", (why, subscribers) => {
     expect(() => checkPlan(planOf(...subscribers))).toThrow(why);

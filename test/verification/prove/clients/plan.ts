@@ -23,10 +23,10 @@ export interface SubscriberPlan {
   /** The subscriber's name in the history: unique, and without a full stop. */
   readonly process: string;
   /**
-   * The official client, a client of ours on a bare socket, or the official client with subscriptions to maps, or on channels
-   * that keep what their users have got and read.
+   * The official client, a client of ours on a bare socket, or the official client with subscriptions to maps, to maps with
+   * texts that grow, or on channels that keep what their users have got and read.
    */
-  readonly kind: "sdk" | "raw" | "map" | "reader";
+  readonly kind: "sdk" | "raw" | "map" | "text" | "reader";
   /** A socket on the channel's address, or one on a gateway for all channels. */
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
@@ -46,6 +46,8 @@ export interface SubscriberPlan {
   readonly reads?: ReadingPlan;
   /** Whether a client of maps changes no key. */
   readonly watches?: boolean;
+  /** Whether a client of texts is sent deltas. */
+  readonly deltas?: boolean;
   /** Whether the client pings, which wakes no object; raw clients only. */
   readonly pings?: boolean;
   /** Whether the client's token subscribes it to its channels; raw clients on a gateway only. */
@@ -114,7 +116,9 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     if (orderable?.some((channel) => channels.includes(channel)) === true) {
       refuse("it subscribes by itself where orders do");
     }
-    if (kind === "map") continue;
+    if (subscriber.deltas !== undefined && kind !== "text")
+      refuse("only clients of texts have deltas");
+    if (kind === "map" || kind === "text") continue;
     const unknown = [...channels, ...(orderable ?? [])].find(
       (channel) => recovers[channel] === undefined,
     );

@@ -28,6 +28,7 @@ export type FaultKind =
   | "crash-gateway"
   | "crash-home"
   | "crash-map"
+  | "crash-growing"
   | "late-calls"
   | "lost-calls"
   | "doubled-calls"
@@ -65,6 +66,11 @@ export const faultKinds: readonly FaultKindTraits[] = [
     "crash-map",
     6,
     "the object of an ephemeral map ends between two times at which it is written down",
+  ),
+  inside(
+    "crash-growing",
+    12,
+    "the object of a map with texts that grow ends, mostly before it has stored all that it has told",
   ),
   inside("late-calls", 20, "calls between objects are late, and more waits behind them"),
   inside("lost-calls", 18, "calls between objects, or their answers, get lost"),

@@ -29,6 +29,10 @@ export interface Breakables {
   readonly stir: (channel: string) => Promise<void>;
   /** Maps for that. */
   readonly still: readonly string[];
+  /** Maps with texts that grow all the time. */
+  readonly growing: readonly string[];
+  /** Resolves when text of such a map was acknowledged and isn't stored yet, or after some time without. */
+  readonly untilGrown: (channel: string) => Promise<void>;
   /** Lets many clients arrive at once; resolves with how many of them were let in, when all are gone. */
   readonly wave: (random: Random) => Promise<number>;
   /** Called for a channel object that is about to crash. */
@@ -100,6 +104,7 @@ export class FaultMaker {
       case "evict":
       case "evict-close":
       case "crash-channel":
+      case "crash-growing":
       case "crash-gateway":
       case "crash-home":
       case "kill":
@@ -166,11 +171,8 @@ export class FaultMaker {
     }
   }
 
-  async #breakServer(
-    kind: "evict" | "evict-close" | `crash-${"channel" | "gateway" | "home"}` | "kill" | "deploy",
-    random: Random,
-  ): Promise<FaultOutcome> {
-    const { server, channels, gateways, homes } = this.#breakables;
+  async #breakServer(kind: ServerFaultKind, random: Random): Promise<FaultOutcome> {
+    const { server, channels, growing, untilGrown, gateways, homes } = this.#breakables;
     if (server === undefined) return { outcome: "missed" };
     switch (kind) {
       case "evict":
@@ -187,6 +189,11 @@ export class FaultMaker {
       }
       case "crash-channel":
         return this.#crashChannel(server, random);
+      case "crash-growing":
+        return firstThat(random, named("CHANNELS", growing), async ({ name }) => {
+          await untilGrown(name);
+          return server.crash("CHANNELS", name);
+        });
       case "crash-gateway":
         return firstThat(random, named("GATEWAYS", gateways), ({ name }) =>
           server.crash("GATEWAYS", name),
@@ -254,6 +261,13 @@ export class FaultMaker {
     return done;
   }
 }
+
+type ServerFaultKind =
+  | "evict"
+  | "evict-close"
+  | `crash-${"channel" | "growing" | "gateway" | "home"}`
+  | "kill"
+  | "deploy";
 
 type CallFaultKind = "late-calls" | "lost-calls" | "doubled-calls";
 

@@ -45,6 +45,7 @@ function parseLack(value: unknown): string | undefined {
   if (f === "map-subscribe" && !Array.isArray(value["changes"])) return "has no changes";
   if (f === "map-read" && !Array.isArray(value["entries"])) return "has no entries";
   if (f === "audience" && !Array.isArray(value["users"])) return "has no users";
+  if (f === "text-read" && !Array.isArray(value["texts"])) return "has no texts";
   if (f === "presence" && !Array.isArray(value["clients"])) return "has no clients";
   return undefined;
 }
@@ -141,6 +142,33 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ["audience", shaped(["ok"], true, [])],
   ["pong", shaped(["ok"], true, [])],
   ...cursorCalls.map((f) => [f, callShape] as const),
+  ["append", shaped(["invoke", "ok", "fail", "info"], true, [["key", "string"]])],
+  ["text-remove", shaped(["invoke", "ok", "fail", "info"], true, [["key", "string"]])],
+  [
+    "text-follow",
+    shaped(["ok"], true, [
+      ["asked", "number"],
+      ["epoch", "string"],
+      ["offset", "number"],
+    ]),
+  ],
+  [
+    "text-show",
+    shaped(["ok"], true, [
+      ["key", "string"],
+      ["kept", "number"],
+      ["added", "string"],
+    ]),
+  ],
+  ["text-leave", shaped(["info"], true, [])],
+  ["text-unusable", shaped(["info"], true, [["problem", "string"]])],
+  [
+    "text-read",
+    shaped(["ok"], true, [
+      ["asked", "number"],
+      ["epoch", "string"],
+    ]),
+  ],
   ["presence", shaped(["ok"], true, [])],
   ["settled", shaped(["info"], false, [])],
   [

@@ -34,6 +34,7 @@ ${violations(report)}
 
 function countRows({ result, seconds }: RunReport): readonly (readonly string[])[] {
   const { counts } = result;
+  const { growth } = counts;
   const recovery = recoveryFigures(result);
   return [
     ["deliveries checked", whole(counts.deliveries)],
@@ -57,6 +58,10 @@ function countRows({ result, seconds }: RunReport): readonly (readonly string[])
     ["marks of users", whole(counts.marks)],
     ["counts of unread publications", whole(counts.unreadCounts)],
     ["answers on what has arrived at users", whole(counts.arrivals)],
+    [
+      "texts that grow: appends, losses in a crash, states compared",
+      `${whole(growth.texts)}: ${whole(growth.appends)}, ${whole(growth.takenBack)}, ${whole(growth.states)}`,
+    ],
     ["orders for users, acknowledged", whole(counts.orders)],
     ["events that a backend took again", whole(counts.repeatedEvents)],
     ["replies to calls that were compared with the backend's", whole(counts.calls)],

@@ -32,6 +32,7 @@ const good: readonly HistoryEvent[] = [
   { ...cursors, f: "cursors", type: "info", audience: "named", notifyAfterMs: 1, unreadMax: 9 },
   { ...cursors, ...mark, type: "invoke", epoch: "e", offset: 0, own: true },
   { ...cursors, ...mark, type: "ok", epoch: "e", read: 0 },
+  ...grown(4_300_000),
   { f: "settled", type: "info", process: "prove", time: 5_000_000 },
 ];
 
@@ -61,6 +62,19 @@ function hooked(time: number, hook: "subscribe" | "rpc", answer: string): Histor
 function told(time: number): HistoryEvent {
   const about = { object: "home/7", number: 101, first: true, user: "ada" } as const;
   return { f: "event", type: "ok", process: "events", time, event: "user_online", ...about };
+}
+
+/** A text of which a crash takes back a character. */
+function grown(time: number): readonly HistoryEvent[] {
+  const append = { f: "append", process: "w", channel: "text:a", key: "k" } as const;
+  return [
+    { ...append, type: "invoke", time, at: 0, text: "ab" },
+    { ...append, type: "ok", time: time + 1, length: 2, epoch: "e" },
+    { ...append, type: "invoke", time: time + 2, at: 2, text: "c" },
+    { ...append, type: "ok", time: time + 3, length: 3, epoch: "e" },
+    { ...append, type: "invoke", time: time + 4, at: 3, text: "d" },
+    { ...append, type: "ok", time: time + 5, length: 2, refused: "length_mismatch" },
+  ];
 }
 
 function reportOn(events: readonly HistoryEvent[]): RunReport {
@@ -116,6 +130,13 @@ describe("the report of a run without violations", () => {
       "cursors       1 marks, 0 counts of unread, 0 proofs of arrival compared; 0 unseen, 0 seen told",
     );
     expect(page(report)).toContain("<td>marks of users</td><td>1</td>");
+  });
+
+  it("counts texts that grow, and how often a crash took some of one back", () => {
+    expect(summary(report)).toContain("texts         1 that grow: 2 appends, 1 loss in a crash,");
+    expect(page(report)).toContain(
+      "<td>texts that grow: appends, losses in a crash, states compared</td><td>1: 2, 1, 0</td>",
+    );
   });
 
   it("draws the deliveries of each second, and the faults", () => {

@@ -20,6 +20,7 @@ export function summary(report: RunReport): string {
     `presence      ${whole(counts.presenceChecks)} channels compared`,
     `maps          ${whole(counts.mapChanges)} changes, ${whole(counts.mapStates)} states of clients compared`,
     `cursors       ${cursorCounts(report)}`,
+    textsLine(report),
     `orders        ${whole(counts.orders)} for users, acknowledged`,
     `events        ${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
     `hooks         ${whole(sum(result.hookAnswers))} answers of a backend: ${answerCounts(report)}; ${whole(counts.calls)} calls compared`,
@@ -55,6 +56,12 @@ function cursorCounts({ result }: RunReport): string {
   const { marks, unreadCounts, arrivals } = result.counts;
   const [unseen, seen] = ["unseen", "seen"].map((type) => whole(result.events.get(type) ?? 0));
   return `${whole(marks)} marks, ${whole(unreadCounts)} counts of unread, ${whole(arrivals)} proofs of arrival compared; ${unseen} unseen, ${seen} seen told`;
+}
+
+function textsLine({ result }: RunReport): string {
+  const { texts, appends, takenBack, states } = result.counts.growth;
+  const losses = `${whole(takenBack)} ${takenBack === 1 ? "loss" : "losses"} in a crash`;
+  return `texts         ${whole(texts)} that grow: ${whole(appends)} appends, ${losses}, ${whole(states)} states of clients compared`;
 }
 
 /** How often the backend of the hooks answered in each way, whatever it was asked. */
