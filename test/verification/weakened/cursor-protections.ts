@@ -53,13 +53,13 @@ export const cursorProtections: readonly Protection[] = [
     faults: "crash-channel=40,kill=6",
   },
   {
-    name: "own-proofs",
+    name: "proofs-by-pings",
     meaning: "nobody is told that a member hasn't seen what a client of the member has confirmed",
     rule: "CU25",
     noticedBy: ["prove"],
-    file: "src/features/cursors/cursor-driver.ts",
-    code: "const proofs = new Map(this.proofs(channel.name, sockets.sessions(), users));",
-    weakened: "const proofs = new Map(this.proofs(channel.name, [], users));",
+    file: "src/features/cursors/delivery-note.ts",
+    code: `if (offset > since) return { epoch, since, offset, by: "ping", atMs };`,
+    weakened: "if (offset > since) return undefined;",
     faults: "cut=2",
   },
 ];
