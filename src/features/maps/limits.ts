@@ -68,4 +68,22 @@ export const mapLimits = {
    * configuration with a longer one is refused (rule A8).
    */
   mapCatchUpMsMax: 60_000,
+  /**
+   * The bounds of the `key_ttl` of maps whose keys come from another channel's object. Twice within it that object is asked
+   * for all of them, which makes a call and sets an alarm, and a crash is noticed within it. A configuration beyond one is
+   * refused.
+   */
+  mirrorKeyTtlMsMin: 10_000,
+  mirrorKeyTtlMsMax: 86_400_000,
+  /**
+   * Changes that one call tells such a map, and those that wait for the call before it. Further ones are dropped: the map
+   * learns of them when its object asks next (rule Z37).
+   */
+  mirrorToldMax: 1_000,
+  mirrorToldWaitingMax: 10_000,
+  /** The pause after which a call to such a map is repeated, and how often it is made in all (rule Z37). */
+  mirrorTellRetryMs: 1_000,
+  mirrorTellTriesMax: 3,
+  /** How long such a map waits for the other channel's answer: as long as that waits for gateways, and a second more. */
+  mirrorCountMs: 4_000,
 } as const;

@@ -1,13 +1,14 @@
 import type { AddedChannelCalls } from "../../contract/object-calls.ts";
 import type { MakeCall } from "../../object/object-call.ts";
 import type { AddedCalls, PartedChannelObject } from "../../object/part.ts";
-import type { PresenceTold, PresenceToldReply } from "./presence-call.ts";
-import { PresenceDriver } from "./presence-driver.ts";
+import type { MirrorToldReply } from "../maps/mirror/mirror-map.ts";
+import type { PresenceTold } from "./presence-call.ts";
+import { PresenceMapDriver } from "./presence-driver.ts";
 
 declare module "../../contract/object-calls.ts" {
   interface AddedChannelCalls {
     /** Takes who came and went on a channel, where this one is its presence map (rule Z27). */
-    presenceTold(told: PresenceTold): Promise<PresenceToldReply>;
+    presenceTold(told: PresenceTold): Promise<MirrorToldReply>;
   }
 }
 
@@ -24,9 +25,9 @@ export const presenceCalls: AddedCalls<PresenceCalls, PartedChannelObject> = {
   presenceTold: {
     answer(object, [told], done) {
       object.happened("presence");
-      const driver = object.part(PresenceDriver);
+      const driver = object.part(PresenceMapDriver);
       if (driver === undefined) done({ outcome: "left" });
-      else driver.presenceTold(told, done);
+      else driver.told(told, done);
     },
   },
 };

@@ -2,7 +2,7 @@ import type { ChannelPart } from "../../channel/channel-part.ts";
 import type { Feature } from "../feature.ts";
 import { presenceCallers, presenceCalls } from "./calls.ts";
 import { presenceMapsOf, shownChannelOf } from "./presence-channels.ts";
-import { PresenceDriver } from "./presence-driver.ts";
+import { PresenceDriver, PresenceMapDriver } from "./presence-driver.ts";
 import { PresenceMap } from "./presence-map.ts";
 import { PresenceTeller } from "./presence-teller.ts";
 import { mapOf } from "../maps/map-operations.ts";
@@ -28,8 +28,8 @@ export const presence = {
     const { parts } = object.channel;
     const map = parts.find((part) => part instanceof PresenceMap);
     const teller = parts.find((part) => part instanceof PresenceTeller);
-    if (map === undefined && teller === undefined) return [];
-    return [new PresenceDriver(object, map, teller), shownSubscriptions];
+    if (map !== undefined) return [new PresenceMapDriver(object, map), shownSubscriptions];
+    return teller === undefined ? [] : [new PresenceDriver(object, teller), shownSubscriptions];
   },
   ofGateway: () => [shownSubscriptions],
 } as const satisfies Feature;

@@ -17,11 +17,3 @@ export interface PresenceChange {
   readonly type: "here" | "away";
   readonly info: ClientInfo;
 }
-
-/** The reply of a presence map's object. */
-export type PresenceToldReply =
-  | { readonly outcome: "taken" }
-  /** Nobody looks at the map: its object needs no calls until it asks who is there. */
-  | { readonly outcome: "left" }
-  /** The object is overloaded and took nothing: the call is to be repeated later (rule B3). */
-  | { readonly outcome: "busy" };

@@ -4,7 +4,7 @@ import {
   PresenceTeller,
   type PresenceTelling,
 } from "../../../src/features/presence/presence-teller.ts";
-import { presenceLimits } from "../../../src/features/presence/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 
 const maps = [
   { kind: "clients", channel: "clients:room" },
@@ -93,16 +93,16 @@ describe("what presence maps are told", () => {
       teller.here(client("a"));
       teller.here(client("b"));
       let nowMs = 0;
-      for (let tries = 1; tries < presenceLimits.presenceTellTriesMax; tries++) {
+      for (let tries = 1; tries < mapLimits.mirrorTellTriesMax; tries++) {
         const call = onlyCall(teller, nowMs);
         if (tries === 1) {
           teller.here(client("c"));
           teller.away(client("a"));
         }
         teller.answered(call, reply, nowMs);
-        expect(teller.retryInMs(nowMs)).toBe(presenceLimits.presenceTellRetryMs);
-        expect(callsOf(teller, nowMs + presenceLimits.presenceTellRetryMs - 1)).toEqual([]);
-        nowMs += presenceLimits.presenceTellRetryMs;
+        expect(teller.retryInMs(nowMs)).toBe(mapLimits.mirrorTellRetryMs);
+        expect(callsOf(teller, nowMs + mapLimits.mirrorTellRetryMs - 1)).toEqual([]);
+        nowMs += mapLimits.mirrorTellRetryMs;
       }
       const last = onlyCall(teller, nowMs);
       expect(told(last)).toBe("room > clients:room: here b, here c, away a");
@@ -118,7 +118,7 @@ describe("what presence maps are told", () => {
     const teller = tellerOf("clients");
     teller.here(client("first"));
     let call = onlyCall(teller);
-    for (let index = 0; index < presenceLimits.presenceToldWaitingMax; index++)
+    for (let index = 0; index < mapLimits.mirrorToldWaitingMax; index++)
       teller.here(client(`c${index}`));
     teller.here(client("beyond"));
     teller.away(client("c1"));
@@ -128,10 +128,10 @@ describe("what presence maps are told", () => {
       const [next] = teller.calls(0);
       if (next === undefined) break;
       call = next;
-      expect(call.told.changes.length).toBeLessThanOrEqual(presenceLimits.presenceToldMax);
+      expect(call.told.changes.length).toBeLessThanOrEqual(mapLimits.mirrorToldMax);
       all.push(...call.told.changes.map(({ type, info }) => `${type} ${info.client}`));
     }
-    expect(all).toHaveLength(presenceLimits.presenceToldWaitingMax);
+    expect(all).toHaveLength(mapLimits.mirrorToldWaitingMax);
     expect(all.at(-1)).toBe("away c1");
     expect(all).not.toContain("here beyond");
   });

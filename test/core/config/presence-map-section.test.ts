@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { presenceLimits } from "../../../src/features/presence/limits.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 const map = { mode: "ephemeral", key_ttl: "1m" };
@@ -64,11 +64,11 @@ describe("[A8] presence maps", () => {
     [{ mode: "ephemeral" }, 'key_ttl is missing: "map_clients" requires it'],
     [
       { mode: "ephemeral", key_ttl: "9s" },
-      `key_ttl is shorter than ${presenceLimits.presenceKeyTtlMsMin / 1_000}s`,
+      `key_ttl is shorter than ${mapLimits.mirrorKeyTtlMsMin / 1_000}s`,
     ],
     [
       { mode: "ephemeral", key_ttl: "25h" },
-      `key_ttl is longer than ${presenceLimits.presenceKeyTtlMsMax / 1_000}s`,
+      `key_ttl is longer than ${mapLimits.mirrorKeyTtlMsMax / 1_000}s`,
     ],
     ...[
       "remove_client_on_unsubscribe",

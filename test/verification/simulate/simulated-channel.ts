@@ -5,10 +5,8 @@ import { PresenceMap } from "../../../src/features/presence/presence-map.ts";
 import { PresenceTeller } from "../../../src/features/presence/presence-teller.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
-import type {
-  PresenceTold,
-  PresenceToldReply,
-} from "../../../src/features/presence/presence-call.ts";
+import type { PresenceTold } from "../../../src/features/presence/presence-call.ts";
+import type { MirrorToldReply } from "../../../src/features/maps/mirror/mirror-map.ts";
 import { channelCalls } from "../../../src/features/index.ts";
 import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
@@ -119,8 +117,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     this.call((host, done) => host.present(undefined, done), answer);
   }
 
-  presenceTold(told: PresenceTold, answer: Done<PresenceToldReply>): void {
-    this.call<PresenceToldReply>(
+  presenceTold(told: PresenceTold, answer: Done<MirrorToldReply>): void {
+    this.call<MirrorToldReply>(
       (host, done) =>
         channelCalls.presenceTold.answer(host, [told], (reply) => {
           if (reply.outcome === "taken") this.context.presence.told(this.name, told.changes);
