@@ -20,9 +20,11 @@ const probes: readonly (JsonValue | undefined)[] = [null, 5, "?", undefined];
 
 /** Values of the keys on which depends what else is read; `null` finds out which types there are. */
 const decidingTypes: readonly Readonly<Record<string, JsonValue>>[] = [
-  ...[null, "stream", "map", "map_clients", "map_users", "shared_poll"].map((type) => ({
-    subscription_type: type,
-  })),
+  ...[null, "stream", "map", "map_clients", "map_users", "map_receipts", "shared_poll"].map(
+    (type) => ({
+      subscription_type: type,
+    }),
+  ),
   { subscription_type: "stream", type: "cloudflare_queue" },
 ];
 

@@ -29,6 +29,7 @@ import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
 import { consoleFeature } from "./console/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
+import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
 
 /**
  * The features that a build leaves out whose bundler defines these names as `true` (docs/embedding.md). They stand in the
@@ -46,6 +47,10 @@ const events: Partial<typeof allEvents> =
 const maps: Partial<typeof allMaps> = typeof DORMOUSE_WITHOUT_MAPS === "undefined" ? allMaps : {};
 const presence: Partial<typeof allPresence> =
   typeof DORMOUSE_WITHOUT_MAPS === "undefined" ? allPresence : {};
+const receipts: Partial<typeof allReceipts> =
+  typeof DORMOUSE_WITHOUT_CURSORS === "undefined" && typeof DORMOUSE_WITHOUT_MAPS === "undefined"
+    ? allReceipts
+    : {};
 const sharedPolls: Partial<typeof allSharedPolls> =
   typeof DORMOUSE_WITHOUT_SHARED_POLLS === "undefined" ? allSharedPolls : {};
 
@@ -62,6 +67,7 @@ const features: readonly Feature[] = [
   presence,
   sharedPolls,
   cursors,
+  receipts,
 ];
 
 /** The operations that a backend can ask for, in the order in which the documents list them. */
@@ -93,6 +99,7 @@ type FeatureMethods = typeof why.methods &
 export const subscriptionTypes: SubscriptionTypes = {
   ...maps.subscriptionTypes,
   ...sharedPolls.subscriptionTypes,
+  ...receipts.subscriptionTypes,
 };
 
 /** The streams whose publications are changes of keys. */
@@ -126,6 +133,7 @@ export const channelCalls: AddedCalls<AddedChannelCalls, PartedChannelObject> = 
   {},
   presence.channelCalls,
   cursors.channelCalls,
+  receipts.channelCalls,
 );
 export const gatewayCalls: AddedCalls<AddedGatewayCalls, PartedGateway> = Object.assign(
   {},
@@ -141,11 +149,13 @@ export const homeCalls: AddedCalls<AddedHomeCalls, PartedHome> = Object.assign(
 /** Makes those of them that objects make. */
 export const callers: typeof allPresence.callers &
   typeof allSharedPolls.callers &
-  typeof allCursors.callers = Object.assign(
+  typeof allCursors.callers &
+  typeof allReceipts.callers = Object.assign(
   {},
   presence.callers,
   sharedPolls.callers,
   cursors.callers,
+  receipts.callers,
 );
 
 /** What the features add to objects that hold clients' sockets. */

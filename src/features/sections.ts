@@ -16,6 +16,7 @@ import {
   readConsoleSection,
 } from "./console/config.ts";
 import { checkCursors, readCursors } from "./cursors/config.ts";
+import { checkReceipts, receiptsType } from "./cursors/receipts/config.ts";
 import { checkEvents, eventTargets, readEventsSection } from "./events/config.ts";
 import { type NamedTargets, readProxies } from "./hooks/backends.ts";
 import {
@@ -72,10 +73,14 @@ export function channelFeatures(
   return {
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
     besideType: [readPresencePrefixes],
-    types: [mapType, ...presenceTypes, sharedPollType],
+    types: [mapType, ...presenceTypes, receiptsType, sharedPollType],
     options: [readChannelHooks, readCursors],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
-    checks: [checkPresencePrefixes, (sections, channel) => checkCursors(sections, channel, events)],
+    checks: [
+      checkPresencePrefixes,
+      (sections, channel) => checkCursors(sections, channel, events),
+      checkReceipts,
+    ],
   };
 }
 

@@ -144,6 +144,8 @@ export const subscriptionTypes = {
   map: 1,
   map_clients: 2,
   map_users: 3,
+  /** For clients they are maps like others. */
+  map_receipts: 1,
   shared_poll: 4,
 } as const;
 

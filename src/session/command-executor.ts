@@ -39,6 +39,7 @@ import {
   type Why,
 } from "./decision.ts";
 import { optionsPlace } from "../config/name-parts.ts";
+import { awaitedChannel } from "./dependence/dependents.ts";
 import { pong } from "./liveness.ts";
 import { namerOf } from "./named-channels.ts";
 import type { CommandSession, RunningCommand, VerifiedTokens } from "./ports.ts";
@@ -184,7 +185,8 @@ export class CommandExecutor {
     }
     const waits = this.#waitsForConnect(command);
     if (waits && this.#queue?.isOpen(connectKey) !== true) this.#open(connectKey);
-    const key = waits ? connectKey : channelOf(command);
+    const channel = awaitedChannel(this.#session.context, this.#queue, channelOf(command));
+    const key = waits ? connectKey : channel;
     // A subscribe reply can't wait in ReplyOrder, because publications follow it at once. So the subscribe itself waits
     // until all earlier commands for the channel are answered (rules O3, O6).
     const mustWait =

@@ -181,7 +181,7 @@ function grantAll(
     requester,
     given.granted,
     channel,
-    channels,
+    context,
   );
   if (all.outcome !== "granted") return all;
   if (all.granted.length > config.client.channelLimit) return overChannelLimit;

@@ -15,6 +15,7 @@ import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { ttlSeconds } from "./liveness.ts";
 import type { Channels } from "./channels.ts";
+import { refusedByBase } from "./dependence/dependents.ts";
 import type { CommandSession } from "./ports.ts";
 import {
   badRequest,
@@ -364,7 +365,7 @@ export function isAllowed(
 export function endOf(session: CommandSession, one: SubscriptionSnapshot): Decision | undefined {
   if (session.takeCancelled(one.channel)) return cancelled;
   return isAllowed(one, session.identity.claims, session.context.channels)
-    ? undefined
+    ? refusedByBase(session, one.channel)
     : refuseWith(errorCodes.permissionDenied, "A34", "the capability for it has ended meanwhile");
 }
 

@@ -3,13 +3,9 @@
  * channels see `Channels`), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
  */
 import { type DisconnectCode, type UnsubscribeCode, errorCodes } from "../protocol/codes.ts";
-import type {
-  ClientObserver,
-  ObservedSession,
-  SessionCounts,
-  SessionObserver,
-} from "./observer.ts";
-import type { DeliveryNotes, PingedSession } from "./observer.ts";
+import type { ClientObserver, ObservedSession, SessionCounts } from "./observer.ts";
+import type { DeliveryNotes, PingedSession, SessionObserver } from "./observer.ts";
+import type { Dependence } from "./dependence/dependence.ts";
 import type { Reply } from "../protocol/reply.ts";
 import {
   type Changes,
@@ -279,6 +275,8 @@ export interface SubscriptionType {
    * @param asStream goes on as for a stream, with this grant
    */
   begin(granted: GrantedSubscribe, asStream: (grant: Grant) => void): void;
+  /** On what other channel it depends whether a client may have one of the type. Absent: on none. */
+  readonly dependence?: Dependence;
   /** Carries out a client's publish. Absent: only backends publish to such channels. */
   publish?(command: RunningCommand<PublishRequest>, known: KnownChannel): void;
   /** Whether a publish asks a backend (rule Q3). Absent: as for a stream. */

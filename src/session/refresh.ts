@@ -18,6 +18,7 @@ import {
   refuseWith,
   tooLarge,
 } from "./decision.ts";
+import { refusedByBase } from "./dependence/dependents.ts";
 import { isAllowed } from "./grant.ts";
 import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
 import { type CommandSession, type RunningCommand, typeOf, type VerifiedTokens } from "./ports.ts";
@@ -48,9 +49,14 @@ export function carryOutRefresh(
   const { snapshots, all } = session.subscriptions;
   if (!session.hasRoom(snapshots, decision.changes?.claims)) return tooLarge;
   const identity = { ...session.identity, ...decision.changes };
+  const { context, user, subscriptions } = session;
+  const client = { context, user, subscriptions, identity };
   for (const subscription of all) {
-    if (isAllowed(subscription.granted, identity.claims, session.context.channels))
-      subscription.updateInfo(identity);
+    const { granted, channel } = subscription;
+    const isKept =
+      isAllowed(granted, identity.claims, context.channels) &&
+      (granted.serverSide === true || refusedByBase(client, channel) === undefined);
+    if (isKept) subscription.updateInfo(identity);
     else if (subscription.begun) session.unsubscribe(subscription.channel, unsubscribeCodes.server);
   }
   return decision;

@@ -7,6 +7,8 @@ import { type Decision, disconnectWith, refuseWith, type Grant } from "./decisio
 import type { KnownChannel } from "../channel/channel-name.ts";
 import type { Config } from "../config/config.ts";
 import type { Channels } from "./channels.ts";
+import { isDependent } from "./dependence/dependents.ts";
+import type { SessionContext } from "./ports.ts";
 
 /**
  * Grants a connection's server-side subscriptions: those that its token names, and the user's personal channel (rule
@@ -104,19 +106,20 @@ export function grantUnidirectionalSubscriptions(
   requester: Requester,
   given: readonly GrantedChannel[],
   address: string | undefined,
-  channels: Channels,
+  context: SessionContext,
 ): { readonly outcome: "granted"; readonly granted: readonly GrantedChannel[] } | Decision {
   const names = new Set(request.subscriptions.keys());
   if (address !== undefined) names.add(address);
   for (const { grant } of given) names.delete(grant.subscription.channel);
   const granted = [...given];
   for (const channel of names) {
-    const known = channels.resolve(channel);
+    const known = context.channels.resolve(channel);
     if (known.outcome !== "resolved")
       return disconnectWith(disconnectCodes.badRequest, "C1", impossibleChannel);
     const named = claims.subscriptions?.find((one) => one.channel === channel);
     const own = { ...requester, ...capabilitiesOf(claims, channel, known, true) };
-    if (named === undefined && !maySubscribe(known, own)) {
+    const isAllowed = maySubscribe(known, own) && !isDependent(context, channel);
+    if (named === undefined && !isAllowed) {
       if (channel === address)
         return disconnectWith(disconnectCodes.permissionDenied, "A1", notOfAddress);
       continue;

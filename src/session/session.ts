@@ -6,6 +6,7 @@ import {
   type UnsubscribeCode,
   unsubscribeCodes,
 } from "../protocol/codes.ts";
+import { endDependents } from "./dependence/dependents.ts";
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import { codecNamed } from "../protocol/codecs.ts";
@@ -298,11 +299,9 @@ export class Session implements AdmittedSession, SubscriptionSession {
     const { channel, granted } = subscription;
     const isCurrent = this.subscriptions.get(channel) === subscription;
     // A client can renew a server-side subscription only by connecting again (docs/protocol.md 2.6).
-    if (this.connecting || (isCurrent && granted.serverSide === true)) {
+    if (this.connecting || (isCurrent && granted.serverSide === true))
       this.disconnect(disconnectCodes.insufficientState);
-    } else if (isCurrent) {
-      this.unsubscribe(channel, unsubscribeCodes.insufficientState);
-    }
+    else if (isCurrent) this.unsubscribe(channel, unsubscribeCodes.insufficientState);
   }
 
   awaitAnswer(isAwaited: boolean): void {
@@ -410,6 +409,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     this.subscriptions.remove(channel);
     this.save();
     this.context.channels.unsubscribe(subscription);
+    endDependents(this, channel, code);
   }
 
   #unsubscribe(channel: string, code: UnsubscribeCode): void {

@@ -48,7 +48,10 @@ export function carryOutSubscribe(
   }
   const type = typeOf(session, found.options);
   if (type?.goOn?.(command) === true) return;
-  const refused = refuseAnother(session, request.channel) ?? type?.refuse?.(session, request);
+  const refused =
+    refuseAnother(session, request.channel) ??
+    type?.refuse?.(session, request) ??
+    type?.dependence?.refuse(session, request.channel);
   if (refused !== undefined) {
     done(refused);
     return;

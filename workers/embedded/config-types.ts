@@ -278,6 +278,8 @@ interface ConfigChannelOptions {
     readonly notify_after?: string;
     readonly notify_seen?: boolean;
     readonly notify_unless?: "got" | "read";
+    readonly receipts?: "backend" | "publisher" | "subscriber";
+    readonly receipts_channel_prefix?: string;
     readonly unread_from?: "all" | "none" | "subscribed";
     readonly unread_max?: number;
     /** A tags filter. */
@@ -362,7 +364,14 @@ interface ConfigChannelOptions {
   readonly sub_refresh_proxy_name?: string;
   readonly subscribe_proxy_enabled?: boolean;
   readonly subscribe_proxy_name?: string;
-  readonly subscription_type?: "" | "stream" | "map" | "map_clients" | "map_users" | "shared_poll";
+  readonly subscription_type?:
+    | ""
+    | "stream"
+    | "map"
+    | "map_clients"
+    | "map_users"
+    | "map_receipts"
+    | "shared_poll";
 }
 
 interface ConfigBackend {

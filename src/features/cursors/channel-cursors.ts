@@ -6,7 +6,7 @@ import { errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
 import { jsonOf } from "../../protocol/json/encode.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
-import type { StreamPosition } from "../../protocol/publication.ts";
+import type { ClientInfo, StreamPosition } from "../../protocol/publication.ts";
 import { type TagsFilter, tagsFilter } from "../../protocol/tags-filter.ts";
 import type { CursorOptions } from "./config.ts";
 import type { CoverageCensus } from "./coverage-census.ts";
@@ -55,8 +55,7 @@ export class ChannelCursors implements ChannelPart {
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
     if (operation.method === "delivered") return this.#delivered(operation.request, nowMs);
-    if (operation.method === "marks")
-      return markList(this.#table, operation.request, this.#top(nowMs));
+    if (operation.method === "marks") return this.#list(operation, nowMs);
     if (operation.method !== "mark_read" && operation.method !== "unread") return undefined;
     const { request, info } = operation;
     const kept = this.#table.find(request.user);
@@ -66,9 +65,13 @@ export class ChannelCursors implements ChannelPart {
       operation.method === "mark_read"
         ? this.#mark(operation.request, info !== undefined, kept, nowMs)
         : this.#unread(operation.request, kept, nowMs);
-    if (outcome.outcome !== "result" || info === undefined) return outcome;
-    const data = trustedJsonText(jsonOf(undefined, outcome.fields));
-    return { outcome: "reply", reply: { outcome: "answered", data } };
+    return answerFor(operation, outcome);
+  }
+
+  #list(operation: Extract<ChannelOperation, { method: "marks" }>, nowMs: number): PartOutcome {
+    const { request, info } = operation;
+    const top = this.top(nowMs);
+    return answerFor(operation, markList(this.#table, request, top, info === undefined));
   }
 
   /**
@@ -78,7 +81,7 @@ export class ChannelCursors implements ChannelPart {
    */
   #mark(request: MarkRequest, isOwn: boolean, kept: UserMark | undefined, nowMs: number) {
     const { user, offset, epoch } = request;
-    const top = this.#top(nowMs);
+    const top = this.top(nowMs);
     if (epoch !== "" && epoch !== top.epoch) return { outcome: "unrecoverable-position" } as const;
     if (offset > top.offset) return { outcome: "failed", error: beyondTop } as const;
     const before = kept && inEpoch(kept, top.epoch);
@@ -92,8 +95,7 @@ export class ChannelCursors implements ChannelPart {
     const start = before?.start ?? this.#memberSince(user, top) ?? top.offset;
     const readMs = read === before?.read ? before.readMs : nowMs;
     const mark = { user, epoch: top.epoch, read, readMs, start, isReset: false, covered };
-    if (isChanged && !this.kept.mark(mark, kept === undefined, nowMs))
-      return { outcome: "full" } as const;
+    if (isChanged && !this.kept.mark(mark, kept, nowMs)) return { outcome: "full" } as const;
     if (isChanged) this.#notices?.judge.noteSeen(user, nowMs);
     const fields = (out: FieldWriter): void => {
       out.unsigned(1, "read", read, "always");
@@ -126,7 +128,7 @@ export class ChannelCursors implements ChannelPart {
 
   /** Keeps what a user has got, if that is more than is kept already. */
   prove(user: string, proof: Coverage, nowMs: number): void {
-    const top = this.#top(nowMs);
+    const top = this.top(nowMs);
     if (user === "" || proof.epoch !== top.epoch || proof.offset > top.offset) return;
     const kept = this.#table.find(user);
     const before = kept && inEpoch(kept, top.epoch);
@@ -140,12 +142,12 @@ export class ChannelCursors implements ChannelPart {
     } = before ?? {};
     const mark = { user, epoch: top.epoch, read, readMs, start, isReset, covered };
     // Without room for another user nothing is known of this one.
-    if (this.kept.mark(mark, kept === undefined, nowMs)) this.#notices?.judge.noteSeen(user, nowMs);
+    if (this.kept.mark(mark, kept, nowMs)) this.#notices?.judge.noteSeen(user, nowMs);
   }
 
   /** Says what a user is known to have got (rule CU10). */
   #delivered({ user }: UserRequest, nowMs: number): PartOutcome {
-    const top = this.#top(nowMs);
+    const top = this.top(nowMs);
     const kept = this.#table.find(user);
     const covered = kept && inEpoch(kept, top.epoch).covered;
     const fields = (out: FieldWriter): void => {
@@ -160,7 +162,7 @@ export class ChannelCursors implements ChannelPart {
 
   /** Counts the publications after a user's mark (rules CU4 to CU6). */
   #unread({ user }: UserRequest, kept: UserMark | undefined, nowMs: number) {
-    const top = this.#top(nowMs);
+    const top = this.top(nowMs);
     const mark = kept && inEpoch(kept, top.epoch);
     const read = mark?.read ?? this.#startOf(user, mark, top);
     const { count, isCapped } = this.#count(user, read, top, nowMs);
@@ -214,9 +216,17 @@ export class ChannelCursors implements ChannelPart {
     return { count: Math.min(count, unreadMax), isCapped: count > unreadMax };
   }
 
-  #top(nowMs: number): StreamPosition {
+  /** The channel's position; without a stream its epoch is "". */
+  top(nowMs: number): StreamPosition {
     return this.#channel.topAt(nowMs) ?? noPosition;
   }
+}
+
+/** The outcome for those who have asked: a client gets the result as the data of a reply. */
+function answerFor({ info }: { readonly info?: ClientInfo }, outcome: PartOutcome): PartOutcome {
+  if (outcome.outcome !== "result" || info === undefined) return outcome;
+  const data = trustedJsonText(jsonOf(undefined, outcome.fields));
+  return { outcome: "reply", reply: { outcome: "answered", data } };
 }
 
 /** The number of unread publications. */

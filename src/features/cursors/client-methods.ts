@@ -13,9 +13,11 @@ import {
   refuseWith,
 } from "../../session/decision.ts";
 import { callerOf, findChannel, mayReadHistory } from "../../session/grant.ts";
+import type { KnownChannel } from "../../channel/channel-name.ts";
 import {
   type ClientMethod,
   type ClientMethods,
+  type CommandSession,
   type RunningCommand,
   type TurnTo,
 } from "../../session/ports.ts";
@@ -24,6 +26,7 @@ import type { ClientInfo } from "../../protocol/publication.ts";
 import type { UserRequest } from "./cursor-calls.ts";
 import { encodeUnread, type UnreadAnswer } from "./unread-answer.ts";
 import { cursorLimits } from "./limits.ts";
+import { refuseReceipts } from "./receipts/receipts-right.ts";
 
 /** The methods by which clients mark what their user has read, and ask what is unread (rule CU7). */
 const cursorMethods: ClientMethods = {
@@ -83,9 +86,47 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
   }
 }
 
+/** `dormouse.marks {channel, offset, cursor?}`: how many have read up to an offset (rule CU40). */
+function countMarks(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
+  const { session, id, request, nowMs, done } = command;
+  const params = parsePayloadObject(request.data);
+  const asked = params && parseCount(params);
+  if (asked === undefined) {
+    done(refuseWith(errorCodes.badRequest, "CU40", "data must be {channel, offset, cursor?}"));
+    return;
+  }
+  const { channel, offset, cursor } = asked;
+  const found = findCursors(session, channel);
+  if ("outcome" in found) {
+    done(found);
+    return;
+  }
+  const refused = refuseReceipts(session, channel);
+  if (refused !== undefined) done(refused);
+  else if (!turnTo(channel)) done(failWith(errorCodes.tooManyRequests));
+  else {
+    const subscription = session.subscriptions.get(channel);
+    const info = subscription?.info ?? clientInfo(session.identity);
+    const operation = { method: "marks", request: { limit: 0, cursor, offset }, info } as const;
+    session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
+      if (reply.outcome === "answered")
+        done({ outcome: "reply", reply: { id, method: "rpc", data: reply.data } });
+      else done(failWith(errorOf(reply)));
+    });
+  }
+}
+
 function methodOf(name: string): ClientMethod | undefined {
-  if (name === "dormouse.read") return markRead;
-  return name === "dormouse.unread" ? countUnread : undefined;
+  switch (name) {
+    case "dormouse.read":
+      return markRead;
+    case "dormouse.unread":
+      return countUnread;
+    case "dormouse.marks":
+      return countMarks;
+    default:
+      return undefined;
+  }
 }
 
 /** A call to a channel ends with data, with an error of the channel, or with a refusal. */
@@ -112,18 +153,13 @@ function ask(
     done({ refused: refuseWith(errorCodes.permissionDenied, "CU7", "the client has no user") });
     return;
   }
-  const found = findChannel(session, channel);
-  if (found.outcome !== "resolved") {
-    const { channels } = session.context;
-    const isUnknown = channels.resolve(channel).outcome !== "resolved";
-    done({ error: isUnknown ? errorCodes.unknownChannel : errorCodes.badRequest });
-  } else if (found.options.cursors === undefined) {
-    const reason = "cursors.enabled isn't set";
-    done({ refused: refuseByOptions(errorCodes.notAvailable, "CU7", reason) });
-  } else if (!turnTo(channel)) done({ error: errorCodes.tooManyRequests });
+  const found = findCursors(session, channel);
+  if ("outcome" in found) done({ refused: found });
+  else if (!turnTo(channel)) done({ error: errorCodes.tooManyRequests });
   else {
-    const caller = callerOf(session, channel, found);
-    const isKnown = caller.subscribed || mayReadHistory(found.options, caller);
+    const { known } = found;
+    const caller = callerOf(session, channel, known);
+    const isKnown = caller.subscribed || mayReadHistory(known.options, caller);
     const request: UserRequest = { user: session.user, ...(!isKnown && { ifKept: true }) };
     const subscription = session.subscriptions.get(channel);
     const operation = operationOf(request, subscription?.info ?? clientInfo(session.identity));
@@ -131,6 +167,22 @@ function ask(
       done(reply.outcome === "answered" ? reply : failedWith(errorOf(reply))),
     );
   }
+}
+
+/** Finds a channel that keeps what its users have read, or else refuses the call. */
+function findCursors(
+  session: CommandSession,
+  channel: string,
+): { readonly known: KnownChannel } | RefusedCommand {
+  const found = findChannel(session, channel);
+  if (found.outcome !== "resolved") {
+    const { channels } = session.context;
+    const isUnknown = channels.resolve(channel).outcome !== "resolved";
+    return failWith(isUnknown ? errorCodes.unknownChannel : errorCodes.badRequest);
+  }
+  return found.options.cursors === undefined
+    ? refuseByOptions(errorCodes.notAvailable, "CU7", "cursors.enabled isn't set")
+    : { known: found };
 }
 
 /** The refusal of a channel's object. */
@@ -154,6 +206,16 @@ function parseMark({ channel, offset, epoch = "" }: JsonObject): ParsedMark | un
   if (typeof channel !== "string" || typeof epoch !== "string") return undefined;
   if (typeof offset !== "number" || !Number.isSafeInteger(offset) || offset < 0) return undefined;
   return { channel, offset, epoch };
+}
+
+function parseCount({
+  channel,
+  offset,
+  cursor = "",
+}: JsonObject): { channel: string; offset: number; cursor: string } | undefined {
+  if (typeof channel !== "string" || typeof cursor !== "string") return undefined;
+  if (typeof offset !== "number" || !Number.isSafeInteger(offset) || offset < 0) return undefined;
+  return cursor.isWellFormed() ? { channel, offset, cursor } : undefined;
 }
 
 function parseChannels(data: Payload | undefined): readonly string[] | undefined {

@@ -1,5 +1,11 @@
 import type { ChannelConfig, ChannelOptions, Config } from "../../config/config.ts";
-import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "../../config/fields.ts";
+import {
+  readBoolean,
+  readChoice,
+  readDurationMs,
+  readText,
+  readWholeNumber,
+} from "../../config/fields.ts";
 import type { Section } from "../../config/section.ts";
 import type { FilterNode } from "../../protocol/command.ts";
 import { parseServerFilter } from "../../protocol/json/server-filter.ts";
@@ -24,6 +30,10 @@ export interface CursorOptions {
   readonly unreadFrom: "all" | "none" | "subscribed";
   /** Who the users are to whom publications are addressed: those who ever subscribed, those who are named, or nobody. */
   readonly audience: "none" | "subscribed" | "named";
+  /** Which clients may see what others have read: those that are subscribed, those that may publish, or none (rule CU37). */
+  readonly receipts: "backend" | "publisher" | "subscriber";
+  /** The prefix that makes a channel's name that of its receipts (rule CU36), which isn't ""; absent if there are none. */
+  readonly receiptsPrefix?: string;
   /** The largest number of unread publications that is told. */
   readonly unreadMax: number;
   /** Which publications count as unread, by their tags; absent for all. */
@@ -52,6 +62,7 @@ export function readCursors(namespace: Section): Partial<ChannelOptions> {
   const isEnabled = readBoolean(section, "enabled");
   const unreadFilter = readFilter(section);
   const notify = readNotify(section);
+  const receiptsPrefix = readText(section, "receipts_channel_prefix", { default: "" });
   const cursors: CursorOptions = {
     unreadFrom: readChoice(section, "unread_from", { choices: ["all", "none", "subscribed"] }),
     audience: readChoice(section, "audience", { choices: ["none", "subscribed", "named"] }),
@@ -60,6 +71,10 @@ export function readCursors(namespace: Section): Partial<ChannelOptions> {
       min: 1,
       max: cursorLimits.unreadMax,
     }),
+    receipts: readChoice(section, "receipts", {
+      choices: ["backend", "publisher", "subscriber"],
+    }),
+    ...(receiptsPrefix !== "" && { receiptsPrefix }),
     ...(unreadFilter && { unreadFilter }),
     ...(notify && { notify }),
   };

@@ -9,7 +9,7 @@ declare module "../../contract/channel-call.ts" {
     /** Says what a user is known to have got (rule CU10). */
     readonly delivered: { readonly request: UserRequest };
     /** Lists what users have read, in pages, and counts who has read up to an offset (rule CU35). */
-    readonly marks: Reading<MarksQuery>;
+    readonly marks: Reading<MarksQuery> & { readonly info?: ClientInfo };
   }
 }
 

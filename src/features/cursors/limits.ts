@@ -15,6 +15,12 @@ export const cursorLimits = {
    * the cursor from which a further request goes on (rule CU35).
    */
   markRowsMax: 10_000,
+  /**
+   * Users whose marks the receipts of a channel show one by one: together about 80 kB, which each client reads that looks,
+   * and each mark is sent to all of these. Of more users only counts are shown, for as many of the newest publications
+   * (rule CU38).
+   */
+  receiptKeysMax: 1_000,
   /** Users in one request about an audience: looking each up and writing the row takes about 20 ms together. */
   audienceUsersMax: 1_000,
   /**

@@ -5,11 +5,16 @@ import type { StreamPosition } from "../../protocol/publication.ts";
 import type { MarksQuery } from "./cursor-calls.ts";
 import type { MarkTable } from "./mark-table.ts";
 
-/** Lists what users have read of a channel, and counts those who have read up to an offset (rule CU35). */
+/**
+ * Lists what users have read of a channel, and counts those who have read up to an offset (rule CU35).
+ *
+ * @param lists whether the answer has a list, also if no mark is wanted; a client only counts (rule CU40)
+ */
 export function markList(
   table: MarkTable,
   { cursor, limit, offset }: MarksQuery,
   top: StreamPosition,
+  lists: boolean,
 ): PartOutcome {
   const found = limit === 0 ? [] : table.page(cursor, top.epoch, limit + 1);
   const page = found.slice(0, limit);
@@ -18,7 +23,7 @@ export function markList(
   const marks = page.map(({ user, read, atMs }) => ({ user, read, at_ms: atMs }));
   const count = offset === undefined ? undefined : table.countRead(cursor, top.epoch, offset);
   const fields = (out: FieldWriter): void => {
-    out.json(1, "marks", trustedJsonText(JSON.stringify(marks)));
+    if (lists) out.json(1, "marks", trustedJsonText(JSON.stringify(marks)));
     out.unsigned(2, "count", count, "always");
     out.flag(3, "capped", count !== undefined && last !== undefined);
     out.text(4, "epoch", top.epoch, "always");

@@ -72,6 +72,20 @@ export class MarkTable {
     );
   }
 
+  /** How many of the users whose rows {@link page} would look at have read up to each offset of an epoch, and no further. */
+  readCounts(after: string, epoch: string): readonly ReadCount[] {
+    if (!this.#exists) return [];
+    const query = `SELECT read, count(*) AS users FROM (${looked}) WHERE epoch = ? AND read IS NOT NULL GROUP BY read`;
+    return this.#sql
+      .rows(query, after, cursorLimits.markRowsMax, epoch)
+      .map((row) => ({ read: Number(row["read"]), users: Number(row["users"]) }));
+  }
+
+  /** Whether a user comes after another one in the order of {@link page}. */
+  isAfter(user: string, other: string): boolean {
+    return this.#sql.rows("SELECT ? > ? AS later", user, other)[0]?.["later"] === 1;
+  }
+
   /** The last user whose row {@link page} would look at; undefined if no row comes after it. */
   lastLooked(after: string): string | undefined {
     if (!this.#exists) return undefined;
@@ -101,6 +115,12 @@ export interface ReadMark {
   readonly user: string;
   readonly read: number;
   readonly atMs: number;
+}
+
+/** How many users have read up to an offset. */
+interface ReadCount {
+  readonly read: number;
+  readonly users: number;
 }
 
 /** The rows that one request looks at. */

@@ -72,9 +72,17 @@ function readPresenceMap(
 }
 
 /** Presence maps as types of channels. */
-export const presenceTypes: readonly ChannelType[] = kinds.map((kind) => ({
-  name: presencePrefixes[kind].type,
-  section: "map",
-  read: (section, beside) => readPresenceMap(section, beside, kind),
-  unfit: unfitForMirrors("presence maps"),
-}));
+export const presenceTypes: readonly ChannelType[] = [
+  {
+    name: "map_clients",
+    section: "map",
+    read: (section, beside) => readPresenceMap(section, beside, "clients"),
+    unfit: { channels: "presence maps", ...unfitForMirrors },
+  },
+  {
+    name: "map_users",
+    section: "map",
+    read: (section, beside) => readPresenceMap(section, beside, "users"),
+    unfit: { channels: "presence maps", ...unfitForMirrors },
+  },
+];

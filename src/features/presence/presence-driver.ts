@@ -1,5 +1,5 @@
 import { PresenceListing, shownClients } from "../../channel/presence.ts";
-import { PresenceMap, mirrorChange } from "./presence-map.ts";
+import { mirrorChange, type PresenceMap } from "./presence-map.ts";
 import type { PresenceTeller, PresenceTelling } from "./presence-teller.ts";
 import type { PresenceTold } from "./presence-call.ts";
 import type { ChannelPresenceReply, PresenceKind } from "../../contract/relay-request.ts";

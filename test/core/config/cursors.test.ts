@@ -17,6 +17,7 @@ describe("[CU8] [CU9] the options cursors of a namespace", () => {
       unreadFrom: "all",
       unreadMax: 1_000,
       audience: "none",
+      receipts: "backend",
     });
   });
 
@@ -115,5 +116,83 @@ describe("[CU28] the options that tell a backend of what members haven't seen", 
     expect(problemsOf({ channel: { namespaces } })).toStrictEqual([
       `${ofChat}.notify_after requires events with "unseen" among their types`,
     ]);
+  });
+});
+
+describe("[CU36] [CU42] the options of receipts", () => {
+  const receipts = { name: "receipts", subscription_type: "map_receipts", map: { key_ttl: "1m" } };
+  const cursors = { enabled: true, receipts_channel_prefix: "receipts:" };
+  const problemsWith = (...namespaces: readonly object[]) =>
+    problemsOf({ channel: { namespaces: [...namespaces, receipts] } });
+  const ofChat = 'channel.namespaces[0] ("chat").cursors';
+
+  it("are read", () => {
+    const { channel } = configOf({
+      channel: {
+        namespaces: [{ ...receipts, name: "of" }, receipts],
+        without_namespace: {
+          ...history,
+          cursors: { ...cursors, receipts: "subscriber", receipts_channel_prefix: "of:" },
+        },
+      },
+    });
+    expect(channel.withoutNamespace.cursors).toMatchObject({
+      receipts: "subscriber",
+      receiptsPrefix: "of:",
+    });
+    expect(channel.namespaces.get("receipts")).toMatchObject({
+      subscriptionType: "map_receipts",
+      map: { mode: "ephemeral", keyTtlMs: 60_000 },
+    });
+  });
+
+  it.each([
+    [{ receipts: "all" }, '.receipts: "all" is not one of "backend", "publisher", "subscriber"'],
+    [
+      { receipts_channel_prefix: "chat:" },
+      '.receipts_channel_prefix: "chat:" leads to no namespace with subscription_type "map_receipts"',
+    ],
+  ])("are refused: %j", (given, problem) => {
+    const chat = { name: "chat", ...history, cursors: { ...cursors, ...given } };
+    expect(problemsWith(chat)).toStrictEqual([ofChat + problem]);
+  });
+
+  it("are refused where it isn't known who may publish, and where one prefix begins with another", () => {
+    const asked = {
+      name: "chat",
+      ...history,
+      publish_proxy_enabled: true,
+      cursors: { ...cursors, receipts: "publisher" },
+    };
+    const proxy = { publish: { endpoint: "https://backend.example.com" } };
+    const namespaces = [asked, receipts];
+    expect(problemsOf({ channel: { proxy, namespaces } })).toStrictEqual([
+      `${ofChat}.receipts "publisher" is not for publish_proxy_enabled: a backend decides on each publication`,
+    ]);
+    const chat = {
+      name: "chat",
+      ...history,
+      cursors: { ...cursors, receipts_channel_prefix: "receipts:x" },
+    };
+    expect(problemsWith(chat, { name: "room", ...history, cursors })).toStrictEqual([
+      `${ofChat}.receipts_channel_prefix: "receipts:x" begins with the prefix of another namespace's receipts`,
+    ]);
+  });
+
+  it.each([
+    [{ map: {} }, '.map.key_ttl is missing: "map_receipts" requires it'],
+    [{ history_size: 5, history_ttl: "1m" }, ".history_size is not for receipts"],
+    [
+      { cursors: { enabled: true } },
+      '.cursors.enabled is not for subscription_type "map_receipts"',
+    ],
+    [
+      { map_users_presence_channel_prefix: "users:" },
+      '.subscription_type "map_receipts" has no presence maps',
+    ],
+  ])("of their own namespace are those of a map that nobody changes: %j", (given, problem) => {
+    const users = { name: "users", subscription_type: "map_users", map: { key_ttl: "1m" } };
+    const found = problemsOf({ channel: { namespaces: [{ ...receipts, ...given }, users] } });
+    expect(found[0]).toContain(`channel.namespaces[0] ("receipts")${problem}`);
   });
 });

@@ -91,6 +91,14 @@ const targets: Targets = {
     on("tell", context.channel(to), (channel, [told], answer) =>
       channel.presenceTold(told, answer),
     ),
+  receiptsTold: (context, to) =>
+    on("tell", context.channel(to), (channel, request, answer) =>
+      channel.call((host, done) => channelCalls.receiptsTold.answer(host, request, done), answer),
+    ),
+  listReceipts: (context, to) =>
+    on("count", context.channel(to), (channel, request, answer) =>
+      channel.call((host, done) => channelCalls.listReceipts.answer(host, request, done), answer),
+    ),
   ownSubscribers: (context, to) =>
     on("list", context.channel(to), (channel, _, answer) =>
       channel.call((host, done) => done(host.ownSubscribers()), answer),

@@ -4,11 +4,22 @@ import { type Member, MemberTable } from "../audience/member-table.ts";
 import { UntoldTable } from "./untold-table.ts";
 import type { UserMark } from "../user-mark.ts";
 
+/** Hears of the marks of a channel's users, once they are written. */
+export interface MarkWatcher {
+  /**
+   * @param before undefined if nothing was kept of the user
+   * @param after  undefined if nothing is kept of the user any more
+   */
+  changed(user: string, before: UserMark | undefined, after: UserMark | undefined): void;
+}
+
 /** Everything that a channel keeps of users, and whether their homes know that (rule CU31). */
 export class KeptUsers {
   readonly marks: MarkTable;
   readonly members: MemberTable;
   readonly untold: UntoldTable;
+  /** Absent where nobody wants to know of changes. */
+  watcher: MarkWatcher | undefined;
 
   constructor(sql: Sql) {
     this.marks = new MarkTable(sql);
@@ -21,9 +32,16 @@ export class KeptUsers {
     return this.marks.isEmpty && this.members.size === 0;
   }
 
-  /** Writes a user's mark. @returns false if the user has none, and there is no room for another one */
-  mark(mark: UserMark, isNew: boolean, nowMs: number): boolean {
+  /**
+   * Writes a user's mark.
+   *
+   * @param kept the mark before; undefined if the user has none
+   * @returns false if the user has none, and there is no room for another one
+   */
+  mark(mark: UserMark, kept: UserMark | undefined, nowMs: number): boolean {
+    const isNew = kept === undefined;
     if (!this.marks.write(mark, isNew, nowMs)) return false;
+    this.watcher?.changed(mark.user, kept, mark);
     if (isNew && this.members.find(mark.user) === undefined) this.untold.add(mark.user, nowMs);
     return true;
   }
@@ -36,7 +54,9 @@ export class KeptUsers {
 
   /** Deletes everything that is kept of a user. */
   forget(user: string): void {
+    const kept = this.watcher && this.marks.find(user);
     this.marks.remove(user);
+    if (kept !== undefined) this.watcher?.changed(user, kept, undefined);
     if (this.members.find(user) !== undefined) this.members.remove(user);
     this.untold.remove(user);
   }

@@ -37,16 +37,13 @@ export function readMirror(
 }
 
 /** Why options of streams have no effect on mirrors. */
-export function unfitForMirrors(channels: string): UnfitOptions {
-  return {
-    channels,
-    history: "whose stream has map.stream_size and its like",
-    recovery: "which are always recovered",
-    allowedDeltas: "which have no deltas",
-    deltaPublish: "which have no deltas",
-    tags: "which have no tags",
-  };
-}
+export const unfitForMirrors: Omit<UnfitOptions, "channels"> = {
+  history: "whose stream has map.stream_size and its like",
+  recovery: "which are always recovered",
+  allowedDeltas: "which have no deltas",
+  deltaPublish: "which have no deltas",
+  tags: "which have no tags",
+};
 
 /** Nobody changes a mirror but the server. */
 const nothingChanges = {

@@ -1,0 +1,52 @@
+import { mapOf } from "../../maps/map-operations.ts";
+import { mirrorOf, sourceOf } from "../../maps/mirror/mirror-name.ts";
+import { mapSubscriptions } from "../../maps/subscription-type.ts";
+import type { SubscriptionType } from "../../../session/ports.ts";
+import type { Feature } from "../../feature.ts";
+import { ChannelCursors } from "../channel-cursors.ts";
+import { receiptsCallers, receiptsCalls } from "./calls.ts";
+import { receiptsPrefix } from "./config.ts";
+import { heldReceipts, ReceiptsDriver, ReceiptsMapDriver } from "./receipts-driver.ts";
+import { ReceiptsMap } from "./receipts-map.ts";
+import { refuseReceipts } from "./receipts-right.ts";
+import { ReceiptsSource } from "./receipts-source.ts";
+
+/** Subscriptions to receipts: to maps, for clients that may see what the users of the other channel have read. */
+const receiptsSubscriptions: SubscriptionType = {
+  ...mapSubscriptions,
+  dependence: {
+    dependentOf: (channel, config) => mirrorOf(channel, receiptsPrefix, config),
+    baseOf: (channel, config) => sourceOf(channel, receiptsPrefix, config),
+    refuse: (client, channel) => {
+      const shown = sourceOf(channel, receiptsPrefix, client.context.config.channel);
+      return refuseReceipts(client, shown ?? "");
+    },
+  },
+};
+
+/** Receipts: maps of what the users of another channel have read. They need cursors and maps. */
+export const receipts = {
+  subscriptionTypes: { map_receipts: receiptsSubscriptions },
+  channelCalls: receiptsCalls,
+  callers: receiptsCallers,
+  ofChannel: (channel, { nowMs }, config) => {
+    const map = mapOf(channel);
+    const shown = map && sourceOf(channel.name, receiptsPrefix, config.channel);
+    if (map === undefined || shown === undefined) return [];
+    const keyTtlMs = channel.options.map?.keyTtlMs ?? 0;
+    return [new ReceiptsMap(map, shown, { keyTtlMs, isHeld: () => channel.isHeld, nowMs })];
+  },
+  ofChannelObject: (object) => {
+    const { channel, config, platform } = object;
+    const map = channel.parts.find((part) => part instanceof ReceiptsMap);
+    if (map !== undefined) return [new ReceiptsMapDriver(object, map), heldReceipts];
+    const receiptsChannel = mirrorOf(channel.name, receiptsPrefix, config.channel);
+    const cursors = channel.parts.find((part) => part instanceof ChannelCursors);
+    if (cursors === undefined || receiptsChannel === undefined) return [];
+    const { kept } = cursors;
+    const source = new ReceiptsSource(kept.marks, () => cursors.top(platform.nowMs()));
+    kept.watcher = source;
+    return [new ReceiptsDriver(object, source, receiptsChannel)];
+  },
+  ofGateway: () => [heldReceipts],
+} as const satisfies Feature;
