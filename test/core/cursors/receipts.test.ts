@@ -51,9 +51,15 @@ class Fixture {
     return telling.changes.map(({ key, data }) => (data === undefined ? `-${key}` : key));
   }
 
-  /** Makes a census if one is due. @param between called once the list is asked for, and before it is taken */
-  count(between?: () => void): boolean {
+  /**
+   * Makes a census if one is due.
+   *
+   * @param between called while the list is made, and before it is taken
+   * @param before  called before the source's object is asked
+   */
+  count(between?: () => void, before?: () => void): boolean {
     if (!this.receipts.begins(this.nowMs)) return false;
+    before?.();
     this.source.line.asked();
     let list = this.source.list();
     for (; list === undefined; list = this.source.list()) between?.();
@@ -139,6 +145,18 @@ describe("receipts", () => {
     expect(fixture.count()).toBe(true);
     expect(fixture.shown).toEqual({ bob: at(3, "two") });
     expect(fixture.count()).toBe(false);
+  });
+
+  it("[CU39] show a list of a new epoch, whatever they were told of the one before", () => {
+    const fixture = looked({ ann: 2 });
+    fixture.nowMs += keyTtlMs;
+    fixture.count(undefined, () => {
+      fixture.mark("ann", 3);
+      expect(fixture.tell()).toEqual(["ann"]);
+      fixture.top = { epoch: "two", offset: 1 };
+      fixture.mark("ann", 1);
+    });
+    expect(fixture.shown).toEqual({ ann: at(1, "two") });
   });
 
   it("[CU39] have what is told while they count, which is newer than the list", () => {

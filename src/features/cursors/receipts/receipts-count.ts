@@ -38,7 +38,8 @@ export class ReceiptsCount {
 
   /** Whether there are counts, although there are so few users that each could be shown. */
   get isTooCoarse(): boolean {
-    return this.#users === undefined && this.#size <= cursorLimits.receiptKeysMax;
+    const isCounted = this.isComplete && this.#users === undefined;
+    return isCounted && this.#size <= cursorLimits.receiptKeysMax;
   }
 
   /** Counts the next users. */

@@ -145,6 +145,18 @@ describe("a client", () => {
     ]);
   });
 
+  it("[CU41] is refused if its token doesn't let it publish any more when the receipts are read", () => {
+    const fixture = receiptsOf("publisher", { allow_publish_for_client: false });
+    const connection = fixture.open();
+    fixture.ask(connection, `{"id":1,"connect":{}}`, connectionToken("42", caps("pub")));
+    fixture.send(connection, watch(5));
+    fixture.ask(connection, `{"id":6,"refresh":{"token":"t"}}`, connectionToken("42"));
+    const position = { epoch: "e", offset: 0 };
+    const page = { outcome: "page", publications: [], cursor: "", position } as const;
+    fixture.channels.answerPage("receipts:room", page);
+    expect(connection.takeSent()).toEqual([denied(5)]);
+  });
+
   it("[CU41] that is unidirectional isn't given receipts that it names, unless its token does", () => {
     const fixture = receiptsOf("publisher");
     for (const [token, channels] of [
