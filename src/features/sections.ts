@@ -16,7 +16,7 @@ import {
   readConsoleSection,
 } from "./console/config.ts";
 import { checkCursors, readCursors } from "./cursors/config.ts";
-import { checkReceipts, receiptsType } from "./cursors/receipts/config.ts";
+import { checkReceipts, openedReceipts, receiptsType } from "./cursors/receipts/config.ts";
 import { checkEvents, eventTargets, readEventsSection } from "./events/config.ts";
 import { type NamedTargets, readProxies } from "./hooks/backends.ts";
 import {
@@ -118,7 +118,9 @@ export function readLast(
 export const checks: readonly ((config: Config, root: Section) => void)[] = [checkEvents];
 
 /** The options of features, opened to all clients (rule A11). */
-export const openedByFeatures: (options: ChannelOptions) => Partial<ChannelOptions> = openedMap;
+export function openedByFeatures(options: ChannelOptions): Partial<ChannelOptions> {
+  return { ...openedMap(options), ...openedReceipts(options) };
+}
 
 /** All places to which a Worker with this configuration sends something. */
 export function targetsOf(config: Config): readonly Target[] {

@@ -167,7 +167,7 @@ describe("[W1] the recipes of docs/recipes.md", () => {
     const { inbox, show } = shown((seen: Map<string, number>) => [...seen]);
     recipes.shareReceipts(ann, "7", show);
     const mark = recipes.shareReceipts(bob, "7", () => {});
-    await Promise.all([subscribed(ann, "seen:7"), subscribed(bob, "seen:7")]);
+    await Promise.all([subscribed(ann, "seen:talk:7"), subscribed(bob, "seen:talk:7")]);
     await mark(2);
     expect(await recipes.countUnread(bob, ["7"])).toEqual([1]);
     expect(await inbox.first((seen) => seen.length > 0)).toEqual([["bob", 2]]);

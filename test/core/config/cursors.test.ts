@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parseConfig } from "../../../src/config/parse-config.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 const history = { history_size: 10, history_ttl: "5m" };
@@ -155,6 +156,21 @@ describe("[CU36] [CU42] the options of receipts", () => {
   ])("are refused: %j", (given, problem) => {
     const chat = { name: "chat", ...history, cursors: { ...cursors, ...given } };
     expect(problemsWith(chat)).toStrictEqual([ofChat + problem]);
+  });
+
+  it("[A11] let all clients see receipts with client.insecure", () => {
+    const input = {
+      client: { insecure: true },
+      channel: { without_namespace: { ...history, cursors: { enabled: true } } },
+    };
+    const parsed = parseConfig(input, { development: true });
+    if (parsed.outcome !== "config") throw new Error("refused");
+    const { withoutNamespace } = parsed.config.channel;
+    expect(withoutNamespace).toMatchObject({
+      allowPublishForClient: true,
+      allowPublishForAnonymous: true,
+      cursors: { receipts: "publisher" },
+    });
   });
 
   it("are refused where it isn't known who may publish, and where one prefix begins with another", () => {

@@ -226,6 +226,19 @@ describe.each(variants)("receipts, on $name", (variant) => {
     expect((await call("map_read_state", { channel: name, limit: -1 })).body).toContain('"ann"');
   });
 
+  it("[CU40] are counted up to an offset for a client that may see them", async () => {
+    const channel = newChannel("room");
+    const epoch = await published(channel, 3);
+    for (const [index, user] of ["ann", "bob", "cyd"].entries())
+      await mark(channel, user, index + 1);
+    const socket = await variant.subscribe(channel, "bob");
+    await variant.betweenSteps(channel);
+    expect(JSON.parse(await answerLine(socket, count({ channel, offset: 2 })))).toEqual({
+      id: 5,
+      rpc: { data: { count: 2, epoch, offset: 3 } },
+    });
+  });
+
   it("[CU5] [CU39] begin anew with the channel's epoch", async () => {
     const channel = newChannel("brief");
     await published(channel, 2);

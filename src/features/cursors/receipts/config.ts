@@ -1,5 +1,5 @@
 import type { ChannelType } from "../../../config/channel-features.ts";
-import type { ChannelConfig } from "../../../config/config.ts";
+import type { ChannelConfig, ChannelOptions } from "../../../config/config.ts";
 import type { Section } from "../../../config/section.ts";
 import { readMirror, unfitForMirrors } from "../../maps/mirror/config.ts";
 import { checkMirrorPrefixes, type MirrorPrefix } from "../../maps/mirror/mirror-name.ts";
@@ -28,6 +28,11 @@ export const receiptsType: ChannelType = {
   },
   unfit: { channels: "receipts", ...unfitForMirrors },
 };
+
+/** The options `cursors` with receipts that all clients may see who may publish (rule A11). */
+export function openedReceipts({ cursors }: ChannelOptions): Partial<ChannelOptions> {
+  return cursors === undefined ? {} : { cursors: { ...cursors, receipts: "publisher" } };
+}
 
 /**
  * Reports prefixes that name no receipts, or not only one, and receipts of whom it isn't known who may see them.
