@@ -7,8 +7,8 @@ import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import { openMap } from "../../contract/open-map.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
-const before = { ...cursorLimits };
-afterEach(() => void Object.assign(cursorLimits, before));
+const limitsBefore = { ...cursorLimits };
+afterEach(() => void Object.assign(cursorLimits, limitsBefore));
 
 const keyTtlMs = 60_000;
 
