@@ -59,7 +59,7 @@ app.get("/session/:name", async ({ params: { name } }, response) => {
   response.json({ token, rooms: names, address });
 });
 
-// Up to which message each other member has got and read the room. Only members may ask.
+// Up to which message each other member has got the room. Only members may ask.
 app.get("/ticks/:room/:name", async ({ params: { room, name } }, response) => {
   if (!isMember(room, name)) {
     response.sendStatus(403);
@@ -68,11 +68,8 @@ app.get("/ticks/:room/:name", async ({ params: { room, name } }, response) => {
   const channel = channelOf(room);
   const others = rooms.get(room).filter((user) => user !== name);
   const ticks = others.map(async (user) => {
-    const [{ offset: delivered }, { channels }] = await Promise.all([
-      api.call("delivered", { user, channel }),
-      api.call("unread", { user, channels: [channel] }),
-    ]);
-    return { user, delivered, read: channels[channel].read };
+    const { offset: delivered } = await api.call("delivered", { user, channel });
+    return { user, delivered };
   });
   response.json(await Promise.all(ticks));
 });

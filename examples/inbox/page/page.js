@@ -50,7 +50,7 @@ function show(client, names) {
       element("state").textContent = error.message;
     }
   });
-  // What others have got and read isn't pushed: the open room asks for it.
+  // What others have got isn't pushed: the open room asks for it.
   setInterval(() => open?.askForTicks(), 2_000);
 }
 
@@ -74,7 +74,9 @@ function line(room, message) {
   if (tick === "") return paragraph;
   const ticks = document.createElement("span");
   ticks.className = `ticks ${tick}`;
-  ticks.textContent = `${tick === "sent" ? "✓" : "✓✓"} ${tick}`;
+  const readers = tick === "read" ? [] : room.readersOf(message);
+  const seen = readers.length === 0 ? "" : `, seen by ${readers.toSorted().join(" and ")}`;
+  ticks.textContent = `${tick === "sent" ? "✓" : "✓✓"} ${tick}${seen}`;
   paragraph.append(ticks);
   return paragraph;
 }

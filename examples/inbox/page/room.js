@@ -10,8 +10,10 @@ export class Room {
   #user;
   #changed;
   #subscription;
-  /** What each other member has got and read: `{user, delivered, read}`, as offsets. */
+  /** What each other member has got: `{user, delivered}`, as an offset. */
   #others = [];
+  /** Up to which message each user has read. */
+  #reads = new Map();
 
   /**
    * @param {import("centrifuge").Centrifuge} client
@@ -28,6 +30,7 @@ export class Room {
     this.#subscription.on("publication", (publication) => this.#take(publication));
     this.#subscription.on("subscribed", (context) => this.#subscribed(context));
     this.#subscription.subscribe();
+    this.#showReceipts();
   }
 
   /** The user looks at the room: what is there is read. */
@@ -51,13 +54,21 @@ export class Room {
   /** "sent", "delivered" to all other members or "read" by all of them; "" for a message of somebody else. */
   tickOf({ by, offset }) {
     if (by !== this.#user) return "";
-    const isPast = (what) => this.#others.every((one) => one[what] >= offset);
     if (this.#others.length === 0) return "sent";
-    if (isPast("read")) return "read";
-    return isPast("delivered") ? "delivered" : "sent";
+    const readers = this.readersOf({ offset });
+    if (this.#others.every(({ user }) => readers.includes(user))) return "read";
+    return this.#others.every(({ delivered }) => delivered >= offset) ? "delivered" : "sent";
   }
 
-  /** Asks the backend what the others have got and read, unless all have read all. */
+  /** The others who have read a message. */
+  readersOf({ offset }) {
+    const readers = [...this.#reads].filter(
+      ([user, read]) => user !== this.#user && read >= offset,
+    );
+    return readers.map(([user]) => user);
+  }
+
+  /** Asks the backend what the others have got, unless all have read all. */
   async askForTicks() {
     const last = this.messages.findLast(({ by }) => by === this.#user);
     if (last === undefined || this.tickOf(last) === "read") return;
@@ -65,6 +76,21 @@ export class Room {
     if (!response.ok) return;
     this.#others = await response.json();
     this.#changed(this);
+  }
+
+  /** Receipts need no backend: they are a map of who has read how far, which Dormouse keeps. */
+  #showReceipts() {
+    const receipts = this.#client.newMapSubscription(`receipts:${this.#subscription.channel}`);
+    receipts.on("sync", ({ entries }) => {
+      this.#reads = new Map(entries.map(({ key, data }) => [key, data.read]));
+      this.#changed(this);
+    });
+    receipts.on("update", ({ key, data, removed }) => {
+      if (removed) this.#reads.delete(key);
+      else this.#reads.set(key, data.read);
+      this.#changed(this);
+    });
+    receipts.subscribe();
   }
 
   async #subscribed({ wasRecovering, recovered }) {

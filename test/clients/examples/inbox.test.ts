@@ -44,7 +44,7 @@ if (chromium === undefined) {
 }
 
 function inBrowsers(browser: string): void {
-  it("[CU1] [CU4] [CU12] [CU23] [CU26] has badges, ticks, and mails for those who aren't there", async (test) => {
+  it("[CU1] [CU4] [CU12] [CU23] [CU26] [CU36] has badges, ticks, and mails for those who aren't there", async (test) => {
     const [ann, bob] = await Promise.all(["ann", "bob"].map((name) => open(test, browser, name)));
     if (ann === undefined || bob === undefined) throw new Error("a page is missing");
     await enter(ann, "team");
@@ -63,6 +63,8 @@ function inBrowsers(browser: string): void {
     await enter(ann, "lobby");
     await write(ann, "Who is in?");
     await bob.sees("1", badgeOf("lobby"));
+    await enter(bob, "lobby");
+    await ann.sees("seen by bob", "#log p:last-child");
     await application.lines.first((line) => line === "mail to carl: 1 unseen in room:lobby");
     const carl = await open(test, browser, "carl");
     await carl.sees("1", badgeOf("lobby"));
