@@ -18,14 +18,15 @@ export interface UserMark {
 }
 
 /**
- * The mark as it counts in the channel's epoch: offsets of an epoch that is gone say nothing (rule CU5).
+ * The mark as it counts in the channel's epoch: offsets of an epoch that is gone say nothing (rule CU5). Only the beginning
+ * is the same in each epoch, also for a user who marked it before the first publication.
  *
  * @param epoch of the channel's stream; undefined without a stream
  */
 export function inEpoch(mark: UserMark, epoch: string | undefined): UserMark {
   if (mark.epoch === epoch) return mark;
-  const isReset = mark.isReset || mark.read !== undefined;
-  const covered = undefined;
-  const nothing = { read: undefined, readMs: undefined, start: 0, covered };
-  return { user: mark.user, epoch: epoch ?? "", ...nothing, isReset };
+  const { user, read, readMs } = mark;
+  const isReset = mark.isReset || (read ?? 0) > 0;
+  const kept = read === 0 ? { read, readMs } : { read: undefined, readMs: undefined };
+  return { user, epoch: epoch ?? "", ...kept, start: 0, isReset, covered: undefined };
 }

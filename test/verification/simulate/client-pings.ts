@@ -10,11 +10,12 @@ export class ClientPings {
     this.#works.push(work);
   }
 
-  /** A frame has arrived that is neither a reply nor a push. */
-  take(frame: string, socket: Socket | undefined): void {
-    if (frame !== pingFrame) return;
+  /** A frame has arrived that is neither a reply nor a push. @returns whether it is a ping, which was answered */
+  take(frame: string, socket: Socket | undefined): boolean {
+    if (frame !== pingFrame) return false;
     socket?.fromClient(keepaliveTexts.request);
     for (const work of this.#works.splice(0)) work();
+    return true;
   }
 }
 

@@ -274,6 +274,11 @@ export class ClientSubscription {
     // Most channels keep nothing of it.
   }
 
+  /** The client has got a ping, and answers it. */
+  pinged(): void {
+    // Most channels keep nothing of it.
+  }
+
   /** Without history, a crash may lose publications. Within one incarnation of the object none may be missing. */
   #takeUnpositioned(publication: ReceivedPublication): void {
     this.#noteDelivery(publication);

@@ -351,7 +351,8 @@ export class WorldClient {
       if (answered === undefined) this.#complain(`was answered twice: ${line}`);
       answered?.(frame);
     } else if (frame.push !== undefined) this.#takePush(connection, frame.push);
-    else this.pings.take(line, connection.socket);
+    else if (this.pings.take(line, connection.socket))
+      for (const subscription of this.live) subscription.pinged();
   }
 
   #takePush(

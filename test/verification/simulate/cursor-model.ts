@@ -71,7 +71,7 @@ export class CursorModel {
 
   #readIn(user: string, epoch: string): number | undefined {
     const mark = this.#marks.get(user);
-    return mark?.epoch === epoch ? mark.read : undefined;
+    return mark?.epoch === epoch || mark?.read === 0 ? mark?.read : undefined;
   }
 
   get #top(): { readonly epoch: string; readonly offset: number } {

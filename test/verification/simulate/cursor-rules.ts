@@ -19,11 +19,21 @@ export class CursorRules {
   readonly #delivered = new Furthest();
   /** The offsets of the publications that have arrived, for each channel, user and epoch. */
   readonly #arrived = new Map<string, Set<number>>();
+  readonly #nowMs: () => number;
+  /** The marks of which somebody has been told, with the times. */
+  readonly #marked = new Map<string, readonly { readonly read: number; readonly atMs: number }[]>();
+  /** While which connections an object could be sure of a publication, for each of it and of the user. */
+  readonly #sure = new Map<string, Map<object, Span>>();
 
   /** @param publisherOf gives the user whose client published this, if a client did */
-  constructor(publications: PublicationLog, publisherOf: (data: string) => string | undefined) {
+  constructor(
+    publications: PublicationLog,
+    publisherOf: (data: string) => string | undefined,
+    nowMs: () => number,
+  ) {
     this.#publications = publications;
     this.#publisherOf = publisherOf;
+    this.#nowMs = nowMs;
   }
 
   /** Somebody asks to mark. @param isOwn whether a client of the user says that it has got everything up to there */
@@ -38,6 +48,37 @@ export class CursorRules {
     const known = this.#arrived.get(name);
     if (known === undefined) this.#arrived.set(name, new Set([offset]));
     else known.add(offset);
+  }
+
+  /**
+   * A client that has got a publication, and has answered a ping since, is sent another ping on the same subscription. Its
+   * object has been sure of the publication since the first of these times, and has to be until the last one.
+   */
+  staysSure(
+    channel: string,
+    user: string,
+    { epoch, offset }: StreamPosition,
+    subscription: object,
+  ): void {
+    const name = `${channel} ${user} ${epoch} ${offset}`;
+    const spans = this.#sure.get(name) ?? new Map<object, Span>();
+    this.#sure.set(name, spans);
+    const nowMs = this.#nowMs();
+    const { fromMs } = spans.get(subscription) ?? { fromMs: nowMs };
+    spans.set(subscription, { fromMs, toMs: nowMs });
+  }
+
+  /** Whether an object had to be sure at this time that the user had got a publication, if nothing has failed. */
+  hadToKnow(channel: string, user: string, { epoch, offset }: StreamPosition, atMs: number) {
+    const spans =
+      this.#sure.get(`${channel} ${user} ${epoch} ${offset}`) ?? new Map<object, Span>();
+    return [...spans.values()].some(({ fromMs, toMs }) => fromMs < atMs && atMs < toMs);
+  }
+
+  /** Up to where the user had been marked, as somebody had been told at this time. */
+  readBefore(channel: string, user: string, epoch: string, atMs: number): number {
+    const marks = this.#marked.get(`${channel} ${user} ${epoch}`) ?? [];
+    return Math.max(0, ...marks.flatMap((mark) => (mark.atMs < atMs ? [mark.read] : [])));
   }
 
   /**
@@ -88,6 +129,8 @@ export class CursorRules {
     if (read < known) this.#complain(`${name} is marked at ${read} after ${known}`);
     if (read > asked) this.#complain(`${name} is marked at ${read}, and was asked for ${asked}`);
     this.#told.reach(name, read);
+    const marks = this.#marked.get(name) ?? [];
+    this.#marked.set(name, [...marks, { read, atMs: this.#nowMs() }]);
   }
 
   /** A question for unread publications was answered. */
@@ -153,6 +196,11 @@ export interface UnreadAnswer extends MarkAnswer {
   readonly offset: number;
   readonly capped?: boolean;
   readonly reset?: boolean;
+}
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 /** The largest number of each name. */

@@ -6,6 +6,11 @@ import type { WorldContext } from "./world-context.ts";
 export class CursorSubscription extends ClientSubscription {
   readonly #user: string;
   readonly #context: WorldContext;
+  /** What has arrived since the last ping, and before it, on this subscription. */
+  #isNew: StreamPosition[] = [];
+  #isAnswered: StreamPosition[] = [];
+  /** Another object for each subscription. */
+  #stay = {};
 
   constructor(
     channel: string,
@@ -23,5 +28,28 @@ export class CursorSubscription extends ClientSubscription {
 
   protected override arrived(position: StreamPosition): void {
     this.#context.cursors.arrived(this.channel, this.#user, position);
+    this.#isNew.push(position);
+  }
+
+  override pinged(): void {
+    for (const position of this.#isAnswered)
+      this.#context.cursors.staysSure(this.channel, this.#user, position, this.#stay);
+    this.#isAnswered.push(...this.#isNew.splice(0));
+  }
+
+  override lose(code: number): void {
+    super.lose(code);
+    this.#begin();
+  }
+
+  override end(forgets = false): void {
+    super.end(forgets);
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.#isNew = [];
+    this.#isAnswered = [];
+    this.#stay = {};
   }
 }

@@ -13,8 +13,9 @@ const epoch = "epoch1";
 function rulesWith(publications: readonly string[]) {
   const log = new PublicationLog();
   for (const [index, data] of publications.entries())
-    log.publish(channel, { data, incarnation: 1, position: { epoch, offset: index + 1 } });
-  const rules = new CursorRules(log, (data) => (data.startsWith("c1-") ? "ada" : undefined));
+    log.publish(channel, { data, incarnation: 1, atMs: 0, position: { epoch, offset: index + 1 } });
+  const publisherOf = (data: string) => (data.startsWith("c1-") ? "ada" : undefined);
+  const rules = new CursorRules(log, publisherOf, () => 0);
   return { rules, complaints: log.complaints, known: () => rules.known(channel, "ada") };
 }
 
@@ -93,11 +94,21 @@ describe("the rules of what a backend is told", () => {
   const told = (time: number, more: object = {}): string =>
     JSON.stringify({ events: [{ ...event, ...stretch, time, ...more }] });
 
+  let atMs = 0;
   function unseenRules() {
     const log = new PublicationLog();
-    log.publish(channel, { data: "api-1", incarnation: 1, position });
-    const cursors = new CursorRules(log, () => undefined);
-    const unseen = new UnseenRules(log, cursors, () => undefined);
+    log.publish(channel, { data: "api-1", incarnation: 1, atMs: 1_000, position });
+    const cursors = new CursorRules(
+      log,
+      () => undefined,
+      () => atMs,
+    );
+    const unseen = new UnseenRules(
+      log,
+      cursors,
+      () => undefined,
+      () => atMs,
+    );
     return { cursors, unseen, complaints: log.complaints };
   }
 
@@ -117,8 +128,33 @@ describe("the rules of what a backend is told", () => {
     unseen.checkAll(channel, members, position);
     expect(complaints).toEqual([]);
     unseen.take(told(62_000, { number: 2 }));
+    atMs = 30_999;
     unseen.take(told(30_999, { number: 3, user: "eve" }));
     expect(complaints).toHaveLength(2);
+    atMs = 31_000;
+    unseen.take(told(30_999, { number: 4, user: "joe" }));
+    expect(complaints).toHaveLength(2);
+  });
+
+  it("[CU23] complain about an event of what was known to be seen, and not of what is seen later", () => {
+    const { cursors, unseen, complaints } = unseenRules();
+    const subscription = {};
+    unseen.take(told(31_000));
+    atMs = 31_001;
+    const known = cursors.known(channel, "ada");
+    cursors.marks(channel, "ada", position, false);
+    cursors.marked(known, { read: 1, epoch });
+    cursors.staysSure(channel, "ada", position, subscription);
+    atMs = 41_000;
+    cursors.staysSure(channel, "ada", position, subscription);
+    unseen.checkFalse(true);
+    expect(complaints).toEqual([]);
+    unseen.take(told(35_000, { number: 2, from: 1, to: 1 }));
+    const twice = complaints.length;
+    unseen.checkFalse(false);
+    expect(complaints.slice(twice)).toHaveLength(1);
+    unseen.checkFalse(true);
+    expect(complaints.slice(twice)).toHaveLength(3);
   });
 });
 

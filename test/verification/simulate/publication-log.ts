@@ -6,6 +6,8 @@ export interface Entry {
   readonly data: string;
   /** The number of the channel object's incarnation. */
   readonly incarnation: number;
+  /** When it was published, by the right time, ms since 1970. */
+  readonly atMs: number;
   /** Absent without history. */
   readonly position?: StreamPosition;
 }

@@ -34,6 +34,8 @@ export function run(plan: Plan): Outcome {
     if (isFaultless(plan)) checkPromptness(world);
     if (isPresenceCalm(plan) && plan.presenceFaults !== "counts") checkPromptPresence(world);
     complaintsOf(world);
+    if (plan.steps.every((step) => step.do !== "turn clock"))
+      world.unseen.checkFalse(isFaultless(plan));
   } catch (error) {
     // An exception means a bug of the core or of the simulator: the run is over, and the exception is its complaint.
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);

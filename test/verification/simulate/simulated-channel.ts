@@ -228,6 +228,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
         publicationLog.publish(name, {
           data,
           incarnation,
+          atMs: this.context.timeline.nowMs,
           ...(position === undefined ? {} : { position }),
         });
       },

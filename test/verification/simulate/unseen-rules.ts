@@ -12,6 +12,7 @@ export class UnseenRules {
   readonly #publications: PublicationLog;
   readonly #cursors: CursorRules;
   readonly #publisherOf: (data: string) => string | undefined;
+  readonly #nowMs: () => number;
   /** By object and number. */
   readonly #events = new Map<string, UnseenEvent>();
   #batches = 0;
@@ -20,10 +21,12 @@ export class UnseenRules {
     publications: PublicationLog,
     cursors: CursorRules,
     publisherOf: (data: string) => string | undefined,
+    nowMs: () => number,
   ) {
     this.#publications = publications;
     this.#cursors = cursors;
     this.#publisherOf = publisherOf;
+    this.#nowMs = nowMs;
   }
 
   /** The receiver of events is sent a batch. @returns whether it is acknowledged: every third one is repeated */
@@ -44,11 +47,40 @@ export class UnseenRules {
     if (event.type !== "unseen") return;
     const { channel, user, epoch, from, to, time, since_ms: sinceMs = 0 } = event;
     const what = `${user} is said not to have seen ${from} to ${to} of ${channel} ${epoch}`;
-    if (time < sinceMs + notifyAfterMs) this.#complain(`${what} after ${time - sinceMs} ms`);
+    // By a clock that was set back meanwhile it seems to be too early.
+    const published = this.#publications
+      .list(channel)
+      .find(({ position }) => position?.epoch === epoch && position.offset === from);
+    const isEarly = this.#nowMs() - (published?.atMs ?? 0) < notifyAfterMs;
+    if (isEarly && time < sinceMs + notifyAfterMs)
+      this.#complain(`${what} after ${time - sinceMs} ms`);
     for (const other of this.#events.values()) {
       if (other.type !== "unseen" || other.user !== user || other.channel !== channel) continue;
       if (other.epoch === epoch && other.from <= to && from <= other.to)
         this.#complain(`${what}, and ${other.from} to ${other.to} before`);
+    }
+  }
+
+  /**
+   * No backend was told of what was known to be seen. Without faults an object knows what has arrived; a mark that was
+   * answered is known always. The clocks of objects have to be right.
+   *
+   * @param knows whether nothing has kept the objects from knowing what has arrived
+   */
+  checkFalse(knows: boolean): void {
+    for (const { type, channel, user, epoch, from, to, time } of this.#events.values()) {
+      if (type !== "unseen") continue;
+      const what = `${user} was said at ${time} not to have seen ${from} to ${to} of ${channel}`;
+      const read = this.#cursors.readBefore(channel, user, epoch, time);
+      if (read >= from) this.#complain(`${what}, and had read ${read}`);
+      if (!knows) continue;
+      for (const { data, position } of this.#publications.list(channel)) {
+        if (position?.epoch !== epoch || position.offset < from || position.offset > to) continue;
+        // Between two of others there may be the user's own.
+        if (this.#publisherOf(data) === user) continue;
+        if (this.#cursors.hadToKnow(channel, user, position, time))
+          this.#complain(`${what}, and was known to have got ${position.offset}`);
+      }
     }
   }
 

@@ -106,8 +106,10 @@ export class World {
       () => this.timeline.nowMs,
       (what) => this.publicationLog.complain(what),
     );
-    const cursors = new CursorRules(this.publicationLog, (data) => this.#publisherOf(data));
-    this.unseen = new UnseenRules(this.publicationLog, cursors, (data) => this.#publisherOf(data));
+    const publisherOf = (data: string) => this.#publisherOf(data);
+    const nowMs = () => this.timeline.nowMs;
+    const cursors = new CursorRules(this.publicationLog, publisherOf, nowMs);
+    this.unseen = new UnseenRules(this.publicationLog, cursors, publisherOf, nowMs);
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {

@@ -62,4 +62,24 @@ export const cursorProtections: readonly Protection[] = [
     weakened: "if (offset > since) return undefined;",
     faults: "cut=2",
   },
+  {
+    name: "read-is-seen",
+    meaning: "nobody is told that a member hasn't seen what the member has marked as read",
+    rule: "CU23",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/audience/unseen-judge.ts",
+    code: "const rest = { after: Math.max(after, read), to };",
+    weakened: "const rest = { after: Math.max(after, Math.min(read, 0)), to };",
+  },
+  {
+    name: "arrived-is-seen",
+    meaning:
+      "nobody is told that a member hasn't seen what a connection of the member proves to have arrived",
+    rule: "CU25",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/audience/unseen-judge.ts",
+    code: "const proofs = [covered, proof].filter((one) => one?.epoch === epoch);",
+    weakened:
+      "const proofs = [covered].filter((one) => one?.epoch === epoch && proof !== undefined);",
+  },
 ];

@@ -196,6 +196,19 @@ describe("what a backend marks and asks", () => {
     vi.useRealTimers();
   });
 
+  it("[CU5] the beginning is the same in each history, also if it was marked before the first one", async () => {
+    const channel = newChannel("short");
+    await mark("ann", channel, 0);
+    for (const data of [1, 2]) {
+      const { epoch } = await publish(channel, data);
+      const beginning = { unread: 1, read: 0, offset: 1, epoch };
+      expect(await unread("ann", channel)).toStrictEqual(beginning);
+      vi.setSystemTime(Date.now() + 120_000);
+      expect(await unread("ann", channel)).not.toHaveProperty("reset");
+    }
+    vi.useRealTimers();
+  });
+
   it("[CU4] a channel that doesn't answer has an error among the answers of the others", async () => {
     const channels = [newChannel("chat"), newChannel("chat")];
     const failing = watchedChannels(({ channel, proceed }) =>

@@ -11,7 +11,7 @@ import { openConfig } from "../support/open-transports.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
 import { TestStream } from "../support/test-stream.ts";
-import { variants } from "../support/variant.ts";
+import { gatewayVariants, variants } from "../support/variant.ts";
 import { patience } from "../../support/patience.ts";
 
 const secret = "hook-signing-secret-of-worker-tests";
@@ -40,6 +40,13 @@ configure({
         force_recovery: true,
         presence: true,
         join_leave: true,
+      },
+      {
+        name: "named",
+        subscribe_proxy_enabled: true,
+        history_size: 10,
+        history_ttl: "5m",
+        cursors: { enabled: true, audience: "named" },
       },
       {
         name: "hasty",
@@ -92,6 +99,14 @@ const admitted = (user: string) => saying({ body: { result: { user } } });
 const internal = (id: number) =>
   `{"id":${id},"error":{"code":100,"message":"internal server error","temporary":true}}`;
 
+/** Waits until a channel's audience is these: a gateway tells the channel's object a little later. */
+async function hasMembers(channel: string, users: readonly string[]): Promise<void> {
+  const expected = JSON.stringify({ result: { users, members: users.length } });
+  await vi.waitFor(async () => {
+    expect((await call("audience", { channel })).body).toBe(expected);
+  }, patience);
+}
+
 beforeEach(async () => {
   await takeAsked();
 });
@@ -126,6 +141,15 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     expect(body).toContain('"tags":{"t":"v"}');
     expect(body).toContain('"user":"ada"');
     expect((await takeAsked()).map(({ path }) => path)).toStrictEqual(["/subscribe", "/publish"]);
+  });
+
+  it("[CU29] a backend names members of an audience as it allows a subscribe", async () => {
+    const channel = newChannel("named");
+    const socket = await connected(channel);
+    const answer = { body: { result: { members: ["joe"] } } };
+    await socket.ask({ id: 2, subscribe: { channel, data: { answer } } });
+    await variant.betweenSteps(channel);
+    await hasMembers(channel, ["joe"]);
   });
 
   it("[Q2] a backend answers calls, and takes messages", async () => {
@@ -196,6 +220,18 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     expect(await socket.line()).toBe('{"id":3,"publish":{}}');
     const { body } = await call("history", { channel, limit: -1 });
     expect([...body.matchAll(/"data":(\d)/g)].map(([, data]) => data)).toStrictEqual(["1", "2"]);
+  });
+});
+
+describe.each(gatewayVariants.slice(0, 2))("with hooks, on $name", (variant) => {
+  it("[CU29] a backend names members of an audience as it admits a client to a channel", async () => {
+    const channel = newChannel("named");
+    const subs = { [channel]: { members: ["eve", "joe"] } };
+    const result = { user: "ada", subs };
+    const socket = await variant.open(channel, "", saying({ body: { result } }));
+    await socket.ask({ id: 1, connect: {} });
+    await variant.betweenSteps(channel);
+    await hasMembers(channel, ["eve", "joe"]);
   });
 });
 
