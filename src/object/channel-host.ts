@@ -108,6 +108,9 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
           this.channel.storesNothing &&
           this.parts.every((part) => part.storesNothing?.() !== false),
         holdsSockets: () => !this.sockets.empty,
+        deleted: () => {
+          for (const part of this.parts) part.storageDeleted?.();
+        },
         unknownMetaTtlMs: this.#known
           ? undefined
           : config.channel.withoutNamespace.historyMetaTtlMs,

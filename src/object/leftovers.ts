@@ -40,7 +40,7 @@ export class Leftovers {
   }
 
   #delete(nowMs: number, done: () => void): void {
-    const { platform, alarms, holdsSockets, unknownMetaTtlMs } = this.#setup;
+    const { platform, alarms, holdsSockets, unknownMetaTtlMs, deleted } = this.#setup;
     if (!this.#hadStorage && holdsSockets()) {
       done();
       return;
@@ -57,6 +57,8 @@ export class Leftovers {
       this.#hadAlarm = false;
       done();
     });
+    // The instance lives on, and may write again before the deletion is durable.
+    deleted();
   }
 }
 
@@ -65,6 +67,8 @@ interface LeftoversSetup {
   readonly alarms: AlarmSchedule;
   readonly storesNothing: () => boolean;
   readonly holdsSockets: () => boolean;
+  /** Called when the storage is deleted. */
+  readonly deleted: () => void;
   /**
    * How long the storage is kept if the channel's namespace has left the configuration, which may come back; undefined if
    * the configuration has it.

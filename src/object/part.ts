@@ -50,6 +50,8 @@ export interface ObjectPart extends SubscriptionPart {
   dueAtMs?(nowMs: number): number;
   /** Whether nothing of it is stored; absent: nothing ever is. */
   storesNothing?(): boolean;
+  /** The storage was deleted because nothing is stored: the tables that the part has made are gone. */
+  storageDeleted?(): void;
   /** The object's events after a number, each as JSON text (rule E5). */
   eventsAfter?(since: number, limit: number, nowMs: number): readonly string[];
   /** A command or a socket was refused. */

@@ -102,6 +102,12 @@ export class MarkTable {
     this.#count = size - 1;
   }
 
+  /** The table is gone. */
+  deleted(): void {
+    this.#exists = false;
+    this.#count = 0;
+  }
+
   get #size(): number {
     if (!this.#exists) return 0;
     return (this.#count ??= Number(

@@ -1,6 +1,6 @@
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
-import { hasCursors } from "./cursor-kinds.ts";
+import { hasAudience, hasCursors } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { isMap, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
@@ -183,7 +183,7 @@ function checkAtRest(world: World, when: string): void {
   checkCursors(world);
   if (when !== "at rest") checkDelivered(world);
   for (const [name, host] of world.channels)
-    if (name.startsWith("mark:")) world.unseen.checkAll(name, host.members, host.top);
+    if (hasAudience(name)) world.unseen.checkAll(name, host.members, host.top);
 }
 
 /** Asks what every user hasn't read, after whatever has happened to the objects. */

@@ -1,3 +1,7 @@
+import { userKey } from "../../../src/contract/identity-key.ts";
+import { homeName } from "../../../src/contract/object-names.ts";
+import { homeCalls } from "../../../src/features/index.ts";
+import type { CallAnswer, CallRequest } from "../../../src/object/object-call.ts";
 import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { limits } from "../../../src/limits.ts";
@@ -51,8 +55,39 @@ export class CursorBackend {
     });
   }
 
+  /** Changes an audience that a backend names. */
+  changeAudience(
+    channel: string,
+    method: "add_audience" | "remove_audience" | "set_audience",
+    users: readonly string[],
+  ): void {
+    if (method !== "remove_audience") this.#rules.names(channel, users);
+    const operation = { method, request: { users } } as const;
+    this.#call({ channel }, operation, () => undefined);
+  }
+
+  /** Has everything deleted that channels keep of a user. */
+  forget(user: string): void {
+    const name = homeName(userKey(user));
+    const acknowledged = this.#rules.forgets(user);
+    this.#context.network.call<CallRequest<"forgetUser">, CallAnswer<"forgetUser">>({
+      kind: "register",
+      from: "backend",
+      to: `home ${name}`,
+      request: [{ user }],
+      waitMs: limits.objectAnswerMs,
+      carryOut: (request, answer) =>
+        this.#context
+          .home(name)
+          .call((host, done) => homeCalls.forgetUser.answer(host, request, done), answer),
+      answered: (ordered) => {
+        if (ordered?.outcome === "done") acknowledged();
+      },
+    });
+  }
+
   #call(
-    { channel }: KnownMarks,
+    { channel }: Pick<KnownMarks, "channel">,
     operation: ChannelOperation,
     answered: (result: string) => void,
   ): void {

@@ -3,9 +3,24 @@
 /** `mark:` has a long history, `short:` a short one that counts some publications, `newest:` cache recovery. */
 export const cursorKinds = ["mark:a", "short:b", "newest:c"];
 
+/** Those of the plans in which a backend names audiences and has users forgotten: `named:` has an audience that it names. */
+export const audienceKinds = ["mark:a", "named:d"];
+
 /** Whether a channel keeps what its users have got and read. */
 export function hasCursors(channel: string): boolean {
-  return cursorKinds.some((kind) => namespaceOf(kind) === namespaceOf(channel));
+  return [...cursorKinds, ...audienceKinds].some(
+    (kind) => namespaceOf(kind) === namespaceOf(channel),
+  );
+}
+
+/** Whether a backend is told what a channel's audience hasn't seen. */
+export function hasAudience(channel: string): boolean {
+  return audienceKinds.some((kind) => namespaceOf(kind) === namespaceOf(channel));
+}
+
+/** Whether the channel's audience are those whom a backend names. */
+export function isNamed(channel: string): boolean {
+  return namespaceOf(channel) === "named";
 }
 
 /** From this number of unread publications on, a channel tells this number. */
@@ -50,15 +65,17 @@ const open = {
 
 const long = { history_ttl: "1h", history_meta_ttl: "24h" };
 
-/** After how long a backend is told that a user of `mark:` hasn't seen a publication, ms. */
+/** After how long a backend is told that a member of an audience hasn't seen a publication, ms. */
 export const notifyAfterMs = 30_000;
 
 /** What a backend is told of. */
 export const cursorEvents = {
   target: "queue:EVENTS",
   types: ["unseen", "seen"],
-  namespaces: ["mark"],
+  namespaces: ["mark", "named"],
 };
+
+const notify = { enabled: true, notify_after: `${notifyAfterMs}ms`, notify_seen: true };
 
 /** How the configuration describes them. */
 export const cursorNamespaces: readonly object[] = [
@@ -67,12 +84,14 @@ export const cursorNamespaces: readonly object[] = [
     ...long,
     name: "mark",
     history_size: 1_000,
-    cursors: {
-      enabled: true,
-      audience: "subscribed",
-      notify_after: `${notifyAfterMs}ms`,
-      notify_seen: true,
-    },
+    cursors: { ...notify, audience: "subscribed" },
+  },
+  {
+    ...open,
+    ...long,
+    name: "named",
+    history_size: 1_000,
+    cursors: { ...notify, audience: "named" },
   },
   {
     ...open,

@@ -31,6 +31,28 @@ export class CursorModel {
     this.#model.state = { ...this.#model.state, members };
   }
 
+  /** Users aren't members any more. */
+  leave(users: readonly string[]): void {
+    const members = new Map(this.#model.state.members);
+    for (const user of users) members.delete(user);
+    this.#model.state = { ...this.#model.state, members };
+  }
+
+  /** These users, and nobody else, are members. */
+  setMembers(users: readonly string[]): void {
+    const members = this.#model.state.members ?? none;
+    this.leave([...members.keys()].filter((user) => !users.includes(user)));
+    this.enter(users);
+  }
+
+  /** Nothing of a user is kept. */
+  forget(user: string): void {
+    this.leave([user]);
+    const marks = new Map(this.#marks);
+    marks.delete(user);
+    this.#model.state = { ...this.#model.state, marks };
+  }
+
   mark({ user, offset, epoch }: MarkRequest): CursorAnswer {
     const top = this.#top;
     if (epoch !== "" && epoch !== top.epoch)

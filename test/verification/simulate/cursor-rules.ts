@@ -9,8 +9,8 @@ import type { PublicationLog } from "./publication-log.ts";
 export class CursorRules {
   readonly #publications: PublicationLog;
   readonly #publisherOf: (data: string) => string | undefined;
-  /** The furthest that somebody has asked to mark for a user, in each epoch; "" for whatever epoch it is. */
-  readonly #asked = new Furthest();
+  /** What somebody has asked to mark for a user, in each epoch; "" for whatever epoch it is. */
+  readonly #asked = new Map<string, AskedMark[]>();
   /** The furthest mark of which somebody has been told. */
   readonly #told = new Furthest();
   /** The furthest up to which a client of the user has said to have got everything. */
@@ -22,6 +22,10 @@ export class CursorRules {
   readonly #nowMs: () => number;
   /** The marks of which somebody has been told, with the times. */
   readonly #marked = new Map<string, readonly { readonly read: number; readonly atMs: number }[]>();
+  /** What is forgotten of users, the newest last. */
+  readonly #forgettings = new Map<string, Forgetting[]>();
+  /** The users who were ever named for an audience, by channel. */
+  readonly #named = new Map<string, Set<string>>();
   /** While which connections an object could be sure of a publication, for each of it and of the user. */
   readonly #sure = new Map<string, Map<object, Span>>();
 
@@ -36,10 +40,38 @@ export class CursorRules {
     this.#nowMs = nowMs;
   }
 
+  /** A backend names users for an audience. */
+  names(channel: string, users: readonly string[]): void {
+    const named = this.#named.get(channel) ?? new Set();
+    for (const user of users) named.add(user);
+    this.#named.set(channel, named);
+  }
+
+  /** Whether a user was ever named for the channel's audience. */
+  wasNamed(channel: string, user: string): boolean {
+    return this.#named.get(channel)?.has(user) === true;
+  }
+
+  /**
+   * A backend has a user forgotten (rules CU30 to CU34). From now on marks may be lost, also those that come until a while
+   * after the acknowledgement; and what was marked long before isn't known any more after it.
+   *
+   * @returns what to call when that is acknowledged
+   */
+  forgets(user: string): () => void {
+    const forgetting: Forgetting = { begunMs: this.#nowMs(), doneMs: Number.POSITIVE_INFINITY };
+    this.#forgettings.set(user, [...(this.#forgettings.get(user) ?? []), forgetting]);
+    return () => {
+      forgetting.doneMs = this.#nowMs();
+    };
+  }
+
   /** Somebody asks to mark. @param isOwn whether a client of the user says that it has got everything up to there */
   marks(channel: string, user: string, { epoch, offset }: StreamPosition, isOwn: boolean): void {
-    this.#asked.reach(`${channel} ${user} ${epoch}`, offset);
-    if (isOwn) this.#claimed.reach(`${channel} ${user} ${epoch}`, offset);
+    const name = `${channel} ${user} ${epoch}`;
+    const asked = this.#asked.get(name) ?? [];
+    this.#asked.set(name, [...asked, { offset, atMs: this.#nowMs(), answeredMs: Infinity }]);
+    if (isOwn) this.#claimed.reach(name, offset);
   }
 
   /** A publication has arrived at a program of the user. */
@@ -70,6 +102,7 @@ export class CursorRules {
 
   /** Whether an object had to be sure at this time that the user had got a publication, if nothing has failed. */
   hadToKnow(channel: string, user: string, { epoch, offset }: StreamPosition, atMs: number) {
+    if (this.#forgettings.has(user)) return false;
     const spans =
       this.#sure.get(`${channel} ${user} ${epoch} ${offset}`) ?? new Map<object, Span>();
     return [...spans.values()].some(({ fromMs, toMs }) => fromMs < atMs && atMs < toMs);
@@ -77,8 +110,7 @@ export class CursorRules {
 
   /** Up to where the user had been marked, as somebody had been told at this time. */
   readBefore(channel: string, user: string, epoch: string, atMs: number): number {
-    const marks = this.#marked.get(`${channel} ${user} ${epoch}`) ?? [];
-    return Math.max(0, ...marks.flatMap((mark) => (mark.atMs < atMs ? [mark.read] : [])));
+    return this.#surelyRead(`${channel} ${user} ${epoch}`, user, atMs);
   }
 
   /**
@@ -111,36 +143,42 @@ export class CursorRules {
   /** A question for what has arrived was answered. */
   delivered({ channel, user, delivered }: KnownMarks, answer: DeliveredAnswer): void {
     const name = `${channel} ${user} ${answer.epoch}`;
-    const known = delivered.get(name) ?? 0;
+    // It may have been forgotten.
+    const known = this.#forgettings.has(user) ? 0 : (delivered.get(name) ?? 0);
     if (answer.offset < known) this.#complain(`${name} has got ${answer.offset} after ${known}`);
     this.#delivered.reach(name, answer.offset);
   }
 
   /** Gives what is known of a user's mark when a request is sent: an answer may not say less. */
   known(channel: string, user: string): KnownMarks {
-    return { channel, user, told: this.#told.copy, delivered: this.#delivered.copy };
+    const atMs = this.#nowMs();
+    return { channel, user, told: this.#told.copy, delivered: this.#delivered.copy, atMs };
   }
 
   /** A mark was answered. */
-  marked({ channel, user, told }: KnownMarks, { read, epoch }: MarkAnswer): void {
+  marked(before: KnownMarks, { read, epoch }: MarkAnswer): void {
+    const { channel, user, atMs } = before;
     const name = `${channel} ${user} ${epoch}`;
-    const known = told.get(name) ?? 0;
-    const asked = this.#furthestAsked(channel, user, epoch);
+    const known = this.#knownOf(before, name);
+    const asked = this.#furthestAsked(channel, user, epoch, atMs);
     if (read < known) this.#complain(`${name} is marked at ${read} after ${known}`);
     if (read > asked) this.#complain(`${name} is marked at ${read}, and was asked for ${asked}`);
     this.#told.reach(name, read);
+    for (const mark of this.#askedOf(`${channel} ${user}`, epoch))
+      if (mark.atMs === atMs) mark.answeredMs = Math.min(mark.answeredMs, this.#nowMs());
     const marks = this.#marked.get(name) ?? [];
     this.#marked.set(name, [...marks, { read, atMs: this.#nowMs() }]);
   }
 
   /** A question for unread publications was answered. */
-  counted({ channel, user, told }: KnownMarks, answer: UnreadAnswer): void {
+  counted(before: KnownMarks, answer: UnreadAnswer): void {
+    const { channel, user, atMs } = before;
     const { unread, read, offset, epoch, capped = false, reset = false } = answer;
     const name = `${channel} ${user} ${epoch}`;
-    const known = told.get(name) ?? 0;
+    const known = this.#knownOf(before, name);
     if (read < known) this.#complain(`${name} is counted from ${read} after a mark at ${known}`);
     if (reset && known > 0) this.#complain(`${name} has a mark at ${known}, and was reset`);
-    const asked = this.#furthestAsked(channel, user, epoch);
+    const asked = this.#furthestAsked(channel, user, epoch, atMs);
     // Who has marked nothing is at the newest publication there.
     if (read > asked && !channel.startsWith("newest:"))
       this.#complain(`${name} is counted from ${read}, and was marked at ${asked}`);
@@ -157,9 +195,39 @@ export class CursorRules {
       this.#complain(`${name} has ${unread} unread after ${read}, and should ${least} to ${most}`);
   }
 
-  #furthestAsked(channel: string, user: string, epoch: string): number {
-    const name = `${channel} ${user}`;
-    return Math.max(this.#asked.of(`${name} ${epoch}`), this.#asked.of(`${name} `));
+  /**
+   * The furthest that somebody has asked to mark for a user, less what was forgotten for sure before a time: a mark that was
+   * answered before a forgetting began, which was acknowledged long before then. A channel of which the user's home didn't
+   * know yet forgets it a little later (rule CU32).
+   */
+  #furthestAsked(channel: string, user: string, epoch: string, beforeMs = 0): number {
+    const done = (this.#forgettings.get(user) ?? []).filter(
+      ({ doneMs }) => doneMs + underWayMs < beforeMs,
+    );
+    const fromMs = Math.max(0, ...done.map(({ begunMs }) => begunMs));
+    const asked = this.#askedOf(`${channel} ${user}`, epoch);
+    return Math.max(
+      0,
+      ...asked.flatMap(({ offset, answeredMs }) => (answeredMs >= fromMs ? [offset] : [])),
+    );
+  }
+
+  #askedOf(name: string, epoch: string): readonly AskedMark[] {
+    return [`${name} ${epoch}`, `${name} `].flatMap((one) => this.#asked.get(one) ?? []);
+  }
+
+  /** Up to where a user is marked for sure, by what somebody had been told before a time. */
+  #surelyRead(name: string, user: string, beforeMs: number): number {
+    const forgettings = this.#forgettings.get(user) ?? [];
+    const fromMs = Math.max(0, ...forgettings.map(({ doneMs }) => doneMs + underWayMs));
+    const marks = this.#marked.get(name) ?? [];
+    const counting = marks.filter(({ atMs }) => atMs >= fromMs && atMs < beforeMs);
+    return Math.max(0, ...counting.map(({ read }) => read));
+  }
+
+  /** What somebody knew, less what was forgotten since. */
+  #knownOf({ user, atMs, told }: KnownMarks, name: string): number {
+    return this.#forgettings.has(user) ? this.#surelyRead(name, user, atMs) : (told.get(name) ?? 0);
   }
 
   #complain(what: string): void {
@@ -173,6 +241,7 @@ export interface KnownMarks {
   readonly user: string;
   readonly told: ReadonlyMap<string, number>;
   readonly delivered: ReadonlyMap<string, number>;
+  readonly atMs: number;
 }
 
 /** The answer to a question for what has arrived. */
@@ -197,6 +266,22 @@ export interface UnreadAnswer extends MarkAnswer {
   readonly capped?: boolean;
   readonly reset?: boolean;
 }
+
+interface AskedMark {
+  readonly offset: number;
+  readonly atMs: number;
+  /** Infinity if it wasn't. */
+  answeredMs: number;
+}
+
+interface Forgetting {
+  readonly begunMs: number;
+  /** When it was acknowledged; Infinity if it wasn't. */
+  doneMs: number;
+}
+
+/** Longer than a call is under way, and than a channel tries to reach a home: until then marks may be forgotten, too. */
+const underWayMs = 60_000;
 
 interface Span {
   readonly fromMs: number;

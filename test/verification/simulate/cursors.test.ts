@@ -15,8 +15,10 @@ function rulesWith(publications: readonly string[]) {
   for (const [index, data] of publications.entries())
     log.publish(channel, { data, incarnation: 1, atMs: 0, position: { epoch, offset: index + 1 } });
   const publisherOf = (data: string) => (data.startsWith("c1-") ? "ada" : undefined);
-  const rules = new CursorRules(log, publisherOf, () => 0);
-  return { rules, complaints: log.complaints, known: () => rules.known(channel, "ada") };
+  let nowMs = 0;
+  const rules = new CursorRules(log, publisherOf, () => nowMs);
+  const passes = (ms: number): void => void (nowMs += ms);
+  return { rules, complaints: log.complaints, known: () => rules.known(channel, "ada"), passes };
 }
 
 describe("the rules of marks", () => {
@@ -54,6 +56,45 @@ describe("the rules of marks", () => {
     rules.marked(known(), { read: 1, epoch });
     rules.counted(known(), { unread: 1, read: 0, offset: 1, epoch, reset: true });
     expect(complaints).toContain("mark:a ada epoch1 has a mark at 1, and was reset");
+  });
+});
+
+describe("the rules of forgetting", () => {
+  const longMs = 100_000;
+
+  it("[CU30] complain about a mark that stands long after it was forgotten, and not about a later one", () => {
+    const { rules, complaints, known, passes } = rulesWith(["api-1", "api-2"]);
+    const mark = (offset: number): void => {
+      rules.marks(channel, "ada", { epoch, offset }, false);
+      rules.marked(known(), { read: offset, epoch });
+      passes(1);
+    };
+    mark(1);
+    const acknowledged = rules.forgets("ada");
+    passes(1);
+    acknowledged();
+    rules.counted(known(), { unread: 1, read: 1, offset: 2, epoch });
+    passes(longMs);
+    rules.counted(known(), { unread: 2, read: 0, offset: 2, epoch });
+    expect(complaints).toEqual([]);
+    rules.counted(known(), { unread: 1, read: 1, offset: 2, epoch });
+    expect(complaints).toEqual(["mark:a ada epoch1 is counted from 1, and was marked at 0"]);
+    mark(2);
+    rules.counted(known(), { unread: 0, read: 2, offset: 2, epoch });
+    expect(complaints).toHaveLength(1);
+    rules.counted(known(), { unread: 2, read: 0, offset: 2, epoch });
+    expect(complaints.at(-1)).toBe("mark:a ada epoch1 is counted from 0 after a mark at 2");
+  });
+
+  it("[CU33] let a mark be lost that comes while a forgetting isn't acknowledged", () => {
+    const { rules, complaints, known, passes } = rulesWith(["api-1"]);
+    rules.forgets("ada");
+    passes(longMs);
+    rules.marks(channel, "ada", { epoch, offset: 1 }, false);
+    rules.marked(known(), { read: 1, epoch });
+    passes(1);
+    rules.counted(known(), { unread: 1, read: 0, offset: 1, epoch });
+    expect(complaints).toEqual([]);
   });
 });
 
@@ -155,6 +196,51 @@ describe("the rules of what a backend is told", () => {
     expect(complaints.slice(twice)).toHaveLength(1);
     unseen.checkFalse(true);
     expect(complaints.slice(twice)).toHaveLength(3);
+  });
+});
+
+describe("a world with named audiences", () => {
+  const named = "named:d";
+
+  it("[CU20] [CU21] [CU23] has backends told of members, and of nobody else", () => {
+    const world = new World({ channels: [named], gateways: 1 });
+    const change = (method: "add_audience" | "remove_audience" | "set_audience", users: string[]) =>
+      world.cursors.changeAudience(named, method, users);
+    change("add_audience", ["ada", "eve"]);
+    world.pass(100);
+    change("remove_audience", ["eve"]);
+    change("set_audience", ["ada", "joe"]);
+    world.pass(100);
+    world.backend.publish(named, false);
+    world.pass(100);
+    expect([...world.channel(named).members.keys()]).toEqual(["ada", "joe"]);
+    expect(complaintsOf(world)).toEqual([]);
+    world.unseen.checkFalse(true);
+    expect(world.publicationLog.complaints).toEqual([]);
+  });
+
+  it("[CU30] forgets a user on each channel", () => {
+    const world = new World({ channels: [named, channel], gateways: 1 });
+    world.cursors.changeAudience(named, "add_audience", ["ada"]);
+    for (const name of [named, channel]) world.backend.publish(name, false);
+    world.pass(100);
+    for (const name of [named, channel]) world.cursors.mark(name, "ada", 1, "");
+    world.pass(5_000);
+    for (const name of [named, channel]) expect(world.channel(name).marks.size).toBe(1);
+    world.cursors.forget("ada");
+    world.pass(1_000);
+    for (const name of [named, channel]) expect(world.channel(name).marks.size).toBe(0);
+    expect(world.channel(named).members.size).toBe(0);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
+  it("are in three of ten plans with marks, in which a backend does each with them", () => {
+    const plans = Array.from({ length: 1_500 }, (_, seed) => planOf(seed + 1));
+    const withAudiences = plans.filter(({ channels }) => channels.includes(named));
+    expect(withAudiences.length).toBeGreaterThan(10);
+    const kinds = new Set(withAudiences.flatMap(({ steps }) => steps.map((step) => step.do)));
+    for (const kind of ["add to audience", "remove from audience", "set audience", "forget user"])
+      expect(kinds).toContain(kind);
   });
 });
 

@@ -7,7 +7,8 @@ import { presenceClients, type PresenceFaults, withPresenceActions } from "./pre
 import { presenceChannels } from "./presence-kinds.ts";
 import { pollKinds, pollModeOf } from "./poll-kinds.ts";
 import { type PollAction, withPollActions } from "./poll-plan.ts";
-import { cursorKinds } from "./cursor-kinds.ts";
+import { type AudienceAction, withAudienceActions } from "./audience-plan.ts";
+import { audienceKinds, cursorKinds } from "./cursor-kinds.ts";
 import { type CursorAction, cursorClients, withCursorActions } from "./cursor-plan.ts";
 import { growthKinds } from "./growth-kinds.ts";
 import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
@@ -94,6 +95,7 @@ export type Action =
   | PollAction
   | CursorAction
   | GrowthAction
+  | AudienceAction
   | OrderAction
   | WaveAction;
 
@@ -147,11 +149,18 @@ function withoutGiven(clients: readonly PlannedClient[]): readonly PlannedClient
   }));
 }
 
-/** A plan whose channels keep what their users have got and read. */
+/**
+ * A plan whose channels keep what their users have got and read. In three of ten a backend names audiences, and has users
+ * forgotten.
+ */
 function cursorPlan(seed: number, random: Random): Plan {
-  const plan = plainPlan(seed, cursorKinds);
+  const audience = namedRandom(seed, "audience");
+  const hasAudience = audience.chance(0.3);
+  const plan = plainPlan(seed, hasAudience ? audienceKinds : cursorKinds);
   const clients = cursorClients(random, plan.clients);
-  return { ...plan, clients, steps: withCursorActions(random, plan.steps, clients.length) };
+  const steps = withCursorActions(random, plan.steps, clients.length);
+  if (!hasAudience) return { ...plan, clients, steps };
+  return { ...plan, clients, steps: withAudienceActions(audience, steps, clients.length) };
 }
 
 /** A plan whose channels are maps whose values grow. */

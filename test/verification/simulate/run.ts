@@ -8,6 +8,7 @@ import { checkPromptPresence } from "./presence-complaints.ts";
 import { presenceFaultModel } from "./presence-plan.ts";
 import { type Action, isPresenceCalm, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
 import { faultModel } from "./fault-model.ts";
+import type { AudienceAction } from "./audience-plan.ts";
 import type { CursorAction } from "./cursor-plan.ts";
 import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
@@ -189,6 +190,12 @@ function carryOut(world: World, action: Action): void {
     case "stall":
       carryOutCursor(world, action);
       return;
+    case "add to audience":
+    case "remove from audience":
+    case "set audience":
+    case "forget user":
+      carryOutAudience(world, action);
+      return;
     case "disconnect user":
     case "unsubscribe user":
     case "subscribe user":
@@ -305,9 +312,28 @@ function carryOutCursor(world: World, action: CursorAction): void {
   }
 }
 
+function carryOutAudience({ clients, cursors }: World, action: AudienceAction): void {
+  const userOf = (client: number): string => clients[client]?.user ?? "";
+  switch (action.do) {
+    case "add to audience":
+      cursors.changeAudience(action.channel, "add_audience", [userOf(action.client)]);
+      return;
+    case "remove from audience":
+      cursors.changeAudience(action.channel, "remove_audience", [userOf(action.client)]);
+      return;
+    case "set audience": {
+      const users = [...new Set(action.clients.map(userOf))];
+      cursors.changeAudience(action.channel, "set_audience", users);
+      return;
+    }
+    case "forget user":
+      cursors.forget(userOf(action.client));
+  }
+}
+
 function carryOutClient(
   world: World,
-  action: Exclude<Extract<Action, { readonly client: number }>, CursorAction>,
+  action: Exclude<Extract<Action, { readonly client: number }>, CursorAction | AudienceAction>,
 ): void {
   const client = world.clients[action.client];
   if (client === undefined) return;

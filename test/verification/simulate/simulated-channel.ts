@@ -251,7 +251,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     if (cursors === undefined) return;
     const model = new CursorModel(this.name, this.#model, cursors);
     const audience = parts.find((one) => one instanceof ChannelAudience);
-    if (audience !== undefined) watchAudience(audience, model);
+    if (audience !== undefined) watchAudience(audience, part.kept, model);
     watchCursors(part, model, {
       broken: () => this.storage.broken,
       complain: (what) => this.#complain(what),

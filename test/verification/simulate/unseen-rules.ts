@@ -1,5 +1,5 @@
 import type { CursorRules } from "./cursor-rules.ts";
-import { notifyAfterMs } from "./cursor-kinds.ts";
+import { isNamed, notifyAfterMs } from "./cursor-kinds.ts";
 import type { ModelMark } from "./model-state.ts";
 import type { PublicationLog } from "./publication-log.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
@@ -69,6 +69,8 @@ export class UnseenRules {
    */
   checkFalse(knows: boolean): void {
     for (const { type, channel, user, epoch, from, to, time } of this.#events.values()) {
+      if (isNamed(channel) && !this.#cursors.wasNamed(channel, user))
+        this.#complain(`${user} was never named for ${channel}, and an event tells of the user`);
       if (type !== "unseen") continue;
       const what = `${user} was said at ${time} not to have seen ${from} to ${to} of ${channel}`;
       const read = this.#cursors.readBefore(channel, user, epoch, time);

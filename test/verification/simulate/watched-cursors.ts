@@ -2,6 +2,7 @@ import type { PartOutcome } from "../../../src/channel/channel-part.ts";
 import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import type { ChannelAudience } from "../../../src/features/cursors/audience/channel-audience.ts";
 import type { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
+import type { KeptUsers } from "../../../src/features/cursors/forgetting/kept-users.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonOf } from "../../../src/protocol/json/encode.ts";
 import type { CursorAnswer, CursorModel } from "./cursor-model.ts";
@@ -35,8 +36,26 @@ export function watchCursors(
   };
 }
 
-/** Has the model follow who becomes a member. */
-export function watchAudience(audience: ChannelAudience, model: CursorModel): void {
+/** Has the model follow who becomes a member, who isn't one any more, and who is forgotten. */
+export function watchAudience(
+  audience: ChannelAudience,
+  kept: KeptUsers,
+  model: CursorModel,
+): void {
+  const carryOut = audience.carryOut.bind(audience);
+  audience.carryOut = (operation, nowMs) => {
+    const outcome = carryOut(operation, nowMs);
+    if (outcome?.outcome !== "result") return outcome;
+    if (operation.method === "add_audience") model.enter(operation.request.users);
+    else if (operation.method === "remove_audience") model.leave(operation.request.users);
+    else if (operation.method === "set_audience") model.setMembers(operation.request.users);
+    return outcome;
+  };
+  const forget = kept.forget.bind(kept);
+  kept.forget = (user) => {
+    forget(user);
+    model.forget(user);
+  };
   const announced = audience.announced.bind(audience);
   audience.announced = (entry, nowMs) => {
     announced(entry, nowMs);

@@ -289,7 +289,7 @@ function recoverableOf(
   return Math.min(recoveryMax - 1, Math.floor(bytes / restBytes));
 }
 
-const keepsMany: ReadonlySet<string> = new Set(["keep", "tell", "mark"]);
+const keepsMany: ReadonlySet<string> = new Set(["keep", "tell", "mark", "named"]);
 
 /** An upper bound of a publication's size without its padding, bytes. */
 const restBytes = 500;

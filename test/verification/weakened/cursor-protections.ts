@@ -82,4 +82,23 @@ export const cursorProtections: readonly Protection[] = [
     weakened:
       "const proofs = [covered].filter((one) => one?.epoch === epoch && proof !== undefined);",
   },
+  {
+    name: "members-since",
+    meaning: "who enters an audience again stays a member since the first time",
+    rule: "CU20",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/audience/channel-audience.ts",
+    code: "if (this.#table.find(user) !== undefined) return;",
+    weakened: "if (this.#table.find(user) !== undefined && nowMs < 0) return;",
+  },
+  {
+    name: "told-after-forgetting",
+    meaning:
+      "a channel that tells a home only later what it kept of a user who was forgotten deletes that",
+    rule: "CU32",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/forgetting/user-teller.ts",
+    code: "else if (forgotten.has(user)) this.#kept.forget(user);",
+    weakened: "else if (forgotten.has(user)) this.#kept.untold.remove(user);",
+  },
 ];

@@ -1,20 +1,22 @@
 import { env } from "cloudflare:workers";
-import { runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
 import { cursorLimits } from "../../../src/features/cursors/limits.ts";
 import { call, publish } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
-import { evicted } from "../support/object-state.ts";
+import { awake, evicted } from "../support/object-state.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 import { token } from "../support/sign-token.ts";
+import { patience } from "../../support/patience.ts";
 import { gatewayVariants, type Variant, variants } from "../support/variant.ts";
 
 const kept = { history_size: 10, history_ttl: "5m", allow_subscribe_for_client: true };
 const cursors = { enabled: true, unread_from: "subscribed" };
 configure({
   ...testConfig,
+  events: { target: "queue:EVENTS", types: ["unseen"], namespaces: ["told"] },
   channel: {
     ...testConfig.channel,
     namespaces: [
@@ -22,6 +24,7 @@ configure({
       { name: "named", ...kept, cursors: { ...cursors, audience: "named" } },
       { name: "open", ...kept, cursors: { ...cursors, audience: "subscribed" } },
       { name: "bare", ...kept, cursors },
+      { name: "told", ...kept, cursors: { ...cursors, audience: "named", notify_after: "30s" } },
     ],
   },
 });
@@ -152,6 +155,27 @@ describe("an audience that a backend names", () => {
     expect(await change("remove", channel, ["ann"])).toEqual({ members: 1 });
     expect(await change("set", channel, [])).toEqual({ members: 0 });
     expect(await resultOf("audience", { channel })).toEqual({ users: [], members: 0 });
+  });
+
+  it("[CU21] [H13] is kept anew after its storage was deleted, also by the same instance", async () => {
+    const channel = newChannel("told");
+    const object = env.CHANNELS.getByName(channel);
+    const tables = () =>
+      runInDurableObject(object, (_, { storage: { sql } }) =>
+        sql.exec("SELECT name FROM sqlite_master WHERE name LIKE 'audience%'").toArray(),
+      );
+    await change("add", channel, ["ann"]);
+    await awake.betweenSteps([object]);
+    await change("remove", channel, ["ann"]);
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(object);
+      expect(await tables()).toEqual([]);
+    }, patience);
+    expect(await change("add", channel, ["ann", "bob"])).toEqual({ members: 2 });
+    await awake.betweenSteps([object]);
+    expect(await usersOf(channel)).toEqual(["ann", "bob"]);
+    await publish(channel, 1);
+    expect(await unread("ann", channel)).toMatchObject({ unread: 1 });
   });
 
   it("[CU21] is listed in pages", async () => {

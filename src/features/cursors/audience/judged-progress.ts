@@ -50,6 +50,14 @@ export class JudgedProgress {
     if (this.#isStored) this.#write(this.#judged, nowMs);
   }
 
+  /** The table is gone, with all members. */
+  deleted(): void {
+    this.#table.deleted();
+    this.#judged = undefined;
+    this.#isStored = false;
+    this.#isRunning = false;
+  }
+
   /** Call this when an event of the object ends: publications may have come. */
   note(nowMs: number): void {
     const { judged } = this;

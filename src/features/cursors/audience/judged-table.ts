@@ -45,6 +45,11 @@ export class JudgedTable {
     );
   }
 
+  /** The table is gone. */
+  deleted(): void {
+    this.#exists = false;
+  }
+
   /** Forgets it: nobody is told any more. */
   clear(): void {
     if (this.#exists) this.#sql.run("DROP TABLE audience_judged");

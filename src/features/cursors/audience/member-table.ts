@@ -63,6 +63,11 @@ export class MemberTable {
   clear(): void {
     if (!this.#exists) return;
     this.#sql.run("DROP TABLE audience_member");
+    this.deleted();
+  }
+
+  /** The table is gone. */
+  deleted(): void {
     this.#exists = false;
     this.#count = 0;
   }

@@ -25,6 +25,10 @@ export class UnseenWatch implements ObjectPart {
     this.#setup.progress.note(nowMs);
   }
 
+  storageDeleted(): void {
+    this.#setup.progress.deleted();
+  }
+
   dueAtMs(nowMs: number): number {
     return this.#setup.progress.dueAtMs(nowMs);
   }

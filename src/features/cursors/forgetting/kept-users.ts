@@ -52,6 +52,13 @@ export class KeptUsers {
     if (this.marks.find(member.user) === undefined) this.untold.add(member.user, nowMs);
   }
 
+  /** The tables are gone, which had no rows. */
+  deleted(): void {
+    this.marks.deleted();
+    this.members.deleted();
+    this.untold.deleted();
+  }
+
   /** Deletes everything that is kept of a user. */
   forget(user: string): void {
     const kept = this.watcher && this.marks.find(user);

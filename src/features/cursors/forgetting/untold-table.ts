@@ -35,6 +35,11 @@ export class UntoldTable {
     if (this.#users.delete(user)) this.#sql.run("DELETE FROM untold_user WHERE user = ?", user);
   }
 
+  /** The table is gone, which had no rows. */
+  deleted(): void {
+    this.#exists = false;
+  }
+
   /** Has a user come after all others. */
   putOff(user: string): void {
     const sinceMs = this.#users.get(user);
