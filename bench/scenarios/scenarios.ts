@@ -5,6 +5,7 @@ import { counts } from "./counts.ts";
 import { appends } from "./appends.ts";
 import { cursors } from "./cursors.ts";
 import { fanOut } from "./fan-out.ts";
+import { idle } from "./idle.ts";
 import { growth } from "./growth.ts";
 import { latency } from "./latency.ts";
 import { maps } from "./maps.ts";
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   maps,
   appends,
   cursors,
+  idle,
   memory,
   wake,
   growth,

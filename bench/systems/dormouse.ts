@@ -47,6 +47,7 @@ function configuration(
     homes,
     connectHook,
     patient = false,
+    pingIntervalMs,
   } = options;
   return {
     client: {
@@ -57,6 +58,7 @@ function configuration(
         // The backend is never down. How long clients wait is what is measured.
         proxy: { connect: { enabled: true, at: connectHook, endpoint: backend, timeout: "20s" } },
       }),
+      ...(pingIntervalMs !== undefined && { ping_interval: `${pingIntervalMs}ms` }),
       ...(homes === "none" && { users: { enabled: false } }),
       allow_anonymous_connect_without_token: !tokens,
       ...(socketsPerObject !== undefined && { connection_limit: socketsPerObject }),

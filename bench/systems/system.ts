@@ -18,6 +18,8 @@ export interface SystemOptions {
   readonly homes?: Homes;
   /** The sockets that one object may hold; the product's default if absent. */
   readonly socketsPerObject?: number;
+  /** How often the server pings a client, ms; the product's default if absent. */
+  readonly pingIntervalMs?: number;
   /** Whether workerd's inspector is on, and objects can be evicted from outside. */
   readonly observed?: boolean;
   /** Whether the objects' rows, calls and alarms are counted. */
