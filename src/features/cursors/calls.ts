@@ -14,7 +14,7 @@ import type {
 import { ChannelIndex } from "./forgetting/channel-index.ts";
 import type { ArrivedOnGateway, ArrivedQuestion } from "./coverage-census.ts";
 import type { ForgottenHere, KeptAnswer, ToldUsers } from "./forgetting/kept-user.ts";
-import { SubscriberNotes } from "./subscriber-notes.ts";
+import { type KnownHere, SubscriberNotes } from "./subscriber-notes.ts";
 import { KeptUsers } from "./forgetting/kept-users.ts";
 import { UserTeller } from "./forgetting/user-teller.ts";
 
@@ -95,13 +95,16 @@ export const cursorGatewayCalls: AddedCalls<CursorCalls, PartedGateway> = {
   arrivedOnGateway: {
     answer(object, [{ channel, users, upTo }], done) {
       object.happened("presence");
-      const asked = users === undefined ? "all" : new Set(users);
+      const asked = { channel, users: users === undefined ? "all" : new Set(users), upTo } as const;
       const notes = object.part(SubscriberNotes);
-      const found = notes?.proofs(channel, object.sockets.sessions(), asked) ?? [];
-      const proofs = [...found].map(([user, proof]) => ({ user, proof }));
-      const unsure = notes?.unsure(channel, object.sockets.sessions(), asked, upTo) ?? [];
-      object.endEvent(object.platform.nowMs());
-      done({ proofs, unsure: [...unsure] });
+      const answer = ({ proofs, unsure }: KnownHere): void => {
+        object.endEvent(object.platform.nowMs());
+        const found = [...proofs].map(([user, proof]) => ({ user, proof }));
+        done({ proofs: found, unsure: [...unsure] });
+      };
+      const later = (work: () => void): void => object.later(0, work);
+      if (notes === undefined) answer({ proofs: new Map(), unsure: new Set() });
+      else notes.gather(asked, object.sockets.sessions(), later, answer);
     },
   },
 };

@@ -2,7 +2,7 @@ import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import { answerOf } from "../../object/object-call.ts";
 import type { ChannelCursors } from "./channel-cursors.ts";
 import type { CoverageCensus } from "./coverage-census.ts";
-import { addProof } from "./coverage.ts";
+import { addProof, type Coverage } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
 import { notingChannel, SubscriberNotes } from "./subscriber-notes.ts";
 
@@ -31,17 +31,28 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
     done: Parameters<CoverageCensus["ask"]>[1],
     upTo?: number,
   ): void {
-    const { channel, platform, sockets, called, endEvent } = this.#object;
-    const proofs = new Map(this.proofs(channel.name, sockets.sessions(), users));
-    const unsure = new Set(this.unsure(channel.name, sockets.sessions(), users, upTo));
+    const { channel, platform, sockets, called, endEvent, later } = this.#object;
     const { gateways } = channel.relay;
-    let missing = gateways.length;
+    const found = { proofs: new Map<string, Coverage>(), unsure: new Set<string>() };
+    let missing = gateways.length + 1;
     let isComplete = true;
-    if (missing === 0) {
-      done({ proofs, unsure, isComplete });
-      return;
-    }
-    called(missing);
+    const heard = (
+      proofs: Iterable<readonly [string, Coverage]>,
+      unsure: Iterable<string>,
+    ): void => {
+      for (const [user, proof] of proofs) addProof(found.proofs, user, proof);
+      for (const user of unsure) found.unsure.add(user);
+      missing--;
+      if (missing === 0) done({ ...found, isComplete });
+    };
+    this.gather(
+      { channel: channel.name, users, upTo },
+      sockets.sessions(),
+      (work) => later(0, work),
+      ({ proofs, unsure }) => heard(proofs, unsure),
+    );
+    if (gateways.length === 0) return;
+    called(gateways.length);
     const named = users === "all" ? {} : { users: [...users] };
     const asked = upTo === undefined ? {} : { upTo };
     const request = [{ channel: channel.name, ...named, ...asked }] as const;
@@ -49,12 +60,12 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
       platform.call("arrivedOnGateway", gateway, request, cursorLimits.censusMs, (reply) => {
         const answer = answerOf(reply);
         isComplete &&= answer !== undefined;
-        for (const { user, proof } of answer?.proofs ?? []) addProof(proofs, user, proof);
-        for (const user of answer?.unsure ?? []) unsure.add(user);
-        missing--;
-        if (missing > 0) return;
-        done({ proofs, unsure, isComplete });
-        endEvent(platform.nowMs());
+        const proofs = answer?.proofs ?? [];
+        heard(
+          proofs.map(({ user, proof }) => [user, proof]),
+          answer?.unsure ?? [],
+        );
+        if (missing === 0) endEvent(platform.nowMs());
       });
     }
   }

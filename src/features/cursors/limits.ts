@@ -35,6 +35,8 @@ export const cursorLimits = {
   judgedSliceRows: 500,
   /** Users of whom gateways are asked by name. Of more they are asked for all who are connected. */
   censusUsersMax: 1_000,
+  /** Connections of which one turn looks what they have got, when that is asked: about 1 ms. */
+  censusSliceSessions: 500,
   /**
    * After how many ms those are asked again of whom it wasn't known what they have got, because a gateway hadn't answered, and
    * how often: before a ping is waited for, and after it (rule CU25).

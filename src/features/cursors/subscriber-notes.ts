@@ -13,6 +13,7 @@ import type { SessionContext } from "../../session/ports.ts";
 import type { Session } from "../../session/session.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { addProof, type Coverage } from "./coverage.ts";
+import { cursorLimits } from "./limits.ts";
 import { noteAtPing, noteOfStart, provenBy, type SentPosition } from "./delivery-note.ts";
 
 declare module "../../contract/relay-batch.ts" {
@@ -71,43 +72,41 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
     return proof && { type: "arrived", user: subscription.info.user, proof };
   }
 
-  /** What is known of users' connections here, by user: of these users, or of all. */
-  proofs(
-    channel: string,
+  /**
+   * Finds what is known of users' connections here, some of them in each turn: there may be ten thousand. One that ends
+   * meanwhile is left out, because what it proves is written then (rule CU14).
+   *
+   * @param done called at once if there are few connections
+   */
+  gather(
+    asked: AskedUsers,
     sessions: Iterable<Session>,
-    users: ReadonlySet<string> | "all",
-  ): ReadonlyMap<string, Coverage> {
-    const found = new Map<string, Coverage>();
-    for (const { closed, user, subscriptions } of sessions) {
-      if (closed || (users !== "all" && !users.has(user))) continue;
-      const subscription = subscriptions.get(channel);
-      const proof = subscription && this.proofOf(subscription);
-      if (proof !== undefined) addProof(found, user, proof);
-    }
-    return found;
+    later: (work: () => void) => void,
+    done: (found: KnownHere) => void,
+  ): void {
+    const all = [...sessions];
+    const found = { proofs: new Map<string, Coverage>(), unsure: new Set<string>() };
+    const look = (from: number): void => {
+      const to = from + cursorLimits.censusSliceSessions;
+      for (const session of all.slice(from, to)) this.#look(session, asked, found);
+      if (to >= all.length) done(found);
+      else later(() => look(to));
+    };
+    look(0);
   }
 
-  /**
-   * The users with a connection here that isn't known to have got everything up to an offset, but may prove it by its answer
-   * to the next ping.
-   *
-   * @param upTo undefined: nobody is meant
-   */
-  unsure(
-    channel: string,
-    sessions: Iterable<Session>,
-    users: ReadonlySet<string> | "all",
-    upTo: number | undefined,
-  ): ReadonlySet<string> {
-    const found = new Set<string>();
-    if (upTo === undefined) return found;
-    for (const { closed, user, subscriptions, identity } of sessions) {
-      if (closed || (users !== "all" && !users.has(user)) || !answersPings(identity)) continue;
-      const subscription = subscriptions.get(channel);
-      if (subscription?.note === undefined) continue;
-      if ((this.proofOf(subscription)?.offset ?? 0) < upTo) found.add(user);
-    }
-    return found;
+  #look(
+    { closed, user, subscriptions, identity }: Session,
+    { channel, users, upTo }: AskedUsers,
+    { proofs, unsure }: KnownHere,
+  ): void {
+    if (closed || (users !== "all" && !users.has(user))) return;
+    const subscription = subscriptions.get(channel);
+    if (subscription?.note === undefined) return;
+    const proof = this.proofOf(subscription);
+    if (proof !== undefined) addProof(proofs, user, proof);
+    if (upTo !== undefined && (proof?.offset ?? 0) < upTo && answersPings(identity))
+      unsure.add(user);
   }
 
   proofOf(subscription: Subscription): Coverage | undefined {
@@ -127,6 +126,21 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
       one.note = noteAtPing(note, answeredMs, this.#object.sent(one.channel), isTold, nowMs);
     }
   }
+}
+
+/** Of whom it is asked what they have got of a channel. */
+interface AskedUsers {
+  readonly channel: string;
+  readonly users: ReadonlySet<string> | "all";
+  /** Who isn't known to have got everything up to this offset is told, if an answer to the next ping may prove it. */
+  readonly upTo: number | undefined;
+}
+
+/** What the connections of one object prove. */
+export interface KnownHere {
+  readonly proofs: Map<string, Coverage>;
+  /** Users with a connection that isn't known to have got everything, but may prove it by its answer to the next ping. */
+  readonly unsure: Set<string>;
 }
 
 /** Whether a client answers pings, of its object or of an edge. */

@@ -1,10 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Coverage } from "../../../src/features/cursors/coverage.ts";
 import {
+  type KnownHere,
   type NotingObject,
   positionOf,
   SubscriberNotes,
 } from "../../../src/features/cursors/subscriber-notes.ts";
+import type { Session } from "../../../src/session/session.ts";
+import { cursorLimits } from "../../../src/features/cursors/limits.ts";
 import type { ObjectPart } from "../../../src/object/part.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { ChannelFixture, type ChannelFixtureSetup, startMs } from "../session/channel-fixture.ts";
@@ -34,7 +37,28 @@ class NotedFixture extends ChannelFixture {
   /** What the users' connections prove. */
   get proven(): ReadonlyMap<string, Coverage> {
     const sessions = this.connections.map(({ session }) => session);
-    return this.notes.proofs("room", sessions, "all");
+    return this.gathered(sessions).proofs;
+  }
+
+  /** What these sessions are found to prove, and how many turns that takes. */
+  gathered(sessions: readonly Session[]) {
+    const turns: (() => void)[] = [];
+    let found: KnownHere | undefined;
+    const asked = { channel: "room", users: "all", upTo: undefined } as const;
+    this.notes.gather(
+      asked,
+      sessions,
+      (work) => turns.push(work),
+      (known) => {
+        found = known;
+      },
+    );
+    let count = 1;
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
+      turn();
+      count++;
+    }
+    return { proofs: found?.proofs ?? new Map<string, Coverage>(), turns: count };
   }
 
   /** The same for the only user, without the epoch. */
@@ -292,5 +316,26 @@ describe.each(states)("what an object that is %s between the steps knows", (_, r
     rest(fixture);
     expect(fixture.proven.size).toBe(0);
     expect(connection.attachment.noted).toBeUndefined();
+  });
+});
+
+describe("the connections of an object", () => {
+  const { censusSliceSessions } = cursorLimits;
+  beforeEach(() => void Object.assign(cursorLimits, { censusSliceSessions: 2 }));
+  afterEach(() => void Object.assign(cursorLimits, { censusSliceSessions }));
+
+  it("[CU15] are looked at in slices, each once", () => {
+    const fixture = open();
+    fixture.publish("1");
+    const users = ["ann", "bob", "eve", "joe", "sue"];
+    const connections = users.map((user) => fixture.subscribed(user));
+    fixture.publish("2");
+    fixture.pass(intervalMs);
+    for (const connection of connections) answer(fixture, connection);
+    const sessions = connections.map(({ session }) => session);
+    const { proofs, turns } = fixture.gathered(sessions);
+    expect(turns).toBe(3);
+    expect([...proofs.keys()]).toStrictEqual(users);
+    expect(fixture.gathered(sessions.slice(0, 2)).turns).toBe(1);
   });
 });
