@@ -10,11 +10,14 @@ import { World } from "./world.ts";
 const channel = "mark:a";
 const epoch = "epoch1";
 
+function publisherOf(data: string): string | undefined {
+  return data.startsWith("c1-") ? "ada" : undefined;
+}
+
 function rulesWith(publications: readonly string[]) {
   const log = new PublicationLog();
   for (const [index, data] of publications.entries())
     log.publish(channel, { data, incarnation: 1, atMs: 0, position: { epoch, offset: index + 1 } });
-  const publisherOf = (data: string) => (data.startsWith("c1-") ? "ada" : undefined);
   let nowMs = 0;
   const rules = new CursorRules(log, publisherOf, () => nowMs);
   const passes = (ms: number): void => void (nowMs += ms);

@@ -99,13 +99,10 @@ const admitted = (user: string) => saying({ body: { result: { user } } });
 const internal = (id: number) =>
   `{"id":${id},"error":{"code":100,"message":"internal server error","temporary":true}}`;
 
-/** Waits until a channel's audience is these: a gateway tells the channel's object a little later. */
-async function hasMembers(channel: string, users: readonly string[]): Promise<void> {
-  const expected = JSON.stringify({ result: { users, members: users.length } });
-  await vi.waitFor(async () => {
-    expect((await call("audience", { channel })).body).toBe(expected);
-  }, patience);
-}
+/** The answer about a channel's audience. A gateway tells the channel's object a little later. */
+const audienceOf = async (channel: string) => (await call("audience", { channel })).body;
+const membersText = (users: readonly string[]) =>
+  JSON.stringify({ result: { users, members: users.length } });
 
 beforeEach(async () => {
   await takeAsked();
@@ -149,7 +146,7 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     const answer = { body: { result: { members: ["joe"] } } };
     await socket.ask({ id: 2, subscribe: { channel, data: { answer } } });
     await variant.betweenSteps(channel);
-    await hasMembers(channel, ["joe"]);
+    await expect.poll(() => audienceOf(channel)).toBe(membersText(["joe"]));
   });
 
   it("[Q2] a backend answers calls, and takes messages", async () => {
@@ -231,7 +228,7 @@ describe.each(gatewayVariants.slice(0, 2))("with hooks, on $name", (variant) => 
     const socket = await variant.open(channel, "", saying({ body: { result } }));
     await socket.ask({ id: 1, connect: {} });
     await variant.betweenSteps(channel);
-    await hasMembers(channel, ["eve", "joe"]);
+    await expect.poll(() => audienceOf(channel)).toBe(membersText(["eve", "joe"]));
   });
 });
 
