@@ -104,13 +104,9 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
       {
         platform,
         alarms: this.alarms,
-        storesNothing: () =>
-          this.channel.storesNothing &&
-          this.parts.every((part) => part.storesNothing?.() !== false),
+        parts: () => this.parts,
+        storesNothing: () => this.channel.storesNothing,
         holdsSockets: () => !this.sockets.empty,
-        deleted: () => {
-          for (const part of this.parts) part.storageDeleted?.();
-        },
         unknownMetaTtlMs: this.#known
           ? undefined
           : config.channel.withoutNamespace.historyMetaTtlMs,

@@ -1,6 +1,7 @@
 import { storedAtMs } from "../channel/stored-tables.ts";
 import type { Sql } from "../sql.ts";
 import type { AlarmSchedule } from "./alarm-schedule.ts";
+import type { ObjectPart } from "./part.ts";
 import type { Platform } from "./platform.ts";
 
 /**
@@ -22,25 +23,30 @@ export class Leftovers {
 
   /** To be called at the end of each event. */
   note(): void {
-    this.#hadStorage ||= !this.#setup.storesNothing();
+    this.#hadStorage ||= !this.#storesNothing();
   }
 
   /** The alarm has rung, and its work is done. */
   afterAlarm(nowMs: number, done: () => void): void {
     this.#hadAlarm = true;
-    if (this.#setup.storesNothing()) this.#delete(nowMs, done);
+    if (this.#storesNothing()) this.#delete(nowMs, done);
     else done();
   }
 
   /** The last socket may leave after the last alarm, and then nothing else would delete what is left. */
   afterSocket(nowMs: number): void {
-    const { holdsSockets, alarms, storesNothing } = this.#setup;
-    if (!holdsSockets() && !alarms.pending && this.#hadAlarm && storesNothing())
+    const { holdsSockets, alarms } = this.#setup;
+    if (!holdsSockets() && !alarms.pending && this.#hadAlarm && this.#storesNothing())
       this.#delete(nowMs, () => undefined);
   }
 
+  #storesNothing(): boolean {
+    const { storesNothing, parts } = this.#setup;
+    return storesNothing() && parts().every((part) => part.storesNothing?.() !== false);
+  }
+
   #delete(nowMs: number, done: () => void): void {
-    const { platform, alarms, holdsSockets, unknownMetaTtlMs, deleted } = this.#setup;
+    const { platform, alarms, holdsSockets, unknownMetaTtlMs, parts } = this.#setup;
     if (!this.#hadStorage && holdsSockets()) {
       done();
       return;
@@ -58,17 +64,18 @@ export class Leftovers {
       done();
     });
     // The instance lives on, and may write again before the deletion is durable.
-    deleted();
+    for (const part of parts()) part.storageDeleted?.();
   }
 }
 
 interface LeftoversSetup {
   readonly platform: Pick<Platform, "sql" | "deleteAll">;
   readonly alarms: AlarmSchedule;
+  /** What features have added to the object. */
+  readonly parts: () => readonly ObjectPart[];
+  /** Whether the channel has nothing stored. */
   readonly storesNothing: () => boolean;
   readonly holdsSockets: () => boolean;
-  /** Called when the storage is deleted. */
-  readonly deleted: () => void;
   /**
    * How long the storage is kept if the channel's namespace has left the configuration, which may come back; undefined if
    * the configuration has it.
