@@ -203,7 +203,10 @@ function plainPlan(seed: number, kinds: readonly string[], takesAll = false): Pl
   const clients = Array.from({ length: isLarge ? 6 : random.between(2, 4) }, (_, index) =>
     clientOf(random, channels, index),
   );
-  const objects = [...channels, ...Array.from({ length: gateways }, (_, index) => `g${index + 1}`)];
+  const objects = [
+    ...channels,
+    ...Array.from({ length: gateways }, (_, index) => `g/${index + 1}`),
+  ];
   const limits = limitsOf(random);
   const isPadded = limits !== undefined;
   const place: Place = { channels, gateways, objects, clients: clients.length, isPadded };
@@ -316,7 +319,7 @@ function randomAction(random: Random, place: Place): Action {
 
 /** One of two objects can't reach the other any more, while the other still reaches it. */
 function cut(random: Random, channel: string, gateways: number): Action {
-  const gateway = `g${random.between(1, gateways)}`;
+  const gateway = `g/${random.between(1, gateways)}`;
   const forMs = random.between(5_000, 30_000);
   // Without history, a channel object that hibernates between two attempts forgets what it couldn't deliver.
   return channel.startsWith("none:") || random.chance(0.5)

@@ -20,6 +20,17 @@ describe("a plan", () => {
     }
   });
 
+  it("breaks only objects that there are", () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const plan = planOf(seed);
+      const { channels, gateways } = run({ ...plan, steps: [] }).world;
+      const names = plan.steps.flatMap((step) => ("object" in step ? [step.object] : []));
+      // A home is there once it is called.
+      const others = names.filter((name) => !name.startsWith("home "));
+      for (const name of others) expect([...channels.keys(), ...gateways.keys()]).toContain(name);
+    }
+  });
+
   it("is plain data", () => {
     for (let seed = 1; seed <= 100; seed++) {
       const plan = planOf(seed);

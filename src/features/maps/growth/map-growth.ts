@@ -55,8 +55,13 @@ export class MapGrowth {
     if (!isThere && at !== undefined && at !== length)
       return { outcome: "not-appended", reason: "length_mismatch", length };
     const mayEnd = final && !found.isFinal && (!isThere || at + text.length === length);
-    if ((isThere || text === "") && !mayEnd)
+    if ((isThere || text === "") && !mayEnd) {
+      // What is there may not be durable yet (rule Z40).
+      const key = request.idempotencyKey;
+      const failure = key === "" ? undefined : this.makeDurable(request.key, nowMs, key);
+      if (failure !== undefined) return { outcome: failure };
       return { outcome: "appended", length, position: this.#map.position(nowMs) };
+    }
     if (found.isFinal) return { outcome: "not-appended", reason: "final", length };
     const added = isThere ? "" : text;
     const refused = this.#refusal(found, GrowingValue.bytesOf(added), nowMs);
@@ -90,13 +95,13 @@ export class MapGrowth {
   }
 
   /** Makes the pieces of a key durable. @returns why that couldn't be done; undefined if it was */
-  makeDurable(key: string, nowMs: number): ChangeFailure | undefined {
+  makeDurable(key: string, nowMs: number, idempotencyKey = ""): ChangeFailure | undefined {
     const growing = this.#keys.get(key);
     if (growing?.waiting === undefined) return undefined;
     return this.#write(
       growing,
       "",
-      { idempotencyKey: "", final: false },
+      { idempotencyKey, final: false },
       { ...growing.waiting, nowMs },
     );
   }

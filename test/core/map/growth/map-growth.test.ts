@@ -137,6 +137,11 @@ describe("appending", () => {
       reason: "idempotency",
       length: 3,
     });
+    // Also a text that is there already, and isn't durable yet.
+    growing.append("c", { at: 2 });
+    expect(growing.stored()).toBe("ab");
+    growing.append("c", { at: 2, idempotencyKey: "again" });
+    expect(growing.stored()).toBe("abc");
   });
 });
 
