@@ -109,7 +109,7 @@ const gatewayFiles: readonly string[] = [
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
-const subscribeFilesMax = { own: 57, gateway: 83 };
+const subscribeFilesMax = { own: 58, gateway: 88 };
 
 /** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
 function tableUnder(heading: string): readonly string[][][] {
