@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { callersWithTokens } from "./caller-tokens.ts";
 import { Figures } from "./figures.ts";
-import { connect, measureEach, type MeasuredRun } from "./measured-run.ts";
+import { connect, measureEach, type MeasuredRun, processOf } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
 /** Connections to which nothing is published: pings alone, and what is noted with them of what has arrived. */
@@ -71,11 +71,6 @@ function processorMs(processId: number): number {
   const stat = readFileSync(`/proc/${processId}/stat`, "utf8").split(") ").at(-1) ?? "";
   const fields = stat.split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
-}
-
-function processOf({ system, running }: MeasuredRun): number {
-  if (running.processId === undefined) throw new Error(`${system} has no process of this bench`);
-  return running.processId;
 }
 
 const pingIntervalMs = 2_000;

@@ -74,6 +74,12 @@ export function wantedOf(bench: Bench, systems: readonly SystemName[]): readonly
   return systems.filter((system) => bench.systems.includes(system));
 }
 
+/** The process of a system that the bench has started. */
+export function processOf({ system, running }: MeasuredRun): number {
+  if (running.processId === undefined) throw new Error(`${system} has no process of this bench`);
+  return running.processId;
+}
+
 /** So many subscribers of one channel, without tokens. */
 export function subscribersOf(channel: string, count: number): readonly Caller[] {
   return Array.from({ length: count }, () => ({ channel, token: "" }));

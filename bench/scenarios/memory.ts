@@ -3,7 +3,7 @@ import { otherSystems } from "../results/shown-system.ts";
 import { objectSystems } from "./compared-systems.ts";
 import { Figures } from "./figures.ts";
 import { usedHeapBytes } from "./heap-inspector.ts";
-import { connect, dataBytes, measureEach, type MeasuredRun } from "./measured-run.ts";
+import { connect, dataBytes, measureEach, type MeasuredRun, processOf } from "./measured-run.ts";
 import { processMemoryBytes } from "./process-memory.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -112,11 +112,6 @@ async function memoryOf(
   if (inspectorPort === undefined) throw new Error("The inspector isn't on");
   const heap = await usedHeapBytes(inspectorPort, port);
   return { heap, process: await processMemoryBytes(processOf(measured)) };
-}
-
-function processOf({ system, running }: MeasuredRun): number {
-  if (running.processId === undefined) throw new Error(`${system} has no process of this bench`);
-  return running.processId;
 }
 
 function addBytes(

@@ -3,7 +3,7 @@ import { limits } from "../../src/limits.ts";
 import type { Homes } from "../systems/system.ts";
 import { callersWithTokens } from "./caller-tokens.ts";
 import { Figures, type Measured } from "./figures.ts";
-import { measuredRun, type MeasuredRun, wantedOf } from "./measured-run.ts";
+import { measuredRun, type MeasuredRun, wantedOf, processOf } from "./measured-run.ts";
 import { median } from "./median.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 import { UserConnections } from "./user-connections.ts";
@@ -154,9 +154,8 @@ async function connectAll({ server, load }: MeasuredRun, callers: number): Promi
 const firstCallers = 100;
 
 /** The open files and sockets of the system's process. */
-function descriptorsOf({ running }: MeasuredRun): number {
-  const { processId } = running;
-  if (processId === undefined) throw new Error("the system has no process of this bench");
+function descriptorsOf(measured: MeasuredRun): number {
+  const processId = processOf(measured);
   try {
     return readdirSync(`/proc/${processId}/fd`).length;
   } catch {

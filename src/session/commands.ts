@@ -3,7 +3,13 @@
  * send for channels to which it isn't subscribed (docs/protocol.md 1.6), and `rpc` and `send`, which ask a backend and
  * nothing else (docs/protocol.md 7).
  */
-import { errorOf, type PublicationRequest } from "../contract/channel-call.ts";
+import {
+  type ClientOperation,
+  errorOf,
+  type OperationReply,
+  type PublicationRequest,
+} from "../contract/channel-call.ts";
+import type { ClientInfo } from "../protocol/publication.ts";
 import {
   callerOf,
   findChannel,
@@ -273,4 +279,27 @@ function refusedSend(session: CommandSession, decision: Decision): Decision {
     });
   }
   return silent;
+}
+
+/**
+ * Has a channel carry an operation out for the client of a command.
+ *
+ * @param operationOf takes the client as the channel shows it: with the info of its subscription, if it has one
+ */
+export function requestAsClient(
+  { session, nowMs }: Pick<RunningCommand<RpcRequest>, "session" | "nowMs">,
+  channel: string,
+  operationOf: (info: ClientInfo) => ClientOperation,
+  done: (reply: OperationReply) => void,
+): void {
+  const subscription = session.subscriptions.get(channel);
+  const operation = operationOf(subscription?.info ?? clientInfo(session.identity));
+  session.context.channels.request(channel, operation, subscription, nowMs, done);
+}
+
+/** Answers a call of a client by what its channel has replied. */
+export function answerRpc({ id, done }: RunningCommand<RpcRequest>, reply: OperationReply): void {
+  if (reply.outcome === "answered")
+    done({ outcome: "reply", reply: { id, method: "rpc", data: reply.data } });
+  else done(failWith(errorOf(reply)));
 }

@@ -102,9 +102,8 @@ export const cursorGatewayCalls: AddedCalls<CursorCalls, PartedGateway> = {
         const found = [...proofs].map(([user, proof]) => ({ user, proof }));
         done({ proofs: found, unsure: [...unsure] });
       };
-      const later = (work: () => void): void => object.later(0, work);
       if (notes === undefined) answer({ proofs: new Map(), unsure: new Set() });
-      else notes.gather(asked, object.sockets.sessions(), later, answer);
+      else notes.gather(asked, object, answer);
     },
   },
 };

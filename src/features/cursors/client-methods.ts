@@ -5,14 +5,14 @@ import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../protocol/payload.ts";
-import { isJsonArray, type JsonObject } from "../../protocol/wire-value.ts";
+import { isJsonArray, type JsonObject, type JsonValue } from "../../protocol/wire-value.ts";
 import {
   failWith,
   refuseByOptions,
   type RefusedCommand,
   refuseWith,
 } from "../../session/decision.ts";
-import { callerOf, findChannel, mayReadHistory } from "../../session/grant.ts";
+import { callerOf, mayReadHistory } from "../../session/grant.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
 import {
   type ClientMethod,
@@ -21,7 +21,7 @@ import {
   type RunningCommand,
   type TurnTo,
 } from "../../session/ports.ts";
-import { clientInfo } from "../../session/subscription.ts";
+import { answerRpc, requestAsClient } from "../../session/commands.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { UserRequest } from "./cursor-calls.ts";
 import { encodeUnread, type UnreadAnswer } from "./unread-answer.ts";
@@ -88,7 +88,7 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
 
 /** `dormouse.marks {channel, offset, cursor?}`: how many have read up to an offset (rule CU40). */
 function countMarks(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
-  const { session, id, request, nowMs, done } = command;
+  const { session, request, done } = command;
   const params = parsePayloadObject(request.data);
   const asked = params && parseCount(params);
   if (asked === undefined) {
@@ -105,14 +105,9 @@ function countMarks(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
   if (refused !== undefined) done(refused);
   else if (!turnTo(channel)) done(failWith(errorCodes.tooManyRequests));
   else {
-    const subscription = session.subscriptions.get(channel);
-    const info = subscription?.info ?? clientInfo(session.identity);
-    const operation = { method: "marks", request: { limit: 0, cursor, offset }, info } as const;
-    session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
-      if (reply.outcome === "answered")
-        done({ outcome: "reply", reply: { id, method: "rpc", data: reply.data } });
-      else done(failWith(errorOf(reply)));
-    });
+    const marks = { method: "marks", request: { limit: 0, cursor, offset } } as const;
+    const operation = (info: ClientInfo) => ({ ...marks, info });
+    requestAsClient(command, channel, operation, (reply) => answerRpc(command, reply));
   }
 }
 
@@ -143,12 +138,13 @@ function unreadOf(request: UserRequest, info: ClientInfo): CursorOperation {
 
 /** Has a channel carry an operation out for a client, if the client may (rule CU7). */
 function ask(
-  { session, nowMs }: RunningCommand<RpcRequest>,
+  command: RunningCommand<RpcRequest>,
   channel: string,
   turnTo: TurnTo,
   operationOf: (request: UserRequest, info: ClientInfo) => CursorOperation,
   done: (called: CalledChannel) => void,
 ): void {
+  const { session } = command;
   if (session.user === "") {
     done({ refused: refuseWith(errorCodes.permissionDenied, "CU7", "the client has no user") });
     return;
@@ -161,9 +157,8 @@ function ask(
     const caller = callerOf(session, channel, known);
     const isKnown = caller.subscribed || mayReadHistory(known.options, caller);
     const request: UserRequest = { user: session.user, ...(!isKnown && { ifKept: true }) };
-    const subscription = session.subscriptions.get(channel);
-    const operation = operationOf(request, subscription?.info ?? clientInfo(session.identity));
-    session.context.channels.request(channel, operation, subscription, nowMs, (reply) =>
+    const operation = (info: ClientInfo) => operationOf(request, info);
+    requestAsClient(command, channel, operation, (reply) =>
       done(reply.outcome === "answered" ? reply : failedWith(errorOf(reply))),
     );
   }
@@ -174,12 +169,8 @@ function findCursors(
   session: CommandSession,
   channel: string,
 ): { readonly known: KnownChannel } | RefusedCommand {
-  const found = findChannel(session, channel);
-  if (found.outcome !== "resolved") {
-    const { channels } = session.context;
-    const isUnknown = channels.resolve(channel).outcome !== "resolved";
-    return failWith(isUnknown ? errorCodes.unknownChannel : errorCodes.badRequest);
-  }
+  const found = session.context.channels.resolve(channel);
+  if (found.outcome !== "resolved") return failWith(errorCodes.unknownChannel);
   return found.options.cursors === undefined
     ? refuseByOptions(errorCodes.notAvailable, "CU7", "cursors.enabled isn't set")
     : { known: found };
@@ -204,8 +195,7 @@ interface ParsedMark {
 
 function parseMark({ channel, offset, epoch = "" }: JsonObject): ParsedMark | undefined {
   if (typeof channel !== "string" || typeof epoch !== "string") return undefined;
-  if (typeof offset !== "number" || !Number.isSafeInteger(offset) || offset < 0) return undefined;
-  return { channel, offset, epoch };
+  return isOffset(offset) ? { channel, offset, epoch } : undefined;
 }
 
 function parseCount({
@@ -214,8 +204,11 @@ function parseCount({
   cursor = "",
 }: JsonObject): { channel: string; offset: number; cursor: string } | undefined {
   if (typeof channel !== "string" || typeof cursor !== "string") return undefined;
-  if (typeof offset !== "number" || !Number.isSafeInteger(offset) || offset < 0) return undefined;
-  return cursor.isWellFormed() ? { channel, offset, cursor } : undefined;
+  return isOffset(offset) && cursor.isWellFormed() ? { channel, offset, cursor } : undefined;
+}
+
+function isOffset(value: JsonValue | undefined): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 function parseChannels(data: Payload | undefined): readonly string[] | undefined {

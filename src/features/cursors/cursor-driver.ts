@@ -31,7 +31,7 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
     done: Parameters<CoverageCensus["ask"]>[1],
     upTo?: number,
   ): void {
-    const { channel, platform, sockets, called, endEvent, later } = this.#object;
+    const { channel, platform, called, endEvent } = this.#object;
     const { gateways } = channel.relay;
     const found = { proofs: new Map<string, Coverage>(), unsure: new Set<string>() };
     let missing = gateways.length + 1;
@@ -45,11 +45,8 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
       missing--;
       if (missing === 0) done({ ...found, isComplete });
     };
-    this.gather(
-      { channel: channel.name, users, upTo },
-      sockets.sessions(),
-      (work) => later(0, work),
-      ({ proofs, unsure }) => heard(proofs, unsure),
+    this.gather({ channel: channel.name, users, upTo }, this.#object, ({ proofs, unsure }) =>
+      heard(proofs, unsure),
     );
     if (gateways.length === 0) return;
     called(gateways.length);

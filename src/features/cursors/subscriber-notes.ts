@@ -2,7 +2,12 @@ import type { ChannelOptions } from "../../config/config.ts";
 import type { RelayEntry } from "../../contract/relay-batch.ts";
 import type { SessionIdentity } from "../../contract/session-snapshot.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
-import type { ObjectPart, PartedChannelObject, PartedGateway } from "../../object/part.ts";
+import type {
+  ObjectPart,
+  PartedChannelObject,
+  PartedGateway,
+  PartedObject,
+} from "../../object/part.ts";
 import {
   type DeliveryNotes,
   type DeliveryStart,
@@ -80,17 +85,16 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
    */
   gather(
     asked: AskedUsers,
-    sessions: Iterable<Session>,
-    later: (work: () => void) => void,
+    { sockets, later }: GatheringObject,
     done: (found: KnownHere) => void,
   ): void {
-    const all = [...sessions];
+    const all = [...sockets.sessions()];
     const found = { proofs: new Map<string, Coverage>(), unsure: new Set<string>() };
     const look = (from: number): void => {
       const to = from + cursorLimits.censusSliceSessions;
       for (const session of all.slice(from, to)) this.#look(session, asked, found);
       if (to >= all.length) done(found);
-      else later(() => look(to));
+      else later(0, () => look(to));
     };
     look(0);
   }
@@ -128,15 +132,20 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
   }
 }
 
-/** Of whom it is asked what they have got of a channel. */
+/** An object whose connections are looked at. */
+export interface GatheringObject extends Pick<PartedObject, "later"> {
+  readonly sockets: Pick<PartedObject["sockets"], "sessions">;
+}
+
+/** A question for what users have got of a channel. */
 interface AskedUsers {
   readonly channel: string;
   readonly users: ReadonlySet<string> | "all";
-  /** Who isn't known to have got everything up to this offset is told, if an answer to the next ping may prove it. */
+  /** The answer names the users that may still prove, by the next ping, to have got everything up to this offset. */
   readonly upTo: number | undefined;
 }
 
-/** What the connections of one object prove. */
+/** The proofs of the connections of one object. */
 export interface KnownHere {
   readonly proofs: Map<string, Coverage>;
   /** Users with a connection that isn't known to have got everything, but may prove it by its answer to the next ping. */

@@ -1,9 +1,8 @@
 import type { PresenceChange } from "./presence-call.ts";
-import { limits } from "../../limits.ts";
-import { utf8Fits } from "../../protocol/bytes.ts";
 import { noPayload } from "../../protocol/payload.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { ChannelMap } from "../maps/channel-map.ts";
+import { isKey } from "../maps/map-call.ts";
 import {
   type MirrorChange,
   type MirrorKey,
@@ -46,7 +45,7 @@ export function mirrorChange({ type, info }: PresenceChange): MirrorChange<Clien
 /** The key of a client; undefined if it has none. An anonymous user has none in a map of users. */
 function keyOf(kind: PresenceChannel["kind"], info: ClientInfo): MirrorKey | undefined {
   const key = kind === "clients" ? info.client : info.user;
-  if (key === "" || !utf8Fits(key, limits.mapKeyBytesMax)) return undefined;
+  if (!isKey(key)) return undefined;
   const data = noPayload();
   return kind === "clients" ? { key, data, info } : { key, data };
 }

@@ -45,14 +45,17 @@ class NotedFixture extends ChannelFixture {
     const turns: (() => void)[] = [];
     let found: KnownHere | undefined;
     const asked = { channel: "room", users: "all", upTo: undefined } as const;
-    this.notes.gather(
-      asked,
-      sessions,
-      (work) => turns.push(work),
-      (known) => {
-        found = known;
+    const object = {
+      sockets: {
+        *sessions() {
+          yield* sessions;
+        },
       },
-    );
+      later: (_: number, work: () => void) => void turns.push(work),
+    };
+    this.notes.gather(asked, object, (known) => {
+      found = known;
+    });
     let count = 1;
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       turn();

@@ -7,7 +7,7 @@ import type { JsonText } from "../../../protocol/json/text.ts";
 export interface ReceiptsTold {
   /** The channel. */
   readonly source: string;
-  /** What the keys are of; another one than that of the last list says that a new list is needed. */
+  /** Names the kind of the keys and their epoch. If it differs from that of the last list, a new list is needed. */
   readonly edition: string;
   /** In the order in which they happened, one for each key. */
   readonly changes: readonly ReceiptKey[];

@@ -20,7 +20,7 @@ export class ReceiptsMap extends MirrorMap<ReceiptKey> {
   }
 }
 
-/** What is told of a key, as a change of the mirror. */
+/** A reported key, as a change of the mirror. */
 export function mirrorChange(item: ReceiptKey): MirrorChange<ReceiptKey> {
   return { isGone: item.data === undefined, item };
 }

@@ -11,7 +11,7 @@ import { ReceiptsCount } from "./receipts-count.ts";
  * keeps nothing in memory.
  */
 export class ReceiptsSource implements MarkWatcher {
-  /** What is still to be told. */
+  /** The changes that the receipts' object hasn't been told yet. */
   readonly line = new MirrorLine<ReceiptKey>(({ key }) => key);
   readonly #table: MarkTable;
   readonly #topOf: () => StreamPosition;
@@ -24,7 +24,7 @@ export class ReceiptsSource implements MarkWatcher {
     this.#topOf = topOf;
   }
 
-  /** What the keys that are told are of. Before the first list, no list has this edition. */
+  /** The edition of the keys that are told. Before the first list it is "", which no list has. */
   get edition(): string {
     return this.#count?.edition ?? "";
   }
@@ -63,7 +63,7 @@ export class ReceiptsSource implements MarkWatcher {
   }
 }
 
-/** What a user has read of an epoch; undefined for nothing. */
+/** A user's mark in an epoch; undefined if the user has marked nothing there. */
 function readOf(mark: UserMark | undefined, epoch: string): ReadMark | undefined {
   const { user, read, readMs = 0 } = (mark && inEpoch(mark, epoch)) ?? {};
   return user === undefined || read === undefined ? undefined : { user, read, atMs: readMs };

@@ -1,6 +1,5 @@
 import type { KnownChannel } from "../../../channel/channel-name.ts";
 import type { Config, HookTarget } from "../../../config/config.ts";
-import { errorOf } from "../../../contract/channel-call.ts";
 import { traced } from "../../../contract/traceparent.ts";
 import { errorCodes } from "../../../protocol/codes.ts";
 import type { RpcRequest } from "../../../protocol/command.ts";
@@ -8,14 +7,15 @@ import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../../protocol/payload.ts";
 import { isJsonObject, jsonValue } from "../../../protocol/wire-value.ts";
 import { failWith, refuseByOptions, refuseWith } from "../../../session/decision.ts";
-import { callerOf, findChannel, mayAsk } from "../../../session/grant.ts";
+import { callerOf, mayAsk } from "../../../session/grant.ts";
 import {
   ask,
   type ClientMethods,
   type RunningCommand,
   type TurnTo,
 } from "../../../session/ports.ts";
-import { clientInfo } from "../../../session/subscription.ts";
+import type { ClientInfo } from "../../../protocol/publication.ts";
+import { answerRpc, requestAsClient } from "../../../session/commands.ts";
 import type { MapAppendRequest } from "../map-call.ts";
 import { keyOf, mayChange } from "../map-commands.ts";
 import type { MapOptions } from "../config.ts";
@@ -42,11 +42,9 @@ function append(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
     done(refuseWith(errorCodes.badRequest, "Z45", shape));
     return;
   }
-  const known = findChannel(session, channel);
-  if (known.outcome !== "resolved") {
-    const isUnknown = session.context.channels.resolve(channel).outcome !== "resolved";
-    done(failWith(isUnknown ? errorCodes.unknownChannel : errorCodes.badRequest));
-  } else if (known.options.map === undefined || known.options.subscriptionType !== "map")
+  const known = session.context.channels.resolve(channel);
+  if (known.outcome !== "resolved") done(failWith(errorCodes.unknownChannel));
+  else if (known.options.map === undefined || known.options.subscriptionType !== "map")
     done(
       refuseByOptions(errorCodes.badRequest, "Z45", "the channel is no map that clients change"),
     );
@@ -110,17 +108,12 @@ function askFirst(appending: CalledAppend, request: MapAppendRequest, target: Ho
 }
 
 function call({ command, channel }: CalledAppend, request: MapAppendRequest): void {
-  const { session, id, nowMs, done } = command;
-  const subscription = session.subscriptions.get(channel);
-  const info = subscription?.info ?? clientInfo(session.identity);
-  const own = { method: "map_append", request, info, asMethod: true } as const;
-  const { traceparent } = session.identity;
-  const operation = traceparent === undefined ? own : traced(own, traceparent);
-  session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
-    if (reply.outcome === "answered")
-      done({ outcome: "reply", reply: { id, method: "rpc", data: reply.data } });
-    else done(failWith(errorOf(reply)));
-  });
+  const { traceparent } = command.session.identity;
+  const operation = (info: ClientInfo) => {
+    const own = { method: "map_append", request, info, asMethod: true } as const;
+    return traceparent === undefined ? own : traced(own, traceparent);
+  };
+  requestAsClient(command, channel, operation, (reply) => answerRpc(command, reply));
 }
 
 function textOf(data: Payload, field: string | undefined): string | undefined {

@@ -45,7 +45,7 @@ export const unfitForMirrors: Omit<UnfitOptions, "channels"> = {
   tags: "which have no tags",
 };
 
-/** Nobody changes a mirror but the server. */
+/** The server alone changes a mirror. */
 const nothingChanges = {
   appendWindowMs: 0,
   removeClientOnUnsubscribe: false,

@@ -82,7 +82,7 @@ export type AskSource<Item> = (done: (list: MirrorList<Item> | undefined) => voi
 
 const busy = { outcome: "busy" } as const;
 
-/** What a change that is told takes in memory, roughly. */
+/** The memory of one told change, in bytes, roughly. */
 const changeBytes = 512;
 
 const sliceBytes = limits.presenceSliceClients * changeBytes;
