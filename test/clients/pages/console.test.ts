@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from "vitest";
 import { buildConsole } from "../../../cli/build/build-console.ts";
 import { collectorName } from "../../../src/features/metrics/collectors.ts";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
@@ -195,10 +195,7 @@ function inBrowser(browser: string): void {
     // As if it had happened half an hour ago.
     const agoMs = 15 * metricsLimits.metricsPlotMs;
     for (const name of collectors) await server.collected(name, (text) => aged(text, agoMs));
-    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
-    await page.sees("Password", "label");
-    await page.fill("#password", password);
-    await page.press("Enter");
+    const page = await loggedIn(test, browser, `${server.address}/console`);
     await page.until("document.querySelector('main time') !== null");
     const since = Date.parse(await page.evaluate("document.querySelector('main time').dateTime"));
     expect(Date.now() - since).toBeGreaterThan(agoMs - metricsLimits.metricsPlotMs);
@@ -208,10 +205,7 @@ function inBrowser(browser: string): void {
   }, 120_000);
 
   it("[J10] asks for the past again after a time in which the page wasn't visible, and only then", async (test) => {
-    const page = await ControlledPage.open(test, browser, `${server.address}/console`);
-    await page.sees("Password", "label");
-    await page.fill("#password", password);
-    await page.press("Enter");
+    const page = await loggedIn(test, browser, `${server.address}/console`);
     await page.until("document.querySelector('main time') !== null");
     await page.evaluate(timePasses);
     await page.until("asked.length > 2");
@@ -222,10 +216,7 @@ function inBrowser(browser: string): void {
   it("[N21] leads from the rule of a refusal to its text, which isn't loaded before", async (test) => {
     const wrong = { method: "POST", headers: { "X-API-Key": "wrong" }, body: "{}" };
     expect((await fetch(`${server.address}/api/info`, wrong)).status).toBe(401);
-    const page = await ControlledPage.open(test, browser, `${server.address}/console/#/refusals`);
-    await page.sees("Password", "label");
-    await page.fill("#password", password);
-    await page.press("Enter");
+    const page = await loggedIn(test, browser, `${server.address}/console/#/refusals`);
     await page.sees("api info", "td");
     const loaded =
       "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('rules.json')).length";
@@ -337,6 +328,19 @@ function inBrowser(browser: string): void {
 const collectors = Array.from({ length: metricsLimits.metricsCollectors }, (_, number) =>
   collectorName(number),
 );
+
+/** Opens a page of the console, and logs in. */
+async function loggedIn(
+  test: TestContext,
+  browser: string,
+  address: string,
+): Promise<ControlledPage> {
+  const page = await ControlledPage.open(test, browser, address);
+  await page.sees("Password", "label");
+  await page.fill("#password", password);
+  await page.press("Enter");
+  return page;
+}
 
 /** How many publications a collecting object has stored. */
 function publicationsIn(text = '{"counters":[]}'): number {
