@@ -12,7 +12,6 @@ import { limits } from "../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith, silent } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
-import type { AnsweringSession } from "./subscription.ts";
 import { pongText } from "../contract/keepalive.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import { dueMoment } from "../moment.ts";
@@ -83,15 +82,18 @@ export function pong(session: CommandSession, nowMs: number): Decision {
 /**
  * When a client has answered the last ping of the object's own, at the latest, ms since 1970; undefined if it isn't known to
  * have. Pings of an edge don't count.
+ *
+ * @param answeredAtMs when the platform last answered the client, ms since 1970; undefined for never
  */
 export function pingAnsweredMs(
-  { identity, answeredAtMs = 0 }: AnsweringSession,
+  { keepalive, awaitingPong, pingedAtMs, noPongs }: SessionIdentity,
+  answeredAtMs: number | undefined,
   nowMs: number,
 ): number | undefined {
-  const { keepalive, awaitingPong, pingedAtMs, noPongs } = identity;
   if (keepalive === "client" || noPongs === true || pingedAtMs === undefined) return undefined;
   if (awaitingPong === false) return nowMs;
-  return answeredAtMs >= pingedAtMs && answeredAtMs <= nowMs ? answeredAtMs : undefined;
+  const answeredMs = answeredAtMs ?? 0;
+  return answeredMs >= pingedAtMs && answeredMs <= nowMs ? answeredMs : undefined;
 }
 
 /** Centrifugo's `pong_timeout`; a shorter ping interval leaves less. */

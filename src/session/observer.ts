@@ -111,8 +111,12 @@ export interface DeliveryNotes {
    * @param start undefined for the channel's position of now
    */
   begin(subscription: Subscription, start: DeliveryStart | undefined): void;
-  /** The client is about to be pinged, and will be saved. */
-  pinging(session: PingedSession, nowMs: number): void;
+  /**
+   * The client is about to be pinged, and will be saved.
+   *
+   * @param answeredAtMs when the platform last answered the client, ms since 1970; undefined for never
+   */
+  pinging(session: PingedSession, answeredAtMs: number | undefined, nowMs: number): void;
   /** The client of a stream has answered a ping of the edge's; it will be saved. */
   answered(session: PingedSession, nowMs: number): void;
 }

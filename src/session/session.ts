@@ -169,11 +169,12 @@ export class Session implements AdmittedSession, SubscriptionSession {
     }
     if (endExpired(this, nowMs)) return;
     const { pingIntervalMs } = this.context.config.client;
-    switch (heartbeat(this.identity, pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
+    const heardAtMs = this.#heardAtMs();
+    switch (heartbeat(this.identity, pingIntervalMs, pingTick, heardAtMs, nowMs)) {
       case "nothing":
         return;
       case "ping":
-        this.#ping(nowMs);
+        this.#ping(heardAtMs, nowMs);
         return;
       case "no-pong":
       case "gone":
@@ -423,9 +424,9 @@ export class Session implements AdmittedSession, SubscriptionSession {
     for (const reply of replies) this.send(reply);
   }
 
-  #ping(nowMs: number): void {
+  #ping(answeredAtMs: number | undefined, nowMs: number): void {
     const isAsked = this.identity.noPongs !== true && !this.unidirectional;
-    if (isAsked) this.context.deliveries?.pinging(this, nowMs);
+    if (isAsked) this.context.deliveries?.pinging(this, answeredAtMs, nowMs);
     this.change({ pingedAtMs: nowMs, awaitingPong: isAsked });
     this.#connection.send(this.codec.ping);
   }

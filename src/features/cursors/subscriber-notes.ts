@@ -55,12 +55,12 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
     if (subscription.note === undefined) this.begin(subscription, undefined);
   }
 
-  pinging(session: PingedSession, nowMs: number): void {
-    const { answeredAtMs = 0, identity } = session;
-    const answeredMs = pingAnsweredMs(session, nowMs);
+  pinging(session: PingedSession, answeredAtMs: number | undefined, nowMs: number): void {
+    const { identity } = session;
+    const answeredMs = pingAnsweredMs(identity, answeredAtMs, nowMs);
     // After the clock was set back, an answer may seem later than this ping, or the answer to the one before may be missing.
     const isTold =
-      answeredAtMs < nowMs && (identity.awaitingPong !== true || answeredMs !== undefined);
+      (answeredAtMs ?? 0) < nowMs && (identity.awaitingPong !== true || answeredMs !== undefined);
     this.#note(session, answeredMs, isTold, nowMs);
   }
 
@@ -114,8 +114,10 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
   }
 
   proofOf(subscription: Subscription): Coverage | undefined {
-    const { note } = subscription;
-    return note && provenBy(note, pingAnsweredMs(subscription.answering, this.#object.nowMs()));
+    const { note, answering } = subscription;
+    if (note === undefined) return undefined;
+    const { identity, answeredAtMs } = answering;
+    return provenBy(note, pingAnsweredMs(identity, answeredAtMs, this.#object.nowMs()));
   }
 
   #note(

@@ -37,8 +37,8 @@ export const cursorProtections: readonly Protection[] = [
     rule: "CU12",
     noticedBy: ["prove", "simulate"],
     file: "src/session/liveness.ts",
-    code: "return answeredAtMs >= pingedAtMs && answeredAtMs <= nowMs ? answeredAtMs : undefined;",
-    weakened: "return answeredAtMs >= 0 ? nowMs : undefined;",
+    code: "return answeredMs >= pingedAtMs && answeredMs <= nowMs ? answeredMs : undefined;",
+    weakened: "return answeredMs >= 0 ? nowMs : undefined;",
     faults: "stall=60,vanish=30,reset=30",
   },
   {
