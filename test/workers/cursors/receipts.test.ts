@@ -1,7 +1,9 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { cursorLimits } from "../../../src/features/cursors/limits.ts";
+import { patience } from "../../support/patience.ts";
 import { call, publish } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { crashObject, lostCall } from "../support/crash-object.ts";
@@ -158,6 +160,8 @@ async function published(channel: string, most: number): Promise<string> {
 }
 
 const realStub = env.CHANNELS.getByName.bind(env.CHANNELS);
+
+const rows = (name: string) => runInDurableObject(realStub(name), ({ sql }) => sql.rowsWritten);
 
 /** The calls between the objects of channels and their receipts: counts them, or has the platform lose those that tell. */
 class Calls {
@@ -386,6 +390,27 @@ describe("receipts", () => {
     await shown.reach({ ann: 3, bob: 3, cyd: 3 });
     await mark(channel, "cyd", 3);
     expect(calls).toMatchObject({ told: 2, listed: 1 });
+  });
+
+  it("[CU39] cost no row of theirs at a mark, and a few once they are quiet", async () => {
+    const channel = newChannel("desk");
+    const receipts = receiptsOf(channel);
+    await published(channel, 3);
+    await mark(channel, "ann", 1);
+    // The clock stands, so nothing is quiet for long enough.
+    vi.setSystemTime(Date.now());
+    const shown = await watch(await onGateway.connect(channel, "watcher"), channel);
+    const before = [await rows(channel), await rows(receipts)] as const;
+    await mark(channel, "ann", 2);
+    await shown.reach({ ann: 2 });
+    await mark(channel, "ann", 3);
+    await shown.reach({ ann: 3 });
+    expect([await rows(channel), await rows(receipts)]).toEqual([before[0] + 2, before[1]]);
+    vi.setSystemTime(Date.now() + mapLimits.mapRestMs);
+    // Any event sets the timer by the test's clock.
+    await call("map_stats", { channel: receipts });
+    await expect.poll(() => rows(receipts), patience).toBeGreaterThan(before[1]);
+    expect((await rows(receipts)) - before[1]).toBeLessThanOrEqual(4);
   });
 
   it("[CU39] make good calls that were lost, and a crash of the channel's object", async () => {
