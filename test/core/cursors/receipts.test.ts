@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { KeptUsers } from "../../../src/features/cursors/forgetting/kept-users.ts";
 import { cursorLimits } from "../../../src/features/cursors/limits.ts";
 import { mirrorChange, ReceiptsMap } from "../../../src/features/cursors/receipts/receipts-map.ts";
+import type { ReceiptKey } from "../../../src/features/cursors/receipts/receipts-call.ts";
 import { ReceiptsSource } from "../../../src/features/cursors/receipts/receipts-source.ts";
+import type { MirrorTelling } from "../../../src/features/maps/mirror/mirror-line.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import { openMap } from "../../contract/open-map.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -34,9 +36,9 @@ class Fixture {
     this.kept.watcher = this.source;
   }
 
-  mark(user: string, read: number): void {
+  mark(user: string, read: number, readMs = 5): void {
     const { epoch } = this.top;
-    const mark = { epoch, read, readMs: 5, start: 0, isReset: false, covered: undefined };
+    const mark = { epoch, read, readMs, start: 0, isReset: false, covered: undefined };
     this.kept.mark({ user, ...mark }, this.kept.marks.find(user), this.nowMs);
   }
 
@@ -45,10 +47,21 @@ class Fixture {
     this.source.checkEpoch();
     const telling = this.source.line.next(this.nowMs);
     if (telling === undefined) return undefined;
-    const changes = telling.changes.map(mirrorChange);
-    const reply = this.receipts.takes(changes, this.source.edition, this.nowMs);
-    this.source.line.answered(telling, reply.outcome, this.nowMs);
+    this.#arrive(telling, this.source.edition);
     return telling.changes.map(({ key, data }) => (data === undefined ? `-${key}` : key));
+  }
+
+  /** Makes that call. @returns what lets it arrive */
+  send(): () => void {
+    const telling = this.source.line.next(this.nowMs);
+    const { edition } = this.source;
+    if (telling === undefined) throw new Error("no call is due");
+    return () => this.#arrive(telling, edition);
+  }
+
+  #arrive(telling: MirrorTelling<ReceiptKey>, edition: string): void {
+    const reply = this.receipts.takes(telling.changes.map(mirrorChange), edition, this.nowMs);
+    this.source.line.answered(telling, reply.outcome, this.nowMs);
   }
 
   /**
@@ -168,6 +181,28 @@ describe("receipts", () => {
       expect(fixture.tell()).toEqual(["ann", "-bob"]);
     });
     expect(fixture.shown).toEqual({ ann: at(3) });
+  });
+
+  it("[CU43] don't go back when what they were told of a user comes later than a newer list", () => {
+    const fixture = looked({ ann: 2 });
+    fixture.mark("ann", 3);
+    const arrive = fixture.send();
+    fixture.nowMs += keyTtlMs;
+    fixture.mark("ann", 4);
+    fixture.count();
+    expect(fixture.shown).toEqual({ ann: at(4) });
+    arrive();
+    expect(fixture.shown).toEqual({ ann: at(4) });
+    expect(fixture.tell()).toEqual(["ann"]);
+    expect(fixture.shown).toEqual({ ann: at(4) });
+  });
+
+  it("[CU43] show less of a user who was forgotten and has begun anew", () => {
+    const fixture = looked({ ann: 4 });
+    fixture.kept.forget("ann");
+    fixture.mark("ann", 3, 6);
+    expect(fixture.tell()).toEqual(["ann"]);
+    expect(fixture.shown).toEqual({ ann: { ...at(3), at_ms: 6 } });
   });
 
   it("[CU39] are told nothing while nobody looks, and keep nothing in memory", () => {

@@ -6,7 +6,7 @@ import {
   MirrorMap,
   type MirrorTimes,
 } from "../../maps/mirror/mirror-map.ts";
-import { noPayload } from "../../../protocol/payload.ts";
+import { noPayload, parsePayloadObject, type Payload } from "../../../protocol/payload.ts";
 import type { ReceiptKey } from "./receipts-call.ts";
 
 /**
@@ -16,7 +16,7 @@ import type { ReceiptKey } from "./receipts-call.ts";
 export class ReceiptsMap extends MirrorMap<ReceiptKey> {
   /** @param shown the other channel */
   constructor(map: ChannelMap, shown: string, times: MirrorTimes) {
-    super(map, shown, { ...times, keyOf, hidesAtOnce: () => true });
+    super(map, shown, { ...times, keyOf, isOlder, hidesAtOnce: () => true });
   }
 }
 
@@ -28,4 +28,14 @@ export function mirrorChange(item: ReceiptKey): MirrorChange<ReceiptKey> {
 /** A user whose ID is no key isn't shown. */
 function keyOf({ key, data }: ReceiptKey): MirrorKey | undefined {
   return isKey(key) ? { key, data: data ?? noPayload() } : undefined;
+}
+
+/** Whether a user had read less of the epoch by then (rule CU43). Who was forgotten may begin anew, later. */
+function isOlder(told: Payload, shown: Payload): boolean {
+  const [before, after] = [parsePayloadObject(told), parsePayloadObject(shown)];
+  return (
+    before?.["epoch"] === after?.["epoch"] &&
+    Number(before?.["read"]) < Number(after?.["read"]) &&
+    Number(before?.["at_ms"]) <= Number(after?.["at_ms"])
+  );
 }

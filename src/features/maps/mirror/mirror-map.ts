@@ -133,7 +133,7 @@ export class MirrorMap<Item> implements ChannelPart {
       if (shown === undefined) continue;
       this.#census?.told.add(shown.key);
       if (isGone) this.#hide(shown.key, nowMs);
-      else this.#show(shown, nowMs);
+      else if (!this.#hasNewer(shown)) this.#show(shown, nowMs);
     }
     return { outcome: "taken" };
   }
@@ -192,6 +192,12 @@ export class MirrorMap<Item> implements ChannelPart {
     return keys.length > 0;
   }
 
+  /** Whether what is told has come late: a list, or a later call, has shown something newer since it was sent. */
+  #hasNewer({ key, data }: MirrorKey): boolean {
+    const entry = this.#map.entry(key);
+    return entry !== undefined && this.#setup.isOlder?.(data, entry.data) === true;
+  }
+
   /** Sets a key, if that changes anything. In a map that is full it does nothing (rule Z24). */
   #show({ key, data, info }: MirrorKey, nowMs: number): void {
     const entry = this.#map.entry(key);
@@ -221,6 +227,8 @@ export interface MirrorSetup<Item> extends MirrorTimes {
   readonly keyOf: (item: Item) => MirrorKey | undefined;
   /** Whether a key that isn't in a list is removed at once, and not `keyTtlMs` later. */
   readonly hidesAtOnce: (isComplete: boolean) => boolean;
+  /** Whether a value that is told was sent before the value that is shown; absent where values don't say. */
+  readonly isOlder?: (told: Payload, shown: Payload) => boolean;
 }
 
 /** When a mirror counts. */
