@@ -115,4 +115,7 @@ interface CheckCounts {
   readonly marks: number;
   readonly unreadCounts: number;
   readonly arrivals: number;
+  /** What clients were shown of users' marks, and how often all that one shows was compared with all marks. */
+  readonly receipts: number;
+  readonly receiptStates: number;
 }

@@ -215,6 +215,11 @@ export class Checker {
       case "mark":
       case "unread":
       case "delivered":
+      case "receipts":
+      case "receipt":
+      case "receipts-end":
+      case "marks":
+      case "forget-user":
         this.#cursors.take(event);
         break;
       case "append":

@@ -17,6 +17,7 @@ import { eventLimits } from "../../../src/features/events/limits.ts";
 import { CursorLoad } from "./cursor-load.ts";
 import { notifyAfterMs, unreadMax } from "./cursor-scenario.ts";
 import { GrowthLoad } from "./growth/growth-load.ts";
+import { LastMarks } from "./last-marks.ts";
 import { MapLoad } from "./map-load.ts";
 import { OrderLoad } from "./order-load.ts";
 import type { Target } from "./target.ts";
@@ -104,6 +105,8 @@ export class Proof {
     const orders = new OrderLoad(backend, scenario.users, new Random(seed + 6), this.#recorder);
     const asked = new Random(seed + 10);
     const cursors = new CursorLoad(backend, scenario.cursors, asked, this.#recorder);
+    const { server, events } = this.#target;
+    const last = server && new LastMarks(server, backend, scenario.cursors, this.#recorder);
     const loads = { load, orders, maps, cursors, texts };
     try {
       await cursors.prepare();
@@ -118,11 +121,14 @@ export class Proof {
       await orders.stop();
       await Promise.all([load.stop(), maps.stop(), cursors.stop(), texts.stop()]);
       await clients.settle();
-      await pause(this.#settleMs);
+      await pause(this.#settleMs / 2);
+      await last?.mark();
+      await pause(this.#settleMs / 2);
       await maps.read();
       await texts.read();
       this.#record({ f: "settled", type: "info" });
       await cursors.read();
+      await last?.list();
       for (const { name } of scenario.channels) {
         const present = await load.publisher.presence(name);
         this.#record({ f: "presence", type: "ok", channel: name, clients: present });
@@ -134,6 +140,7 @@ export class Proof {
       orders.close();
       maps.close();
       cursors.close();
+      last?.close();
       texts.close();
       await clients.end().catch(() => undefined);
       throw error;
@@ -142,9 +149,9 @@ export class Proof {
     orders.close();
     maps.close();
     cursors.close();
+    last?.close();
     texts.close();
     await clients.end();
-    const { server, events } = this.#target;
     if (server === undefined || events === undefined) return;
     await new LastEvents(server, events, this.#target).await((what) => {
       this.#record({ f: "told", type: "info", what });
@@ -184,6 +191,7 @@ export class Proof {
       channels: [
         ...[...scenario.channels, ...scenario.maps].map(({ name }) => name),
         ...scenario.growing,
+        ...scenario.cursors.map(({ receipts }) => receipts),
       ],
       gateways,
       homes,

@@ -8,6 +8,7 @@ import {
   type ProvedCursors,
   provedCursors,
   readingSubscribers,
+  receiptsTtl,
 } from "./cursor-scenario.ts";
 
 /** A channel of the proof. */
@@ -342,6 +343,7 @@ const namespaces = [
   namespace("own", { history_size: 10_000, allow_publish_for_subscriber: true }),
   namespace("wide", { history_size: 100 }),
   ...Object.entries(cursorNamespaces).map(([name, options]) => namespace(name, options)),
+  ...Object.entries(receiptsTtl).map(([name, keyTtl]) => receiptsNamespace(name, keyTtl)),
   namespace("asked", { history_size: 10_000, ...asked }),
   { ...open, ...asked, name: "dull" },
   mapNamespace("map", {
@@ -372,6 +374,11 @@ const namespaces = [
   // A loss is told by the alarm of a key's end at the latest, which comes before the run is over.
   mapNamespace("still", { mode: "ephemeral", key_ttl: "10s" }),
 ];
+
+function receiptsNamespace(name: string, keyTtl: string): object {
+  const map = { key_ttl: keyTtl, min_page_size: 1, subscribe_catch_up_timeout: "20s" };
+  return { name, subscription_type: "map_receipts", allow_subscribe_for_client: true, map };
+}
 
 function textNamespace(name: string, map: object): object {
   const pages = { min_page_size: 1, subscribe_catch_up_timeout: "20s" };

@@ -113,11 +113,12 @@ export const presenceProtections: readonly Protection[] = [
   },
   {
     name: "failed-tellings",
-    meaning: "a call to a presence map that has failed is repeated",
+    meaning: "a call to a presence map, or to receipts, that has failed is repeated",
     rule: "Z37",
-    noticedBy: ["simulate"],
+    noticedBy: ["prove", "simulate"],
     file: "src/features/maps/mirror/mirror-line.ts",
     code: "else if (!this.#isRenewed) this.#putBack(changes);",
     weakened: "else void changes;",
+    faults: "evict=10",
   },
 ];

@@ -2,6 +2,7 @@ import { cursorProtections } from "./cursor-protections.ts";
 import { growthProtections } from "./growth-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
 import type { Program, Protection } from "./protection.ts";
+import { receiptsProtections } from "./receipts-protections.ts";
 
 /** Every protection whose absence has been seen to be noticed. A test holds the list to the source. */
 export const protections: readonly Protection[] = [
@@ -338,6 +339,7 @@ export const protections: readonly Protection[] = [
     faults: "crash-map=30",
   },
   ...cursorProtections,
+  ...receiptsProtections,
   ...growthProtections,
   ...presenceProtections,
   {

@@ -1,4 +1,4 @@
-import type { CursorsOpened, UnreadAnswered } from "./cursor-event.ts";
+import type { CursorsOpened, MarksListed, ReceiptTold, UnreadAnswered } from "./cursor-event.ts";
 import type { UserSubscription } from "./user-arrivals.ts";
 import { UserCursor } from "./user-cursor.ts";
 
@@ -17,6 +17,12 @@ export class CursorChannel {
   readonly mayBeMembers = new Set<string>();
   /** The answers whose count is judged when all positions are known, and whether everything had settled by then. */
   readonly counts: { readonly answer: UnreadAnswered; readonly isSettled: boolean }[] = [];
+  /** The clients that have followed the channel's receipts, and want to. */
+  readonly followers = new Map<string, ReceiptsFollower>();
+  /** What all users have read in the end; undefined if nobody has asked. */
+  listed: MarksListed | undefined;
+  /** The users whom a backend has had forgotten. */
+  readonly forgotten = new Set<string>();
 
   constructor(opened: CursorsOpened) {
     this.name = opened.channel;
@@ -42,4 +48,12 @@ export class CursorChannel {
     this.subscriptions.set(process, { user, pongs: [] });
     if (this.opened.audience === "subscribed") this.mayBeMembers.add(user);
   }
+}
+
+/** A client that follows the receipts of a channel. */
+export interface ReceiptsFollower {
+  /** Whether its subscription lasts. */
+  isFollowing: boolean;
+  /** What it shows, by user. */
+  readonly shown: Map<string, ReceiptTold>;
 }

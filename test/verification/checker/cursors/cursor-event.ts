@@ -13,7 +13,16 @@ export type CursorEvent =
   | UnreadAnswered
   | DeliveredAsked
   | DeliveredAnswered
-  | CursorCallEnded;
+  | CursorCallEnded
+  | ReceiptEvent;
+
+/** What is shown of users' marks, and what they are in the end. */
+export type ReceiptEvent =
+  | ReceiptsShown
+  | ReceiptChanged
+  | ReceiptsEnded
+  | MarksListed
+  | UserForgotten;
 
 interface Common {
   /** µs since some fixed moment, as in `HistoryEvent`. */
@@ -118,4 +127,50 @@ export interface DeliveredAnswered extends CursorCall {
 interface CursorCallEnded extends CursorCall {
   readonly type: "fail" | "info";
   readonly f: "mark" | "unread" | "delivered";
+}
+
+/** What a user has read of an epoch, as somebody was told. */
+export interface ReceiptTold {
+  readonly user: string;
+  readonly epoch: string;
+  readonly read: number;
+  /** When the user marked that, ms since 1970. */
+  readonly atMs: number;
+}
+
+/** A client has synchronised the channel's receipts: from now on it is told each change. */
+interface ReceiptsShown extends Common {
+  readonly type: "ok";
+  readonly f: "receipts";
+  readonly entries: readonly ReceiptTold[];
+}
+
+/** A client is told that a user has read more or, without the other fields, that nothing is shown of the user any more. */
+interface ReceiptChanged extends Common, Partial<ReceiptTold> {
+  readonly type: "ok";
+  readonly f: "receipt";
+  readonly user: string;
+}
+
+/** A client's subscription to receipts has ended. */
+interface ReceiptsEnded extends Common {
+  readonly type: "info";
+  readonly f: "receipts-end";
+  /** Whether the client won't come back. */
+  readonly leaves?: boolean;
+}
+
+/** A backend was told what all users have read, when everything had settled. */
+export interface MarksListed extends Common {
+  readonly type: "ok";
+  readonly f: "marks";
+  readonly epoch: string;
+  readonly marks: readonly Omit<ReceiptTold, "epoch">[];
+}
+
+/** A backend is about to have a user forgotten. */
+interface UserForgotten extends Common {
+  readonly type: "invoke";
+  readonly f: "forget-user";
+  readonly user: string;
 }

@@ -1,4 +1,4 @@
-import type { ViolationKind } from "../check-result.ts";
+import type { CheckResult, ViolationKind } from "../check-result.ts";
 import type { ChannelRecord } from "../channel-record.ts";
 import type {
   ConnectionAccepted,
@@ -18,15 +18,24 @@ import type {
   MarkAsked,
   UnreadAnswered,
 } from "./cursor-event.ts";
+import { Receipts } from "./receipts.ts";
 import { checkUnseen } from "./unseen.ts";
 import type { UserCursor } from "./user-cursor.ts";
 
+type CursorCounts = Pick<
+  CheckResult["counts"],
+  "marks" | "unreadCounts" | "arrivals" | "receipts" | "receiptStates"
+>;
+
+type CursorCallEvent = Extract<CursorEvent, { readonly call: string }>;
+
 /**
- * Checks what is said of users' marks, of what is unread, of what has arrived and of what wasn't seen (the rules CU), against
+ * Checks what is said of users' marks, of what is unread, of what has arrived and of what wasn't seen, and what receipts show (the rules CU), against
  * what clients have received and what was marked and published.
  */
 export class Cursors {
   readonly #violations: Violations;
+  readonly #receipts: Receipts;
   readonly #channels = new Map<string, CursorChannel>();
   /** The users of clients. */
   readonly #users = new Map<string, string>();
@@ -34,10 +43,16 @@ export class Cursors {
   readonly #askedTimes = new Map<string, number>();
   #isSettled = false;
   /** Answers that were compared. */
-  readonly counts = { marks: 0, unreadCounts: 0, arrivals: 0 };
+  readonly #answers = { marks: 0, unreadCounts: 0, arrivals: 0 };
 
   constructor(violations: Violations) {
     this.#violations = violations;
+    this.#receipts = new Receipts(violations);
+  }
+
+  /** What was compared. */
+  get counts(): CursorCounts {
+    return { ...this.#answers, ...this.#receipts.counts };
   }
 
   take(event: CursorEvent): void {
@@ -49,16 +64,42 @@ export class Cursors {
     if (channel === undefined) {
       const { process, time, f } = event;
       this.#add("invented", event.channel, { process, time }, `${f} of a channel without cursors`);
-    } else if (event.f === "member") channel.mayBeMembers.add(event.user);
-    else if (event.f === "audience") this.#list(channel, event);
-    else if (event.f === "pong") channel.subscriptions.get(event.process)?.pongs.push(event.time);
-    else if (event.type === "invoke") {
+      return;
+    }
+    switch (event.f) {
+      case "member":
+        channel.mayBeMembers.add(event.user);
+        break;
+      case "audience":
+        this.#list(channel, event);
+        break;
+      case "pong":
+        channel.subscriptions.get(event.process)?.pongs.push(event.time);
+        break;
+      case "mark":
+      case "unread":
+      case "delivered":
+        this.#takeCall(channel, event);
+        break;
+      case "receipts":
+      case "receipt":
+      case "receipts-end":
+      case "marks":
+      case "forget-user":
+        this.#receipts.take(channel, event);
+        break;
+    }
+  }
+
+  #takeCall(channel: CursorChannel, event: CursorCallEvent): void {
+    if (event.type === "invoke") {
       this.#askedTimes.set(event.call, event.time);
       if (event.f === "mark") this.#ask(channel, event);
-    } else if (event.type === "ok") {
+      return;
+    }
+    if (event.type === "ok")
       this.#answer(channel, event, this.#askedTimes.get(event.call) ?? event.time);
-      this.#askedTimes.delete(event.call);
-    } else this.#askedTimes.delete(event.call);
+    this.#askedTimes.delete(event.call);
   }
 
   /** A client was let in. */
@@ -124,6 +165,7 @@ export class Cursors {
    */
   finish(channels: ReadonlyMap<string, ChannelRecord>, mayMiss: boolean, time: number): void {
     for (const channel of this.#channels.values()) {
+      this.#receipts.finish(channel);
       const record = channels.get(channel.name);
       if (record === undefined) continue;
       checkCounts(channel, record, this.#violations);
@@ -162,17 +204,17 @@ export class Cursors {
     const cursor = channel.user(event.user, event.epoch);
     switch (event.f) {
       case "mark":
-        this.counts.marks++;
+        this.#answers.marks++;
         this.#compareMark(channel, cursor, event, askedTime);
         cursor.marked.reach(event.read, event.time);
         break;
       case "unread":
-        this.counts.unreadCounts++;
+        this.#answers.unreadCounts++;
         this.#compareMark(channel, cursor, event, askedTime);
         channel.counts.push({ answer: event, isSettled: this.#isSettled });
         break;
       case "delivered":
-        this.counts.arrivals++;
+        this.#answers.arrivals++;
         this.#compareArrivals(channel, cursor, event, askedTime);
         break;
     }

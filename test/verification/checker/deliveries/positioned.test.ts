@@ -40,6 +40,8 @@ describe("a correct history with offsets", () => {
       marks: 0,
       unreadCounts: 0,
       arrivals: 0,
+      receipts: 0,
+      receiptStates: 0,
       mapChanges: 0,
       growth: { texts: 0, appends: 0, takenBack: 0, shown: 0, states: 0 },
       orders: 0,

@@ -32,6 +32,11 @@ describe("a plan", () => {
     ],
     ["readers read, and nobody else", [{ reads: { user: "ada" } }]],
     ["readers read, and nobody else", [{ kind: "reader" }]],
+    ["only readers on a gateway follow receipts", [{ follows: [] }]],
+    [
+      "it follows the receipts of a channel to which it doesn't",
+      [{ ...reader, follows: [{ channel: "none:a", receipts: "seen:none:a" }] }],
+    ],
     ["only clients of texts have deltas", [{ kind: "map", deltas: true }]],
     ["nothing is said of what keep:x recovers", [{ channels: ["keep:x"] }]],
   ] satisfies [string, Partial<SubscriberPlan>[]][])("is refused when %s", (why, subscribers) => {
@@ -39,6 +44,7 @@ describe("a plan", () => {
   });
 });
 
+const reader = { kind: "reader", endpoint: "gateway", reads: { user: "ada" } } as const;
 const both = ["keep:a", "none:a"];
 
 function planOf(...subscribers: readonly Partial<SubscriberPlan>[]): ClientsPlan {

@@ -44,6 +44,8 @@ export interface SubscriberPlan {
   readonly publishes?: PublishingPlan;
   /** What a reader does. */
   readonly reads?: ReadingPlan;
+  /** Channels of a reader on a gateway whose receipts it follows, too, and these. */
+  readonly follows?: readonly { readonly channel: string; readonly receipts: string }[];
   /** Whether a client of maps changes no key. */
   readonly watches?: boolean;
   /** Whether a client of texts is sent deltas. */
@@ -88,8 +90,8 @@ export interface PublishingPlan {
 export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
   const processes = new Set<string>();
   for (const subscriber of subscribers) {
-    const { process, kind, endpoint, channels, given, publishes, user, orderable, asked, reads } =
-      subscriber;
+    const { process, kind, endpoint, channels, given, publishes, user, orderable } = subscriber;
+    const { asked, reads, follows } = subscriber;
     const refuse = (why: string): never => {
       throw new Error(`the plan for "${process}" is wrong: ${why}`);
     };
@@ -107,6 +109,10 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     }
     if (user !== undefined && kind !== "raw") refuse("orders are given for raw ones only");
     if ((kind === "reader") !== (reads !== undefined)) refuse("readers read, and nobody else");
+    if (follows !== undefined && (kind !== "reader" || endpoint === "channel"))
+      refuse("only readers on a gateway follow receipts");
+    if (follows?.some(({ channel }) => !channels.includes(channel)) === true)
+      refuse("it follows the receipts of a channel to which it doesn't subscribe");
     if (asked !== undefined && (kind !== "raw" || user !== undefined || given === true)) {
       refuse("a backend is asked about raw ones only, without orders and given channels");
     }

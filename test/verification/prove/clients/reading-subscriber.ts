@@ -4,17 +4,19 @@ import type { Random } from "../../../support/random.ts";
 import { microseconds } from "../history/clock.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
 import { userOf } from "./endpoint.ts";
+import { FollowedReceipts } from "./followed-receipts.ts";
 import type { ClientsPlan, ReadingPlan, SubscriberPlan } from "./plan.ts";
 import { parseError, type SdkSubscription, SdkSubscriber, socketClass } from "./sdk-subscriber.ts";
 
 /**
  * An official client on channels that keep what their users have got and read. It marks what its program has got, asks what is
- * unread, and may leave for a while or for good. Of a client on a channel's own address the pongs are recorded.
+ * unread, may follow the receipts of its channels, and may leave for a while or for good. Of a client on a channel's own address the pongs are recorded.
  */
 export class ReadingSubscriber extends SdkSubscriber {
   readonly #reads: ReadingPlan;
   readonly #random: Random;
   readonly #user: string;
+  readonly #receipts: readonly FollowedReceipts[];
   /** How far each channel is marked, as the client was told. */
   readonly #marked = new Map<string, number>();
   #calls = 0;
@@ -35,14 +37,27 @@ export class ReadingSubscriber extends SdkSubscriber {
     this.#reads = reads;
     this.#random = random;
     this.#user = userOf(traits);
+    const { follows = [] } = traits;
+    this.#receipts = follows.map(
+      (one) => new FollowedReceipts(this.client, one, this.process, recorder),
+    );
+  }
+
+  override get subscribed(): number {
+    return super.subscribed + this.#receipts.filter(({ isAttached }) => isAttached).length;
   }
 
   override get wanted(): number {
-    return this.#isAway ? 0 : super.wanted;
+    return this.#isAway ? 0 : super.wanted + this.#receipts.length;
   }
 
   override get isPublishing(): boolean {
     return super.isPublishing || this.#underWay > 0;
+  }
+
+  override start(): void {
+    for (const { subscription } of this.#receipts) subscription.subscribe();
+    super.start();
   }
 
   override tick(nowMs: number): void {
@@ -80,6 +95,7 @@ export class ReadingSubscriber extends SdkSubscriber {
       const left = { time: microseconds(), process: this.process, channel, forgets: true } as const;
       this.recorder.record({ ...left, type: "info", f: "detach" });
     }
+    for (const receipts of this.#receipts) receipts.leave();
   }
 
   #askOnce(subscription: SdkSubscription): void {

@@ -80,6 +80,7 @@ describe("a history's files", () => {
     ['{"time":1,"process":"p","type":"ok","f":"deliver","channel":"c"}', /line 2, has no value/],
     ['{"time":1,"process":"p","type":"ok","f":"mark","channel":"c"}', /line 2, has no call/],
     ['{"time":1,"process":"p","type":"ok","f":"audience","channel":"c"}', /line 2, has no users/],
+    ['{"time":1,"process":"p","type":"ok","f":"receipts","channel":"c"}', /line 2, has no entries/],
     ['{"time":0,"process":"p","type":"info","f":"settled"}', /line 2, goes back in time/],
   ])("are refused with file and line if a line is %s", (line, error) => {
     const file = join(folder, "one");

@@ -45,6 +45,8 @@ function parseLack(value: unknown): string | undefined {
   if (f === "map-subscribe" && !Array.isArray(value["changes"])) return "has no changes";
   if (f === "map-read" && !Array.isArray(value["entries"])) return "has no entries";
   if (f === "audience" && !Array.isArray(value["users"])) return "has no users";
+  if (f === "receipts" && !Array.isArray(value["entries"])) return "has no entries";
+  if (f === "marks" && !Array.isArray(value["marks"])) return "has no marks";
   if (f === "text-read" && !Array.isArray(value["texts"])) return "has no texts";
   if (f === "presence" && !Array.isArray(value["clients"])) return "has no clients";
   return undefined;
@@ -142,6 +144,11 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ["audience", shaped(["ok"], true, [])],
   ["pong", shaped(["ok"], true, [])],
   ...cursorCalls.map((f) => [f, callShape] as const),
+  ["receipts", shaped(["ok"], true, [])],
+  ["receipt", shaped(["ok"], true, [["user", "string"]])],
+  ["receipts-end", shaped(["info"], true, [])],
+  ["marks", shaped(["ok"], true, [["epoch", "string"]])],
+  ["forget-user", shaped(["invoke"], true, [["user", "string"]])],
   ["append", shaped(["invoke", "ok", "fail", "info"], true, [["key", "string"]])],
   ["text-remove", shaped(["invoke", "ok", "fail", "info"], true, [["key", "string"]])],
   [

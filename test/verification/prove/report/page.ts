@@ -58,6 +58,8 @@ function countRows({ result, seconds }: RunReport): readonly (readonly string[])
     ["marks of users", whole(counts.marks)],
     ["counts of unread publications", whole(counts.unreadCounts)],
     ["answers on what has arrived at users", whole(counts.arrivals)],
+    ["marks shown in receipts", whole(counts.receipts)],
+    ["receipts of clients compared with all marks", whole(counts.receiptStates)],
     [
       "texts that grow: appends, losses in a crash, states compared",
       `${whole(growth.texts)}: ${whole(growth.appends)}, ${whole(growth.takenBack)}, ${whole(growth.states)}`,

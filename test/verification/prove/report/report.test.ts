@@ -11,6 +11,8 @@ const channel = "keep:<a>";
 const cursors = { process: "cursors", time: 4_200_001, channel } as const;
 const mark = { f: "mark", user: "ada", call: "1" } as const;
 
+const receipt = { user: "ada", epoch: "e", read: 0, atMs: 1 } as const;
+
 /** A client subscribes, receives publications, is cut off for 2.5 s and recovers; a fault surrounds each phase. */
 const good: readonly HistoryEvent[] = [
   { f: "channel", type: "info", process: "prove", time: 0, channel, recovery: "stream" },
@@ -32,6 +34,8 @@ const good: readonly HistoryEvent[] = [
   { ...cursors, f: "cursors", type: "info", audience: "named", notifyAfterMs: 1, unreadMax: 9 },
   { ...cursors, ...mark, type: "invoke", epoch: "e", offset: 0, own: true },
   { ...cursors, ...mark, type: "ok", epoch: "e", read: 0 },
+  { ...cursors, process: "s1", f: "receipts", type: "ok", entries: [receipt] },
+  { ...cursors, f: "marks", type: "ok", epoch: "e", marks: [receipt] },
   ...grown(4_300_000),
   { f: "settled", type: "info", process: "prove", time: 5_000_000 },
 ];
@@ -130,6 +134,15 @@ describe("the report of a run without violations", () => {
       "cursors       1 marks, 0 counts of unread, 0 proofs of arrival compared; 0 unseen, 0 seen told",
     );
     expect(page(report)).toContain("<td>marks of users</td><td>1</td>");
+  });
+
+  it("counts what clients were shown of users' marks", () => {
+    expect(summary(report)).toContain(
+      "receipts      1 marks shown to clients compared, 1 clients compared with all marks in the end",
+    );
+    expect(page(report)).toContain(
+      "<td>receipts of clients compared with all marks</td><td>1</td>",
+    );
   });
 
   it("counts texts that grow, and how often a crash took some of one back", () => {

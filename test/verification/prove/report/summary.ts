@@ -20,6 +20,7 @@ export function summary(report: RunReport): string {
     `presence      ${whole(counts.presenceChecks)} channels compared`,
     `maps          ${whole(counts.mapChanges)} changes, ${whole(counts.mapStates)} states of clients compared`,
     `cursors       ${cursorCounts(report)}`,
+    `receipts      ${whole(counts.receipts)} marks shown to clients compared, ${whole(counts.receiptStates)} clients compared with all marks in the end`,
     textsLine(report),
     `orders        ${whole(counts.orders)} for users, acknowledged`,
     `events        ${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,

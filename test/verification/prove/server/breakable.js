@@ -16,7 +16,12 @@ let aheadMs = 0;
 const now = Date.now;
 Date.now = () => now() + aheadMs;
 
-export class ChannelObject extends breakable(Channel, ["ask", "carryOut"]) {}
+export class ChannelObject extends breakable(Channel, [
+  "ask",
+  "carryOut",
+  "receiptsTold",
+  "listReceipts",
+]) {}
 export class GatewayObject extends breakable(Gateway, [
   "deliver",
   "carryOut",
@@ -77,15 +82,19 @@ class Trouble {
   count = 0;
   #calls = "";
   #untilMs = 0;
+  #isFirst = false;
 
   begin(calls, forMs) {
     this.#calls = calls;
+    this.#isFirst = true;
     this.#untilMs = Date.now() + forMs;
   }
 
   async carry(call) {
     if (Date.now() >= this.#untilMs) return call();
     this.count++;
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
     switch (this.#calls) {
       case "late": {
         await pause(latestMs * Math.random());
@@ -95,6 +104,9 @@ class Trouble {
       }
       case "lost":
         if (Math.random() < lostShare) throw new Error("call lost");
+        return call();
+      case "next lost":
+        if (isFirst) throw new Error("call lost");
         return call();
       case "unanswered": {
         const answer = await call();
