@@ -183,6 +183,11 @@ export interface ChannelConfig {
   readonly namespaces: ReadonlyMap<string, ChannelOptions>;
 }
 
+/** The options of all namespaces, and of the channels without one. */
+export function everyOptions(channel: ChannelConfig): readonly ChannelOptions[] {
+  return [channel.withoutNamespace, ...channel.namespaces.values()];
+}
+
 /**
  * The options of the channels of one namespace (docs/protocol.md 5.6). Everything is off unless set. Each feature adds
  * its own options, none of which is required.

@@ -7,7 +7,7 @@ import type {
   AddedSessionCalls,
 } from "../contract/object-calls.ts";
 import type { KeyedStream } from "../channel/keyed-stream.ts";
-import type { ChannelOptions, Config } from "../config/config.ts";
+import { type ChannelOptions, type Config, everyOptions } from "../config/config.ts";
 import type {
   AddedCalls,
   HomePart,
@@ -176,7 +176,7 @@ export function homesHaveParts(config: Config): boolean {
 /** Names each feature that a configuration asks for and this build has left out, in a sentence. */
 export function leftOutProblems({ channel, events: told }: Config): readonly string[] {
   const some = (isAsked: (options: ChannelOptions) => boolean): boolean =>
-    [channel.withoutNamespace, ...channel.namespaces.values()].some(isAsked);
+    everyOptions(channel).some(isAsked);
   const hasType = (name: string) => some(({ subscriptionType: type }) => type.startsWith(name));
   // The configuration is looked at only for what isn't here.
   const asked = [

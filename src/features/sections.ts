@@ -6,7 +6,12 @@
 import type { OperationRows } from "../access/operations.ts";
 import { type Secrets, type SecretUse, secretPair } from "../access/secrets.ts";
 import type { ChannelFeatures } from "../config/channel-features.ts";
-import type { ChannelConfig, ChannelOptions, Config } from "../config/config.ts";
+import {
+  type ChannelConfig,
+  type ChannelOptions,
+  type Config,
+  everyOptions,
+} from "../config/config.ts";
 import type { Section } from "../config/section.ts";
 import type { Target } from "../config/targets.ts";
 import {
@@ -88,11 +93,11 @@ export function channelFeatures(
 export function readAfterApi(
   root: Section,
   { proxies, ofClients }: ReadBackends,
-  { withoutNamespace, namespaces }: ChannelConfig,
+  channel: ChannelConfig,
 ): Pick<Config, "rpc" | "hooks" | "console" | "prometheus"> {
   const rpc = readRpcSection(root.section("rpc"), proxies);
   const console = readConsoleSection(root.section("console"));
-  const ofChannels = [withoutNamespace, ...namespaces.values()].flatMap((options) =>
+  const ofChannels = everyOptions(channel).flatMap((options) =>
     channelHooks(options).concat(mapHooks(options), pollHooks(options)),
   );
   return {

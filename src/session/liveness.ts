@@ -7,7 +7,7 @@
  * them all. Client-driven: the client pings. Either way the platform answers a JSON client's text without waking the
  * object (rule K3), and the object looks at the time of the last answer.
  */
-import type { HookTarget, ChannelOptions } from "../config/config.ts";
+import { type ChannelOptions, everyOptions, type HookTarget } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith, silent } from "./decision.ts";
@@ -234,10 +234,7 @@ function mayBeSeen({ context, subscriptions }: CommandSession): boolean {
     const known = channels.resolve(channel);
     return known.outcome === "resolved" && showsSubscribers(known.options);
   }
-  const { withoutNamespace, namespaces } = config.channel;
-  if (showsSubscribers(withoutNamespace)) return true;
-  for (const options of namespaces.values()) if (showsSubscribers(options)) return true;
-  return false;
+  return everyOptions(config.channel).some(showsSubscribers);
 }
 
 function showsSubscribers({ presence, joinLeave, presenceMaps }: ChannelOptions): boolean {

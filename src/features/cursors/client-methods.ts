@@ -1,5 +1,5 @@
 import type { ClientOperation } from "../../contract/channel-call.ts";
-import type { Config } from "../../config/config.ts";
+import { type Config, everyOptions } from "../../config/config.ts";
 import { errorOf } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
@@ -40,8 +40,9 @@ const cursorMethods: ClientMethods = {
 
 /** Those of a configuration: a backend may have methods of these names where no namespace has cursors. */
 export function cursorMethodsOf({ channel }: Config): ClientMethods | undefined {
-  const all = [channel.withoutNamespace, ...channel.namespaces.values()];
-  return all.some(({ cursors }) => cursors !== undefined) ? cursorMethods : undefined;
+  return everyOptions(channel).some(({ cursors }) => cursors !== undefined)
+    ? cursorMethods
+    : undefined;
 }
 
 /** `dormouse.read {channel, offset, epoch?}` */

@@ -1,5 +1,10 @@
 import { type SecretUse, secretPair } from "../../access/secrets.ts";
-import type { ChannelOptions, Config, HookTarget } from "../../config/config.ts";
+import {
+  type ChannelOptions,
+  type Config,
+  everyOptions,
+  type HookTarget,
+} from "../../config/config.ts";
 import { pollLimits } from "./limits.ts";
 import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "../../config/fields.ts";
 import type { HookTargets } from "../hooks/config.ts";
@@ -180,6 +185,7 @@ export function pollSecrets(): readonly SecretUse[] {
 
 /** The secrets without which shared polls don't work. */
 export function neededPollSecrets({ channel }: Config): readonly string[] {
-  const namespaces = [channel.withoutNamespace, ...channel.namespaces.values()];
-  return namespaces.some(({ sharedPoll }) => sharedPoll !== undefined) ? [sharedPollSecret] : [];
+  return everyOptions(channel).some(({ sharedPoll }) => sharedPoll !== undefined)
+    ? [sharedPollSecret]
+    : [];
 }

@@ -1,5 +1,5 @@
 import type { KnownChannel } from "../../../channel/channel-name.ts";
-import type { Config, HookTarget } from "../../../config/config.ts";
+import { type Config, everyOptions, type HookTarget } from "../../../config/config.ts";
 import { traced } from "../../../contract/traceparent.ts";
 import { errorCodes } from "../../../protocol/codes.ts";
 import type { RpcRequest } from "../../../protocol/command.ts";
@@ -29,8 +29,9 @@ const appendMethods: ClientMethods = {
 
 /** That of a configuration: a backend may have a method of this name where no namespace has maps that clients change. */
 export function appendMethodsOf({ channel }: Config): ClientMethods | undefined {
-  const all = [channel.withoutNamespace, ...channel.namespaces.values()];
-  return all.some(({ subscriptionType }) => subscriptionType === "map") ? appendMethods : undefined;
+  return everyOptions(channel).some(({ subscriptionType }) => subscriptionType === "map")
+    ? appendMethods
+    : undefined;
 }
 
 /** `dormouse.append {channel, key, text, at?, field?, final?}` */

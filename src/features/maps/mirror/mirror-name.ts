@@ -1,5 +1,5 @@
 import { resolveChannel } from "../../../channel/channel-name.ts";
-import type { ChannelConfig, ChannelOptions } from "../../../config/config.ts";
+import { type ChannelConfig, type ChannelOptions, everyOptions } from "../../../config/config.ts";
 import { partsOf } from "../../../config/name-parts.ts";
 import type { Section } from "../../../config/section.ts";
 
@@ -35,7 +35,7 @@ export function sourceOf(
   config: ChannelConfig,
 ): string | undefined {
   if (typeOf(name, config) !== type) return undefined;
-  for (const options of [config.withoutNamespace, ...config.namespaces.values()]) {
+  for (const options of everyOptions(config)) {
     const prefix = of(options);
     if (prefix === undefined || !name.startsWith(prefix)) continue;
     const source = name.slice(prefix.length);
