@@ -97,6 +97,7 @@ export default defineConfig({
           environment: "node",
           // Each file starts servers of its own. A process for each would load the clients and the runtime's starter anew.
           isolate: false,
+          globalSetup: ["test/support/environments/run-folder.ts"],
           ...patience,
         },
       },

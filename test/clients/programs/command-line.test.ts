@@ -9,7 +9,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -29,6 +28,7 @@ import { Inbox } from "../../support/inbox.ts";
 import { freePort } from "../../support/servers/listen.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
+import { packedInto } from "../../support/environments/packed-package.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 
@@ -62,8 +62,7 @@ class InstalledPackage {
 
   static async install(): Promise<InstalledPackage> {
     const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-    await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: packageRoot });
-    const [archive = ""] = readdirSync(folder);
+    const archive = await packedInto(folder);
     const modules = join(folder, "node_modules");
     mkdirSync(join(modules, ".bin"), { recursive: true });
     await execute("tar", ["xzf", join(folder, archive), "-C", modules]);
@@ -136,7 +135,7 @@ beforeAll(async () => {
     TestServer.start({ config: { ...config, events }, secrets }),
     InstalledPackage.install(),
   ]);
-});
+}, 300_000);
 afterAll(async () => {
   rmSync(installed.folder, { recursive: true });
   await server.close();

@@ -4,7 +4,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -18,6 +17,7 @@ import { gzipSync } from "node:zlib";
 import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
+import { packedInto } from "../../support/environments/packed-package.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 import { freePort } from "../../support/servers/listen.ts";
@@ -110,8 +110,7 @@ let port: number;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-  await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: packageRoot });
-  archive = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
+  archive = await packedInto(folder);
   cpSync(example, folder, { recursive: true });
   // Wrangler is the repository's: it would take most of the time, and nothing of the package is in it.
   const file = join(folder, "package.json");

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
+import { packedInto } from "../../support/environments/packed-package.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 
@@ -15,8 +16,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-  await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: packageRoot });
-  const archive = readdirSync(folder).find((name) => name.endsWith(".tgz"));
+  const archive = await packedInto(folder);
   cpSync(template, folder, { recursive: true });
   const file = join(folder, "package.json");
   // Wrangler is the repository's: it would take most of the time, and nothing of the package is in it.
