@@ -80,6 +80,9 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["test/workers/**/*.test.ts"],
+          // The files share a runtime for each worker, and have state of their own in it.
+          isolate: false,
+          setupFiles: ["test/workers/state-of-its-own.ts"],
           benchmark: { include: [] },
           ...patience,
         },

@@ -1,7 +1,7 @@
 /**
  * A backend of hooks, as a Worker of its own beside the Worker under test. What a client sends tells it what to answer:
  * `{"answer": …}` in the data, or in the header `x-answer` for hooks without data. It keeps what it was asked, and
- * gives that at `/asked`. What it answers to polls of a channel, a test posts to `/polls`.
+ * gives that at `/asked`. What it answers to polls of a channel, a test posts to `/polls`. DELETE makes it forget all.
  */
 const asked = [];
 
@@ -35,8 +35,16 @@ async function control(request, channel) {
   return Response.json({});
 }
 
+function forget() {
+  asked.length = 0;
+  come.length = 0;
+  polls.clear();
+  return new Response();
+}
+
 export default {
   async fetch(request) {
+    if (request.method === "DELETE") return forget();
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/polls") return control(request, searchParams.get("channel"));
     if (pathname === "/shared_poll_refresh") return answerPoll(await request.json());
