@@ -2,9 +2,8 @@ import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
 import { hasAudience, hasCursors } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
-import { isMap, mapModeOf } from "./map-kinds.ts";
+import { isMap, isMirror, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
-import { presenceKindOf } from "./presence-kinds.ts";
 import { smooth } from "./network.ts";
 import { pollModeOf } from "./poll-kinds.ts";
 import { allKeys } from "./poll-plan.ts";
@@ -35,9 +34,8 @@ export function complaintsOf(world: World): readonly string[] {
   world.pass(restMs);
   checkAtRest(world, "after the last publication");
   for (const name of world.channels.keys()) {
-    // To a shared poll or a presence map nothing is published, so its object doesn't hear of gateways that have left.
-    if (pollModeOf(name) === undefined && presenceKindOf(name) === undefined)
-      checkWhoFollows(world, name);
+    // To a shared poll or a mirror nothing is published, so its object doesn't hear of gateways that have left.
+    if (pollModeOf(name) === undefined && !isMirror(name)) checkWhoFollows(world, name);
   }
   checkGrowth(world);
   for (const { kind, text } of judge(world).violations)
@@ -58,7 +56,7 @@ function publishTo(world: World, name: string): void {
     for (const key of allKeys) world.polls.set(name, key);
     return;
   }
-  if (presenceKindOf(name) !== undefined) return;
+  if (isMirror(name)) return;
   if (growthKindOf(name) !== undefined) {
     world.producers.appendToAll(name);
     // The texts may have ended.
@@ -169,7 +167,8 @@ function checkAtRest(world: World, when: string): void {
       const { channel } = subscription;
       // Without history, publications that a crash lost stay lost until the next publication.
       const host = world.channel(channel);
-      if (host.hasHistory || isPoll(channel) || when !== "at rest") subscription.checkAt(host.top);
+      const isTold = host.hasHistory || isPoll(channel) || isMirror(channel);
+      if (isTold || when !== "at rest") subscription.checkAt(host.top);
     }
   }
   if (backend.pending > 0)

@@ -6,11 +6,19 @@ export const cursorKinds = ["mark:a", "short:b", "newest:c"];
 /** Those of the plans in which a backend names audiences and has users forgotten: `named:` has an audience that it names. */
 export const audienceKinds = ["mark:a", "named:d"];
 
+/** A channel with its receipts. */
+export const receiptKinds = ["seen:e", "receipts:seen:e"] as const;
+
 /** Whether a channel keeps what its users have got and read. */
 export function hasCursors(channel: string): boolean {
-  return [...cursorKinds, ...audienceKinds].some(
+  return [...cursorKinds, ...audienceKinds, receiptKinds[0]].some(
     (kind) => namespaceOf(kind) === namespaceOf(channel),
   );
+}
+
+/** The channel whose receipts this one is; undefined if it is none. */
+export function receiptsOf(channel: string): string | undefined {
+  return channel.startsWith(receiptsPrefix) ? channel.slice(receiptsPrefix.length) : undefined;
 }
 
 /** Whether a backend is told what a channel's audience hasn't seen. */
@@ -55,6 +63,8 @@ function namespaceOf(channel: string): string {
 
 const shortUnreadMax = 3;
 
+const receiptsPrefix = "receipts:";
+
 const open = {
   presence: true,
   allow_subscribe_for_client: true,
@@ -92,6 +102,31 @@ export const cursorNamespaces: readonly object[] = [
     name: "named",
     history_size: 1_000,
     cursors: { ...notify, audience: "named" },
+  },
+  {
+    ...open,
+    ...long,
+    name: "seen",
+    history_size: 1_000,
+    cursors: {
+      enabled: true,
+      receipts: "publisher",
+      receipts_channel_prefix: receiptsPrefix,
+    },
+  },
+  {
+    name: "receipts",
+    subscription_type: "map_receipts",
+    presence: true,
+    allow_subscribe_for_client: true,
+    allow_presence_for_client: true,
+    map: {
+      mode: "ephemeral",
+      key_ttl: "40s",
+      min_page_size: 1,
+      default_page_size: 2,
+      max_page_size: 4,
+    },
   },
   {
     ...open,

@@ -170,6 +170,20 @@ export class CursorRules {
     this.#marked.set(name, [...marks, { read, atMs: this.#nowMs() }]);
   }
 
+  /**
+   * A client that follows the receipts of a channel is shown a user's mark (rule CU39).
+   *
+   * @param before the user's mark as it was shown before, on the same subscription
+   */
+  shown(channel: string, user: string, mark: MarkAnswer, before: MarkAnswer | undefined): void {
+    const { read, epoch } = mark;
+    const name = `${channel} ${user} ${epoch}`;
+    const asked = this.#furthestAsked(channel, user, epoch);
+    if (read > asked) this.#complain(`${name} is shown at ${read}, and was asked for ${asked}`);
+    const wentBack = before?.epoch === epoch && read < before.read && !this.#forgettings.has(user);
+    if (wentBack) this.#complain(`${name} is shown at ${read} after ${before.read}`);
+  }
+
   /** A question for unread publications was answered. */
   counted(before: KnownMarks, answer: UnreadAnswer): void {
     const { channel, user, atMs } = before;

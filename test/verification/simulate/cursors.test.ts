@@ -43,6 +43,20 @@ describe("the rules of marks", () => {
     expect(complaints).toEqual(["mark:a ada epoch1 is marked at 2, and was asked for 1"]);
   });
 
+  it("[CU39] complain about a shown mark for which nobody has asked, and about one that goes back", () => {
+    const { rules, complaints } = rulesWith(["api-1", "api-2"]);
+    rules.marks(channel, "ada", { epoch, offset: 2 }, true);
+    rules.shown(channel, "ada", { read: 2, epoch }, { read: 1, epoch });
+    rules.shown(channel, "ada", { read: 1, epoch }, { read: 2, epoch: "another" });
+    expect(complaints).toEqual([]);
+    rules.shown(channel, "ada", { read: 3, epoch }, { read: 2, epoch });
+    rules.shown(channel, "ada", { read: 1, epoch }, { read: 2, epoch });
+    expect(complaints).toEqual([
+      "mark:a ada epoch1 is shown at 3, and was asked for 2",
+      "mark:a ada epoch1 is shown at 1 after 2",
+    ]);
+  });
+
   it("[CU4] complain about a count that has the user's own publications, where nothing was lost", () => {
     const { rules, complaints, known } = rulesWith(["api-1", "c1-1", "c2-1"]);
     const answer = { read: 0, offset: 3, epoch };

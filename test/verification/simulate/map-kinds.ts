@@ -1,5 +1,6 @@
 /** The maps of a world: one namespace for each name, with options so small that runs reach their bounds. */
 import type { MapOptions } from "../../../src/features/maps/config.ts";
+import { receiptsOf } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 
@@ -18,7 +19,12 @@ export function mapModeOf(channel: string): MapOptions["mode"] | undefined {
 /** Whether the channel is a map of any kind. */
 export function isMap(channel: string): boolean {
   if (mapModeOf(channel) !== undefined) return true;
-  return presenceKindOf(channel) !== undefined || growthKindOf(channel) !== undefined;
+  return isMirror(channel) || growthKindOf(channel) !== undefined;
+}
+
+/** Whether only the server changes the map. */
+export function isMirror(channel: string): boolean {
+  return presenceKindOf(channel) !== undefined || receiptsOf(channel) !== undefined;
 }
 
 const modes: Readonly<Record<string, MapOptions["mode"]>> = {

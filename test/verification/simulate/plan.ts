@@ -8,10 +8,11 @@ import { presenceChannels } from "./presence-kinds.ts";
 import { pollKinds, pollModeOf } from "./poll-kinds.ts";
 import { type PollAction, withPollActions } from "./poll-plan.ts";
 import { type AudienceAction, withAudienceActions } from "./audience-plan.ts";
-import { audienceKinds, cursorKinds } from "./cursor-kinds.ts";
+import { audienceKinds, cursorKinds, receiptKinds, receiptsOf } from "./cursor-kinds.ts";
 import { type CursorAction, cursorClients, withCursorActions } from "./cursor-plan.ts";
 import { growthKinds } from "./growth-kinds.ts";
 import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
+import { withReceiptActions } from "./receipt-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
@@ -150,10 +151,12 @@ function withoutGiven(clients: readonly PlannedClient[]): readonly PlannedClient
 }
 
 /**
- * A plan whose channels keep what their users have got and read. In three of ten a backend names audiences, and has users
- * forgotten.
+ * A plan whose channels keep what their users have got and read. In three of ten clients follow what others have read; in
+ * three of ten of the others a backend names audiences, and has users forgotten.
  */
 function cursorPlan(seed: number, random: Random): Plan {
+  const receipts = namedRandom(seed, "receipts");
+  if (receipts.chance(0.3)) return receiptPlan(seed, random, receipts);
   const audience = namedRandom(seed, "audience");
   const hasAudience = audience.chance(0.3);
   const plan = plainPlan(seed, hasAudience ? audienceKinds : cursorKinds);
@@ -161,6 +164,19 @@ function cursorPlan(seed: number, random: Random): Plan {
   const steps = withCursorActions(random, plan.steps, clients.length);
   if (!hasAudience) return { ...plan, clients, steps };
   return { ...plan, clients, steps: withAudienceActions(audience, steps, clients.length) };
+}
+
+/** A plan with a channel and its receipts. A token doesn't subscribe to these, because its subscriptions have no state. */
+function receiptPlan(seed: number, random: Random, receipts: Random): Plan {
+  const plan = plainPlan(seed, receiptKinds, true);
+  const clients = cursorClients(
+    random,
+    plan.clients.map(({ given, ...client }) =>
+      given === undefined || receiptsOf(given) !== undefined ? client : { ...client, given },
+    ),
+  );
+  const marked = withCursorActions(random, plan.steps, clients.length);
+  return { ...plan, clients, steps: withReceiptActions(receipts, marked, clients.length) };
 }
 
 /** A plan whose channels are maps whose values grow. */

@@ -18,13 +18,14 @@ import type { ChannelPart } from "../../../src/channel/channel-part.ts";
 import { ChannelAudience } from "../../../src/features/cursors/audience/channel-audience.ts";
 import { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
 import { CursorModel } from "./cursor-model.ts";
-import { watchAudience, watchCursors } from "./watched-cursors.ts";
+import { watchAudience, watchCursors, watchForgetting } from "./watched-cursors.ts";
 import { payloadJson } from "../../../src/protocol/payload.ts";
 import { mapOf } from "../../../src/features/maps/map-operations.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { MapModel, modelledMap } from "./map-model.ts";
 import { Model } from "./model.ts";
 import type { ModelMark } from "./model-state.ts";
+import { isMirror } from "./map-kinds.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 import { SimulatedHolder } from "./simulated-holder.ts";
 import { WatchedChannel } from "./watched-channel.ts";
@@ -251,7 +252,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     if (cursors === undefined) return;
     const model = new CursorModel(this.name, this.#model, cursors);
     const audience = parts.find((one) => one instanceof ChannelAudience);
-    if (audience !== undefined) watchAudience(audience, part.kept, model);
+    if (audience !== undefined) watchAudience(audience, model);
+    watchForgetting(part.kept, model);
     watchCursors(part, model, {
       broken: () => this.storage.broken,
       complain: (what) => this.#complain(what),
@@ -267,7 +269,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   }
 
   #noteForgotten(): void {
-    if (presenceKindOf(this.name) !== undefined) return;
+    if (isMirror(this.name)) return;
     const { name } = this;
     this.context.eventLog.note({ process: name, type: "info", f: "map-forget", channel: name });
   }

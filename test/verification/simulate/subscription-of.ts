@@ -1,7 +1,7 @@
 import { ClientSubscription } from "./client-subscription.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { GrowthSubscription } from "./growth-subscription.ts";
-import { hasCursors } from "./cursor-kinds.ts";
+import { hasCursors, receiptsOf } from "./cursor-kinds.ts";
 import { CursorSubscription } from "./cursor-subscription.ts";
 import { mapModeOf } from "./map-kinds.ts";
 import { MapSubscription } from "./map-subscription.ts";
@@ -9,6 +9,7 @@ import { pollModeOf } from "./poll-kinds.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 import { PresenceSubscription } from "./presence-subscription.ts";
+import { ReceiptSubscription } from "./receipt-subscription.ts";
 import type { ReceivedFrame } from "./received-frame.ts";
 import type { WorldContext } from "./world-context.ts";
 
@@ -34,10 +35,10 @@ export function subscriptionOf(
 ): ClientSubscription {
   const { who, user, context } = subscriber;
   const { publicationLog, eventLog } = context;
-  if (presenceKindOf(channel) !== undefined) {
-    const now = (): number => context.timeline.nowMs;
-    return new PresenceSubscription(channel, who, context, now, pageSizeOf(who));
-  }
+  const now = (): number => context.timeline.nowMs;
+  const mirror = { who, logs: context, now, pageSize: pageSizeOf(who) };
+  if (presenceKindOf(channel) !== undefined) return new PresenceSubscription(channel, mirror);
+  if (receiptsOf(channel) !== undefined) return new ReceiptSubscription(channel, context, mirror);
   if (growthKindOf(channel) !== undefined)
     return new GrowthSubscription(channel, who, context, pageSizeOf(who));
   if (pollModeOf(channel) !== undefined) return new PollSubscription(channel, subscriber);

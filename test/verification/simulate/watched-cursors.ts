@@ -36,12 +36,17 @@ export function watchCursors(
   };
 }
 
-/** Has the model follow who becomes a member, who isn't one any more, and who is forgotten. */
-export function watchAudience(
-  audience: ChannelAudience,
-  kept: KeptUsers,
-  model: CursorModel,
-): void {
+/** Has the model forget who is forgotten. */
+export function watchForgetting(kept: KeptUsers, model: CursorModel): void {
+  const forget = kept.forget.bind(kept);
+  kept.forget = (user) => {
+    forget(user);
+    model.forget(user);
+  };
+}
+
+/** Has the model follow who becomes a member, and who isn't one any more. */
+export function watchAudience(audience: ChannelAudience, model: CursorModel): void {
   const carryOut = audience.carryOut.bind(audience);
   audience.carryOut = (operation, nowMs) => {
     const outcome = carryOut(operation, nowMs);
@@ -50,11 +55,6 @@ export function watchAudience(
     else if (operation.method === "remove_audience") model.leave(operation.request.users);
     else if (operation.method === "set_audience") model.setMembers(operation.request.users);
     return outcome;
-  };
-  const forget = kept.forget.bind(kept);
-  kept.forget = (user) => {
-    forget(user);
-    model.forget(user);
   };
   const announced = audience.announced.bind(audience);
   audience.announced = (entry, nowMs) => {

@@ -19,10 +19,10 @@ import { type Database, freshDatabase } from "./database.ts";
 import { PublicationLog } from "./publication-log.ts";
 import { type ChooseOutcome, Network, smooth } from "./network.ts";
 import type { WorldContext, WorldUsers } from "./world-context.ts";
-import { mapModeOf, mapNamespaces } from "./map-kinds.ts";
+import { isMirror, mapModeOf, mapNamespaces } from "./map-kinds.ts";
 import { PollBackend } from "./poll-backend.ts";
 import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
-import { presenceNamespaces, presenceKindOf } from "./presence-kinds.ts";
+import { presenceNamespaces } from "./presence-kinds.ts";
 import { PresenceRules } from "./presence-rules.ts";
 import { Timeline } from "./timeline.ts";
 import { SimulatedHome } from "./simulated-home.ts";
@@ -113,7 +113,7 @@ export class World {
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
-      config: configOf(limits, setup.hasHomes === true, setup.channels.every(hasCursors)),
+      config: configOf(limits, setup.hasHomes === true, setup.channels.some(hasCursors)),
       timeline: this.timeline,
       network: this.network,
       publicationLog: this.publicationLog,
@@ -205,7 +205,7 @@ export class World {
   }
 
   #open(channel: string, limits: WorldLimits): void {
-    if (pollModeOf(channel) !== undefined || presenceKindOf(channel) !== undefined) return;
+    if (pollModeOf(channel) !== undefined || isMirror(channel)) return;
     if (growthKindOf(channel) !== undefined) return;
     const mode = mapModeOf(channel);
     if (mode !== undefined) {
@@ -289,7 +289,7 @@ function recoverableOf(
   return Math.min(recoveryMax - 1, Math.floor(bytes / restBytes));
 }
 
-const keepsMany: ReadonlySet<string> = new Set(["keep", "tell", "mark", "named"]);
+const keepsMany: ReadonlySet<string> = new Set(["keep", "tell", "mark", "named", "seen"]);
 
 /** An upper bound of a publication's size without its padding, bytes. */
 const restBytes = 500;

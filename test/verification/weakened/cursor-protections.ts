@@ -101,4 +101,22 @@ export const cursorProtections: readonly Protection[] = [
     code: "else if (forgotten.has(user)) this.#kept.forget(user);",
     weakened: "else if (forgotten.has(user)) this.#kept.untold.remove(user);",
   },
+  {
+    name: "shown-marks",
+    meaning: "a mark is shown to those who follow the channel's receipts",
+    rule: "CU39",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/forgetting/kept-users.ts",
+    code: "this.watcher?.changed(mark.user, kept, mark);",
+    weakened: "void this.watcher;",
+  },
+  {
+    name: "forgotten-receipts",
+    meaning: "the mark of a user who is forgotten disappears from the channel's receipts",
+    rule: "CU39",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/forgetting/kept-users.ts",
+    code: "if (kept !== undefined) this.watcher?.changed(user, kept, undefined);",
+    weakened: "void kept;",
+  },
 ];
