@@ -171,7 +171,7 @@ export class CursorRules {
   }
 
   /**
-   * A client that follows the receipts of a channel is shown a user's mark (rule CU39).
+   * A client that follows the receipts of a channel is shown a user's mark (rules CU39 and CU43).
    *
    * @param before the user's mark as it was shown before, on the same subscription
    */

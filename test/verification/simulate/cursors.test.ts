@@ -43,7 +43,7 @@ describe("the rules of marks", () => {
     expect(complaints).toEqual(["mark:a ada epoch1 is marked at 2, and was asked for 1"]);
   });
 
-  it("[CU39] complain about a shown mark for which nobody has asked, and about one that goes back", () => {
+  it("[CU39] [CU43] complain about a shown mark for which nobody has asked, and about one that goes back", () => {
     const { rules, complaints } = rulesWith(["api-1", "api-2"]);
     rules.marks(channel, "ada", { epoch, offset: 2 }, true);
     rules.shown(channel, "ada", { read: 2, epoch }, { read: 1, epoch });
