@@ -58,7 +58,11 @@ function configuration(
         // The backend is never down. How long clients wait is what is measured.
         proxy: { connect: { enabled: true, at: connectHook, endpoint: backend, timeout: "20s" } },
       }),
-      ...(pingIntervalMs !== undefined && { ping_interval: `${pingIntervalMs}ms` }),
+      // All clients are asked for pongs, whatever their channels show of them.
+      ...(pingIntervalMs !== undefined && {
+        ping_interval: `${pingIntervalMs}ms`,
+        pong: "always",
+      }),
       ...(homes === "none" && { users: { enabled: false } }),
       allow_anonymous_connect_without_token: !tokens,
       ...(socketsPerObject !== undefined && { connection_limit: socketsPerObject }),
