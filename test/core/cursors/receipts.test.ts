@@ -51,7 +51,7 @@ class Fixture {
     return telling.changes.map(({ key, data }) => (data === undefined ? `-${key}` : key));
   }
 
-  /** Makes that call. @returns what lets it arrive */
+  /** Makes that call. @returns a function that lets it arrive */
   send(): () => void {
     const telling = this.source.line.next(this.nowMs);
     const { edition } = this.source;

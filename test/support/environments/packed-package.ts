@@ -1,17 +1,10 @@
 import { execFile } from "node:child_process";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { inject } from "vitest";
+import { writeChanged } from "../../../cli/build/write-changed.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 
 /**
@@ -25,8 +18,7 @@ export async function packedInto(folder: string): Promise<string> {
   const end = join(place, "end");
   if (isFirst(place)) {
     const problem = await pack(place);
-    writeFileSync(`${end}.unfinished`, problem);
-    renameSync(`${end}.unfinished`, end);
+    writeChanged(end, Buffer.from(problem));
   }
   while (!existsSync(end)) await pause(100);
   const problem = readFileSync(end, "utf8");

@@ -39,7 +39,8 @@ export class CursorLoad {
   async prepare(): Promise<void> {
     for (const { channel, named } of this.#all) {
       for (const user of named) this.#record({ type: "invoke", f: "member", channel, user });
-      if (named.length > 0) await this.#add(channel, named);
+      if (named.length > 0)
+        await this.#calls.untilAnswered("add_audience", { channel, users: named });
       await this.#list(channel);
     }
   }
@@ -71,15 +72,6 @@ export class CursorLoad {
   close(): void {
     this.#stopping.abort();
     this.#calls.close();
-  }
-
-  async #add(channel: string, users: readonly string[]): Promise<void> {
-    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-      const called = await this.#calls.call("add_audience", { channel, users });
-      if (called.outcome === "result") return;
-      await pause(attempt * 100);
-    }
-    throw new Error(`nobody could be added to the audience of ${channel}`);
   }
 
   async #askSteadily({ channel, users }: ProvedCursors): Promise<void> {
@@ -174,7 +166,6 @@ export class CursorLoad {
 }
 
 /** A busy machine may answer the first calls too late. */
-const attemptsMax = 10;
 
 /** An event of any kind without its process and time. */
 type Unmarked<Each> = Each extends CursorEvent ? Omit<Each, "process" | "time"> : never;

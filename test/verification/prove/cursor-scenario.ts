@@ -63,7 +63,8 @@ const all = ["read:a", "read:b", "named:a"];
 
 /**
  * Most users have a client on a gateway and one on a channel's own address. Of some users no client marks, so that pings alone
- * prove what has arrived. Two users leave early: one comes back in the end, and one doesn't. All but one of the clients on gateways follow the receipts of their channels.
+ * prove what has arrived. Two users leave early: one comes back in the end, and one doesn't. All but one of the clients on
+ * gateways follow the receipts of their channels.
  */
 export function readingSubscribers(): readonly SubscriberPlan[] {
   return [

@@ -56,7 +56,7 @@ export class LastMarks {
   async list(): Promise<void> {
     for (const { channel } of this.#all) {
       const { marks, epoch }: MarksResult = Object(
-        await this.#call("marks", { channel, limit: 1_000 }),
+        await this.#calls.untilAnswered("marks", { channel, limit: 1_000 }),
       );
       const listed = marks.map(({ user, read, at_ms: atMs }) => ({ user, read, atMs }));
       this.#record({ type: "ok", f: "marks", channel, epoch, marks: listed });
@@ -70,13 +70,13 @@ export class LastMarks {
 
   async #mark({ channel }: ProvedCursors, user: string): Promise<void> {
     const { channels }: UnreadResults = Object(
-      await this.#call("unread", { user, channels: [channel] }),
+      await this.#calls.untilAnswered("unread", { user, channels: [channel] }),
     );
     const { epoch = "", offset = 0 } = channels[channel] ?? {};
     const mark = { f: "mark", channel, user, call: `last-${++this.#count}` } as const;
     this.#record({ ...mark, type: "invoke", epoch, offset, own: false });
     const { read }: MarkResult = Object(
-      await this.#call("mark_read", { channel, user, offset, epoch }),
+      await this.#calls.untilAnswered("mark_read", { channel, user, offset, epoch }),
     );
     this.#record({ ...mark, type: "ok", epoch, read });
   }
@@ -84,7 +84,7 @@ export class LastMarks {
   async #forget(user: string): Promise<void> {
     for (const { channel } of this.#all)
       this.#record({ type: "invoke", f: "forget-user", channel, user });
-    await this.#call("forget_user", { user });
+    await this.#calls.untilAnswered("forget_user", { user });
   }
 
   /** The next call that the object of the receipts gets is lost. */
@@ -107,17 +107,6 @@ export class LastMarks {
       if (entries.some(({ key }) => key === user)) return;
       await pause(pollMs);
     } while (performance.now() < endMs);
-  }
-
-  /** Repeats a call until it is answered: none of them does harm if it is carried out twice. */
-  async #call(method: string, command: object): Promise<object> {
-    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-      const called = await this.#calls.call(method, command);
-      if (called.outcome === "result") return called.result;
-      if (called.outcome === "wrong") throw new Error(`${method}: ${called.problem}`);
-      await pause(attempt * 100);
-    }
-    throw new Error(`${method} was never answered`);
   }
 
   #record(event: Unmarked<CursorEvent>): void {
@@ -156,4 +145,3 @@ interface MarkResult {
 const losingMs = 900;
 const shownMs = 5_000;
 const pollMs = 100;
-const attemptsMax = 10;

@@ -1,4 +1,5 @@
 import type { Random } from "../../support/random.ts";
+import { mirrorRead, publishes } from "./mirror-plan.ts";
 import { namedRandom } from "./named-random.ts";
 import type { CallOutcome, ChooseOutcome } from "./network.ts";
 import type { Action, PlannedClient, Step } from "./plan.ts";
@@ -48,20 +49,11 @@ function presenceAction(random: Random, action: Action, clients: number): Action
   if (!("channel" in action)) return action;
   const { channel } = action;
   const isMap = presenceKindOf(channel) !== undefined;
-  if (publishes.has(action.do))
+  if (publishes(action))
     return !isMap && random.chance(0.2) ? action : comeOrGo(random, random.between(0, clients - 1));
   if (!isMap || (action.do !== "read" && action.do !== "remove")) return action;
-  return random.chance(0.3)
-    ? { do: "count keys", channel }
-    : { do: "read state", channel, limit: random.pick([-1, 0, 1, 3]) };
+  return mirrorRead(random, channel);
 }
-
-const publishes: ReadonlySet<Action["do"]> = new Set([
-  "publish",
-  "reuse key",
-  "publish version",
-  "publish own",
-]);
 
 function comeOrGo(random: Random, client: number): Action {
   const roll = random.between(0, 9);

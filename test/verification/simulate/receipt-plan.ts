@@ -1,5 +1,6 @@
 import type { Random } from "../../support/random.ts";
 import { receiptKinds, receiptsOf } from "./cursor-kinds.ts";
+import { mirrorRead, publishes } from "./mirror-plan.ts";
 import type { Action, Step } from "./plan.ts";
 
 /** Puts marks and comings in the place of changes of the receipts, and has users forgotten in four of ten plans. */
@@ -20,21 +21,11 @@ export function withReceiptActions(
 function receiptAction(random: Random, action: Action, clients: number): Action {
   if (!("channel" in action) || receiptsOf(action.channel) === undefined) return action;
   const { channel } = action;
-  if (action.do === "read" || action.do === "remove")
-    return random.chance(0.3)
-      ? { do: "count keys", channel }
-      : { do: "read state", channel, limit: random.pick([-1, 0, 1, 3]) };
-  if (!publishes.has(action.do)) return action;
+  if (action.do === "read" || action.do === "remove") return mirrorRead(random, channel);
+  if (!publishes(action)) return action;
   const client = random.between(0, clients - 1);
   if (random.chance(0.3)) return { do: "subscribe", client, channel };
   const [shown] = receiptKinds;
   if (random.chance(0.3)) return { do: "publish", channel: shown, keyed: false };
   return { do: "mark for", client, channel: shown, back: random.between(0, 2), epoch: "known" };
 }
-
-const publishes: ReadonlySet<Action["do"]> = new Set([
-  "publish",
-  "reuse key",
-  "publish version",
-  "publish own",
-]);

@@ -58,7 +58,7 @@ function isShownMark(data: unknown): data is ShownMark {
   return "epoch" in data && "read" in data && typeof data.read === "number";
 }
 
-/** Who has marked the beginning alone has read nothing. */
+/** A user who has marked the beginning alone has read nothing. */
 function textOf(
   marks: readonly (readonly [user: string, mark: { readonly read: number }])[],
 ): string {

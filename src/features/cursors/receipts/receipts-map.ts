@@ -30,7 +30,7 @@ function keyOf({ key, data }: ReceiptKey): MirrorKey | undefined {
   return isKey(key) ? { key, data: data ?? noPayload() } : undefined;
 }
 
-/** Whether a user had read less of the epoch by then (rule CU43). Who was forgotten may begin anew, later. */
+/** Whether a user had read less of the epoch by then (rule CU43). A user who was forgotten may begin anew, later. */
 function isOlder(told: Payload, shown: Payload): boolean {
   const [before, after] = [parsePayloadObject(told), parsePayloadObject(shown)];
   return (

@@ -30,8 +30,8 @@ type CursorCounts = Pick<
 type CursorCallEvent = Extract<CursorEvent, { readonly call: string }>;
 
 /**
- * Checks what is said of users' marks, of what is unread, of what has arrived and of what wasn't seen, and what receipts show (the rules CU), against
- * what clients have received and what was marked and published.
+ * Checks what is said of users' marks, of what is unread, of what has arrived and of what wasn't seen, and what receipts show
+ * (the rules CU), against what clients have received and what was marked and published.
  */
 export class Cursors {
   readonly #violations: Violations;

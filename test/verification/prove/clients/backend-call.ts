@@ -1,4 +1,5 @@
 import { Agent, request } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** The outcome of a call. */
 export type CallResult =
@@ -66,6 +67,21 @@ export class BackendCalls {
     return promise;
   }
 
+  /**
+   * Repeats a call until it is answered, which does no harm if it may be carried out twice.
+   *
+   * @throws if it can't succeed, or isn't answered in several attempts
+   */
+  async untilAnswered(method: string, command: object): Promise<object> {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      const called = await this.call(method, command);
+      if (called.outcome === "result") return called.result;
+      if (called.outcome === "wrong") throw new Error(`${method}: ${called.problem}`);
+      await pause(attempt * 100);
+    }
+    throw new Error(`${method} was never answered`);
+  }
+
   /** Closes the kept connections. */
   close(): void {
     this.#agent.destroy();
@@ -95,3 +111,6 @@ function parseAnswer(text: string): {
 
 /** A little more than the server's own limit (rule B4). */
 const replyTimeoutMs = 12_000;
+
+/** Enough for a server that is being restarted. */
+const attemptsMax = 10;

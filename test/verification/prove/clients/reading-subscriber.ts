@@ -10,7 +10,8 @@ import { parseError, type SdkSubscription, SdkSubscriber, socketClass } from "./
 
 /**
  * An official client on channels that keep what their users have got and read. It marks what its program has got, asks what is
- * unread, may follow the receipts of its channels, and may leave for a while or for good. Of a client on a channel's own address the pongs are recorded.
+ * unread, may follow the receipts of its channels, and may leave for a while or for good. Of a client on a channel's own
+ * address the pongs are recorded.
  */
 export class ReadingSubscriber extends SdkSubscriber {
   readonly #reads: ReadingPlan;

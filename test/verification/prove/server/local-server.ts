@@ -9,7 +9,8 @@ export type ObjectKind = "CHANNELS" | "GATEWAYS" | "USERS";
 
 /**
  * A fault of calls between objects. late: requests and answers take up to 0.3 s longer. lost: every other call fails
- * before it arrives. next lost: the next call fails so. unanswered: every other call fails after it was carried out. doubled: each call arrives twice.
+ * before it arrives. next lost: the next call fails so. unanswered: every other call fails after it was carried out.
+ * doubled: each call arrives twice.
  */
 export type CallFault = "late" | "lost" | "next lost" | "unanswered" | "doubled";
 
