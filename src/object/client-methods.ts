@@ -4,6 +4,8 @@ import type { ClientMethods } from "../session/ports.ts";
 export function joinedMethods(all: readonly ClientMethods[]): ClientMethods | undefined {
   if (all.length < 2) return all[0];
   return {
+    readsOf: (request) =>
+      all.reduce((most, methods) => Math.max(most, methods.readsOf?.(request) ?? 0), 0),
     find: (name) => firstOf(all, (methods) => methods.find(name)),
     sent: (data) => firstOf(all, (methods) => methods.sent(data)),
   };

@@ -23,7 +23,7 @@ import {
   channelOf,
   CommandQueue,
   orderedBy,
-  reads,
+  readsOf,
   type ReceivedCommand,
   ReplyOrder,
 } from "./command-queue.ts";
@@ -64,7 +64,7 @@ export class CommandExecutor {
   /** Undefined while no reply is outstanding. */
   #replyOrder: ReplyOrder | undefined;
   readonly #rateLimit: CommandRateLimit;
-  /** How many commands that read are under way (rule B16). */
+  /** How many reads are under way, of all commands (rule B16). */
   #reads = 0;
 
   constructor(session: CommandSession) {
@@ -218,7 +218,8 @@ export class CommandExecutor {
     const { connecting, held } = this.#session;
     if (command.method === "pong") return connecting;
     if (connecting || this.#queue?.isOpen(connectKey) === true) return true;
-    if (this.#reads >= limits.readsUnderWayMax && reads(command)) return true;
+    if (this.#reads > 0 && this.#reads + this.#readsOf(command) > limits.readsUnderWayMax)
+      return true;
     if (!held) return false;
     if (command.method !== "subscribe" || command.request.token !== "") return true;
     return asksBeforeSubscribe(this.#session, command.request.channel);
@@ -279,12 +280,12 @@ export class CommandExecutor {
     };
     const channel = orderedBy(command);
     const applyInOrder = channel === undefined ? apply : this.#inOrder(channel, apply);
-    const isRead = reads(command);
-    if (isRead) this.#reads++;
+    const taken = this.#readsOf(command);
+    this.#reads += taken;
     this.#execute(received, (decision) => {
       if (decision.outcome === "disconnect") apply(decision);
       else applyInOrder(decision);
-      if (isRead) this.#readEnded();
+      if (taken > 0) this.#readEnded(taken);
     });
   }
 
@@ -293,8 +294,12 @@ export class CommandExecutor {
     return registrar?.validTokens(this.#session, tokens, nowMs) ?? tokens;
   }
 
-  #readEnded(): void {
-    this.#reads--;
+  #readsOf(command: Command): number {
+    return readsOf(command, this.#session.context.clientMethods);
+  }
+
+  #readEnded(taken: number): void {
+    this.#reads -= taken;
     this.admitted();
   }
 

@@ -23,7 +23,7 @@
 import { limits } from "../limits.ts";
 import { type Command, subscriptionTypes } from "../protocol/command.ts";
 import type { Decision, DecisionDone } from "./decision.ts";
-import type { VerifiedTokens } from "./ports.ts";
+import type { ClientMethods, VerifiedTokens } from "./ports.ts";
 
 /**
  * The commands of one connection that wait for an earlier command (rule O6). A key is a channel, while a subscribe to
@@ -176,10 +176,35 @@ export function orderedBy(command: Command): string | undefined {
   return isPresence ? undefined : channelOf(command);
 }
 
-/** Whether a command has something read that may be large. */
-export function reads(command: Command): boolean {
-  if (command.method === "history" || command.method === "presence") return true;
-  if (command.method !== "subscribe") return false;
-  const { recover, type } = command.request;
-  return recover || type !== subscriptionTypes.stream;
+/**
+ * How many reads a command counts as (rule B16): what has something read that may be large.
+ *
+ * @returns at most `limits.readsUnderWayMax`, or else the command could never be carried out
+ */
+export function readsOf(command: Command, methods: ClientMethods | undefined): number {
+  const most = limits.readsUnderWayMax;
+  switch (command.method) {
+    case "history":
+    case "presence":
+      return 1;
+    case "subscribe": {
+      const { recover, type } = command.request;
+      return recover || type !== subscriptionTypes.stream ? 1 : 0;
+    }
+    case "rpc":
+      return Math.min(methods?.readsOf?.(command.request) ?? 0, most);
+    case "send": {
+      const sent = methods?.readsOf && methods.sent(command.request.data);
+      return Math.min((sent && methods?.readsOf?.(sent.request)) ?? 0, most);
+    }
+    case "connect":
+    case "unsubscribe":
+    case "publish":
+    case "presence_stats":
+    case "refresh":
+    case "sub_refresh":
+    case "ping":
+    case "pong":
+      return 0;
+  }
 }

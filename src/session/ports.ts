@@ -292,6 +292,8 @@ export type SubscriptionTypes = Readonly<
 
 /** Methods that clients call, and that the server answers itself. A feature brings them. */
 export interface ClientMethods {
+  /** How many reads a call counts as, by what it asks (rule B16); absent where no method reads. */
+  readonly readsOf?: (request: RpcRequest) => number;
   /** The method that an `rpc` names; undefined for one of a backend. */
   find(name: string): ClientMethod | undefined;
   /** The call of such a method that a `send` holds; undefined if it holds something else. */

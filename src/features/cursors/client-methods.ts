@@ -1,5 +1,6 @@
 import type { ClientOperation } from "../../contract/channel-call.ts";
 import { type Config, everyOptions } from "../../config/config.ts";
+import { limits } from "../../limits.ts";
 import { errorOf } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
@@ -31,6 +32,7 @@ import { refuseReceipts } from "./receipts/receipts-right.ts";
 /** The methods by which clients mark what their user has read, and ask what is unread (rule CU7). */
 const cursorMethods: ClientMethods = {
   find: methodOf,
+  readsOf,
   sent(data) {
     const call = parseSent(data);
     const carryOut = call && methodOf(call.method);
@@ -77,14 +79,30 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
     return;
   }
   const answers = new Map<string, UnreadAnswer>();
-  for (const channel of channels) {
+  const waiting = channels.values();
+  // Each answer has the next channel asked, so that no more are under way than rule B16 allows.
+  const askNext = (): void => {
+    const { done: none = false, value: channel } = waiting.next();
+    // Of a connection that has ended nothing more is asked (rule B29).
+    if (none || channel === undefined || command.session.closed) return;
     ask(command, channel, turnTo, unreadOf, (answer) => {
       answers.set(channel, "data" in answer ? { result: answer.data } : failed(answer));
-      if (answers.size < channels.length) return;
+      if (answers.size < channels.length) {
+        askNext();
+        return;
+      }
       const data = encodeUnread(channels, answers);
       done({ outcome: "reply", reply: { id, method: "rpc", data } });
     });
-  }
+  };
+  const atOnce = Math.min(channels.length, limits.readsUnderWayMax);
+  for (let started = 0; started < atOnce; started++) askNext();
+}
+
+/** How many reads a call counts as: one for each channel that is asked (rule B16). */
+function readsOf({ method, data }: RpcRequest): number {
+  if (method === "dormouse.marks") return 1;
+  return method === "dormouse.unread" ? (parseChannels(data)?.length ?? 0) : 0;
 }
 
 /** `dormouse.marks {channel, offset, cursor?}`: how many have read up to an offset (rule CU40). */

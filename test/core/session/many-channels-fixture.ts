@@ -1,5 +1,7 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
+import { cursorMethodsOf } from "../../../src/features/cursors/client-methods.ts";
+import { joinedMethods } from "../../../src/object/client-methods.ts";
 import { appendMethodsOf } from "../../../src/features/maps/growth/client-method.ts";
 import { subscriptionTypes } from "../../../src/features/index.ts";
 import type { Config } from "../../../src/config/config.ts";
@@ -137,7 +139,8 @@ export class ManyChannelsFixture {
   }
 
   #context(): SessionContext {
-    const clientMethods = appendMethodsOf(this.config);
+    const methods = [appendMethodsOf(this.config), cursorMethodsOf(this.config)];
+    const clientMethods = joinedMethods(methods.filter((some) => some !== undefined));
     return {
       config: this.config,
       channels: this.channels,

@@ -134,6 +134,12 @@ export class ScriptedChannels implements Channels {
     this.#take(channel, "history").done({ outcome: "history", publications: [], position });
   }
 
+  /** Answers the oldest question about what users have read of a channel. */
+  answerCursors(channel: string): void {
+    const data = trustedJsonText("{}");
+    this.#take(channel, "unread", "marks").done({ outcome: "answered", data });
+  }
+
   /** The oldest page of a map that isn't answered. */
   pageOf(channel: string): MapPageQuery {
     return this.#first(channel, "map_state").operation.request;
@@ -348,10 +354,11 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "map_read_state":
     case "map_read_stream":
     case "shared_poll_publish":
-    case "mark_read":
     case "unread":
-    case "delivered":
     case "marks":
+      return `${operation.method} ${channel}`;
+    case "mark_read":
+    case "delivered":
     case "set_audience":
     case "add_audience":
     case "remove_audience":
