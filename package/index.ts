@@ -8,6 +8,7 @@ export {
 } from "../workers/embedded/dormouse.ts";
 export { defineConfig, type DormouseConfig } from "./config.ts";
 export { RealtimeError } from "../workers/embedded/realtime-error.ts";
+export { BackendEntrypoint } from "../workers/platform/backend-entrypoint.ts";
 export { RealtimeEntrypoint } from "../workers/embedded/realtime-entrypoint.ts";
 export { ChannelObject } from "../workers/objects/channel-object.ts";
 export { GatewayObject } from "../workers/objects/gateway-object.ts";

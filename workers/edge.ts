@@ -1,5 +1,6 @@
 // The objects come first: in this order the modules of the bundle compress best.
 export { RealtimeEntrypoint } from "./embedded/realtime-entrypoint.ts";
+export { BackendEntrypoint } from "./platform/backend-entrypoint.ts";
 export { GatewayObject } from "./objects/gateway-object.ts";
 export { UsersObject } from "./objects/users-object.ts";
 export { ChannelObject } from "./objects/channel-object.ts";

@@ -4,7 +4,7 @@ import type { BackendEntrypoint } from "./platform/backend-entrypoint.ts";
 declare global {
   namespace Cloudflare {
     interface GlobalProps {
-      mainModule: { readonly RealtimeEntrypoint: typeof BackendEntrypoint };
+      mainModule: { readonly BackendEntrypoint: typeof BackendEntrypoint };
     }
   }
 }

@@ -17,6 +17,7 @@ const objectClasses = [
 /** What the Worker's main module has to export. */
 export const exportedClasses = [
   ...objectClasses.map(({ class_name: name }) => name),
+  "BackendEntrypoint",
   "RealtimeEntrypoint",
 ];
 

@@ -137,13 +137,13 @@ function parseBase(
   const user = parseUser(fields, rules.userIdClaim);
   if (user === undefined)
     return invalid(`"${rules.userIdClaim}" claim must be a well-formed string`);
-  const expiresAt = parseTime(fields["exp"]);
+  const expiresAt = parseNumericDate(fields["exp"]);
   if (expiresAt === undefined) return invalid('"exp" claim must be a number');
-  const notBefore = parseTime(fields["nbf"]);
+  const notBefore = parseNumericDate(fields["nbf"]);
   if (notBefore === undefined) return invalid('"nbf" claim must be a number');
   const expireAt = parseTime(fields["expire_at"]);
   if (expireAt === undefined) return invalid('"expire_at" claim must be a number');
-  const issuedAt = parseTime(fields["iat"]);
+  const issuedAt = parseNumericDate(fields["iat"]);
   if (issuedAt === undefined) return invalid('"iat" claim must be a number');
   const uid = fields["jti"] ?? "";
   if (typeof uid !== "string" || !isTokenUid(uid)) return invalid(uidFault);
@@ -192,6 +192,14 @@ function parseTime(value: JsonValue | undefined): number | "absent" | undefined 
   if (value === undefined || value === null) return "absent";
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
+
+/** As {@link parseTime}, of a time of RFC 7519: Centrifugo takes these in a string as well, but not its own `expire_at`. */
+function parseNumericDate(value: JsonValue | undefined): number | "absent" | undefined {
+  return parseTime(typeof value === "string" && numeral.test(value) ? Number(value) : value);
+}
+
+/** A number as JSON writes it. `Number` alone would take "", " 1" and "0x1" as well. */
+const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 function invalid(reason: string): { readonly outcome: "invalid"; readonly reason: string } {
   return { outcome: "invalid", reason };

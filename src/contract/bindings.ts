@@ -44,4 +44,10 @@ export function missingClasses(isExported: (name: string) => boolean): readonly 
       ];
 }
 
-const exportedClasses = ["ChannelObject", "GatewayObject", "UsersObject", "RealtimeEntrypoint"];
+const exportedClasses = [
+  "BackendEntrypoint",
+  "ChannelObject",
+  "GatewayObject",
+  "RealtimeEntrypoint",
+  "UsersObject",
+];

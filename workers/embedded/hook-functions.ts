@@ -1,3 +1,5 @@
+import { parseJsonObject } from "../../src/protocol/json/text.ts";
+import { isJsonObject } from "../../src/protocol/wire-value.ts";
 import { functionsBinding, type Service } from "../platform/embedded.ts";
 import type { JsonData } from "./realtime-methods.ts";
 
@@ -153,12 +155,32 @@ async function answered(
   ask: () => Promise<FunctionAnswer<object>>,
 ): Promise<Response> {
   try {
-    return Response.json((await ask()) ?? {});
+    const answer = (await ask()) ?? {};
+    const fault = answerFault(hook, JSON.stringify(answer));
+    if (fault === undefined) return Response.json(answer);
+    console.error(`the function of the hook ${hook} gave an answer that can't be used: ${fault}`);
   } catch (error) {
     console.error(`the function of the hook ${hook} threw:`, error);
-    return new Response(null, { status: 500 });
   }
+  return new Response(null, { status: 500 });
 }
+
+/**
+ * Why an answer isn't one of a hook (rule OW11); undefined if it is. A backend over HTTP may have fields that aren't known, as
+ * with Centrifugo. Of a function's, `{ allowed: false }` would count as nothing, which allows.
+ */
+function answerFault(hook: string, text: string): string | undefined {
+  const answer = parseJsonObject(text);
+  if (answer === undefined) return "it isn't an object";
+  const isAnswer = Object.keys(answer.fields).every((name) => answerFields.has(name));
+  if (!isAnswer) return `it has another field than ${[...answerFields].join(", ")}`;
+  const { result = null } = answer.fields;
+  if (hook !== "connect" || result === null) return undefined;
+  const hasUser = isJsonObject(result) && typeof result["user"] === "string";
+  return hasUser ? undefined : '"result.user" is not a string';
+}
+
+const answerFields: ReadonlySet<string> = new Set(["result", "error", "disconnect"]);
 
 /** Rejects when the question has taken too long; the function goes on, and its answer is dropped. */
 function aborted(signal: AbortSignal | null | undefined): Promise<never> {

@@ -1,5 +1,5 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
 import type { ApiKey } from "../../src/access/api-keys.ts";
-import { BackendEntrypoint } from "../platform/backend-entrypoint.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
@@ -22,10 +22,10 @@ import {
  * services = [{ binding = "REALTIME", service = "mine", entrypoint = "RealtimeEntrypoint", props = { name = "orders" } }]
  * ```
  *
- * The binding's `props.name` is a name of `http_api.keys`, whose rights count. Without one the caller may do everything, as
+ * It has the operations of the HTTP API and nothing else (rule OW10). The binding's `props.name` is a name of `http_api.keys`, whose rights count. Without one the caller may do everything, as
  * whoever deploys Workers of the account can.
  */
-export class RealtimeEntrypoint extends BackendEntrypoint implements RealtimeService {
+export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements RealtimeService {
   publish(
     channel: string,
     data: JsonData,

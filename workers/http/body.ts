@@ -5,7 +5,12 @@ import { limits } from "../../src/limits.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
 import type { AppEnv } from "./app-env.ts";
-import { respondMalformed, respondTooLarge, respondTooSlow } from "./responses.ts";
+import {
+  respondCompressed,
+  respondMalformed,
+  respondTooLarge,
+  respondTooSlow,
+} from "./responses.ts";
 import { boundedBytes } from "../platform/bounded-bytes.ts";
 
 /**
@@ -64,8 +69,8 @@ export function anybodysBytes(request: Request, bytesMax: number): Promise<Uint8
 const openBodies = new Map<() => void, number>();
 
 /**
- * Reads a request body of at most so many bytes. It is refused with 413 if it is longer, and with 408 if it hasn't ended
- * after `limits.bodyMs` (rule B20).
+ * Reads a request body of at most so many bytes. It is refused with 415 if it is compressed (rule W15), with 413 if it is
+ * longer, and with 408 if it hasn't ended after `limits.bodyMs` (rule B20).
  *
  * @param opened takes what cuts the body, and gives what to call at its end
  */
@@ -74,6 +79,7 @@ async function requestBytes(
   bytesMax: number,
   opened?: (cut: () => void) => () => void,
 ): Promise<Uint8Array | Response> {
+  if (!/^(identity)?$/i.test(headers.get("Content-Encoding") ?? "")) return respondCompressed();
   const statedBytes = Number(headers.get("Content-Length"));
   if (statedBytes > bytesMax) return respondTooLarge();
   if (body === null) return new Uint8Array();

@@ -71,6 +71,13 @@ export function respondTooLarge(): Response {
   return respondText(413, "Request Entity Too Large");
 }
 
+/** 415, for a compressed body (rule W15): one that expands could hold any number of bytes. */
+export function respondCompressed(): Response {
+  const detail = "the body has a Content-Encoding: send it uncompressed, without this header";
+  const headers = { ...detailHeaders(detail), "Accept-Encoding": "identity" };
+  return respondText(415, `Unsupported Media Type: ${detail}`, headers);
+}
+
 /** 408, for a body that doesn't end (rule B20). */
 export function respondTooSlow(): Response {
   return respondText(408, "Request Timeout");

@@ -116,7 +116,7 @@ export class DurablePlatform implements Platform {
 
   async #askBackend(question: BackendQuestion, timeoutMs: number): Promise<BackendReply> {
     try {
-      const reply = this.#context.exports.RealtimeEntrypoint.ask(question);
+      const reply = this.#context.exports.BackendEntrypoint.ask(question);
       const late = { outcome: "failed", reason: "the entrypoint didn't answer in time" } as const;
       return await inTime<BackendReply>(reply, timeoutMs + limits.hookMarginMs, late);
     } catch (error) {

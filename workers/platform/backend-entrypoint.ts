@@ -15,12 +15,15 @@ import { inSpan } from "./spans.ts";
 
 /**
  * Asks backends for the objects. It is stateless: the platform lets one object wait for six connections at a time, and
- * runs any number of entrypoints. Only the Worker itself can reach it, by `ctx.exports`, or a Worker of the same account
- * that binds it by name; it takes addresses from the configuration alone (rule Q8).
+ * runs any number of entrypoints. The Worker's own objects reach it by `ctx.exports`; a binding with `props`, such as the
+ * name of a key, has no right to it (rule OW10). It takes addresses from the configuration alone (rule Q8).
  */
 export class BackendEntrypoint extends WorkerEntrypoint<Env> implements BackendCalls {
   // The call's contract is in src/contract/backend-call.ts.
   async ask(question: BackendQuestion): Promise<BackendReply> {
+    // The objects' own calls carry no props.
+    if (Object.keys(this.ctx.props ?? {}).length > 0)
+      return failed("only the Worker itself asks backends");
     const configuration = configurationOf(this.env);
     if (configuration.outcome === "unconfigured") return failed("the Worker isn't configured");
     const target = configuration.config.hooks.targets.get(question.target);

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 
 export {
+  BackendEntrypoint,
   ChannelObject,
   GatewayObject,
   MetricsObject,

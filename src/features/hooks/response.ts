@@ -91,6 +91,11 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
   const { user = "" } = fields;
   if (typeof user !== "string" || !user.isWellFormed())
     return invalid('"user" is not a well-formed string');
+  // As in Centrifugo a result may leave `user` out for an anonymous user. One that says something else instead, such as
+  // `id`, doesn't mean that.
+  const isOther = (name: string): boolean => !connectFields.has(name);
+  if (fields["user"] === undefined && Object.keys(fields).some(isOther))
+    return invalid('"user" is missing, and there is a field that a connect result doesn\'t have');
   const base = readLife(text, fields);
   if (base.outcome === "invalid") return base;
   const data = readRawClaim(text, fields, dataClaim);
@@ -113,6 +118,11 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
   };
   return { outcome: "read", claims, ...(data.text === undefined ? {} : { data: data.text }) };
 }
+
+const connectFields: ReadonlySet<string> = new Set([
+  ...["expire_at", "info", "b64info", "data", "b64data", "channels", "subs", "meta", "caps"],
+  "labels",
+]);
 
 /** When a connection or subscription ends, and the info that others are shown of it, as a backend says them. */
 export interface Life {

@@ -69,7 +69,7 @@ void connectionToken({ user: "ann" });
 /** Nothing but the real-time layer. */
 const least = `
 import { dormouse } from "dormouse-realtime";
-export { ChannelObject, GatewayObject, MetricsObject, RealtimeEntrypoint, UsersObject } from "dormouse-realtime";
+export { BackendEntrypoint, ChannelObject, GatewayObject, MetricsObject, RealtimeEntrypoint, UsersObject } from "dormouse-realtime";
 const realtime = dormouse({ prefix: "/realtime", user: () => "ann" });
 export default { fetch: realtime.app.fetch, queue: realtime.queue };
 `;

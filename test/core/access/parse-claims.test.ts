@@ -144,6 +144,10 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
     [`"exp":1700000009`, 1_700_000_009],
     [`"exp":1700000009.9`, 1_700_000_009],
     [`"exp":1.700000009e9`, 1_700_000_009],
+    [`"exp":"1700000009"`, 1_700_000_009],
+    [`"exp":"1.700000009e9"`, 1_700_000_009],
+    [`"nbf":"1600000000"`, 0],
+    [`"iat":"-1.5"`, 0],
     [`"exp":null`, 0],
     [`"nbf":1700000000.5`, 0],
     [`"nbf":0`, 0],
@@ -164,7 +168,8 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
   });
 
   it.each([["exp"], ["nbf"], ["expire_at"], ["iat"]])("[A2] must give %s as a number", (claim) => {
-    for (const value of [`"1700000009"`, "true", "false", "[]", "{}", `""`, "1e999", "-1e999"]) {
+    const texts = [`" 1"`, `"1 "`, `"0x1"`, `"01"`, `"+1"`, `"1e999"`, `"NaN"`, `"tomorrow"`];
+    for (const value of [...texts, "true", "false", "[]", "{}", `""`, "1e999", "-1e999"]) {
       expect(parse(`"${claim}":${value}`)).toStrictEqual({
         outcome: "invalid",
         reason: `"${claim}" claim must be a number`,

@@ -150,7 +150,7 @@ describe("dormouse init --existing", () => {
       'export { ChannelObject, GatewayObject, UsersObject, MetricsObject } from "x";';
     const run = recordedShell({ "wrangler.json": '{"main":"i.ts"}', "i.ts": exported });
     const { printed } = await run(["init", "--existing"]);
-    expect(printed).toContain("export { RealtimeEntrypoint } from");
+    expect(printed).toContain("export { BackendEntrypoint, RealtimeEntrypoint } from");
   });
 
   it.each<[string, string, string, readonly string[]]>([

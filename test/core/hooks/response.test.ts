@@ -112,6 +112,8 @@ describe("[Q2] the result of connect", () => {
   it.each([
     ['{"user":1}', '"user" is not a well-formed string'],
     [String.raw`{"user":"a\udfff"}`, '"user" is not a well-formed string'],
+    ['{"id":7}', '"user" is missing'],
+    ['{"User":"42"}', '"user" is missing'],
     ['{"expire_at":"soon"}', '"expire_at" is not a number'],
     ['{"b64info":"*"}', '"b64info" must be base64 of JSON'],
     ['{"b64data":"*"}', '"b64data" must be base64 of JSON'],

@@ -104,6 +104,30 @@ describe("a body that can't be read", () => {
   });
 });
 
+describe("a compressed body", () => {
+  it.each([["gzip"], ["br"], ["deflate, gzip"], ["GZIP"]])(
+    "[W15] with Content-Encoding %s is answered 415 with a sentence, and nothing is published",
+    async (encoding) => {
+      const channel = newChannel("ring");
+      const body = JSON.stringify({ channel, data: 1 });
+      const response = await post("/api/publish", body, { "Content-Encoding": encoding });
+      expect(response.status).toBe(415);
+      expect(await response.text()).toBe(
+        "Unsupported Media Type: the body has a Content-Encoding: send it uncompressed, without this header",
+      );
+      expect(await keptData(channel)).toStrictEqual([]);
+    },
+  );
+
+  it("[W15] may say that it isn't compressed", async () => {
+    const channel = newChannel("ring");
+    const body = JSON.stringify({ channel, data: 1 });
+    const response = await post("/api/publish", body, { "Content-Encoding": "identity" });
+    expect(response.status).toBe(200);
+    expect(await keptData(channel)).toStrictEqual(["1"]);
+  });
+});
+
 describe("a body's size", () => {
   const tooLarge = { status: 413, body: "Request Entity Too Large" };
 

@@ -3,6 +3,8 @@ import { env } from "cloudflare:workers";
 import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
 import { carryOut } from "../../../workers/embedded/commands.ts";
+import { claimsOf } from "../../../workers/features/index.ts";
+import { type FunctionAnswer, functionsService } from "../../../workers/embedded/hook-functions.ts";
 import { type BoundEnv, dormouse } from "../../../workers/embedded/dormouse.ts";
 
 const app = new URL("http://example.com");
@@ -40,5 +42,77 @@ describe("a Worker of one's own", () => {
     await expect(
       carryOut(without, "publish", { channel: "news", data: 1 }, { name: "test" }),
     ).rejects.toThrow(/binding CHANNELS to the class ChannelObject is missing/);
+  });
+});
+
+describe("who connects", () => {
+  it("[OW2] [OW11] is nobody, or a text, or a description with a user", () => {
+    for (const nothing of [undefined, null, ""]) expect(claimsOf(nothing)).toBeUndefined();
+    expect(claimsOf("7")).toEqual({ user: "7", expireAtSeconds: 0 });
+    expect(claimsOf({ user: "7" })).toEqual({ user: "7", expireAtSeconds: 0 });
+    // A description may say that the user is anonymous.
+    expect(claimsOf({ user: "" })).toEqual({ user: "", expireAtSeconds: 0 });
+  });
+
+  it.each([
+    "7",
+    "0",
+    "true",
+    "false",
+    "[]",
+    '["ann"]',
+    "{}",
+    '{"id":7}',
+    '{"user":7}',
+    '{"user":null}',
+  ])("[OW11] isn't what JavaScript may give as %s", (given) => {
+    expect(() => claimsOf(JSON.parse(given))).toThrow(
+      /^user of dormouse\(\) gave a description that can't be used: (it is neither|"user" is not)/,
+    );
+  });
+});
+
+describe("the answer of a function that is a hook", () => {
+  async function statusOf(hook: string, answer: FunctionAnswer<{ user: string }>): Promise<number> {
+    const functions = { onConnect: () => answer, onSubscribe: () => answer };
+    const init = { method: "POST", body: "{}" };
+    const response = await functionsService(functions)?.fetch(`https://hooks/${hook}`, init);
+    return response?.status ?? 0;
+  }
+
+  it.each(["7", "false", "[]", '"ann"', '{"user":"ann"}', '{"allowed":false}', '{"id":7}'])(
+    "[OW11] has failed where it is %s, and the log says so",
+    async (answer) => {
+      const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+      for (const hook of ["connect", "subscribe"])
+        expect(await statusOf(hook, JSON.parse(answer))).toBe(500);
+      expect(logged.mock.calls).toEqual([
+        [expect.stringContaining("the function of the hook connect gave an answer that can't be")],
+        [
+          expect.stringContaining(
+            "the function of the hook subscribe gave an answer that can't be",
+          ),
+        ],
+      ]);
+      logged.mockRestore();
+    },
+  );
+
+  it.each(['{"result":{}}', '{"result":{"id":7}}', '{"result":{"user":7}}', '{"result":[]}'])(
+    "[OW11] to a connect has failed without a user: %s",
+    async (answer) => {
+      const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+      expect(await statusOf("connect", JSON.parse(answer))).toBe(500);
+      expect(logged.mock.calls).toEqual([
+        [expect.stringContaining('"result.user" is not a string')],
+      ]);
+      logged.mockRestore();
+    },
+  );
+
+  it("[OW3] [OW11] may be nothing, a result, an error or a disconnect", async () => {
+    const answers = [undefined, { result: { user: "" } }, { error: { code: 1_000 } }];
+    for (const answer of [...answers, { disconnect: { code: 4_000 } }])
+      expect(await statusOf("connect", answer)).toBe(200);
   });
 });

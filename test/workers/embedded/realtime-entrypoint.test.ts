@@ -1,8 +1,9 @@
 import { createExecutionContext, evictDurableObject } from "cloudflare:test";
-import { env, exports } from "cloudflare:workers";
+import { env, exports, WorkerEntrypoint } from "cloudflare:workers";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { operationNames } from "../../../src/api/operations.ts";
 import { RealtimeEntrypoint } from "../../../workers/embedded/realtime-entrypoint.ts";
+import { BackendEntrypoint } from "../../../workers/platform/backend-entrypoint.ts";
 import type { ApiRequests, ApiResults } from "../../../workers/embedded/api-types.ts";
 import type {
   BatchCommand,
@@ -97,6 +98,28 @@ describe("another Worker's calls", () => {
     const names = operationNames((row) => row.at !== "events");
     expect(names.filter((name) => !methods.includes(name))).toEqual([]);
   });
+
+  it("[OW10] have no other method, not even an inherited one", () => {
+    const operations = new Set([...operationNames((row) => row.at !== "events"), "batch"]);
+    const isBase = (one: object): boolean =>
+      Object.getPrototypeOf(one) === WorkerEntrypoint.prototype;
+    expect(isBase(RealtimeEntrypoint.prototype)).toBe(true);
+    const methods = Object.getOwnPropertyNames(RealtimeEntrypoint.prototype);
+    const others = methods.filter((name) => name !== "constructor" && !operations.has(name));
+    expect(others).toEqual([]);
+  });
+
+  it.each([[{ name: "orders" }], [{ name: "mistyped" }], [{ other: 1 }]])(
+    "[OW10] with the props %o can't have a backend asked",
+    async (props) => {
+      const context = Object.assign(createExecutionContext(), { props });
+      const question = { target: "rpc.proxy", hook: "rpc", body: "{}", asker: "c" } as const;
+      expect(await new BackendEntrypoint(context, env).ask(question)).toEqual({
+        outcome: "failed",
+        reason: "only the Worker itself asks backends",
+      });
+    },
+  );
 
   it("[OW5] have the rights of the key with the caller's name, and without one all", async () => {
     const keys = [{ name: "orders", methods: ["publish"], channels: ["room:*"] }];

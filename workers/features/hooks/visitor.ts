@@ -3,7 +3,7 @@ import {
   type ConnectResultRead,
   parseConnectResult,
 } from "../../../src/features/hooks/response.ts";
-import { parseJsonText } from "../../../src/protocol/json/text.ts";
+import { parseJsonObject } from "../../../src/protocol/json/text.ts";
 
 /**
  * The claims of a connection, as if a token had named them.
@@ -17,10 +17,18 @@ export function claimsOf(
 ): ConnectionClaims | undefined {
   if (visitor === undefined || visitor === null || visitor === "") return undefined;
   const described = typeof visitor === "string" ? { user: visitor } : visitor;
-  const text = parseJsonText(JSON.stringify(described));
-  const read: ConnectResultRead =
-    text === undefined ? { outcome: "invalid", reason: "it isn't JSON" } : parseConnectResult(text);
+  const read = readDescription(String(JSON.stringify(described)));
   if (read.outcome === "invalid")
     throw new Error(`user of dormouse() gave a description that can't be used: ${read.reason}`);
   return read.claims;
+}
+
+/** Reads a description that JavaScript may have made of anything: only one that names a user is one (rule OW11). */
+function readDescription(text: string): ConnectResultRead {
+  const object = parseJsonObject(text);
+  if (object === undefined)
+    return { outcome: "invalid", reason: "it is neither a text nor an object with a user" };
+  if (typeof object.fields["user"] !== "string")
+    return { outcome: "invalid", reason: '"user" is not a string' };
+  return parseConnectResult(object.text);
 }
