@@ -4,7 +4,13 @@ import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
 import { carryOut } from "../../../workers/embedded/commands.ts";
 import { claimsOf } from "../../../workers/features/index.ts";
-import { type FunctionAnswer, functionsService } from "../../../workers/embedded/hook-functions.ts";
+import {
+  type ConnectHookResult,
+  type FunctionAnswer,
+  type HookFunctions,
+  functionsService,
+  type SubscribeHookResult,
+} from "../../../workers/embedded/hook-functions.ts";
 import { type BoundEnv, dormouse } from "../../../workers/embedded/dormouse.ts";
 
 const app = new URL("http://example.com");
@@ -73,8 +79,12 @@ describe("who connects", () => {
 });
 
 describe("the answer of a function that is a hook", () => {
-  async function statusOf(hook: string, answer: FunctionAnswer<{ user: string }>): Promise<number> {
-    const functions = { onConnect: () => answer, onSubscribe: () => answer };
+  /** The status with which a function is answered for that gives this JSON. */
+  async function statusOf(hook: string, answer: string): Promise<number> {
+    const functions: HookFunctions = {
+      onConnect: (): FunctionAnswer<ConnectHookResult> => JSON.parse(answer),
+      onSubscribe: (): FunctionAnswer<SubscribeHookResult> => JSON.parse(answer),
+    };
     const init = { method: "POST", body: "{}" };
     const response = await functionsService(functions)?.fetch(`https://hooks/${hook}`, init);
     return response?.status ?? 0;
@@ -84,8 +94,7 @@ describe("the answer of a function that is a hook", () => {
     "[OW11] has failed where it is %s, and the log says so",
     async (answer) => {
       const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
-      for (const hook of ["connect", "subscribe"])
-        expect(await statusOf(hook, JSON.parse(answer))).toBe(500);
+      for (const hook of ["connect", "subscribe"]) expect(await statusOf(hook, answer)).toBe(500);
       expect(logged.mock.calls).toEqual([
         [expect.stringContaining("the function of the hook connect gave an answer that can't be")],
         [
@@ -102,7 +111,7 @@ describe("the answer of a function that is a hook", () => {
     "[OW11] to a connect has failed without a user: %s",
     async (answer) => {
       const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
-      expect(await statusOf("connect", JSON.parse(answer))).toBe(500);
+      expect(await statusOf("connect", answer)).toBe(500);
       expect(logged.mock.calls).toEqual([
         [expect.stringContaining('"result.user" is not a string')],
       ]);
@@ -111,8 +120,8 @@ describe("the answer of a function that is a hook", () => {
   );
 
   it("[OW3] [OW11] may be nothing, a result, an error or a disconnect", async () => {
-    const answers = [undefined, { result: { user: "" } }, { error: { code: 1_000 } }];
-    for (const answer of [...answers, { disconnect: { code: 4_000 } }])
+    const answers = ["null", '{"result":{"user":""}}', '{"error":{"code":1000}}'];
+    for (const answer of [...answers, '{"disconnect":{"code":4000}}'])
       expect(await statusOf("connect", answer)).toBe(200);
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { parseJsonText } from "../../../../src/protocol/json/text.ts";
 import { GrowingValue } from "../../../../src/features/maps/growth/growing-value.ts";
 
 /** A value that grows, of a string that is there already. */
 function valueOf(json: string): GrowingValue {
-  const value = GrowingValue.of(json, "");
+  const value = GrowingValue.of(parseJsonText(json), "");
   if (value === undefined) throw new Error("the value can't grow");
   return value;
 }
