@@ -47,7 +47,21 @@ export class ControlServer {
     response.end(`${JSON.stringify(body)}\n`);
   }
 
+  /**
+   * A header that says that a page in a browser calls: its name may have been rebound to this machine, which the Host shows.
+   */
+  #foreignHeader({ headers: { host = "", origin } }: IncomingMessage): string | undefined {
+    const { port } = new URL(this.address);
+    const hosts = ownHosts.map((one) => `${one}:${port}`);
+    if (!hosts.includes(host.toLowerCase())) return "Host";
+    const isOwn = origin === undefined || hosts.some((one) => origin === `http://${one}`);
+    return isOwn ? undefined : "Origin";
+  }
+
   async #answer(request: IncomingMessage): Promise<Answer> {
+    const foreign = this.#foreignHeader(request);
+    if (foreign !== undefined)
+      return refused(403, `the header ${foreign} isn't this server's: calls go to ${this.address}`);
     const call = (request.url ?? "").slice(1);
     const carry = Object.hasOwn(controlCalls, call) ? controlCalls[call] : undefined;
     if (carry === undefined)
@@ -73,6 +87,9 @@ export class ControlServer {
     }
   }
 }
+
+/** The names of this machine, as a URL has them. */
+const ownHosts: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
 interface Answer {
   readonly status: number;

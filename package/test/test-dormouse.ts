@@ -178,7 +178,7 @@ export class TestDormouse {
 
   /** Lets everything between a client, or all clients, and the server arrive later, until it is set to 0. */
   late(duration: number | string, client?: TestClient): void {
-    const lateMs = durationMs("late", duration);
+    const lateMs = durationMs("late", duration, testLimits.lateMsMax);
     for (const network of this.#networks("late", client)) network.lateMs = lateMs;
     if (client === undefined) this.#lateMs = lateMs;
   }
@@ -227,7 +227,7 @@ export class TestDormouse {
    */
   async advance(duration: number | string): Promise<void> {
     const { runtime } = this.#setup;
-    const untilMs = this.nowMs() + durationMs("advance", duration);
+    const untilMs = this.nowMs() + durationMs("advance", duration, testLimits.advanceMsMax);
     for (let steps = 0; steps < testLimits.advanceSteps; steps++) {
       await Promise.all(this.#networks("advance").map((network) => network.answered()));
       const { nowMs, rung } = await runtime.step(untilMs);

@@ -59,7 +59,7 @@ export async function logIn(password: string): Promise<string | undefined> {
     case 401:
       return "This isn't the password.";
     case 503:
-      return `Too many attempts. Wait ${response?.headers.get("Retry-After") ?? "some"} seconds.`;
+      return `Too many attempts. Wait ${response?.headers.get("Retry-After") ?? "some"} seconds, or enter the API key instead.`;
     case undefined:
       return "The server can't be reached.";
     default:

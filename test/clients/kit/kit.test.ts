@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, request as httpRequest } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
 import { ControlServer } from "../../../package/test/control-server.ts";
@@ -268,6 +270,15 @@ describe("control calls", () => {
     ["publish", { channel: "a", data: 1, dat: 1 }, {}, 400, "dat"],
     ["received", { client: "nobody", channel: "a" }, {}, 400, 'there is no client "nobody"'],
     ["advance", { duration: true }, {}, 400, "duration must be a number of ms, or a text"],
+    ["late", { duration: "1000h" }, {}, 400, "late: the duration must be at most 2147483647 ms"],
+    [
+      "advance",
+      { duration: 1e12 },
+      {},
+      400,
+      "advance: the duration must be at most 630720000000 ms",
+    ],
+    ["late", { duration: 2_147_483_648 }, {}, 400, "late: the duration must be at most"],
     ["hook", { hook: "onRpc", answer: {} }, {}, 400, "start the server with --hook onRpc"],
     ["hook", { hook: "onNothing", answer: {} }, {}, 400, "onNothing is no hook"],
   ])("[TK11] name what is wrong: %s", async (name, fields, request, status, error) => {
@@ -275,6 +286,24 @@ describe("control calls", () => {
       status,
       error: expect.stringContaining(error),
     });
+  });
+
+  it.each([
+    [{ host: "attacker.example:80" }, "Host"],
+    [{ host: "127.0.0.1.attacker.example" }, "Host"],
+    [{ host: "localhost:1" }, "Host"],
+    [{ origin: "https://attacker.example" }, "Origin"],
+    [{ origin: "null" }, "Origin"],
+  ])("[TK11] aren't taken from a page that has another name: %o", async (headers, name) => {
+    const { port } = new URL(control.address);
+    const sent = { host: `localhost:${port}`, "content-type": "application/json", ...headers };
+    const request = httpRequest(`${control.address}/published`, { method: "POST", headers: sent });
+    const answered: Promise<IncomingMessage[]> = once(request, "response");
+    request.end('{"channel":"orders:ann"}');
+    const [response] = await answered;
+    expect(response?.statusCode).toBe(403);
+    const text = Buffer.concat((await response?.toArray()) ?? []).toString();
+    expect(JSON.parse(text)).toEqual({ error: expect.stringContaining(`the header ${name}`) });
   });
 
   it("[TK12] the call stop ends the server", async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { consoleLimits } from "../../../src/features/console/limits.ts";
 import { address } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
-import { testConfig } from "../support/test-config.ts";
+import { testConfig, testSecrets } from "../support/test-config.ts";
 
 const password = "the-password-of-the-console-tests";
 Object.assign(env, { CONSOLE_PASSWORD: password });
@@ -57,6 +57,27 @@ describe("guesses of the console's password", () => {
     expect((await logIn(password)).status).toBe(503);
     nowMs += consoleLimits.consoleGuessWaitMs;
     expect((await logIn(password)).status).toBe(204);
+  });
+
+  it("[N22] don't keep out an operator with the API key, one a second for minutes", async () => {
+    await attack();
+    for (let second = 0; second < 150; second++) {
+      nowMs += 1_000;
+      await logIn("wrong", { "CF-Connecting-IP": `192.0.2.${second}` });
+      const operator = { "CF-Connecting-IP": `198.51.100.${second}` };
+      const response = await logIn(testSecrets.API_KEY, operator);
+      expect(response.status).toBe(204);
+    }
+    expect((await logIn(`${testSecrets.API_KEY}x`)).status).toBe(503);
+  });
+
+  it("[N22] don't get in with a key that admits only some methods", async () => {
+    const keys = [{ name: "SOME", methods: ["publish"], channels: ["*"] }];
+    const some = "a-key-that-may-publish-and-no-more-than-that";
+    Object.assign(env, { SOME: some });
+    configure({ ...testConfig, console: { enabled: true }, http_api: { keys } });
+    expect((await logIn(some)).status).toBe(401);
+    configure({ ...testConfig, console: { enabled: true } });
   });
 
   it("[N11] don't keep out an operator who is logged in, or whose browser is known", async () => {

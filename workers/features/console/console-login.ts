@@ -4,12 +4,19 @@ import { getCookie } from "hono/cookie";
 import * as v from "valibot";
 import { GuessBound } from "../../../src/features/console/guess-bound.ts";
 import { consoleLimits } from "../../../src/features/console/limits.ts";
-import { type ConsoleAccess, consoleAccess, type PasswordAccess } from "./console-access.ts";
+import {
+  type ConsoleAccess,
+  consoleAccess,
+  type Login,
+  type PasswordAccess,
+} from "./console-access.ts";
 import { utf8Text } from "../../../src/protocol/bytes.ts";
 import { AddressRate } from "../../http/client-address.ts";
 import { addressOf } from "../../http/endpoints.ts";
 import type { AppEnv } from "../../http/app-env.ts";
 import { anybodysBytes } from "../../http/body.ts";
+import { keyAmong } from "../../http/middleware.ts";
+import type { Configured } from "../../platform/configuration.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -101,15 +108,30 @@ async function compare(
   guesses: GuessBound,
   { password, nowMs }: { readonly password: string; readonly nowMs: number },
 ): Promise<Response> {
+  // Guesses of a key are compared by the HTTP API as often as they come, so nothing is gained by trying them here.
+  if (await isApiKey(password, context.var.configured))
+    return admitted(context, await access.admit(nowMs));
   const waitSeconds = Math.ceil(guesses.attempt(nowMs) / 1_000);
   if (waitSeconds > 0) {
-    const reason = `too many wrong passwords: no other is compared for ${waitSeconds} s`;
+    const reason = `too many wrong passwords: no other is compared for ${waitSeconds} s, but the API key logs in`;
     context.set("refusal", { rule: "N10", reason });
     return respondBusy(waitSeconds);
   }
   const login = await access.logIn(password, nowMs);
   if (login === undefined) return wrongPassword(context);
   guesses.right();
+  return admitted(context, login);
+}
+
+/** Whether a text is a key of the HTTP API that admits everything, as a login does (rule N22). */
+async function isApiKey(text: string, configured: Configured): Promise<boolean> {
+  if (text.length > consoleLimits.consolePasswordCharactersMax) return false;
+  const key = await keyAmong([text], configured);
+  return key !== undefined && key.rights === undefined;
+}
+
+/** 204 with the cookies of a login. */
+function admitted(context: Context<AppEnv>, login: Login): Response {
   const response = withCookie(context, login.token, consoleLimits.consoleSessionSeconds);
   const known = cookie(context, knownCookieName, login.known, consoleLimits.consoleKnownSeconds);
   response.headers.append("Set-Cookie", known);
