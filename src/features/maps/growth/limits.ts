@@ -22,6 +22,20 @@ export const growthLimits = {
   growingKeysMax: 256,
   growingBytesMax: 8_388_608,
   growingKeyIdleMs: 10_000,
+  /**
+   * Bytes that the ends of windows write, and tell to each subscriber without deltas, in a ms: of one key, and of all keys of
+   * a map. A window of a long value lasts longer for this, up to `appendWindowMsMax` and half of the key's life. An answer of
+   * 16 kB keeps the default window of 250 ms, and a value of 500 kB has 7.6 s.
+   */
+  keyBytesPerMs: 65.536,
+  mapBytesPerMs: 1_048.576,
+  /**
+   * Bytes that changes without a window write in a ms, of all keys of a map, and how far ahead of that they may be, in ms: 2
+   * MiB a second, after 16 MiB at once. They are appends that are final, or have an idempotency key, or a map whose windows
+   * last 0 seconds; each writes the whole value. One beyond it is answered 111.
+   */
+  writtenBytesPerMs: 2_097.152,
+  writtenAheadMs: 8_000,
   /** How long after a window that couldn't be written, because of idempotency keys, writing is tried again. */
   windowRetryMs: 1_000,
   /**

@@ -21,6 +21,9 @@ import type { WindowMark } from "./window-mark.ts";
 export class MapGrowth {
   readonly #map: GrowingMap;
   readonly #windowMs: number;
+  readonly #windowMsMax: number;
+  /** When what was written without a window would be over at the rate of `writtenBytesPerMs`, ms since 1970. */
+  #writtenUntilMs = 0;
   readonly #mark: WindowMark | undefined;
   /** The key that grew longest ago comes first. */
   readonly #keys = new Map<string, GrowingKey>();
@@ -29,11 +32,15 @@ export class MapGrowth {
 
   /**
    * @param windowMs how long pieces may wait to be durable; 0: they don't
+   * @param keyTtlMs how long a key lives, in ms, which is longer than any window; 0: for ever
    * @param mark     undefined for an ephemeral map, whose subscribers are told no piece before it is in the state
    */
-  constructor(map: GrowingMap, windowMs: number, mark: WindowMark | undefined) {
+  constructor(map: GrowingMap, windowMs: number, keyTtlMs: number, mark: WindowMark | undefined) {
     this.#map = map;
     this.#windowMs = windowMs;
+    const { appendWindowMsMax } = growthLimits;
+    this.#windowMsMax =
+      keyTtlMs > 0 ? Math.min(appendWindowMsMax, keyTtlMs / 2) : appendWindowMsMax;
     this.#mark = mark;
   }
 
@@ -54,7 +61,11 @@ export class MapGrowth {
     const isThere = found.known !== undefined && at !== undefined && isAt(found.value, at, text);
     if (!isThere && at !== undefined && at !== length)
       return { outcome: "not-appended", reason: "length_mismatch", length };
-    const mayEnd = final && !found.isFinal && (!isThere || at + text.length === length);
+    const endsText = !isThere || at + text.length === length;
+    // A success would say that the text is closed, and more follows in it.
+    if (final && !found.isFinal && !endsText)
+      return { outcome: "not-appended", reason: "length_mismatch", length };
+    const mayEnd = final && !found.isFinal;
     if ((isThere || text === "") && !mayEnd) {
       // What is there may not be durable yet (rule Z40).
       const key = request.idempotencyKey;
@@ -66,8 +77,10 @@ export class MapGrowth {
     const added = isThere ? "" : text;
     const refused = this.#refusal(found, GrowingValue.bytesOf(added), nowMs);
     if (refused !== undefined) return { outcome: "failed", error: refused };
+    const mayWait = this.#mayWait(found, request, nowMs);
+    if (!mayWait && !this.#mayWrite(found, nowMs)) return { outcome: "failed", error: tooMuch };
     this.#keep(found, nowMs);
-    if (this.#mayWait(found, request, nowMs)) this.#tell(found, added, by);
+    if (mayWait) this.#tell(found, added, by);
     else {
       const failure = this.#write(found, added, request, by);
       if (failure !== undefined) return { outcome: failure };
@@ -109,23 +122,27 @@ export class MapGrowth {
   /** Ends the windows that are over: those with pieces become durable (rule Z40). */
   endWindows(nowMs: number): void {
     for (const [key, growing] of this.#keys) {
-      if ((growing.windowEndsMs ?? Number.POSITIVE_INFINITY) > nowMs) continue;
+      const { windowEndsMs, windowMs } = growing;
+      if (windowEndsMs === undefined) continue;
+      const leftMs = windowEndsMs - nowMs;
+      // More than the whole window is left only after the clock was set back (rule S5).
+      if (leftMs > 0 && leftMs <= windowMs) continue;
       if (growing.waiting === undefined) growing.windowEndsMs = undefined;
       else if (this.makeDurable(key, nowMs) !== undefined)
-        growing.windowEndsMs = nowMs + growthLimits.windowRetryMs;
+        openWindow(growing, growthLimits.windowRetryMs, nowMs);
     }
     this.#closeMark();
   }
 
   /** In how many ms to call {@link endWindows}; undefined if no window is open. */
   endsInMs(nowMs: number): number | undefined {
-    let endsMs = Number.POSITIVE_INFINITY;
-    for (const { windowEndsMs } of this.#keys.values())
-      endsMs = Math.min(endsMs, windowEndsMs ?? Number.POSITIVE_INFINITY);
-    // A clock that was set back makes no window longer.
-    return endsMs === Number.POSITIVE_INFINITY
-      ? undefined
-      : Math.min(Math.max(0, endsMs - nowMs), this.#windowMs);
+    let inMs = Number.POSITIVE_INFINITY;
+    for (const { windowEndsMs = Number.POSITIVE_INFINITY, windowMs } of this.#keys.values()) {
+      if (windowEndsMs === Number.POSITIVE_INFINITY) continue;
+      // A clock that was set back makes no window longer.
+      inMs = Math.min(inMs, Math.max(0, windowEndsMs - nowMs), windowMs);
+    }
+    return inMs === Number.POSITIVE_INFINITY ? undefined : inMs;
   }
 
   /** Forgets what is in memory of a key, whatever of it isn't durable. Its window is over. */
@@ -172,6 +189,7 @@ export class MapGrowth {
       pieces: 0,
       waiting: undefined,
       windowEndsMs: undefined,
+      windowMs: 0,
       appendedMs: nowMs,
       bytes: value.bytes,
       rate: new TokenBucket(keyRate),
@@ -212,6 +230,27 @@ export class MapGrowth {
   #mayWait(growing: GrowingKey, { final, idempotencyKey }: Written, nowMs: number): boolean {
     if (final || idempotencyKey !== "" || growing.windowEndsMs === undefined) return false;
     return nowMs < growing.windowEndsMs;
+  }
+
+  /** Counts a change that can't wait for the end of a window; false if such changes have written too much (rule Z46). */
+  #mayWrite({ value }: GrowingKey, nowMs: number): boolean {
+    const { writtenBytesPerMs, writtenAheadMs } = growthLimits;
+    const aheadMs = Math.max(0, this.#writtenUntilMs - nowMs);
+    // The last change may reach beyond the bound; twice as much is left from a clock that was set back.
+    const isSetBack = aheadMs > 2 * writtenAheadMs;
+    if (aheadMs > writtenAheadMs && !isSetBack) return false;
+    this.#writtenUntilMs = nowMs + (isSetBack ? 0 : aheadMs) + value.bytes / writtenBytesPerMs;
+    return true;
+  }
+
+  /**
+   * How long the next window of a key lasts, in ms. Its end writes the whole value, and tells it to subscribers without
+   * deltas: the longer the values, the seldomer (rule Z46).
+   */
+  #windowOf({ bytes }: GrowingKey): number {
+    const { keyBytesPerMs, mapBytesPerMs } = growthLimits;
+    const neededMs = Math.ceil(Math.max(bytes / keyBytesPerMs, this.#bytes / mapBytesPerMs));
+    return Math.max(this.#windowMs, Math.min(neededMs, this.#windowMsMax));
   }
 
   /** Tells a piece before it is durable. */
@@ -269,7 +308,8 @@ export class MapGrowth {
     growing.isFinal = final;
     growing.pieces = 0;
     growing.waiting = undefined;
-    growing.windowEndsMs = final || this.#windowMs === 0 ? undefined : by.nowMs + this.#windowMs;
+    growing.windowEndsMs = undefined;
+    if (!final && this.#windowMs > 0) openWindow(growing, this.#windowOf(growing), by.nowMs);
     if (final) this.#drop(key);
     this.#closeMark();
     return undefined;
@@ -350,6 +390,8 @@ interface GrowingKey {
   /** Who appended the last piece that isn't durable; undefined if all are. */
   waiting: Omit<Changer, "nowMs"> | undefined;
   windowEndsMs: number | undefined;
+  /** How long the window that is open lasts, or lasted, in ms. */
+  windowMs: number;
   appendedMs: number;
   /** As it counts for all. */
   bytes: number;
@@ -357,6 +399,12 @@ interface GrowingKey {
 }
 
 type Written = Pick<MapAppendRequest, "final" | "idempotencyKey" | "traceparent">;
+
+/** Begins a window, after the one before. */
+function openWindow(growing: GrowingKey, windowMs: number, nowMs: number): void {
+  growing.windowMs = windowMs;
+  growing.windowEndsMs = nowMs + windowMs;
+}
 
 /** Whether a text is at a place already. No text is at the end only. */
 function isAt(value: GrowingValue, at: number, text: string): boolean {
@@ -377,4 +425,5 @@ const mapRate: Rate = {
 /** The errors of the bounds, each with a word. */
 const tooLong = { ...errorCodes.limitExceeded, message: "limit exceeded: value length" };
 const tooMany = { ...errorCodes.limitExceeded, message: "limit exceeded: growing keys" };
+const tooMuch = { ...errorCodes.tooManyRequests, message: "too many requests: bytes of appends" };
 const tooFast = { ...errorCodes.tooManyRequests, message: "too many requests: appends a second" };
