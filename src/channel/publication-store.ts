@@ -12,11 +12,14 @@ export class PublicationStore {
   readonly #sql: Sql;
   readonly #history: History;
   readonly #idempotency: Idempotency;
+  readonly #hasRows: boolean;
 
-  constructor(sql: Sql, history: History, idempotency: Idempotency) {
+  /** @param hasRows whether publications have rows; otherwise they are in memory, and their keys have rows of their own */
+  constructor(sql: Sql, history: History, idempotency: Idempotency, hasRows: boolean) {
     this.#sql = sql;
     this.#history = history;
     this.#idempotency = idempotency;
+    this.#hasRows = hasRows;
   }
 
   /** The first result of a publish with this key (rule I1); undefined if the key is new, or "". */
@@ -38,6 +41,7 @@ export class PublicationStore {
     nowMs: number,
     also?: (offset: number) => void,
   ): StreamPosition | undefined {
+    if (!this.#hasRows) return this.#appendInMemory(entry, nowMs, also);
     const retains = this.#idempotency.holdsYoungKey(this.#history.oldestRow, nowMs);
     if (retains && !this.#idempotency.hasRoom(nowMs)) return undefined;
     const write = (): StreamPosition => {
@@ -51,6 +55,20 @@ export class PublicationStore {
     if (entry.idempotencyKey !== "") {
       this.#idempotency.addRingKey(entry.idempotencyKey, position.offset, nowMs);
     }
+    return position;
+  }
+
+  /** As {@link append}, of a publication without a row: its key outlives the instance in a row of its own (rule I2). */
+  #appendInMemory(
+    entry: HistoryEntry,
+    nowMs: number,
+    also?: (offset: number) => void,
+  ): StreamPosition | undefined {
+    const key = entry.idempotencyKey;
+    if (key !== "" && !this.#idempotency.hasRoom(nowMs)) return undefined;
+    const position = this.#history.append(entry, nowMs);
+    also?.(position.offset);
+    if (key !== "") this.#idempotency.retain(key, position, nowMs, nowMs);
     return position;
   }
 

@@ -39,8 +39,9 @@ export function openStream(
     metaTtlMs: options.historyMetaTtlMs,
   };
   const history = new History(ownSql, historyOptions, newEpoch, own, keys?.memory);
-  const idempotency = new Idempotency(ownSql, history, nowMs, own);
-  const store = new PublicationStore(ownSql, history, idempotency);
+  // Keys are stored in any case (rule I3).
+  const idempotency = new Idempotency(sql, history, nowMs, own);
+  const store = new PublicationStore(sql, history, idempotency, isStored);
   // Young keys of the rows that are deleted are retained first.
   history.resize((offset, epoch) => idempotency.releaseBelow(offset, epoch, nowMs));
   return { history, idempotency, store, options: historyOptions, tables: own, isStored, keys };

@@ -93,8 +93,7 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
     return invalid('"user" is not a well-formed string');
   // As in Centrifugo a result may leave `user` out for an anonymous user. One that says something else instead, such as
   // `id`, doesn't mean that.
-  const isOther = (name: string): boolean => !connectFields.has(name);
-  if (fields["user"] === undefined && Object.keys(fields).some(isOther))
+  if (fields["user"] === undefined && Object.keys(fields).some((name) => !connectFields.has(name)))
     return invalid('"user" is missing, and there is a field that a connect result doesn\'t have');
   const base = readLife(text, fields);
   if (base.outcome === "invalid") return base;
@@ -120,7 +119,15 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
 }
 
 const connectFields: ReadonlySet<string> = new Set([
-  ...["expire_at", "info", "b64info", "data", "b64data", "channels", "subs", "meta", "caps"],
+  "expire_at",
+  "info",
+  "b64info",
+  "data",
+  "b64data",
+  "channels",
+  "subs",
+  "meta",
+  "caps",
   "labels",
 ]);
 

@@ -27,7 +27,7 @@ export function mapStreamOf(options: ChannelOptions): KeyedStream | undefined {
     // A client that synchronised a map may have missed as many changes as are kept.
     recoveryLimit: (max === 0 ? limits.historySizeMax : max) + 1,
     hidesOffsets: isEphemeral,
-    tables: isEphemeral ? ["map_checkpoint"] : storedMapTables,
+    tables: isEphemeral ? ["map_checkpoint", "spared_key"] : storedMapTables,
     open: (sql, tables) => {
       const store = mapStoreOf(map, sql, tables);
       return { memory: store.memory, begin: (setup) => new ChannelMap(options, store, setup) };

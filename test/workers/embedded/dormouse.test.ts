@@ -79,17 +79,6 @@ describe("who connects", () => {
 });
 
 describe("the answer of a function that is a hook", () => {
-  /** The status with which a function is answered for that gives this JSON. */
-  async function statusOf(hook: string, answer: string): Promise<number> {
-    const functions: HookFunctions = {
-      onConnect: (): FunctionAnswer<ConnectHookResult> => JSON.parse(answer),
-      onSubscribe: (): FunctionAnswer<SubscribeHookResult> => JSON.parse(answer),
-    };
-    const init = { method: "POST", body: "{}" };
-    const response = await functionsService(functions)?.fetch(`https://hooks/${hook}`, init);
-    return response?.status ?? 0;
-  }
-
   it.each(["7", "false", "[]", '"ann"', '{"user":"ann"}', '{"allowed":false}', '{"id":7}'])(
     "[OW11] has failed where it is %s, and the log says so",
     async (answer) => {
@@ -125,3 +114,14 @@ describe("the answer of a function that is a hook", () => {
       expect(await statusOf("connect", answer)).toBe(200);
   });
 });
+
+/** The status with which a function is answered for that gives this JSON. */
+async function statusOf(hook: string, answer: string): Promise<number> {
+  const functions: HookFunctions = {
+    onConnect: (): FunctionAnswer<ConnectHookResult> => JSON.parse(answer),
+    onSubscribe: (): FunctionAnswer<SubscribeHookResult> => JSON.parse(answer),
+  };
+  const init = { method: "POST", body: "{}" };
+  const response = await functionsService(functions)?.fetch(`https://hooks/${hook}`, init);
+  return response?.status ?? 0;
+}

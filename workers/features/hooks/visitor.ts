@@ -17,7 +17,7 @@ export function claimsOf(
 ): ConnectionClaims | undefined {
   if (visitor === undefined || visitor === null || visitor === "") return undefined;
   const described = typeof visitor === "string" ? { user: visitor } : visitor;
-  const read = readDescription(String(JSON.stringify(described)));
+  const read = readDescription(JSON.stringify(described));
   if (read.outcome === "invalid")
     throw new Error(`user of dormouse() gave a description that can't be used: ${read.reason}`);
   return read.claims;
