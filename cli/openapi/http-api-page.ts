@@ -159,6 +159,7 @@ ${rows.join("\n")}
 | 405 | the method of HTTP isn't \`POST\` |
 | 404 | there is no such method; the response names the nearest one |
 | 413 | the body is over 8 MiB |
+| 415 | the body has a \`Content-Encoding\`, such as gzip: send it uncompressed |
 | 503 | the server isn't configured, and says what is missing; or too much waits: the header \`Retry-After\` says for how long |
 `;
 }

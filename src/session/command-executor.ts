@@ -218,8 +218,8 @@ export class CommandExecutor {
     const { connecting, held } = this.#session;
     if (command.method === "pong") return connecting;
     if (connecting || this.#queue?.isOpen(connectKey) === true) return true;
-    if (this.#reads > 0 && this.#reads + this.#readsOf(command) > limits.readsUnderWayMax)
-      return true;
+    const reads = this.#reads === 0 ? 0 : this.#reads + readsOf(command, this.#session.context);
+    if (reads > limits.readsUnderWayMax) return true;
     if (!held) return false;
     if (command.method !== "subscribe" || command.request.token !== "") return true;
     return asksBeforeSubscribe(this.#session, command.request.channel);
@@ -280,27 +280,20 @@ export class CommandExecutor {
     };
     const channel = orderedBy(command);
     const applyInOrder = channel === undefined ? apply : this.#inOrder(channel, apply);
-    const taken = this.#readsOf(command);
+    const taken = readsOf(command, this.#session.context);
     this.#reads += taken;
     this.#execute(received, (decision) => {
       if (decision.outcome === "disconnect") apply(decision);
       else applyInOrder(decision);
-      if (taken > 0) this.#readEnded(taken);
+      if (taken === 0) return;
+      this.#reads -= taken;
+      this.admitted();
     });
   }
 
   #validTokens({ tokens, nowMs }: ReceivedCommand): VerifiedTokens {
     const { registrar } = this.#session.context;
     return registrar?.validTokens(this.#session, tokens, nowMs) ?? tokens;
-  }
-
-  #readsOf(command: Command): number {
-    return readsOf(command, this.#session.context.clientMethods);
-  }
-
-  #readEnded(taken: number): void {
-    this.#reads -= taken;
-    this.admitted();
   }
 
   #execute({ command, tokens, nowMs, busy }: ReceivedCommand, done: DecisionDone): void {

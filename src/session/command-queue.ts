@@ -179,9 +179,13 @@ export function orderedBy(command: Command): string | undefined {
 /**
  * How many reads a command counts as (rule B16): what has something read that may be large.
  *
+ * @param context has the methods that the server answers itself
  * @returns at most `limits.readsUnderWayMax`, or else the command could never be carried out
  */
-export function readsOf(command: Command, methods: ClientMethods | undefined): number {
+export function readsOf(
+  command: Command,
+  { clientMethods: methods }: { readonly clientMethods?: ClientMethods | undefined },
+): number {
   const most = limits.readsUnderWayMax;
   switch (command.method) {
     case "history":

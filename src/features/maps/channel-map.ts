@@ -181,10 +181,7 @@ export class ChannelMap implements ChannelKeys {
 
   /** Reads the changes for a backend. */
   changes(query: HistoryQuery, nowMs: number): HistoryOutcome {
-    const read = this.#channel.readStream(query, nowMs);
-    return read.outcome === "history" && isTrimmed(query, read)
-      ? { outcome: "unrecoverable-position" }
-      : read;
+    return this.#channel.readStream(query, nowMs);
   }
 
   /** Reads the state for a backend. `position` is that of the first page; `entries` are none if it asks for none. */
@@ -446,14 +443,4 @@ export class ChannelMap implements ChannelKeys {
 /** Whether a position is of the same stream as the top; a position without an epoch is. */
 function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
   return position === undefined || position.epoch === "" || position.epoch === top.epoch;
-}
-
-/** Whether changes after the position of a query can't be read any more: a reader would go on without them (rule Z47). */
-function isTrimmed(
-  { since, reverse, limit }: HistoryQuery,
-  { publications, position }: Extract<HistoryOutcome, { readonly outcome: "history" }>,
-): boolean {
-  if (since === undefined || reverse || limit === 0 || since.offset >= position.offset)
-    return false;
-  return publications[0]?.offset !== since.offset + 1;
 }

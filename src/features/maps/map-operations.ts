@@ -1,5 +1,6 @@
 import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
-import type { ChannelOperation } from "../../contract/channel-call.ts";
+import type { HistoryOutcome } from "../../channel/history.ts";
+import type { ChannelOperation, HistoryQuery } from "../../contract/channel-call.ts";
 import type { RelayEntry } from "../../contract/relay-batch.ts";
 import { limits } from "../../limits.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
@@ -55,7 +56,7 @@ export class MapPart implements ChannelPart {
           : resultOf({ ...read, publications: read.entries });
       }
       case "map_read_stream": {
-        const read = map.changes(operation.request, nowMs);
+        const read = readChanges(map, operation.request, nowMs);
         return read.outcome === "history" ? resultOf({ ...read, cursor: "" }) : read;
       }
       case "map_state": {
@@ -155,4 +156,22 @@ function entryFields(out: FieldWriter, entry: ReadEntry): void {
   out.flag(6, "removed", entry.removed);
   out.unsigned(7, "time", entry.timeMs);
   out.message(8, "info", entry.info, clientInfoFields);
+}
+
+/** Reads the changes of a map, as `map_read_stream` asks for them (rule Z47). */
+export function readChanges(map: ChannelMap, query: HistoryQuery, nowMs: number): HistoryOutcome {
+  const read = map.changes(query, nowMs);
+  return read.outcome === "history" && isTrimmed(query, read)
+    ? { outcome: "unrecoverable-position" }
+    : read;
+}
+
+/** Whether changes after the position of a query can't be read any more: a reader would go on without them (rule Z47). */
+function isTrimmed(
+  { since, reverse, limit }: HistoryQuery,
+  { publications, position }: Extract<HistoryOutcome, { readonly outcome: "history" }>,
+): boolean {
+  if (since === undefined || reverse || limit === 0 || since.offset >= position.offset)
+    return false;
+  return publications[0]?.offset !== since.offset + 1;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { growthLimits } from "../../../../src/features/maps/growth/limits.ts";
+import { readChanges } from "../../../../src/features/maps/map-operations.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
 import { set } from "../../../contract/open-map.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
@@ -107,12 +108,16 @@ describe("reading the changes of a map", () => {
     growing.nowMs = 1_000_000;
     for (let number = 0; number < 400; number++) set(growing.map, "k", 1, { nowMs: growing.nowMs });
     const { epoch = "", offset = 0 } = growing.channel.top ?? {};
-    const all = growing.map.changes({ limit: -1, reverse: false }, growing.nowMs);
+    const all = readChanges(growing.map, { limit: -1, reverse: false }, growing.nowMs);
     if (all.outcome !== "history") throw new Error(all.outcome);
     const oldest = all.publications[0]?.offset ?? 0;
     expect(oldest).toBeGreaterThan(1);
     const since = (at: number, limit = -1) =>
-      growing.map.changes({ limit, reverse: false, since: { offset: at, epoch } }, growing.nowMs);
+      readChanges(
+        growing.map,
+        { limit, reverse: false, since: { offset: at, epoch } },
+        growing.nowMs,
+      );
     expect(since(oldest - 2).outcome).toBe("unrecoverable-position");
     expect(since(0, 1).outcome).toBe("unrecoverable-position");
     expect(since(oldest - 1)).toMatchObject({ outcome: "history", publications: all.publications });
