@@ -49,6 +49,12 @@ function inBrowser(browser: string): void {
               map: { mode: "persistent" },
               allow_subscribe_for_client: true,
             },
+            {
+              name: "pad",
+              subscription_type: "map",
+              map: { mode: "persistent", allow_publish_for_subscriber: true },
+              allow_user_limited_channels: true,
+            },
           ],
         },
       },
@@ -161,7 +167,13 @@ function inBrowser(browser: string): void {
     await page.sees("The map is empty.");
 
     for (const [link, text] of [
-      ["Namespaces", "Clients don't publish; backends do."],
+      ["Namespaces", "Clients don't publish, unless a token's capability lets them; backends do."],
+      [
+        "Namespaces",
+        "Clients don't change keys, unless a token's capability lets them; backends do.",
+      ],
+      ["Namespaces", "Every subscriber with a user may set keys."],
+      ["Namespaces", "To a channel whose name lists users, such as name#42, exactly these may"],
       ["Refusals", "Newest"],
       ["Bill", "What that is a month is told after an hour."],
     ] as const) {
@@ -402,7 +414,7 @@ const views = [
   ["#/rule?id=CU3", "A mark beyond the newest offset"],
   ["#/api", "The same in a shell"],
   ["#/connect", "You are the user then"],
-  ["#/namespaces", "Every user may subscribe."],
+  ["#/namespaces", "Every client with a user may subscribe."],
   ["#/users", "Users connected to gateways"],
   ["#/users?user=bob", "Connections: 1"],
   ["#/refusals", "Refusals since the counts began"],

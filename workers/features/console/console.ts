@@ -86,15 +86,26 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
       hooks: [
         ...(options.subscribeHook === undefined ? [] : ["subscribe"]),
         ...(options.publishHook === undefined ? [] : ["publish"]),
+        ...(options.map?.publishHook === undefined ? [] : ["map_publish"]),
+        ...(options.map?.removeHook === undefined ? [] : ["map_remove"]),
       ],
     })),
   };
   return respondPoll(JSON.stringify(body), "no-store");
 }
 
-/** The options that are on, by names like those of the configuration. Addresses of backends aren't among them. */
+/**
+ * The options that are on, by names like those of the configuration, such as `map.allow_publish_for_client`. Addresses of
+ * backends aren't among them.
+ */
 function shownOptions(options: ChannelOptions): Readonly<Record<string, unknown>> {
-  const shown = Object.entries(options).filter(
+  const { map = {}, cursors = {} } = options;
+  const named = [
+    ...Object.entries(options),
+    ...Object.entries(map).map(([name, value]) => [`map.${name}`, value] as const),
+    ...Object.entries(cursors).map(([name, value]) => [`cursors.${name}`, value] as const),
+  ];
+  const shown = named.filter(
     ([, value]) => typeof value !== "object" && value !== false && value !== 0 && value !== "",
   );
   return Object.fromEntries(
