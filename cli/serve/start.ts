@@ -10,6 +10,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import type { Config } from "../../src/config/config.ts";
 import { buildConsole } from "../build/build-console.ts";
+import { type TrialChannel, trialChannel } from "./trial-channel.ts";
 import { trialToken } from "../token/token-signer.ts";
 import { optionValue, targetOf, withoutOption } from "../configuration/command-line.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";
@@ -178,26 +179,41 @@ async function welcome(address: string, file: string, config: Config): Promise<s
     secrets["TOKEN_HMAC_SECRET_KEY"] ?? "",
     config.client.token.userIdClaim,
   );
+  const trial = trialChannel(config.channel);
+  const subscribe = trial === undefined ? "" : `, and subscribe to "${trial.channel}"`;
   return `
 Dormouse serves ${address}
 
-Connect any Centrifugo client, such as npm's centrifuge, and subscribe to "news":
+Connect any Centrifugo client, such as npm's centrifuge${subscribe}:
   ${socketAddress}
 
 ${await credentials(socketAddress, token)}
 
-Publish to it:
-  curl -X POST ${address}/api/publish -H "X-API-Key: ${secrets["API_KEY"] ?? ""}" -d '{"channel":"news","data":{"text":"hello"}}'
-${consoleLine(address, secrets["CONSOLE_PASSWORD"], config)}`;
+${publishLines(address, secrets["API_KEY"] ?? "", trial)}
+${consoleLine(address, secrets["CONSOLE_PASSWORD"], config, trial)}`;
+}
+
+/** How a newcomer publishes; a sentence if no channel is open to every user. */
+function publishLines(address: string, key: string, trial: TrialChannel | undefined): string {
+  if (trial === undefined)
+    return "No namespace of this configuration lets every user subscribe: use a subscription token, or\nset allow_subscribe_for_client in one.";
+  const { method, request } = trial;
+  return `Publish to it:
+  curl -X POST ${address}/api/${method} -H "X-API-Key: ${key}" -d '${request}'`;
 }
 
 /** Where the console is; "" if it is off (rule N1). */
-function consoleLine(address: string, password: string | undefined, config: Config): string {
+function consoleLine(
+  address: string,
+  password: string | undefined,
+  config: Config,
+  trial: TrialChannel | undefined,
+): string {
   const { enabled = true, access } = config.console ?? {};
   if (!enabled || access !== undefined || password === undefined) return "";
   return `
 See it arrive in the console, whose password is ${password}:
-  ${address}/console/#/channel?name=news&hear=1
+  ${address}/console/${trial === undefined ? "" : `#/channel?name=${encodeURIComponent(trial.channel)}&hear=1`}
 `;
 }
 

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { trialChannel } from "../../../../cli/serve/trial-channel.ts";
+import { configured } from "../../../support/configured.ts";
+
+const open = { allow_subscribe_for_client: true };
+const board = { name: "board", subscription_type: "map", map: { mode: "persistent" } };
+
+describe("[N12] the channel that npm start shows", () => {
+  it.each([
+    [{ without_namespace: open }, "news", "publish"],
+    [{ namespaces: [{ name: "closed" }, { name: "chat", ...open }] }, "chat:news", "publish"],
+    [{ namespaces: [{ ...board, ...open }] }, "board:news", "map_publish"],
+    [{ namespace_boundary: "/", namespaces: [{ name: "at", ...open }] }, "at/news", "publish"],
+    [
+      {
+        namespaces: [
+          { name: "digits", channel_regex: "^[0-9]+$", ...open },
+          { name: "chat", ...open },
+        ],
+      },
+      "chat:news",
+      "publish",
+    ],
+  ])("with %j is %s, by %s", (channel, name, method) => {
+    const found = trialChannel(configured({ channel }).channel);
+    expect(found).toMatchObject({ channel: name, method });
+    expect(JSON.parse(found?.request ?? "")).toMatchObject({ channel: name });
+  });
+
+  it.each([[{}], [{ namespaces: [{ name: "closed" }, board] }]])(
+    "with %j is none, as no client may subscribe by itself",
+    (channel) => {
+      expect(trialChannel(configured({ channel }).channel)).toBeUndefined();
+    },
+  );
+});
