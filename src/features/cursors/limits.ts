@@ -16,6 +16,11 @@ export const cursorLimits = {
    */
   markRowsMax: 10_000,
   /**
+   * Counts of who has read that one object keeps until a mark is changed (rule CU44), of some hundred bytes each: those of the
+   * messages that clients show at a time. Beyond it counting begins anew.
+   */
+  sharedAnswersMax: 256,
+  /**
    * Users whose marks the receipts of a channel show one by one: together about 80 kB, which each client reads that looks,
    * and each mark is sent to all of these. Of more users only counts are shown, for as many of the newest publications
    * (rule CU38).

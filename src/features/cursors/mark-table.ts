@@ -12,6 +12,8 @@ export class MarkTable {
   #exists: boolean;
   /** Undefined until somebody asks. */
   #count: number | undefined;
+  /** The answers of {@link countRead} and {@link lastLooked} since a row was changed last: questions share them (rule CU44). */
+  readonly #answers = new Map<string, number | string | undefined>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -34,6 +36,7 @@ export class MarkTable {
     const { user, epoch, read, readMs, start, isReset, covered } = mark;
     const size = isNew ? this.#size : 0;
     if (isNew && size >= cursorLimits.marksMax) return false;
+    this.#answers.clear();
     if (!this.#exists) this.#sql.run(table);
     this.#exists = true;
     this.#sql.run(
@@ -66,10 +69,21 @@ export class MarkTable {
   /** How many of the users whose rows {@link page} would look at have read up to an offset of an epoch. */
   countRead(after: string, epoch: string, offset: number): number {
     if (!this.#exists) return 0;
-    const query = `SELECT count(*) AS count FROM (${looked}) WHERE epoch = ? AND read >= ?`;
-    return Number(
-      this.#sql.rows(query, after, cursorLimits.markRowsMax, epoch, offset)[0]?.["count"],
-    );
+    const counted = this.#shared(JSON.stringify([after, epoch, offset]), () => {
+      const query = `SELECT count(*) AS count FROM (${looked}) WHERE epoch = ? AND read >= ?`;
+      const rows = this.#sql.rows(query, after, cursorLimits.markRowsMax, epoch, offset);
+      return Number(rows[0]?.["count"]);
+    });
+    return Number(counted);
+  }
+
+  /** An answer that was found since a row was changed last, or is found now. */
+  #shared(question: string, find: () => number | string | undefined): number | string | undefined {
+    if (this.#answers.has(question)) return this.#answers.get(question);
+    if (this.#answers.size >= cursorLimits.sharedAnswersMax) this.#answers.clear();
+    const answer = find();
+    this.#answers.set(question, answer);
+    return answer;
   }
 
   /** How many of the users whose rows {@link page} would look at have read up to each offset of an epoch, and no further. */
@@ -89,15 +103,19 @@ export class MarkTable {
   /** The last user whose row {@link page} would look at; undefined if no row comes after it. */
   lastLooked(after: string): string | undefined {
     if (!this.#exists) return undefined;
-    const query = "SELECT user FROM user_mark WHERE user > ? ORDER BY user LIMIT 2 OFFSET ?";
-    const rows = this.#sql.rows(query, after, cursorLimits.markRowsMax - 1);
-    return rows.length === 2 ? columnText(rows[0], "user") : undefined;
+    const last = this.#shared(JSON.stringify([after]), () => {
+      const query = "SELECT user FROM user_mark WHERE user > ? ORDER BY user LIMIT 2 OFFSET ?";
+      const rows = this.#sql.rows(query, after, cursorLimits.markRowsMax - 1);
+      return rows.length === 2 ? columnText(rows[0], "user") : undefined;
+    });
+    return last === undefined ? undefined : String(last);
   }
 
   /** Deletes a user's row, if there is one. */
   remove(user: string): void {
     if (this.find(user) === undefined) return;
     const size = this.#size;
+    this.#answers.clear();
     this.#sql.run("DELETE FROM user_mark WHERE user = ?", user);
     this.#count = size - 1;
   }
@@ -106,6 +124,7 @@ export class MarkTable {
   deleted(): void {
     this.#exists = false;
     this.#count = 0;
+    this.#answers.clear();
   }
 
   get #size(): number {
