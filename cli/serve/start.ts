@@ -180,7 +180,7 @@ async function welcome(address: string, file: string, config: Config): Promise<s
     config.client.token.userIdClaim,
   );
   const trial = trialChannel(config.channel);
-  const subscribe = trial === undefined ? "" : `, and subscribe to "${trial.channel}"`;
+  const subscribe = trial?.isOpen === true ? `, and subscribe to "${trial.channel}"` : "";
   return `
 Dormouse serves ${address}
 
@@ -193,12 +193,15 @@ ${publishLines(address, secrets["API_KEY"] ?? "", trial)}
 ${consoleLine(address, secrets["CONSOLE_PASSWORD"], config, trial)}`;
 }
 
-/** How a newcomer publishes; a sentence if no channel is open to every user. */
+/** How a newcomer publishes, and a sentence if no channel is open to every user. */
 function publishLines(address: string, key: string, trial: TrialChannel | undefined): string {
-  if (trial === undefined)
-    return "No namespace of this configuration lets every user subscribe: use a subscription token, or\nset allow_subscribe_for_client in one.";
-  const { method, request } = trial;
-  return `Publish to it:
+  if (trial === undefined) return "No namespace of this configuration takes a backend's JSON.";
+  const { channel, isOpen, method, request } = trial;
+  const title = isOpen
+    ? "Publish to it:"
+    : `No namespace lets every user subscribe, so subscribe by a subscription token, or set
+allow_subscribe_for_client. Publish to ${channel}:`;
+  return `${title}
   curl -X POST ${address}/api/${method} -H "X-API-Key: ${key}" -d '${request}'`;
 }
 

@@ -3,6 +3,8 @@ import type { ChannelConfig, ChannelOptions } from "../../src/config/config.ts";
 /** The channel with which a newcomer tries the server, and the call that publishes to it. */
 export interface TrialChannel {
   readonly channel: string;
+  /** Whether every user may subscribe. Otherwise a token, a backend or the channel's name says who may. */
+  readonly isOpen: boolean;
   /** The method of the HTTP API. */
   readonly method: "publish" | "map_publish";
   /** Its request, as JSON. */
@@ -10,8 +12,8 @@ export interface TrialChannel {
 }
 
 /**
- * Finds a channel to which every user may subscribe and a backend may publish: `news`, if the configuration admits it, or
- * one of its first namespace that does.
+ * Finds a channel to which a backend may publish: preferably one to which every user may subscribe as well, and `news` before
+ * those of namespaces.
  *
  * @returns undefined if there is none
  */
@@ -23,25 +25,21 @@ export function trialChannel({
   const prefixed = [...namespaces].map(
     ([name, options]) => [`${name}${namespaceBoundary}`, options] as const,
   );
-  for (const [prefix, options] of [["", withoutNamespace] as const, ...prefixed]) {
-    const channel = `${prefix}news`;
-    const { subscriptionType: type } = options;
-    if (!isOpen(options) || options.channelRegex?.test("news") === false) continue;
-    const data = { text: "hello" };
-    if (type === "stream")
-      return { channel, method: "publish", request: JSON.stringify({ channel, data }) };
-    if (type !== "map") continue;
-    const request = JSON.stringify({ channel, key: "first", data });
-    return { channel, method: "map_publish", request };
-  }
-  return undefined;
+  const all = [["", withoutNamespace] as const, ...prefixed];
+  const found = all.flatMap(([prefix, options]) => trialIn(prefix, options) ?? []);
+  return found.find(({ isOpen }) => isOpen) ?? found[0];
 }
 
-/** Whether a user may subscribe without a token and without a backend that is asked, and JSON may be published. */
-function isOpen({
-  allowSubscribeForClient,
-  subscribeHook,
-  publicationDataFormat: format,
-}: ChannelOptions): boolean {
-  return allowSubscribeForClient && subscribeHook === undefined && format !== "binary";
+/** The channel of one namespace; undefined if a backend can't publish JSON to it. */
+function trialIn(prefix: string, options: ChannelOptions): TrialChannel | undefined {
+  const channel = `${prefix}news`;
+  const { subscriptionType: type, publicationDataFormat: format } = options;
+  if (options.channelRegex?.test("news") === false || format === "binary") return undefined;
+  const isOpen = options.allowSubscribeForClient && options.subscribeHook === undefined;
+  const data = { text: "hello" };
+  if (type === "stream")
+    return { channel, isOpen, method: "publish", request: JSON.stringify({ channel, data }) };
+  if (type !== "map") return undefined;
+  const request = JSON.stringify({ channel, key: "first", data });
+  return { channel, isOpen, method: "map_publish", request };
 }

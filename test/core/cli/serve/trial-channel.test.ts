@@ -23,14 +23,22 @@ describe("[N12] the channel that npm start shows", () => {
     ],
   ])("with %j is %s, by %s", (channel, name, method) => {
     const found = trialChannel(configured({ channel }).channel);
-    expect(found).toMatchObject({ channel: name, method });
+    expect(found).toMatchObject({ channel: name, method, isOpen: true });
     expect(JSON.parse(found?.request ?? "")).toMatchObject({ channel: name });
   });
 
   it.each([[{}], [{ namespaces: [{ name: "closed" }, board] }]])(
-    "with %j is none, as no client may subscribe by itself",
+    "with %j is one to which no client may subscribe by itself",
     (channel) => {
-      expect(trialChannel(configured({ channel }).channel)).toBeUndefined();
+      expect(trialChannel(configured({ channel }).channel)).toMatchObject({
+        channel: "news",
+        isOpen: false,
+      });
     },
   );
+
+  it("is none where a backend can't publish JSON", () => {
+    const channel = { without_namespace: { publication_data_format: "binary" } };
+    expect(trialChannel(configured({ channel }).channel)).toBeUndefined();
+  });
 });
