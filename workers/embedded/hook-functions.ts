@@ -155,9 +155,10 @@ async function answered(
   ask: () => Promise<FunctionAnswer<object>>,
 ): Promise<Response> {
   try {
-    const answer = (await ask()) ?? {};
-    const fault = answerFault(hook, JSON.stringify(answer));
-    if (fault === undefined) return Response.json(answer);
+    const answer = JSON.stringify((await ask()) ?? {});
+    const fault = answerFault(hook, answer);
+    const headers = { "Content-Type": "application/json" };
+    if (fault === undefined) return new Response(answer, { headers });
     console.error(`the function of the hook ${hook} gave an answer that can't be used: ${fault}`);
   } catch (error) {
     console.error(`the function of the hook ${hook} threw:`, error);

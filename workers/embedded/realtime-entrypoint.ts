@@ -22,8 +22,9 @@ import {
  * services = [{ binding = "REALTIME", service = "mine", entrypoint = "RealtimeEntrypoint", props = { name = "orders" } }]
  * ```
  *
- * It has the operations of the HTTP API and nothing else (rule OW10). The binding's `props.name` is a name of `http_api.keys`, whose rights count. Without one the caller may do everything, as
- * whoever deploys Workers of the account can.
+ * It has the operations of the HTTP API and nothing else (rule OW10). The binding's `props.name` is a name of
+ * `http_api.keys`, whose rights count. Without one the caller may do everything, as whoever deploys Workers of the account
+ * can.
  */
 export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements RealtimeService {
   publish(

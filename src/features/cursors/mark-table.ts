@@ -13,7 +13,8 @@ export class MarkTable {
   /** Undefined until somebody asks. */
   #count: number | undefined;
   /** The answers of {@link countRead} and {@link lastLooked} since a row was changed last: questions share them (rule CU44). */
-  readonly #answers = new Map<string, number | string | undefined>();
+  readonly #readCounts = new Map<string, number>();
+  readonly #lastLooked = new Map<string, string | null>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -36,7 +37,7 @@ export class MarkTable {
     const { user, epoch, read, readMs, start, isReset, covered } = mark;
     const size = isNew ? this.#size : 0;
     if (isNew && size >= cursorLimits.marksMax) return false;
-    this.#answers.clear();
+    this.#forgetAnswers();
     if (!this.#exists) this.#sql.run(table);
     this.#exists = true;
     this.#sql.run(
@@ -69,21 +70,11 @@ export class MarkTable {
   /** How many of the users whose rows {@link page} would look at have read up to an offset of an epoch. */
   countRead(after: string, epoch: string, offset: number): number {
     if (!this.#exists) return 0;
-    const counted = this.#shared(JSON.stringify([after, epoch, offset]), () => {
+    return shared(this.#readCounts, JSON.stringify([after, epoch, offset]), () => {
       const query = `SELECT count(*) AS count FROM (${looked}) WHERE epoch = ? AND read >= ?`;
       const rows = this.#sql.rows(query, after, cursorLimits.markRowsMax, epoch, offset);
       return Number(rows[0]?.["count"]);
     });
-    return Number(counted);
-  }
-
-  /** An answer that was found since a row was changed last, or is found now. */
-  #shared(question: string, find: () => number | string | undefined): number | string | undefined {
-    if (this.#answers.has(question)) return this.#answers.get(question);
-    if (this.#answers.size >= cursorLimits.sharedAnswersMax) this.#answers.clear();
-    const answer = find();
-    this.#answers.set(question, answer);
-    return answer;
   }
 
   /** How many of the users whose rows {@link page} would look at have read up to each offset of an epoch, and no further. */
@@ -103,19 +94,19 @@ export class MarkTable {
   /** The last user whose row {@link page} would look at; undefined if no row comes after it. */
   lastLooked(after: string): string | undefined {
     if (!this.#exists) return undefined;
-    const last = this.#shared(JSON.stringify([after]), () => {
+    const last = shared(this.#lastLooked, after, () => {
       const query = "SELECT user FROM user_mark WHERE user > ? ORDER BY user LIMIT 2 OFFSET ?";
       const rows = this.#sql.rows(query, after, cursorLimits.markRowsMax - 1);
-      return rows.length === 2 ? columnText(rows[0], "user") : undefined;
+      return rows.length === 2 ? columnText(rows[0], "user") : null;
     });
-    return last === undefined ? undefined : String(last);
+    return last ?? undefined;
   }
 
   /** Deletes a user's row, if there is one. */
   remove(user: string): void {
     if (this.find(user) === undefined) return;
     const size = this.#size;
-    this.#answers.clear();
+    this.#forgetAnswers();
     this.#sql.run("DELETE FROM user_mark WHERE user = ?", user);
     this.#count = size - 1;
   }
@@ -124,7 +115,12 @@ export class MarkTable {
   deleted(): void {
     this.#exists = false;
     this.#count = 0;
-    this.#answers.clear();
+    this.#forgetAnswers();
+  }
+
+  #forgetAnswers(): void {
+    this.#readCounts.clear();
+    this.#lastLooked.clear();
   }
 
   get #size(): number {
@@ -133,6 +129,20 @@ export class MarkTable {
       this.#sql.rows("SELECT count(*) AS count FROM user_mark")[0]?.["count"],
     ));
   }
+}
+
+/** An answer that is kept already, or is found now and kept (rule CU44). */
+function shared<Answer>(
+  answers: Map<string, Answer>,
+  question: string,
+  find: () => Answer,
+): Answer {
+  const known = answers.get(question);
+  if (known !== undefined) return known;
+  if (answers.size >= cursorLimits.sharedAnswersMax) answers.clear();
+  const answer = find();
+  answers.set(question, answer);
+  return answer;
 }
 
 /** How far a user has read, and when the user marked that. */

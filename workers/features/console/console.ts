@@ -102,8 +102,9 @@ function shownOptions(options: ChannelOptions): Readonly<Record<string, unknown>
   const { map = {}, cursors = {} } = options;
   const named = [
     ...Object.entries(options),
-    ...Object.entries(map).map(([name, value]) => [`map.${name}`, value] as const),
-    ...Object.entries(cursors).map(([name, value]) => [`cursors.${name}`, value] as const),
+    ...Object.entries({ map, cursors }).flatMap(([section, values]) =>
+      Object.entries(values).map(([name, value]) => [`${section}.${name}`, value] as const),
+    ),
   ];
   const shown = named.filter(
     ([, value]) => typeof value !== "object" && value !== false && value !== 0 && value !== "",

@@ -59,7 +59,7 @@ function subscribing(namespace: NamespaceSettings): readonly string[] {
       : []),
   ];
   const otherwise = "Only a subscription token, or a token's capability, lets a client subscribe.";
-  return sentences.length === 0 ? [otherwise] : sentences;
+  return orElse(sentences, otherwise);
 }
 
 /** Who may publish, or change the keys of a map. */
@@ -72,7 +72,7 @@ function changing(namespace: NamespaceSettings): readonly string[] {
       ];
       const otherwise =
         "Clients don't publish, unless a token's capability lets them; backends do.";
-      return publishing.length === 0 ? [otherwise] : publishing;
+      return orElse(publishing, otherwise);
     }
     case "map": {
       const changes = [
@@ -83,7 +83,7 @@ function changing(namespace: NamespaceSettings): readonly string[] {
       ];
       const otherwise =
         "Clients don't change keys, unless a token's capability lets them; backends do.";
-      return changes.length === 0 ? [otherwise] : changes;
+      return orElse(changes, otherwise);
     }
     case "shared_poll":
       return ["The values come from a backend."];
@@ -106,6 +106,11 @@ function keeping({ type, options }: NamespaceSettings): readonly string[] {
       : "Clients that were away recover what they missed.";
   if (size > 0) return [kept, ...(isRecovered ? [recovery] : [])];
   return type === "stream" ? ["Nothing is kept: who is away misses what is published."] : [];
+}
+
+/** The sentences, or another one where there are none. */
+function orElse(sentences: readonly string[], otherwise: string): readonly string[] {
+  return sentences.length === 0 ? [otherwise] : sentences;
 }
 
 /** That a backend is asked before a client does something; nothing if none is. */

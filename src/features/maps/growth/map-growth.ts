@@ -2,6 +2,7 @@ import type { HistoryEntry } from "../../../channel/history-table.ts";
 import type { FirstResult } from "../../../channel/idempotency.ts";
 import type { Changer } from "../../../channel/publication-request.ts";
 import type { Rate } from "../../../config/config.ts";
+import { dueMoment } from "../../../moment.ts";
 import { type ErrorCode, errorCodes } from "../../../protocol/codes.ts";
 import type { Piece } from "../../../protocol/piece.ts";
 import type { StreamPosition } from "../../../protocol/publication.ts";
@@ -59,13 +60,12 @@ export class MapGrowth {
     if (first !== undefined) return { outcome: "not-appended", reason: "idempotency", length };
     const { at, text, final } = request;
     const isThere = found.known !== undefined && at !== undefined && isAt(found.value, at, text);
-    if (!isThere && at !== undefined && at !== length)
-      return { outcome: "not-appended", reason: "length_mismatch", length };
-    const endsText = !isThere || at + text.length === length;
-    // A success would say that the text is closed, and more follows in it.
-    if (final && !found.isFinal && !endsText)
-      return { outcome: "not-appended", reason: "length_mismatch", length };
     const mayEnd = final && !found.isFinal;
+    // A text that is there can't close the value where more follows it (rule Z48).
+    const fits = isThere
+      ? !mayEnd || at + text.length === length
+      : at === undefined || at === length;
+    if (!fits) return { outcome: "not-appended", reason: "length_mismatch", length };
     if ((isThere || text === "") && !mayEnd) {
       // What is there may not be durable yet (rule Z40).
       const key = request.idempotencyKey;
@@ -137,8 +137,8 @@ export class MapGrowth {
   /** In how many ms to call {@link endWindows}; undefined if no window is open. */
   endsInMs(nowMs: number): number | undefined {
     let inMs = Number.POSITIVE_INFINITY;
-    for (const { windowEndsMs = Number.POSITIVE_INFINITY, windowMs } of this.#keys.values()) {
-      if (windowEndsMs === Number.POSITIVE_INFINITY) continue;
+    for (const { windowEndsMs, windowMs } of this.#keys.values()) {
+      if (windowEndsMs === undefined) continue;
       // A clock that was set back makes no window longer.
       inMs = Math.min(inMs, Math.max(0, windowEndsMs - nowMs), windowMs);
     }
@@ -235,11 +235,9 @@ export class MapGrowth {
   /** Counts a change that can't wait for the end of a window; false if such changes have written too much (rule Z46). */
   #mayWrite({ value }: GrowingKey, nowMs: number): boolean {
     const { writtenBytesPerMs, writtenAheadMs } = growthLimits;
-    const aheadMs = Math.max(0, this.#writtenUntilMs - nowMs);
-    // The last change may reach beyond the bound; twice as much is left from a clock that was set back.
-    const isSetBack = aheadMs > 2 * writtenAheadMs;
-    if (aheadMs > writtenAheadMs && !isSetBack) return false;
-    this.#writtenUntilMs = nowMs + (isSetBack ? 0 : aheadMs) + value.bytes / writtenBytesPerMs;
+    const fromMs = Math.max(nowMs, dueMoment(this.#writtenUntilMs, writtenAheadMs, nowMs));
+    if (fromMs - nowMs > writtenAheadMs) return false;
+    this.#writtenUntilMs = fromMs + value.bytes / writtenBytesPerMs;
     return true;
   }
 

@@ -5,7 +5,7 @@ import { configured } from "../../../support/configured.ts";
 const open = { allow_subscribe_for_client: true };
 const board = { name: "board", subscription_type: "map", map: { mode: "persistent" } };
 
-describe("[N12] the channel that npm start shows", () => {
+describe("the channel that npm start shows", () => {
   it.each([
     [{ without_namespace: open }, "news", "publish"],
     [{ namespaces: [{ name: "closed" }, { name: "chat", ...open }] }, "chat:news", "publish"],
