@@ -60,12 +60,12 @@ export class MapGrowth {
     if (first !== undefined) return { outcome: "not-appended", reason: "idempotency", length };
     const { at, text, final } = request;
     const isThere = found.known !== undefined && at !== undefined && isAt(found.value, at, text);
+    if (!isThere && at !== undefined && at !== length)
+      return { outcome: "not-appended", reason: "length_mismatch", length };
     const mayEnd = final && !found.isFinal;
     // A text that is there can't close the value where more follows it (rule Z48).
-    const fits = isThere
-      ? !mayEnd || at + text.length === length
-      : at === undefined || at === length;
-    if (!fits) return { outcome: "not-appended", reason: "length_mismatch", length };
+    if (mayEnd && isThere && at + text.length !== length)
+      return { outcome: "not-appended", reason: "length_mismatch", length };
     if ((isThere || text === "") && !mayEnd) {
       // What is there may not be durable yet (rule Z40).
       const key = request.idempotencyKey;
