@@ -30,7 +30,7 @@ export class GatewayObject extends breakable(Gateway, [
 export class UsersObject extends breakable(Users, ["register", "order"]) {}
 
 // Objects ask backends through it.
-export { RealtimeEntrypoint } from "./edge.js";
+export { BackendEntrypoint } from "./edge.js";
 
 export default worker;
 
