@@ -1,5 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { ApiKey } from "../../src/access/api-keys.ts";
+import { parseBindingCaller } from "../../src/access/binding-caller.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
@@ -23,8 +24,8 @@ import {
  * ```
  *
  * It has the operations of the HTTP API and nothing else (rule OW10). The binding's `props.name` is a name of
- * `http_api.keys`, whose rights count. Without one the caller may do everything, as whoever deploys Workers of the account
- * can.
+ * `http_api.keys`, whose rights count; any other props admit nothing. Without props the caller may do everything, as whoever
+ * deploys Workers of the account can.
  */
 export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements RealtimeService {
   publish(
@@ -214,16 +215,9 @@ export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements Realtim
   }
 }
 
-/** Whose rights count: those of the key of `http_api.keys` with the name in the binding's `props`; without a name, all. */
+/** Whose rights count (rule OW5). */
 function callerOf(env: Env, props: unknown): ApiKey {
-  const name: unknown =
-    typeof props === "object" && props !== null ? Reflect.get(props, "name") : undefined;
-  if (name === undefined) return { name: "a service binding" };
   const configuration = configurationOf(env);
   const keys = configuration.outcome === "configured" ? configuration.config.httpApi.keys : [];
-  const key = keys.find((one) => one.name === name);
-  if (key !== undefined) return { name: key.name, rights: key.rights };
-  // A mistyped name must not open everything.
-  const title = "the binding's props.name isn't in http_api.keys, and";
-  return { name: "an unknown service binding", title, rights: { methods: [], channels: [] } };
+  return parseBindingCaller(props, keys);
 }

@@ -1,4 +1,5 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { isWithoutProps } from "../../src/access/binding-caller.ts";
 import type { HookTarget } from "../../src/config/config.ts";
 import type {
   BackendCalls,
@@ -22,8 +23,7 @@ export class BackendEntrypoint extends WorkerEntrypoint<Env> implements BackendC
   // The call's contract is in src/contract/backend-call.ts.
   async ask(question: BackendQuestion): Promise<BackendReply> {
     // The objects' own calls carry no props.
-    if (Object.keys(this.ctx.props ?? {}).length > 0)
-      return failed("only the Worker itself asks backends");
+    if (!isWithoutProps(this.ctx.props)) return failed("only the Worker itself asks backends");
     const configuration = configurationOf(this.env);
     if (configuration.outcome === "unconfigured") return failed("the Worker isn't configured");
     const target = configuration.config.hooks.targets.get(question.target);

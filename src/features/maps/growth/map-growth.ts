@@ -69,7 +69,9 @@ export class MapGrowth {
     if ((isThere || text === "") && !mayEnd) {
       // What is there may not be durable yet (rule Z40).
       const key = request.idempotencyKey;
-      const failure = key === "" ? undefined : this.makeDurable(request.key, nowMs, key);
+      const writes = key !== "" && this.isWaiting(request.key);
+      if (writes && !this.#mayWrite(found, nowMs)) return { outcome: "failed", error: tooMuch };
+      const failure = writes ? this.makeDurable(request.key, nowMs, key) : undefined;
       if (failure !== undefined) return { outcome: failure };
       return { outcome: "appended", length, position: this.#map.position(nowMs) };
     }

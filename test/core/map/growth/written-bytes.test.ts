@@ -65,6 +65,27 @@ describe("what growing values write", () => {
     expect(next()).toMatchObject({ outcome: "appended" });
   });
 
+  it.each(["", "y"])(
+    "[Z46] counts a repeat that makes what waits durable: the text %o with an idempotency key",
+    (repeated) => {
+      const growing = withLongValue();
+      let taken = 0;
+      const pair = () => {
+        const at = longBytes + taken;
+        if (growing.append("y", { at }).outcome !== "appended") return false;
+        taken++;
+        const again = { at: repeated === "" ? at + 1 : at, idempotencyKey: `${taken}` };
+        return growing.append(repeated, again).outcome === "appended";
+      };
+      while (pair());
+      // The last text is told, and its repeat is refused.
+      expect(taken).toBeLessThanOrEqual((writtenBytesPerMs * writtenAheadMs) / longBytes + 2);
+      expect(taken).toBeGreaterThan(10);
+      growing.pass(10_000);
+      expect(growing.stored()).toBe("x".repeat(longBytes) + "y".repeat(taken));
+    },
+  );
+
   it("[Z46] [S5] is counted anew after the clock was set back", () => {
     const growing = withLongValue({ appendWindowMs: 0 });
     while (growing.append("y").outcome === "appended");

@@ -1,0 +1,38 @@
+import type { ApiKey } from "./api-keys.ts";
+
+/**
+ * Who calls by a service binding: the key of `http_api.keys` that the binding's `props` name, whose rights count, or the
+ * account's own Worker, which may do everything (rule OW5).
+ *
+ * @param props of the binding; whoever writes them means to bound the caller, so that what isn't understood admits nothing
+ * @param keys  of the configuration
+ */
+export function parseBindingCaller(props: unknown, keys: readonly Named[]): ApiKey {
+  if (isWithoutProps(props)) return { name: "a service binding" };
+  const name = nameIn(props);
+  const key = keys.find((one) => one.name === name);
+  if (key !== undefined) return { name: key.name, rights: key.rights };
+  const title =
+    name === undefined
+      ? "the binding has props other than { name }, and"
+      : "the binding's props.name isn't in http_api.keys, and";
+  return { name: "an unknown service binding", title, rights: nothing };
+}
+
+/** Whether a binding has no `props`. The platform gives an empty object where none are written. */
+export function isWithoutProps(props: unknown): boolean {
+  if (props === undefined || props === null) return true;
+  return typeof props === "object" && !Array.isArray(props) && Reflect.ownKeys(props).length === 0;
+}
+
+/** The name that the props have, if they have nothing else. */
+function nameIn(props: unknown): string | undefined {
+  if (typeof props !== "object" || props === null || Array.isArray(props)) return undefined;
+  const name: unknown = Reflect.get(props, "name");
+  return typeof name === "string" && Reflect.ownKeys(props).length === 1 ? name : undefined;
+}
+
+/** A key of the configuration. */
+type Named = Required<Pick<ApiKey, "name" | "rights">>;
+
+const nothing = { methods: [], channels: [] };
