@@ -13,6 +13,7 @@ import { targetsOf } from "../../src/features/sections.ts";
 import { secretUses } from "../../src/config/secret-uses.ts";
 import { buildConsole } from "../build/build-console.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";
+import { whenClockIsSetBack } from "./clock-watch.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "../build/production-bundle.ts";
@@ -169,6 +170,13 @@ async function run(
   const unwatch = whenParentEnds(() => {
     if (!stopping.signal.aborted) end("npm, which started it, has ended");
   });
+  let isBehind = false;
+  const unwatchClock = whenClockIsSetBack((byMs) => {
+    const seconds = Math.round(byMs / 1_000);
+    console.error(`The clock was set back by ${seconds} s: workerd starts again with it`);
+    isBehind = true;
+    void workerd?.kill();
+  });
   try {
     for (let starts = 1; ; starts++) {
       workerd = Workerd.launch(setup, state, port);
@@ -183,6 +191,10 @@ async function run(
       if (problems !== undefined && problems !== "")
         return refuse(`${problems}\n(secrets are taken from ${source})`);
       if (stopping.signal.aborted) return 0;
+      if (isBehind) {
+        isBehind = false;
+        continue;
+      }
       const served = problems === undefined ? undefined : Date.now() - answeredAtMs;
       const restartInMs = restarts.afterEnd(served);
       const status = statusOf(ending);
@@ -192,6 +204,7 @@ async function run(
     }
   } finally {
     unwatch();
+    unwatchClock();
   }
 }
 

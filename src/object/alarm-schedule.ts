@@ -71,14 +71,18 @@ const latestMs = 4_102_444_800_000;
  * nothing to wait for.
  */
 export class NextTimer {
-  readonly #platform: Pick<Platform, "after">;
-  readonly #work: () => void;
+  readonly #platform: Pick<Platform, "after" | "nowMs">;
+  readonly #work: (nowMs: number) => void;
   #timer: Timer | undefined;
   #dueAtMs = Number.POSITIVE_INFINITY;
   /** When the timer was set, ms since 1970. */
   #setAtMs = 0;
 
-  constructor(platform: Pick<Platform, "after">, work: () => void) {
+  /**
+   * @param work takes the time, which is at least that for which the timer was set: where the clock was set back, it
+   * stands meanwhile, and what waits would wait for it (rule S5)
+   */
+  constructor(platform: Pick<Platform, "after" | "nowMs">, work: (nowMs: number) => void) {
     this.#platform = platform;
     this.#work = work;
   }
@@ -103,7 +107,7 @@ export class NextTimer {
     this.#timer = this.#platform.after(waitMs, () => {
       this.#timer = undefined;
       this.#dueAtMs = Number.POSITIVE_INFINITY;
-      this.#work();
+      this.#work(Math.max(this.#platform.nowMs(), dueAtMs));
     });
   }
 }

@@ -77,7 +77,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   override readonly kind = "channel";
   /** The trace of a publication that waits for the next commit; undefined if none belongs to one (rule X2). */
   #traceparent: string | undefined;
-  readonly #retryTimer = new NextTimer(this.platform, () => this.endEvent(this.platform.nowMs()));
+  readonly #retryTimer = new NextTimer(this.platform, (nowMs) => this.endEvent(nowMs));
   readonly #shareTimer = new NextTimer(this.platform, () => this.queue.waited());
   readonly #leftovers: Leftovers;
 

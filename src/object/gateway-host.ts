@@ -31,7 +31,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
   override readonly kind = "gateway";
   /** Whether a part may have something due after each event. */
   readonly #partsAreDue: boolean;
-  readonly #settleTimer = new NextTimer(this.platform, () => this.settle(this.platform.nowMs()));
+  readonly #settleTimer = new NextTimer(this.platform, (nowMs) => this.settle(nowMs));
   /**
    * The answers to the objects of channels that wait with their next batch until a frame has been sent so far (rules F6
    * and F8).

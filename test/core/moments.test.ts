@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PollCycle } from "../../src/features/shared-polls/poll-cycle.ts";
 import { eventLimits } from "../../src/features/events/limits.ts";
@@ -198,4 +199,22 @@ describe("a step of the clock to an awake object", () => {
       ).toMatchObject({ keys: ["k"] });
     },
   );
+});
+
+describe("the work of a timer", () => {
+  /** Those whose work has nothing to compare with a time. */
+  const without = [
+    "object/channel-host.ts: this.queue.waited()",
+    "object/users-host.ts: this.writeRegistrations()",
+  ];
+
+  it("[S5] takes the time for which the timer was set, and asks for no other", () => {
+    const found = readdirSync("src", { recursive: true, encoding: "utf8" }).flatMap((path) => {
+      if (!path.endsWith(".ts")) return [];
+      const text = readFileSync(`src/${path}`, "utf8");
+      const works = text.matchAll(/new NextTimer\(\S+, (?!\(nowMs\) =>)(?:\S+ => )?(.+?)\);\n/g);
+      return Array.from(works, ([, work = ""]) => `${path}: ${work}`);
+    });
+    expect(found.sort()).toEqual(without);
+  });
 });

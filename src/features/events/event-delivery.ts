@@ -37,7 +37,7 @@ class EventDelivery implements ObjectPart, HomePart {
     this.#setup = setup;
     const { platform, object, events, sessions, namespaceOf } = setup;
     const { sql } = platform;
-    this.#timer = new NextTimer(platform, () => this.ended(platform.nowMs()));
+    this.#timer = new NextTimer(platform, (nowMs) => this.ended(nowMs));
     const outbox = new Outbox({ sql, object, config: events });
     this.outbox = outbox;
     const isConcerned = isReported(events, "connected") || isReported(events, "subscribed");

@@ -44,13 +44,11 @@ class MapDriver implements ObjectPart {
 
   constructor(map: ChannelMap, { platform, endEvent }: PartedChannelObject) {
     this.#map = map;
-    this.#restTimer = new NextTimer(platform, () => {
-      const nowMs = platform.nowMs();
+    this.#restTimer = new NextTimer(platform, (nowMs) => {
       map.rest(nowMs);
       endEvent(nowMs);
     });
-    this.#windowTimer = new NextTimer(platform, () => {
-      const nowMs = platform.nowMs();
+    this.#windowTimer = new NextTimer(platform, (nowMs) => {
       map.growth.endWindows(nowMs);
       endEvent(nowMs);
     });

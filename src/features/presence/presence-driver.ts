@@ -23,7 +23,7 @@ export class PresenceDriver implements ObjectPart {
     this.#object = object;
     this.#teller = teller;
     const { platform } = object;
-    this.#timer = new NextTimer(platform, () => object.endEvent(platform.nowMs()));
+    this.#timer = new NextTimer(platform, (nowMs) => object.endEvent(nowMs));
   }
 
   /** Makes the calls that are due. */

@@ -28,7 +28,7 @@ export class PollDriver implements ObjectPart {
     this.#options = options;
     this.#object = object;
     const { platform } = object;
-    this.#timer = new NextTimer(platform, () => object.endEvent(platform.nowMs()));
+    this.#timer = new NextTimer(platform, (nowMs) => object.endEvent(nowMs));
   }
 
   /** Asks and calls what is due. To be called at the end of each event. */

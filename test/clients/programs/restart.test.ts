@@ -1,14 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../../support/servers/listen.ts";
 import { RawSocket } from "../../support/sockets/raw-socket.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { ServedServer } from "../../support/servers/served-server.ts";
-import { signToken } from "../../support/test-tokens.ts";
+import { signToken, testSecrets } from "../../support/test-tokens.ts";
 
 const channel = "news";
 /** So many that workerd starts, and so few that the burst takes more. */
@@ -124,6 +125,54 @@ describe("npm run serve, when workerd ends by itself,", () => {
     expect(printed).toContain("workerd serves again");
   });
 });
+
+describe("npm run serve, when the clock is set back,", () => {
+  it.each([2, 3_600])("[B31] [S5] [H5] starts workerd again: by %i s", async (seconds) => {
+    await server.stop();
+    server = await ServedServer.start(options, undefined, withClock(folder));
+    const before = runtimeProcess();
+    const { offset } = await server.backend.publish(channel, "before");
+    writeFileSync(join(folder, "clock"), String(-1_000 * seconds));
+    await expect.poll(runtimeProcess, { timeout: 20_000 }).not.toBe(before);
+    await expect.poll(answers, { timeout: 20_000 }).toBe(true);
+    const { publications } = await server.backend.history(channel);
+    expect(publications).toMatchObject([{ offset, data: "before" }]);
+    // A step forward, and one of less than a second, leave it as it is.
+    const after = runtimeProcess();
+    for (const ms of [0, 5_000, 4_500]) {
+      writeFileSync(join(folder, "clock"), String(ms));
+      await expect.poll(() => readFileSync(join(folder, "seen"), "utf8")).toBe(String(ms));
+    }
+    const { code, printed } = await server.stop();
+    expect(runtimeProcess()).toBe(after);
+    expect(code).toBe(0);
+    expect(printed).toContain(
+      `The clock was set back by ${seconds} s: workerd starts again with it`,
+    );
+    expect(printed).not.toContain("ended unexpectedly");
+  });
+});
+
+/** The secrets, and a clock of the script that a file moves by so many ms. Another file says what it has seen. */
+function withClock(files: string) {
+  const [clock, seen] = [join(files, "clock"), join(files, "seen")];
+  writeFileSync(clock, "0");
+  const script = `import { readFileSync, writeFileSync } from "node:fs";
+    const now = Date.now;
+    let looks = 0;
+    let last = "0";
+    Date.now = () => {
+      const moved = readFileSync(${JSON.stringify(clock)}, "utf8") || last;
+      // The look before has taken it.
+      if (moved === last && ++looks > 1) writeFileSync(${JSON.stringify(seen)}, moved);
+      if (moved !== last) looks = 0;
+      last = moved;
+      return now() + Number(moved);
+    };`;
+  const file = join(files, "clock.mjs");
+  writeFileSync(file, script);
+  return { ...testSecrets, NODE_OPTIONS: `--import ${pathToFileURL(file).href}` };
+}
 
 describe("npm run serve that is started again", () => {
   it("[A30] [H13] has no database of channels to which only clients without a token came", async () => {

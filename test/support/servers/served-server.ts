@@ -24,6 +24,7 @@ export class ServedServer {
   /**
    * @param options     the command line
    * @param descriptors how many file descriptors each of its processes may have; absent for as many as this one
+   * @param variables   of the environment; secrets among them
    */
   static async start(
     options: readonly string[],

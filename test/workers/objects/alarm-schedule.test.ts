@@ -136,7 +136,8 @@ describe("the schedule of an object's one alarm", () => {
     }));
 });
 
-const timers: Pick<Platform, "after"> = {
+const timers: Pick<Platform, "after" | "nowMs"> = {
+  nowMs: () => 0,
   after: (waitMs, work) => {
     const timer = setTimeout(work, waitMs);
     return { cancel: () => clearTimeout(timer) };
@@ -175,6 +176,18 @@ describe("a timer for what is next", () => {
     timer.set(undefined, 1_050);
     vi.advanceTimersByTime(1_000);
     expect([fired, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  it("[S5] gives its work the time for which it was set, also where the clock stands", () => {
+    const given: number[] = [];
+    let clockMs = 1_000;
+    const timer = new NextTimer({ ...timers, nowMs: () => clockMs }, (nowMs) => given.push(nowMs));
+    timer.set(100, 1_000);
+    vi.advanceTimersByTime(100);
+    timer.set(100, 1_000);
+    clockMs = 1_250;
+    vi.advanceTimersByTime(100);
+    expect(given).toEqual([1_100, 1_250]);
   });
 
   it("[S3] is set anew when the clock was set back", () => {

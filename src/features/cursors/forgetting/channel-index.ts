@@ -27,7 +27,7 @@ export class ChannelIndex implements HomePart {
     this.#home = home;
     this.#table = table;
     const { platform } = home;
-    this.#timer = new NextTimer(platform, () => this.#goOn());
+    this.#timer = new NextTimer(platform, (nowMs) => this.#goOn(nowMs));
   }
 
   /** A channel tells of whom it keeps something. */
@@ -71,7 +71,7 @@ export class ChannelIndex implements HomePart {
 
   rang(nowMs: number): void {
     this.#table.remove(nowMs);
-    this.#goOn();
+    this.#goOn(nowMs);
   }
 
   /** How long until the first user's channels are called again. */
@@ -82,15 +82,14 @@ export class ChannelIndex implements HomePart {
   }
 
   /** Calls the channels of users again, as far as that is due. */
-  #goOn(): void {
-    const { platform, endEvent } = this.#home;
-    const nowMs = platform.nowMs();
+  #goOn(nowMs: number): void {
+    const { endEvent } = this.#home;
     for (const user of this.#table.underWay(cursorLimits.forgottenAtOnce)) {
       const failed = this.#failed.get(user);
       const waitMs = (failed?.dueAtMs ?? 0) - nowMs;
       if (waitMs <= 0 || waitMs > limits.orderRetryMsMax) this.#pass(user);
     }
-    endEvent(platform.nowMs());
+    endEvent(nowMs);
   }
 
   /** Calls the channels that have to forget a user, page by page. */

@@ -25,7 +25,7 @@ export class UserTeller implements ObjectPart {
     this.#object = object;
     this.#kept = kept;
     const { platform } = object;
-    this.#timer = new NextTimer(platform, () => object.endEvent(platform.nowMs()));
+    this.#timer = new NextTimer(platform, (nowMs) => object.endEvent(nowMs));
   }
 
   settle(nowMs: number): void {

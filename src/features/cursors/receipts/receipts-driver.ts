@@ -23,7 +23,7 @@ export class ReceiptsDriver implements ObjectPart {
     this.#source = source;
     this.#receipts = receipts;
     const { platform } = object;
-    this.#timer = new NextTimer(platform, () => object.endEvent(platform.nowMs()));
+    this.#timer = new NextTimer(platform, (nowMs) => object.endEvent(nowMs));
   }
 
   settle(nowMs: number): void {

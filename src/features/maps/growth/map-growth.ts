@@ -127,8 +127,8 @@ export class MapGrowth {
       const { windowEndsMs, windowMs } = growing;
       if (windowEndsMs === undefined) continue;
       const leftMs = windowEndsMs - nowMs;
-      // More than the whole window is left only after the clock was set back (rule S5).
-      if (leftMs > 0 && leftMs <= windowMs) continue;
+      // A whole window is left only where the clock was set back, or stands (rule S5).
+      if (leftMs > 0 && leftMs < windowMs) continue;
       if (growing.waiting === undefined) growing.windowEndsMs = undefined;
       else if (this.makeDurable(key, nowMs) !== undefined)
         openWindow(growing, growthLimits.windowRetryMs, nowMs);

@@ -93,6 +93,19 @@ describe("what growing values write", () => {
     expect(growing.append("y")).toMatchObject({ outcome: "appended" });
   });
 
+  it("[S5] [Z40] is durable once its timer has rung, though the clock stands", () => {
+    const growing = growingMap(new NodeSql());
+    const standsAtMs = 10_000_000;
+    for (let window = 0; window < 3; window++) {
+      growing.nowMs = standsAtMs;
+      growing.append(window === 0 ? "a" : "");
+      growing.append("b");
+      // The timer gives its work the time for which it was set.
+      growing.pass(growing.map.growth.endsInMs(standsAtMs) ?? 0);
+      expect(growing.stored()).toBe(`a${"b".repeat(window + 1)}`);
+    }
+  });
+
   it.each([40_000, 3_600_000])(
     "[S5] [Z40] is durable at the end of its window, though the clock was set back by %i ms",
     (byMs) => {
