@@ -12,7 +12,6 @@ const stepMsMin = 1_000;
  * @returns a function that stops watching
  */
 export function whenClockIsSetBack(act: (byMs: number) => void): () => void {
-  const aheadMs = (): number => Date.now() - performance.now();
   let beforeMs = aheadMs();
   const watch = setInterval(() => {
     const byMs = beforeMs - aheadMs();
@@ -20,4 +19,9 @@ export function whenClockIsSetBack(act: (byMs: number) => void): () => void {
     if (byMs >= stepMsMin) act(byMs);
   }, lookMs);
   return () => clearInterval(watch);
+}
+
+/** By how much the clock is ahead of one that nobody sets, in ms. */
+function aheadMs(): number {
+  return Date.now() - performance.now();
 }

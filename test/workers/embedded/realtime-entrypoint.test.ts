@@ -143,16 +143,17 @@ describe("another Worker's calls", () => {
       const channel = `room:${crypto.randomUUID()}`;
       const mistyped = calledBy({ Name: "orders" }, env);
       const params = { channel, channels: [channel], data: 1, key: "k" };
-      const called =
-        name === "publish"
-          ? mistyped.publish(channel, 1)
-          : name === "broadcast"
-            ? mistyped.broadcast([channel], 1)
-            : Reflect.apply(Reflect.get(mistyped, name), mistyped, [params]);
+      const given = { publish: [channel, 1], broadcast: [[channel], 1] };
+      const method: (...given: readonly unknown[]) => Promise<unknown> = Reflect.get(
+        mistyped,
+        name,
+      );
+      const called = Reflect.apply(method, mistyped, Reflect.get(given, name) ?? [params]);
       expect(await refusalOf(called)).toBe(
         `RealtimeError: 103: permission denied: the binding has props other than { name }, and doesn't admit the method ${name}`,
       );
-      const inBatch = await mistyped.batch([Object.fromEntries([[name, params]])]);
+      const command: BatchCommand = JSON.parse(JSON.stringify({ [name]: params }));
+      const inBatch = await mistyped.batch([command]);
       expect(inBatch).toMatchObject([{ error: { code: 103 } }]);
     },
   );
