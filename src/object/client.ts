@@ -179,7 +179,7 @@ export class Client {
     const { clientMethods } = this.session.context;
     if (clientMethods === undefined) return undefined;
     const writes = commands.some((command) => {
-      if (command.method === "rpc") return clientMethods.find(command.request.method) !== undefined;
+      if (command.method === "rpc") return clientMethods.has(command.request.method);
       return command.method === "send";
     });
     return writes ? "other" : undefined;

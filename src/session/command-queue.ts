@@ -22,8 +22,10 @@
  */
 import { limits } from "../limits.ts";
 import { type Command, subscriptionTypes } from "../protocol/command.ts";
+import type { Payload } from "../protocol/payload.ts";
+import { parseSentCall } from "../protocol/sent-call.ts";
 import type { Decision, DecisionDone } from "./decision.ts";
-import type { ClientMethods, VerifiedTokens } from "./ports.ts";
+import type { ClientMethod, ClientMethods, VerifiedTokens } from "./ports.ts";
 
 /**
  * The commands of one connection that wait for an earlier command (rule O6). A key is a channel, while a subscribe to
@@ -186,7 +188,6 @@ export function readsOf(
   command: Command,
   { clientMethods: methods }: { readonly clientMethods?: ClientMethods | undefined },
 ): number {
-  const most = limits.readsUnderWayMax;
   switch (command.method) {
     case "history":
     case "presence":
@@ -196,10 +197,10 @@ export function readsOf(
       return recover || type !== subscriptionTypes.stream ? 1 : 0;
     }
     case "rpc":
-      return Math.min(methods?.readsOf?.(command.request) ?? 0, most);
+      return readsOfCall(methods?.get(command.request.method), command.request.data);
     case "send": {
-      const sent = methods?.readsOf && methods.sent(command.request.data);
-      return Math.min((sent && methods?.readsOf?.(sent.request)) ?? 0, most);
+      const call = methods && parseSentCall(command.request.data);
+      return readsOfCall(call && methods.get(call.method), call?.data);
     }
     case "connect":
     case "unsubscribe":
@@ -211,4 +212,8 @@ export function readsOf(
     case "pong":
       return 0;
   }
+}
+
+function readsOfCall(called: ClientMethod | undefined, data: Payload | undefined): number {
+  return called === undefined ? 0 : Math.min(called.readsOf(data), limits.readsUnderWayMax);
 }

@@ -41,6 +41,7 @@ import {
   silent,
   whyFailed,
 } from "./decision.ts";
+import { parseSentCall } from "../protocol/sent-call.ts";
 import { clientInfo } from "./subscription.ts";
 import { mayRead, readInVain } from "./rate-limit.ts";
 
@@ -190,9 +191,9 @@ export function readHistory({
 export function callMethod(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
   const { session, id, request, nowMs, done } = command;
   const { method, data } = request;
-  const own = session.context.clientMethods?.find(method);
+  const own = session.context.clientMethods?.get(method);
   if (own !== undefined) {
-    own(command, turnTo);
+    own.carryOut(command, turnTo);
     return;
   }
   const { rpc } = session.context.config;
@@ -245,10 +246,12 @@ export function passMessage(
   data: Payload | undefined,
   turnTo: TurnTo,
 ): void {
-  const own = session.context.clientMethods?.sent(data);
-  if (own !== undefined) {
+  const { clientMethods } = session.context;
+  const request = clientMethods && parseSentCall(data);
+  const own = request && clientMethods.get(request.method);
+  if (own?.bySend === true && request !== undefined) {
     const carriedOut: DecisionDone = (decision) => done(refusedSend(session, decision));
-    own.carryOut({ session, id: 0, request: own.request, nowMs, done: carriedOut }, turnTo);
+    own.carryOut({ session, id: 0, request, nowMs, done: carriedOut }, turnTo);
     return;
   }
   const target = session.context.config.hooks.message;

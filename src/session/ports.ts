@@ -35,6 +35,7 @@ import type {
   ConnectRequest,
   RpcRequest,
 } from "../protocol/command.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
@@ -47,7 +48,6 @@ import type {
 import type { TrackVerdict } from "../access/key-signature.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { JsonText } from "../protocol/json/text.ts";
-import type { Payload } from "../protocol/payload.ts";
 import type { Channels } from "./channels.ts";
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
@@ -290,20 +290,18 @@ export type SubscriptionTypes = Readonly<
   Partial<Record<ChannelOptions["subscriptionType"], SubscriptionType>>
 >;
 
-/** Methods that clients call, and that the server answers itself. A feature brings them. */
-export interface ClientMethods {
-  /** How many reads a call counts as, by what it asks (rule B16); absent where no method reads. */
-  readonly readsOf?: (request: RpcRequest) => number;
-  /** The method that an `rpc` names; undefined for one of a backend. */
-  find(name: string): ClientMethod | undefined;
-  /** The call of such a method that a `send` holds; undefined if it holds something else. */
-  sent(
-    data: Payload | undefined,
-  ): { readonly request: RpcRequest; readonly carryOut: ClientMethod } | undefined;
-}
+/** Methods that clients call, and that the server answers itself, by their names. A feature brings them. */
+export type ClientMethods = ReadonlyMap<string, ClientMethod>;
 
-/** Carries out a call of a method. */
-export type ClientMethod = (command: RunningCommand<RpcRequest>, turnTo: TurnTo) => void;
+/** A method that clients call. */
+export interface ClientMethod {
+  /** How many reads a call counts as, by what it asks (rule B16). */
+  readonly readsOf: (data: Payload | undefined) => number;
+  /** Whether a `send` may call it as well, which has no answer. */
+  readonly bySend: boolean;
+  /** Carries out a call. */
+  readonly carryOut: (command: RunningCommand<RpcRequest>, turnTo: TurnTo) => void;
+}
 
 /**
  * Takes a channel that a command makes the server turn to, unless the connection is subscribed to it (rule B8).

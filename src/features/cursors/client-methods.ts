@@ -4,8 +4,8 @@ import { limits } from "../../limits.ts";
 import { errorOf } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
-import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
-import { parsePayloadObject, type Payload, payloadText } from "../../protocol/payload.ts";
+import type { JsonText } from "../../protocol/json/text.ts";
+import { parsePayloadObject, type Payload } from "../../protocol/payload.ts";
 import { isJsonArray, type JsonObject, type JsonValue } from "../../protocol/wire-value.ts";
 import {
   failWith,
@@ -30,15 +30,15 @@ import { cursorLimits } from "./limits.ts";
 import { refuseReceipts } from "./receipts/receipts-right.ts";
 
 /** The methods by which clients mark what their user has read, and ask what is unread (rule CU7). */
-const cursorMethods: ClientMethods = {
-  find: methodOf,
-  readsOf,
-  sent(data) {
-    const call = parseSent(data);
-    const carryOut = call && methodOf(call.method);
-    return call && carryOut && { request: call, carryOut };
-  },
-};
+const cursorMethods: ClientMethods = new Map<string, ClientMethod>([
+  ["dormouse.read", { readsOf: () => 0, bySend: true, carryOut: markRead }],
+  [
+    "dormouse.unread",
+    // A read for each channel that is asked.
+    { readsOf: (data) => parseChannels(data)?.length ?? 0, bySend: true, carryOut: countUnread },
+  ],
+  ["dormouse.marks", { readsOf: () => 1, bySend: true, carryOut: countMarks }],
+]);
 
 /** Those of a configuration: a backend may have methods of these names where no namespace has cursors. */
 export function cursorMethodsOf({ channel }: Config): ClientMethods | undefined {
@@ -99,12 +99,6 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
   for (let started = 0; started < atOnce; started++) askNext();
 }
 
-/** How many reads a call counts as: one for each channel that is asked (rule B16). */
-function readsOf({ method, data }: RpcRequest): number {
-  if (method === "dormouse.marks") return 1;
-  return method === "dormouse.unread" ? (parseChannels(data)?.length ?? 0) : 0;
-}
-
 /** `dormouse.marks {channel, offset, cursor?}`: how many have read up to an offset (rule CU40). */
 function countMarks(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
   const { session, request, done } = command;
@@ -127,19 +121,6 @@ function countMarks(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
     const marks = { method: "marks", request: { limit: 0, cursor, offset } } as const;
     const operation = (info: ClientInfo) => ({ ...marks, info });
     requestAsClient(command, channel, operation, (reply) => answerRpc(command, reply));
-  }
-}
-
-function methodOf(name: string): ClientMethod | undefined {
-  switch (name) {
-    case "dormouse.read":
-      return markRead;
-    case "dormouse.unread":
-      return countUnread;
-    case "dormouse.marks":
-      return countMarks;
-    default:
-      return undefined;
   }
 }
 
@@ -237,19 +218,3 @@ function parseChannels(data: Payload | undefined): readonly string[] | undefined
   if (names.length !== channels.length || names.length === 0) return undefined;
   return names.length > cursorLimits.unreadChannelsMax ? undefined : [...new Set(names)];
 }
-
-/** A call in the form `{"method":"dormouse.read","data":{…}}`. */
-function parseSent(data: Payload | undefined): RpcRequest | undefined {
-  // Messages of clients are a backend's: only those are parsed that may be such a call.
-  const text = data && payloadText(data);
-  if (text === undefined || text.length > sentCharactersMax || !text.includes('"dormouse.'))
-    return undefined;
-  const params = parsePayloadObject(data);
-  const method = params?.["method"];
-  const given = params?.["data"];
-  if (typeof method !== "string" || given === undefined) return undefined;
-  return { method, data: trustedJsonText(JSON.stringify(given)) };
-}
-
-/** The longest call that a `send` may hold: the name of a channel, its epoch and an offset. */
-const sentCharactersMax = 2_048;

@@ -356,8 +356,8 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "shared_poll_publish":
     case "unread":
     case "marks":
-      return `${operation.method} ${channel}`;
     case "mark_read":
+      return `${operation.method} ${channel}`;
     case "delivered":
     case "set_audience":
     case "add_audience":

@@ -22,10 +22,9 @@ import type { MapOptions } from "../config.ts";
 import { parseAppend } from "./append-request.ts";
 
 /** The method by which clients append to values of maps (rule Z45). */
-const appendMethods: ClientMethods = {
-  find: (name) => (name === "dormouse.append" ? append : undefined),
-  sent: () => undefined,
-};
+const appendMethods: ClientMethods = new Map([
+  ["dormouse.append", { readsOf: () => 0, bySend: false, carryOut: append }],
+]);
 
 /** That of a configuration: a backend may have a method of this name where no namespace has maps that clients change. */
 export function appendMethodsOf({ channel }: Config): ClientMethods | undefined {
