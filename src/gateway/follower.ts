@@ -247,7 +247,6 @@ export class Follower {
         run: (work) => this.#run(work),
         advance: (publications) => this.#advance(publications),
         begin: (subscription) => this.#subscribers.hub.add(subscription),
-        insufficientState: () => this.#insufficientState(),
       },
     );
   }

@@ -23,6 +23,9 @@ export class PendingSubscribes {
   readonly #all = new Map<Subscription, PendingSubscribe>();
   /** Subscribes that wait for {@link decide}. */
   readonly #waiting = new Set<PendingSubscribe>();
+  /** Those that are further than the cursor was, at this offset: they wait until it moves. */
+  readonly #ahead = new Set<PendingSubscribe>();
+  #aheadOf = 0;
   /** When the newest one was added, ms since 1970. */
   #addedAtMs = 0;
   /** The reads in flight, by what they read. */
@@ -40,7 +43,7 @@ export class PendingSubscribes {
 
   /** Whether {@link decide} has something to do. */
   get waiting(): boolean {
-    return this.#waiting.size > 0;
+    return this.#waiting.size > 0 || this.#hasMoved;
   }
 
   /** Whether a read is in flight: publications that come meanwhile belong in the replay buffer. */
@@ -62,11 +65,13 @@ export class PendingSubscribes {
     if (pending === undefined) return;
     this.#all.delete(subscription);
     this.#waiting.delete(pending);
+    this.#ahead.delete(pending);
   }
 
   /** Goes on with the waiting subscribes, now that the gateway has a cursor. */
   decide(): void {
-    const waiting = [...this.#waiting];
+    const waiting = [...this.#waiting, ...(this.#hasMoved ? this.#ahead : [])];
+    if (this.#hasMoved) this.#ahead.clear();
     this.#waiting.clear();
     for (const pending of waiting) if (this.#isPending(pending)) this.#decide(pending);
   }
@@ -101,6 +106,7 @@ export class PendingSubscribes {
   /** The gateway has lost its cursor: all subscribes wait again. */
   restart(): void {
     this.#reads.clear();
+    this.#ahead.clear();
     for (const pending of this.#all.values()) {
       pending.caughtUp = false;
       pending.reread = false;
@@ -111,6 +117,7 @@ export class PendingSubscribes {
   /** The gateway can't follow the channel: all subscribes fail. */
   fail(error: ErrorCode): void {
     this.#reads.clear();
+    this.#ahead.clear();
     this.#failAll([...this.#all.values()], error);
   }
 
@@ -251,8 +258,9 @@ export class PendingSubscribes {
   }
 
   /**
-   * The publications between the cursor and the top are gone. A client that has been beyond the cursor would begin at
-   * the cursor and receive publications again, so the gateway starts over (rule L3).
+   * The publications between the cursor and the top are gone from the history. A client that has been beyond the cursor would
+   * begin at the cursor and receive publications again, so it waits until the cursor moves: the channel's object is about to
+   * send the next batch, or to tell of a gap that can't be read (rules L2 to L4).
    */
   #cannotCatchUp(read: Read, position: StreamPosition | undefined): void {
     const isFurther = (pending: PendingSubscribe): boolean => {
@@ -260,8 +268,19 @@ export class PendingSubscribes {
       if (since === undefined || position === undefined || !this.#isPending(pending)) return false;
       return sameStream(since, position) && beginsAt(pending.options) > position.offset;
     };
-    if (read.subscribes.some(isFurther)) this.#host.insufficientState();
-    else this.#caughtUp(read);
+    const ahead = read.subscribes.filter(isFurther);
+    if (ahead.length === 0) {
+      this.#caughtUp(read);
+      return;
+    }
+    this.#aheadOf = position?.offset ?? 0;
+    for (const pending of ahead) this.#ahead.add(pending);
+    for (const pending of read.subscribes) if (!ahead.includes(pending)) this.#waiting.add(pending);
+  }
+
+  /** Whether the cursor has moved since subscribes began to wait for that. */
+  get #hasMoved(): boolean {
+    return this.#ahead.size > 0 && this.#host.position()?.offset !== this.#aheadOf;
   }
 
   #catchUp(pending: PendingSubscribe, position: StreamPosition): void {
@@ -334,11 +353,6 @@ export interface PendingSubscribesHost {
   advance(publications: readonly Publication[]): void;
   /** Adds a subscriber: from here on it receives every publication. */
   begin(subscription: Subscription): void;
-  /**
-   * The publications that the gateway has missed can't be read: the follower starts over, and restarts all subscribes
-   * (rule L3).
-   */
-  insufficientState(): void;
 }
 
 interface PendingSubscribe extends SubscribeAttempt {

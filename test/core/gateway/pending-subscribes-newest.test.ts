@@ -69,6 +69,28 @@ describe("a subscribe with cache recovery", () => {
     expect(subscriber.received).toEqual(["8"]);
   });
 
+  it.each(["taken", "lost"])(
+    "[L3] [R2] waits for a gateway that can't catch up, while the batch on its way is %s",
+    (batch) => {
+      const channel = subscribedAtFive();
+      const subscriber = new RecordingSubscription("7");
+      channel.subscribe(subscriber, { mode: "cache", since: at(9) });
+      expect(channel.port.requests).toEqual([{ method: "recover", since: at(5), whole: true }]);
+      // 6 is gone from the history already, and is on its way to the gateway.
+      channel.port.answer({ outcome: "unrecoverable", position: at(9) });
+      expect(subscriber.answers).toEqual([]);
+      expect(channel.port.open).toBe(0);
+      if (batch === "taken") channel.takeStream(1, [6, 7, 8, 9]);
+      else {
+        // The alarm of another instance tells the top, and what was missed can't be read.
+        channel.take(1, [], { top: at(9), instance: 2 });
+        channel.port.answer({ outcome: "unrecoverable", position: at(9) });
+        channel.port.answer(following(at(9)), read([9], at(9)));
+      }
+      expect(subscriber.answers).toMatchObject([{ outcome: "subscribed", position: at(9) }]);
+    },
+  );
+
   it("[R5] doesn't recover when there is none, or none any more", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");

@@ -178,54 +178,6 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     },
   },
   {
-    name: "[Z5] changes of a map that is cleared aren't taken for those of the next stream",
-    plan: {
-      seed: 5837,
-      faultShare: 0,
-      channels: ["map:m", "temp:t"],
-      gateways: 2,
-      clients: [
-        { reconnectsEarly: true },
-        { reconnectsEarly: false },
-        { reconnectsEarly: true },
-        { reconnectsEarly: false },
-      ],
-      steps: [
-        { do: "connect", client: 2, ms: 0 },
-        { do: "subscribe", client: 2, channel: "temp:t", ms: 50 },
-        { do: "set", channel: "temp:t", key: "k2", keyed: false, mode: "if_new", ms: 0 },
-        { do: "clear", channel: "temp:t", ms: 0 },
-      ],
-      outcomes: {},
-    },
-  },
-  {
-    name: "[Z2] a client of a map begins no earlier than as of when its last page was read",
-    plan: {
-      seed: 310579,
-      faultShare: 0,
-      channels: ["map:m"],
-      gateways: 1,
-      clients: [
-        { reconnectsEarly: true },
-        { reconnectsEarly: false },
-        { reconnectsEarly: true },
-        { reconnectsEarly: false },
-      ],
-      steps: [
-        { do: "connect", client: 1, ms: 0 },
-        { do: "connect", client: 2, ms: 0 },
-        { do: "connect", client: 3, ms: 0 },
-        { do: "set", channel: "map:m", key: "k1", keyed: false, ms: 0 },
-        { do: "set", channel: "map:m", key: "k2", keyed: false, ms: 0 },
-        { do: "set", channel: "map:m", key: "k6", keyed: false, ms: 0 },
-        { do: "subscribe", client: 1, channel: "map:m", ms: 107 },
-        { do: "subscribe", client: 3, channel: "map:m", ms: 50 },
-        { do: "drop", channel: "map:m", key: "k6", keyed: true, ms: 0 },
-      ],
-    },
-  },
-  {
     name: "[SP19] a late request to untrack keys doesn't end what was tracked after it",
     plan: {
       seed: 4399,
@@ -337,41 +289,6 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     },
   },
   {
-    name: "[Z5] a client of a cleared map gets no change of the stream before, whose first change was lost in a crash",
-    plan: {
-      seed: 110001615,
-      faultShare: 0,
-      channels: ["slim:s"],
-      gateways: 1,
-      clients: [{ reconnectsEarly: true }, { reconnectsEarly: false }],
-      steps: [
-        { do: "connect", client: 1, ms: 0 },
-        { do: "subscribe", client: 1, channel: "slim:s", ms: 1000 },
-        { do: "drop", channel: "slim:s", key: "k1", keyed: false, ms: 0 },
-        { do: "crash at commit", object: "slim:s", ms: 0 },
-        { do: "cut", object: "slim:s", kind: "deliver", to: "g/1", forMs: 5910, ms: 0 },
-        { do: "set", channel: "slim:s", key: "k3", keyed: true, ms: 0 },
-        { do: "set", channel: "slim:s", key: "k4", keyed: false, mode: "if_new", ms: 1000 },
-        { do: "clear", channel: "slim:s", ms: 58 },
-        {
-          do: "set",
-          channel: "slim:s",
-          key: "k5",
-          keyed: true,
-          expects: "known",
-          mode: "if_new",
-          ms: 21,
-        },
-        { do: "set", channel: "slim:s", key: "k4", keyed: false, ms: 0 },
-      ],
-      outcomes: {
-        "api backend slim:s 3": { requestMs: 25, answerMs: 6 },
-        "api backend slim:s 5": { requestMs: 223, answerMs: 30 },
-        "api backend slim:s 7": { requestMs: 147, answerMs: 28 },
-      },
-    },
-  },
-  {
     name: "[SP6] a client that has forgotten a key, because its signature had expired, gets the value again",
     plan: {
       seed: 410029867,
@@ -433,21 +350,6 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
         { do: "subscribe", client: 4, channel: "vers:v", ms: 0 },
       ],
       outcomes: {},
-    },
-  },
-  {
-    name: "[Z30] a subscriber of an ephemeral map that never had a key loses nothing when its object sleeps",
-    plan: {
-      seed: 602038878,
-      faultShare: 0,
-      channels: ["temp:t"],
-      gateways: 1,
-      clients: [{ reconnectsEarly: true }, { reconnectsEarly: true }, { reconnectsEarly: true }],
-      steps: [
-        { do: "connect", client: 2, ms: 0 },
-        { do: "subscribe", client: 2, channel: "temp:t", ms: 1000 },
-        { do: "evict", object: "temp:t", ms: 735748 },
-      ],
     },
   },
   {
