@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -9,6 +9,8 @@ import { wranglerConfigOf } from "../../../cli/deployment/wrangler-config.ts";
 const readme = readFileSync("README.md", "utf8");
 
 interface PackageFile {
+  readonly dependencies?: object;
+  readonly devDependencies?: object;
   readonly engines?: { readonly node?: string };
   readonly workspaces?: readonly string[];
   readonly repository?: { readonly url: string };
@@ -53,6 +55,49 @@ describe("the deploy button", () => {
       expect(description.length).toBeGreaterThan(20);
   });
 });
+
+describe("the repository, as its user asked for it,", () => {
+  it("has these entries at its top", () => {
+    const asked = ["src", "workers", "test", "wrangler.toml", "package.json", "tsconfig.json"];
+    const missing = [...asked, "README.md"].filter((name) => !existsSync(name));
+    expect(missing).toEqual([]);
+  });
+
+  it.each(["hono", "jose", "@msgpack/msgpack"])("has the product import %s", (name) => {
+    expect(Object.keys(own.dependencies ?? {})).toContain(name);
+    const importing = importedFrom(["src", "workers"], name);
+    expect(importing.length).toBeGreaterThan(0);
+  });
+
+  it.each(["wrangler", "@cloudflare/workers-types", "vitest", "miniflare"])(
+    "is built and tested with %s",
+    (name) => {
+      expect(Object.keys(own.devDependencies ?? {})).toContain(name);
+    },
+  );
+
+  it("has its projects as references of tsconfig.json, so that editors and `tsc -b` find them", () => {
+    const { references }: { readonly references: readonly { readonly path: string }[] } =
+      JSON.parse(readFileSync("tsconfig.json", "utf8"));
+    const projects = ["src", "workers", "cli", "package", "test", "bench"].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .filter((path) => /^(?!.*node_modules).*tsconfig\.json$/.test(path))
+        .map((path) => `${folder}/${path}`.slice(0, -"/tsconfig.json".length)),
+    );
+    expect(references.map(({ path }) => path).sort()).toEqual(projects.sort());
+  });
+});
+
+/** The files of folders that import a package, or a part of it. */
+function importedFrom(folders: readonly string[], name: string): readonly string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+      (path) =>
+        path.endsWith(".ts") &&
+        new RegExp(`from "${name}[/"]`).test(readFileSync(`${folder}/${path}`, "utf8")),
+    ),
+  );
+}
 
 describe("the README", () => {
   it("is one screen: at most 110 lines and 900 words", () => {

@@ -34,7 +34,7 @@ export interface ToldChange {
 export function pageSocketClass(
   hostHeader: string | undefined,
   noted: (asked: AskedPage, told: ToldPage) => void,
-) {
+): ReturnType<typeof socketClass> {
   return class extends socketClass(hostHeader) {
     readonly #asked = new Map<number, AskedPage>();
 
