@@ -4,7 +4,15 @@
  * named by the file that it stands in. The dependencies stay dependencies, so that a Worker with hono has one hono.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
@@ -12,6 +20,12 @@ import { packageRoot } from "../package-root.ts";
 import { workerBuild } from "../../package/test/worker-build.ts";
 import { wranglerSchema } from "../package-types/wrangler-schema.ts";
 import { writeChanged } from "./write-changed.ts";
+
+/** The files of each project from which all others of the package are imported. */
+const entriesOfProjects = {
+  package: ["package/*.ts", "workers/exports.d.ts"],
+  "package/test": ["package/test/**/*.ts"],
+};
 
 buildModules(join(packageRoot, "dist", "lib"));
 // Beside it in an installed package is wrangler, whose own schema stays in force.
@@ -25,16 +39,33 @@ await buildTestServer(join(packageRoot, "dist", "test"));
 function buildModules(folder: string): void {
   const compiled = mkdtempSync(join(tmpdir(), "dormouse-build-"));
   try {
-    const options = ["--noEmit", "false", "--declaration", "--rewriteRelativeImportExtensions"];
-    const places = ["--rootDir", packageRoot, "--outDir", compiled];
-    for (const project of ["package", "package/test"])
-      execFileSync("npx", ["tsc", "-p", project, ...options, ...places], {
-        cwd: packageRoot,
-        stdio: "inherit",
-      });
+    for (const [project, entries] of Object.entries(entriesOfProjects))
+      compile(project, entries, compiled);
     replaceFiles(compiled, folder);
   } finally {
     rmSync(compiled, { recursive: true });
+  }
+}
+
+/** Compiles entries with the options of a project, which for editors lists all files that it sees. */
+function compile(project: string, entries: readonly string[], outDir: string): void {
+  const cache = join(packageRoot, "node_modules", ".cache");
+  mkdirSync(cache, { recursive: true });
+  // Beside the installed packages, where the compiler looks for types.
+  const folder = mkdtempSync(join(cache, "dormouse-build-"));
+  try {
+    const emitted = { noEmit: false, composite: false, declaration: true };
+    const places = { rootDir: packageRoot, outDir, rewriteRelativeImportExtensions: true };
+    const config = {
+      extends: join(packageRoot, project, "tsconfig.json"),
+      compilerOptions: { ...emitted, ...places },
+      include: entries.map((entry) => join(packageRoot, entry)),
+      exclude: [],
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    execFileSync("npx", ["tsc", "-p", folder], { cwd: packageRoot, stdio: "inherit" });
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 
