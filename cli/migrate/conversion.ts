@@ -15,7 +15,9 @@ import {
 import { neededSecrets } from "../configuration/needed-secrets.ts";
 import { olderOption } from "./older-options.ts";
 import { nested } from "./flat-config.ts";
-import { goBoolean, goText, goValue, withoutCase } from "./go-value.ts";
+import { type Form, goBoolean, readValue } from "./go-value.ts";
+import { withPlainNames } from "./plain-names.ts";
+import { readConfigByKinds } from "./read-tree.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
 
 /** The outcome of the conversion of a key. */
@@ -42,15 +44,28 @@ export interface Conversion {
   readonly todo: readonly string[];
 }
 
+/** Where the values of a document came from. */
+export interface Origins {
+  /** What the document was read from, for a person. */
+  readonly file: string;
+  /** The variables and flags, for a person, by the paths of their values in the document. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
 /**
  * Converts a configuration.
  *
  * @param document    the configuration, with the environment's variables in it
  * @param freshSecret makes a secret for what Centrifugo didn't sign
  */
-export function convert(document: JsonObject, freshSecret: () => string): Conversion {
-  const conversion = new Converter(document);
+export function convert(
+  document: JsonObject,
+  freshSecret: () => string,
+  origins: Origins = { file: "the configuration", texts: new Map() },
+): Conversion {
+  const conversion = new Converter(document, origins);
   conversion.takeSecrets();
+  conversion.readValues();
   conversion.takeSections();
   conversion.takeRefusals();
   return conversion.finish(freshSecret);
@@ -59,14 +74,17 @@ export function convert(document: JsonObject, freshSecret: () => string): Conver
 class Converter {
   readonly #tree: Tree;
   readonly #origins: ReadonlyMap<string, string>;
+  readonly #sources: Origins;
+  /** What isn't of its option's kind, and why, by its path. */
+  #bad: ReadonlyMap<string, string> = new Map();
   readonly #rows: Row[] = [];
   readonly #secrets: Record<string, string> = {};
   /** The paths of keys that stay although the configuration is invalid with them. */
   readonly #undecided = new Set<string>();
 
-  constructor(document: JsonObject) {
-    const lower = withoutCase(document);
-    const { tree, origins, spent } = nested(isJsonObject(lower) ? lower : {});
+  constructor(document: JsonObject, sources: Origins) {
+    const { tree, origins, spent } = nested(withPlainNames(document));
+    this.#sources = sources;
     for (const key of spent)
       this.#rows.push({ key, outcome: "platform", becomes: "", reason: "has no effect any more" });
     this.#tree = tree;
@@ -81,14 +99,42 @@ class Converter {
       if (value === undefined) continue;
       this.#tree.remove(path);
       if (value === null || value === "") continue;
-      const text = goText(value);
-      if (text === undefined) this.#add(path, "absent", { reason: lostSecret });
-      else if (isPlaceholder(text)) this.#add(path, "absent", { reason: unreplacedSecret });
+      const read = readValue("text", value, "file");
+      if (read.outcome === "none") continue;
+      if (read.outcome === "bad") this.#add(path, "absent", { reason: lostSecret });
+      else if (isPlaceholder(String(read.value)))
+        this.#add(path, "absent", { reason: unreplacedSecret });
       else {
-        this.#secrets[secret] = text;
+        this.#secrets[secret] = String(read.value);
         this.#add(path, "secret", { becomes: secret });
       }
     }
+  }
+
+  /** Reads each value by the kind of its option, and takes out those that say nothing. */
+  readValues(): void {
+    const { root, bad, left } = readConfigByKinds(this.#tree.root, (path) => this.#formOf(path));
+    for (const { path, why } of left)
+      this.#add(path, why === "default" ? "platform" : "absent", { reason: leftReasons[why] });
+    this.#tree.replace(root);
+    this.#bad = new Map(
+      [...bad].map(([place, reason]) => [place, `${reason} (${this.#sourceOf(place)})`]),
+    );
+  }
+
+  #formOf(path: Path): Form {
+    const place = pathText(path);
+    if (this.#sourceOf(place) !== this.#sources.file) return "text";
+    return [...above(place)].some((one) => this.#origins.has(one)) ? "words" : "file";
+  }
+
+  /** The file, the variable or the flag of a value, for a person. */
+  #sourceOf(place: string): string {
+    for (const one of above(this.#originOf(place))) {
+      const source = this.#sources.texts.get(one);
+      if (source !== undefined) return source;
+    }
+    return this.#sources.file;
   }
 
   /** Takes out the sections for which Dormouse has nothing, whatever is in them, because they may hold passwords. */
@@ -156,15 +202,13 @@ class Converter {
   #takeProblem(problem: string): void {
     const [, place = "", reason = ""] = /^(\S+) (.+)$/s.exec(problem) ?? [];
     const path = parsePath(place);
-    const value = this.#tree.get(path);
-    const read = value === undefined ? undefined : goValue(value, reason);
-    if (value === null) this.#drop(path, "absent", "has no value");
-    else if (read !== undefined && read !== value) this.#tree.set(path, read);
-    else if (reason.startsWith("is unknown"))
+    const bad = this.#bad.get(place);
+    if (this.#tree.get(path) === null) this.#drop(path, "absent", leftReasons["no value"]);
+    else if (bad === undefined && reason.startsWith("is unknown"))
       this.#drop(path, "absent", olderOption(path) ?? reason);
-    else if (this.#restricts(path)) {
+    else if (bad !== undefined || this.#restricts(path)) {
       this.#undecided.add(place);
-      this.#add(path, "decide", { reason });
+      this.#add(path, "decide", { reason: bad ?? reason });
     } else this.#drop(path, "absent", reason);
   }
 
@@ -198,9 +242,9 @@ class Converter {
 
   /** The name in the source, or the names of which a section was made. */
   #originOf(place: string): string {
-    for (let end = place.length; end > 0; end = Math.max(...ends(place, end))) {
-      const own = this.#origins.get(place.slice(0, end));
-      if (own !== undefined) return `${own}${place.slice(end)}`;
+    for (const one of above(place)) {
+      const own = this.#origins.get(one);
+      if (own !== undefined) return `${own}${place.slice(one.length)}`;
     }
     const within = [...this.#origins].filter(([path]) => path.startsWith(`${place}.`));
     return within.length === 0 ? place : [...new Set(within.map(([, name]) => name))].join(", ");
@@ -286,10 +330,20 @@ class Converter {
   }
 }
 
-/** Where the sections above a place end. */
-function ends(place: string, before: number): readonly number[] {
-  return [place.lastIndexOf(".", before - 1), place.lastIndexOf("[", before - 1), 0];
+/** A place, and the sections above it, the nearest first. */
+function* above(place: string): Generator<string> {
+  for (let end = place.length; end > 0;) {
+    yield place.slice(0, end);
+    end = Math.max(place.lastIndexOf(".", end - 1), place.lastIndexOf("[", end - 1), 0);
+  }
 }
+
+/** The reasons of values that say nothing. */
+const leftReasons = {
+  "no value": "has no value",
+  default: "is empty or zero, which stands for the default of Centrifugo",
+  unknown: "is unknown",
+} as const;
 
 /** Whether a section is switched on, whatever type its switch has. */
 function isOn(value: JsonValue): boolean {

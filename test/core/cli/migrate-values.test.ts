@@ -57,7 +57,7 @@ user_status: { enabled: "1" }
           allow_publish_for_client: false,
           publication_data_format: "",
         },
-        namespaces: [{ name: "77", join_leave: true, history_size: 10, history_ttl: "60000ms" }],
+        namespaces: [{ name: "77", join_leave: true, history_size: 10, history_ttl: "60s" }],
       },
     });
   });
