@@ -35,8 +35,7 @@ export function withEnvironment(
   for (const [name, text] of given) {
     const path = pathOf(name, text, tree);
     if (path === undefined) continue;
-    putText(tree, path, text);
-    onValue(pathText(path), `${prefix}${name}`);
+    for (const at of putText(tree, path, text)) onValue(pathText(at), `${prefix}${name}`);
   }
   return tree.root;
 }
@@ -46,23 +45,28 @@ export function withEnvironment(
  * sections that are there. What isn't of the option's kind stays a text.
  *
  * @param path in the document, where a flat name is a path of its own
+ * @returns the paths of the values that the text has become
  */
-export function putText(tree: Tree, path: Path, text: string): void {
+export function putText(tree: Tree, path: Path, text: string): readonly Path[] {
   const place = placeOf(String(path[0]));
   const option = optionAt(path.length === 1 && place !== undefined ? parsePath(place) : path);
   if (option === undefined || option.kind === "section") tree.set(path, text);
-  else if (option.kind === "sections") {
-    const list = readSections(text, "text");
-    const before = tree.get(path) ?? [];
-    const isNames = !text.trim().startsWith("[");
-    tree.set(
-      path,
-      list === undefined ? text : isNames && isJsonArray(before) ? [...before, ...list] : list,
-    );
-  } else {
+  else if (option.kind === "sections") return putSections(tree, path, text);
+  else {
     const read = readValue(option.kind, text, "text");
     tree.set(path, read.outcome === "value" ? read.value : text);
   }
+  return [path];
+}
+
+function putSections(tree: Tree, path: Path, text: string): readonly Path[] {
+  const given = tree.get(path) ?? [];
+  const before = isJsonArray(given) && !text.trim().startsWith("[") ? given : [];
+  const list = readSections(text, "text");
+  tree.set(path, list === undefined ? text : [...before, ...list]);
+  return list === undefined || before.length === 0
+    ? [path]
+    : list.map((_, index) => [...path, before.length + index]);
 }
 
 const prefix = "CENTRIFUGO_";

@@ -242,7 +242,7 @@ const page = section({ boolean: "enabled", text: "handler_prefix*" });
 /** Sections with a switch, from which nothing is taken over. */
 const untaken = `grpc_api webtransport uni_grpc opentelemetry graphite clickhouse_analytics database
   distributed_rate_limit push_notifications sentry shared_poll_relay singleflight user_status user_block token_revoke
-  user_tokens_invalidate broker presence_manager map_broker`.split(/\s+/);
+  user_tokens_invalidate broker presence_manager map_broker sockjs`.split(/\s+/);
 
 /** Sections without a switch, from which nothing is taken over. */
 const settings = "http_server log engine controller usage_stats node shutdown".split(" ");
