@@ -14,10 +14,8 @@ import {
 } from "../../src/protocol/wire-value.ts";
 import { neededSecrets } from "../configuration/needed-secrets.ts";
 import { olderOption } from "./older-options.ts";
-import { nested } from "./flat-config.ts";
-import { type Form, goBoolean, readValue } from "./go-value.ts";
-import { withPlainNames } from "./plain-names.ts";
-import { readConfigByKinds } from "./read-tree.ts";
+import { goBoolean } from "./go-value.ts";
+import { above, nameIn, type Origins, readByKinds } from "./read-document.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
 
 /** The outcome of the conversion of a key. */
@@ -44,14 +42,6 @@ export interface Conversion {
   readonly todo: readonly string[];
 }
 
-/** Where the values of a document came from. */
-export interface Origins {
-  /** What the document was read from, for a person. */
-  readonly file: string;
-  /** The variables and flags, for a person, by the paths of their values in the document. */
-  readonly texts: ReadonlyMap<string, string>;
-}
-
 /**
  * Converts a configuration.
  *
@@ -65,7 +55,6 @@ export function convert(
 ): Conversion {
   const conversion = new Converter(document, origins);
   conversion.takeSecrets();
-  conversion.readValues();
   conversion.takeSections();
   conversion.takeRefusals();
   return conversion.finish(freshSecret);
@@ -74,21 +63,22 @@ export function convert(
 class Converter {
   readonly #tree: Tree;
   readonly #origins: ReadonlyMap<string, string>;
-  readonly #sources: Origins;
   /** What isn't of its option's kind, and why, by its path. */
-  #bad: ReadonlyMap<string, string> = new Map();
+  readonly #bad: ReadonlyMap<string, string>;
   readonly #rows: Row[] = [];
   readonly #secrets: Record<string, string> = {};
   /** The paths of keys that stay although the configuration is invalid with them. */
   readonly #undecided = new Set<string>();
 
-  constructor(document: JsonObject, sources: Origins) {
-    const { tree, origins, spent } = nested(withPlainNames(document));
-    this.#sources = sources;
+  constructor(document: JsonObject, origins: Origins) {
+    const { root, names, spent, left, bad } = readByKinds(document, origins);
+    this.#tree = new Tree(root);
+    this.#origins = names;
+    this.#bad = bad;
     for (const key of spent)
       this.#rows.push({ key, outcome: "platform", becomes: "", reason: "has no effect any more" });
-    this.#tree = tree;
-    this.#origins = origins;
+    for (const { path, why } of left)
+      this.#add(path, why === "default" ? "platform" : "absent", { reason: leftReasons[why] });
   }
 
   /** Takes secrets out of the configuration. */
@@ -98,43 +88,14 @@ class Converter {
       const value = this.#tree.get(path);
       if (value === undefined) continue;
       this.#tree.remove(path);
-      if (value === null || value === "") continue;
-      const read = readValue("text", value, "file");
-      if (read.outcome === "none") continue;
-      if (read.outcome === "bad") this.#add(path, "absent", { reason: lostSecret });
-      else if (isPlaceholder(String(read.value)))
-        this.#add(path, "absent", { reason: unreplacedSecret });
+      if (value === "") continue;
+      if (typeof value !== "string") this.#add(path, "absent", { reason: lostSecret });
+      else if (isPlaceholder(value)) this.#add(path, "absent", { reason: unreplacedSecret });
       else {
-        this.#secrets[secret] = String(read.value);
+        this.#secrets[secret] = value;
         this.#add(path, "secret", { becomes: secret });
       }
     }
-  }
-
-  /** Reads each value by the kind of its option, and takes out those that say nothing. */
-  readValues(): void {
-    const { root, bad, left } = readConfigByKinds(this.#tree.root, (path) => this.#formOf(path));
-    for (const { path, why } of left)
-      this.#add(path, why === "default" ? "platform" : "absent", { reason: leftReasons[why] });
-    this.#tree.replace(root);
-    this.#bad = new Map(
-      [...bad].map(([place, reason]) => [place, `${reason} (${this.#sourceOf(place)})`]),
-    );
-  }
-
-  #formOf(path: Path): Form {
-    const place = pathText(path);
-    if (this.#sourceOf(place) !== this.#sources.file) return "text";
-    return [...above(place)].some((one) => this.#origins.has(one)) ? "words" : "file";
-  }
-
-  /** The file, the variable or the flag of a value, for a person. */
-  #sourceOf(place: string): string {
-    for (const one of above(this.#originOf(place))) {
-      const source = this.#sources.texts.get(one);
-      if (source !== undefined) return source;
-    }
-    return this.#sources.file;
   }
 
   /** Takes out the sections for which Dormouse has nothing, whatever is in them, because they may hold passwords. */
@@ -143,7 +104,7 @@ class Converter {
       const path = [name];
       const renamed = renamedSections.get(name);
       const own = alwaysThere.get(name) ?? (isOn(value) ? replaced.get(name) : undefined);
-      if (renamed !== undefined) this.#move(path, renamed);
+      if (renamed !== undefined && !this.#bad.has(`${name}.enabled`)) this.#move(path, renamed);
       else if (own !== undefined) this.#drop(path, "platform", own);
       else if (Object.hasOwn(unsupportedTopLevelKeys, name)) this.#takeSection(name, value);
     }
@@ -202,14 +163,19 @@ class Converter {
   #takeProblem(problem: string): void {
     const [, place = "", reason = ""] = /^(\S+) (.+)$/s.exec(problem) ?? [];
     const path = parsePath(place);
-    const bad = this.#bad.get(place);
-    if (this.#tree.get(path) === null) this.#drop(path, "absent", leftReasons["no value"]);
-    else if (bad === undefined && reason.startsWith("is unknown"))
+    const badPlace = above(place).find((one) => this.#bad.has(one));
+    if (badPlace !== undefined) this.#decide(badPlace, this.#bad.get(badPlace) ?? reason);
+    else if (this.#tree.get(path) === null) this.#drop(path, "absent", leftReasons["no value"]);
+    else if (reason.startsWith("is unknown"))
       this.#drop(path, "absent", olderOption(path) ?? reason);
-    else if (bad !== undefined || this.#restricts(path)) {
-      this.#undecided.add(place);
-      this.#add(path, "decide", { reason: bad ?? reason });
-    } else this.#drop(path, "absent", reason);
+    else if (this.#restricts(path)) this.#decide(place, reason);
+    else this.#drop(path, "absent", reason);
+  }
+
+  #decide(place: string, reason: string): void {
+    if (this.#undecided.has(place)) return;
+    this.#undecided.add(place);
+    this.#add(parsePath(place), "decide", { reason });
   }
 
   /** Whether clients may be allowed more without a key, or without the section that is dropped in its place. */
@@ -242,10 +208,8 @@ class Converter {
 
   /** The name in the source, or the names of which a section was made. */
   #originOf(place: string): string {
-    for (const one of above(place)) {
-      const own = this.#origins.get(one);
-      if (own !== undefined) return `${own}${place.slice(one.length)}`;
-    }
+    const own = nameIn(this.#origins, place);
+    if (own !== undefined) return own;
     const within = [...this.#origins].filter(([path]) => path.startsWith(`${place}.`));
     return within.length === 0 ? place : [...new Set(within.map(([, name]) => name))].join(", ");
   }
@@ -253,7 +217,7 @@ class Converter {
   finish(freshSecret: () => string): Conversion {
     const kept = this.#tree
       .leaves()
-      .filter(([path]) => !this.#undecided.has(pathText(path)))
+      .filter(([path]) => !above(pathText(path)).some((one) => this.#undecided.has(one)))
       .map(([path]): Row => {
         const becomes = pathText(path);
         return { key: this.#originOf(becomes), outcome: "kept", becomes, reason: "" };
@@ -327,14 +291,6 @@ class Converter {
     return this.#rows.some(({ reason }) => reason === consoleInstead)
       ? ["set the secret CONSOLE_PASSWORD, with which the console lets you in"]
       : [];
-  }
-}
-
-/** A place, and the sections above it, the nearest first. */
-function* above(place: string): Generator<string> {
-  for (let end = place.length; end > 0;) {
-    yield place.slice(0, end);
-    end = Math.max(place.lastIndexOf(".", end - 1), place.lastIndexOf("[", end - 1), 0);
   }
 }
 

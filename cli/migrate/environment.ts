@@ -73,15 +73,15 @@ const prefix = "CENTRIFUGO_";
 
 /** The path in the document; undefined for a variable that isn't an option. */
 function pathOf(name: string, text: string, tree: Tree): Path | undefined {
-  const { values, sections } = namesIn(centrifugoOptions, [], tree);
+  const { values, sections } = namesIn(tree);
   const exact = values.get(name);
   if (exact !== undefined) return exact;
   const flat = name.toLowerCase();
-  const isFlat = placeOf(flat) !== undefined || optionAt([flat]) !== undefined;
-  if (isOfKubernetes(name, text, isFlat)) return undefined;
   const [section] = [...sections]
     .filter(([one]) => name.startsWith(`${one}_`))
     .sort(([one], [other]) => other.length - one.length);
+  const isFlat = placeOf(flat) !== undefined || optionAt([flat]) !== undefined;
+  if (isOfKubernetes(name, text, isFlat || section !== undefined)) return undefined;
   if (isFlat || section === undefined) return [flat];
   return [...section[1], flat.slice(section[0].length + 1)];
 }
@@ -95,31 +95,56 @@ function isOfKubernetes(name: string, text: string, isOption: boolean): boolean 
 interface Names {
   readonly values: Map<string, Path>;
   readonly sections: Map<string, Path>;
+  /** The lists of sections, of which each has variables of its own. */
+  readonly lists: readonly {
+    readonly path: Path;
+    readonly variable: string;
+    readonly options: Options;
+  }[];
 }
 
 /** The names of the variables of all options; an element of a list is called by its name. */
-function namesIn(options: Options, path: Path, tree: Tree, above = ""): Names {
-  const names: Names = { values: new Map(), sections: new Map() };
-  const add = (below: Options, at: Path, variable: string): void => {
-    names.sections.set(variable, at);
-    const inner = namesIn(below, at, tree, `${variable}_`);
-    for (const [one, found] of inner.values) names.values.set(one, found);
-    for (const [one, found] of inner.sections) names.sections.set(one, found);
+function namesIn(tree: Tree): Names {
+  const all = outsideOfLists;
+  const inLists = all.lists.flatMap(({ path, variable, options }) => {
+    const list = tree.get(path) ?? [];
+    return (isJsonArray(list) ? [...list.entries()] : []).flatMap(([index, one]) => {
+      if (!isJsonObject(one)) return [];
+      const at = [...path, index];
+      const own = `${variable}_${variableOf(shown(one["name"]))}`;
+      const names = namesOf(options, at, `${own}_`);
+      names.sections.set(own, at);
+      return [names];
+    });
+  });
+  return {
+    values: new Map([all, ...inLists].flatMap(({ values }) => [...values])),
+    sections: new Map([all, ...inLists].flatMap(({ sections }) => [...sections])),
+    lists: all.lists,
   };
+}
+
+function namesOf(options: Options, above: Path, variables: string): Names {
+  const values = new Map<string, Path>();
+  const sections = new Map<string, Path>();
+  const lists: Names["lists"][number][] = [];
   for (const [name, option] of options) {
-    const variable = `${above}${variableOf(name)}`;
-    const at = [...path, name];
-    if (option.kind === "section") add(option.options, at, variable);
-    else names.values.set(variable, at);
-    if (option.kind !== "sections") continue;
-    const list = tree.get(at) ?? [];
-    for (const [index, one] of (isJsonArray(list) ? list : []).entries())
-      if (isJsonObject(one))
-        add(option.options, [...at, index], `${variable}_${variableOf(shown(one["name"]))}`);
+    const variable = `${variables}${variableOf(name)}`;
+    const path = [...above, name];
+    if (option.kind !== "section") values.set(variable, path);
+    if (option.kind === "sections") lists.push({ path, variable, options: option.options });
+    if (option.kind !== "section") continue;
+    sections.set(variable, path);
+    const below = namesOf(option.options, path, `${variable}_`);
+    for (const [one, at] of below.values) values.set(one, at);
+    for (const [one, at] of below.sections) sections.set(one, at);
+    lists.push(...below.lists);
   }
-  return names;
+  return { values, sections, lists };
 }
 
 function variableOf(name: string): string {
   return name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_");
 }
+
+const outsideOfLists = namesOf(centrifugoOptions, [], "");

@@ -107,7 +107,7 @@ function unfilled(config: JsonObject): readonly string[] {
 function refuseOthers(rows: readonly Row[], source: string, unread: readonly string[]): void {
   if (!rows.every(isUnknown)) return;
   if (unread.length > 0)
-    throw refusal(`nothing of Centrifugo's configuration was read:\n${unread.join("\n")}`);
+    throw refusal(`nothing of Centrifugo's configuration was read: ${unread.join("; ")}`);
   const names = rows.slice(0, 3).map(({ key }) => shown(key));
   const has = names.length === 0 ? "" : `; it has ${names.join(", ")}`;
   throw usageFailure(`nothing in ${source} is an option of Centrifugo 4, 5 or 6${has}`);

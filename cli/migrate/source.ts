@@ -8,9 +8,10 @@ import { shown } from "../text/printable.ts";
 import type { Variables } from "./compose/interpolation.ts";
 import { type Project, projectOf, type Service, serviceOf } from "./compose/project.ts";
 import { readService, runsCentrifugo, type ServiceSource } from "./compose/service.ts";
-import type { Origins } from "./conversion.ts";
+
 import { putText, withEnvironment } from "./environment.ts";
 import { withPlainNames } from "./plain-names.ts";
+import type { Origins } from "./read-document.ts";
 import { pathText, Tree } from "./tree.ts";
 
 /** Everything that Centrifugo's configuration is read from. */

@@ -20,11 +20,6 @@ export class Tree {
     return this.#root;
   }
 
-  /** Puts another configuration in the place of this one. */
-  replace(root: JsonObject): void {
-    this.#root = root;
-  }
-
   /** The value at a path; undefined if there is none. */
   get(path: Path): JsonValue | undefined {
     let value: JsonValue | undefined = this.#root;

@@ -20,9 +20,7 @@ export function variablesOfFile(text: string, given: Variables, isRaw: boolean):
   const variables: Record<string, string> = {};
   const missing = new Map<string, readonly string[]>();
   const byDefault = new Map<string, readonly string[]>();
-  for (const [name, value = ""] of isRaw ? rawLines(text) : Object.entries(parseEnv(text))) {
-    const isLiteral =
-      isRaw || new RegExp(String.raw`^\s*(?:export\s+)?${name}\s*=\s*'`, "m").test(text);
+  for (const { name, value, isLiteral } of isRaw ? rawLines(text) : linesOf(text)) {
     const read = isLiteral
       ? { text: value, missing: [], byDefault: [] }
       : interpolated(value, { ...variables, ...given });
@@ -38,9 +36,28 @@ export function variablesOfFile(text: string, given: Variables, isRaw: boolean):
   return { variables, missing, byDefault };
 }
 
-function rawLines(text: string): readonly (readonly [string, string])[] {
+interface Line {
+  readonly name: string;
+  readonly value: string;
+  /** Whether a `$` in the value is one. */
+  readonly isLiteral: boolean;
+}
+
+/** The variables in the order of their lines, in which one may need those before it. */
+function linesOf(text: string): readonly Line[] {
+  const parsed = new Map(Object.entries(parseEnv(text)));
+  return Array.from(text.matchAll(assignment), ([, name = "", quote]) => ({
+    name,
+    value: parsed.get(name) ?? "",
+    isLiteral: quote === "'",
+  }));
+}
+
+const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(['"])?/gm;
+
+function rawLines(text: string): readonly Line[] {
   return Array.from(
-    text.matchAll(/^\s*([A-Za-z_]\w*)=(.*?)\r?$/gm),
-    ([, name = "", value = ""]) => [name, value],
+    text.matchAll(/^[ \t]*([A-Za-z_]\w*)=(.*?)\r?$/gm),
+    ([, name = "", value = ""]) => ({ name, value, isLiteral: true }),
   );
 }
