@@ -66,7 +66,7 @@ function putSections(tree: Tree, path: Path, text: string): readonly Path[] {
   tree.set(path, list === undefined ? text : [...before, ...list]);
   return list === undefined || before.length === 0
     ? [path]
-    : list.map((_, index) => [...path, before.length + index]);
+    : list.map((_, index) => path.concat(before.length + index));
 }
 
 const prefix = "CENTRIFUGO_";
@@ -118,8 +118,8 @@ function namesIn(tree: Tree): Names {
     });
   });
   return {
-    values: new Map([all, ...inLists].flatMap(({ values }) => [...values])),
-    sections: new Map([all, ...inLists].flatMap(({ sections }) => [...sections])),
+    values: new Map([all, ...inLists].flatMap(({ values }) => Array.from(values))),
+    sections: new Map([all, ...inLists].flatMap(({ sections }) => Array.from(sections))),
     lists: all.lists,
   };
 }

@@ -130,7 +130,7 @@ const unitNs: Readonly<Record<string, bigint>> = {
 };
 
 /** A text as Go makes it of a number or a boolean; undefined for a number whose digits JavaScript has lost. */
-export function goText(value: JsonValue): string | undefined {
+function goText(value: JsonValue): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return value ? "1" : "0";
   if (typeof value !== "number" || (Number.isInteger(value) && !Number.isSafeInteger(value)))

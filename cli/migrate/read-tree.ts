@@ -80,7 +80,12 @@ class Reading {
         return this.#refuse(value, path, "an object");
       case "sections":
         return this.#sections(value, option.options, path);
-      default:
+      case "boolean":
+      case "whole":
+      case "duration":
+      case "text":
+      case "texts":
+      case "map":
         return this.#single(value, option, path);
     }
   }

@@ -53,12 +53,12 @@ export function projectOf(document: JsonObject, file: string, folder: string, de
   });
   const projects = included.filter((one) => "services" in one);
   const all = (name: "services" | "configs" | "secrets") =>
-    new Map([...projects.flatMap((one) => [...one[name]]), ...parts(name)]);
+    new Map([...projects.flatMap((one) => Array.from(one[name])), ...parts(name)]);
   return {
     services: all("services"),
     configs: all("configs"),
     secrets: all("secrets"),
-    unread: included.flatMap((one) => ("problem" in one ? [one.problem] : [...one.unread])),
+    unread: included.flatMap((one) => ("problem" in one ? [one.problem] : one.unread)),
   };
 }
 
