@@ -100,7 +100,10 @@ class ServiceReading {
     for (const one of isJsonArray(given) ? given : [given]) {
       const entry: JsonObject = isJsonObject(one) ? one : { path: one };
       const { path, required = true, format } = entry;
-      if (typeof path !== "string") continue;
+      if (typeof path !== "string") {
+        this.#unread.push(`${this.#where("env_file")} has an entry without a path`);
+        continue;
+      }
       const name = this.#text(path, "env_file");
       if (name === undefined) continue;
       const at = resolve(part.folder, name);
@@ -188,6 +191,8 @@ class ServiceReading {
     );
     const path = posix.resolve("/", folder ?? "", named ?? "config.json");
     const mounts = this.#mounts();
+    if (this.#last("volumes_from") !== undefined)
+      this.#unread.push(`${this.#where("volumes_from")} mounts what wasn't read`);
     const found = mountOf(path, mounts);
     for (const { target } of mounts)
       if (/\.(?:json|ya?ml|toml)$/i.test(target) && target !== found?.mount.target)

@@ -278,6 +278,18 @@ const unread: readonly (readonly [string, object, Files, RegExp, object?])[] = [
     /^env_file of realtime in compose\.yaml names a\.env, which isn't there$/,
   ],
   [
+    "an entry of env_file",
+    { ...mounted, env_file: [{ required: true }] },
+    beside,
+    /has an entry without a path$/,
+  ],
+  [
+    "volumes of another service",
+    { ...mounted, volumes_from: ["app"] },
+    beside,
+    /^volumes_from of realtime in compose\.yaml mounts what wasn't read$/,
+  ],
+  [
     "a variable",
     { ...mounted, environment: { CENTRIFUGO_CLIENT_CHANNEL_LIMIT: "${LIMIT}" } },
     beside,
