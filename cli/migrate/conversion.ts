@@ -14,8 +14,8 @@ import {
 } from "../../src/protocol/wire-value.ts";
 import { neededSecrets } from "../configuration/needed-secrets.ts";
 import { olderOption } from "./older-options.ts";
-import { nested } from "./flat-config.ts";
-import { goBoolean, goText, goValue, withoutCase } from "./go-value.ts";
+import { goBoolean } from "./go-value.ts";
+import { above, nameIn, type Origins, readByKinds } from "./read-document.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
 
 /** The outcome of the conversion of a key. */
@@ -48,8 +48,12 @@ export interface Conversion {
  * @param document    the configuration, with the environment's variables in it
  * @param freshSecret makes a secret for what Centrifugo didn't sign
  */
-export function convert(document: JsonObject, freshSecret: () => string): Conversion {
-  const conversion = new Converter(document);
+export function convert(
+  document: JsonObject,
+  freshSecret: () => string,
+  origins: Origins = { file: "the configuration", texts: new Map() },
+): Conversion {
+  const conversion = new Converter(document, origins);
   conversion.takeSecrets();
   conversion.takeSections();
   conversion.takeRefusals();
@@ -59,18 +63,22 @@ export function convert(document: JsonObject, freshSecret: () => string): Conver
 class Converter {
   readonly #tree: Tree;
   readonly #origins: ReadonlyMap<string, string>;
+  /** What isn't of its option's kind, and why, by its path. */
+  readonly #bad: ReadonlyMap<string, string>;
   readonly #rows: Row[] = [];
   readonly #secrets: Record<string, string> = {};
   /** The paths of keys that stay although the configuration is invalid with them. */
   readonly #undecided = new Set<string>();
 
-  constructor(document: JsonObject) {
-    const lower = withoutCase(document);
-    const { tree, origins, spent } = nested(isJsonObject(lower) ? lower : {});
+  constructor(document: JsonObject, origins: Origins) {
+    const { root, names, spent, left, bad } = readByKinds(document, origins);
+    this.#tree = new Tree(root);
+    this.#origins = names;
+    this.#bad = bad;
     for (const key of spent)
       this.#rows.push({ key, outcome: "platform", becomes: "", reason: "has no effect any more" });
-    this.#tree = tree;
-    this.#origins = origins;
+    for (const { path, why } of left)
+      this.#add(path, why === "default" ? "platform" : "absent", { reason: leftReasons[why] });
   }
 
   /** Takes secrets out of the configuration. */
@@ -80,12 +88,11 @@ class Converter {
       const value = this.#tree.get(path);
       if (value === undefined) continue;
       this.#tree.remove(path);
-      if (value === null || value === "") continue;
-      const text = goText(value);
-      if (text === undefined) this.#add(path, "absent", { reason: lostSecret });
-      else if (isPlaceholder(text)) this.#add(path, "absent", { reason: unreplacedSecret });
+      if (value === "") continue;
+      if (typeof value !== "string") this.#add(path, "absent", { reason: lostSecret });
+      else if (isPlaceholder(value)) this.#add(path, "absent", { reason: unreplacedSecret });
       else {
-        this.#secrets[secret] = text;
+        this.#secrets[secret] = value;
         this.#add(path, "secret", { becomes: secret });
       }
     }
@@ -97,7 +104,7 @@ class Converter {
       const path = [name];
       const renamed = renamedSections.get(name);
       const own = alwaysThere.get(name) ?? (isOn(value) ? replaced.get(name) : undefined);
-      if (renamed !== undefined) this.#move(path, renamed);
+      if (renamed !== undefined && !this.#bad.has(`${name}.enabled`)) this.#move(path, renamed);
       else if (own !== undefined) this.#drop(path, "platform", own);
       else if (Object.hasOwn(unsupportedTopLevelKeys, name)) this.#takeSection(name, value);
     }
@@ -156,16 +163,19 @@ class Converter {
   #takeProblem(problem: string): void {
     const [, place = "", reason = ""] = /^(\S+) (.+)$/s.exec(problem) ?? [];
     const path = parsePath(place);
-    const value = this.#tree.get(path);
-    const read = value === undefined ? undefined : goValue(value, reason);
-    if (value === null) this.#drop(path, "absent", "has no value");
-    else if (read !== undefined && read !== value) this.#tree.set(path, read);
+    const badPlace = above(place).find((one) => this.#bad.has(one));
+    if (badPlace !== undefined) this.#decide(badPlace, this.#bad.get(badPlace) ?? reason);
+    else if (this.#tree.get(path) === null) this.#drop(path, "absent", leftReasons["no value"]);
     else if (reason.startsWith("is unknown"))
       this.#drop(path, "absent", olderOption(path) ?? reason);
-    else if (this.#restricts(path)) {
-      this.#undecided.add(place);
-      this.#add(path, "decide", { reason });
-    } else this.#drop(path, "absent", reason);
+    else if (this.#restricts(path)) this.#decide(place, reason);
+    else this.#drop(path, "absent", reason);
+  }
+
+  #decide(place: string, reason: string): void {
+    if (this.#undecided.has(place)) return;
+    this.#undecided.add(place);
+    this.#add(parsePath(place), "decide", { reason });
   }
 
   /** Whether clients may be allowed more without a key, or without the section that is dropped in its place. */
@@ -198,10 +208,8 @@ class Converter {
 
   /** The name in the source, or the names of which a section was made. */
   #originOf(place: string): string {
-    for (let end = place.length; end > 0; end = Math.max(...ends(place, end))) {
-      const own = this.#origins.get(place.slice(0, end));
-      if (own !== undefined) return `${own}${place.slice(end)}`;
-    }
+    const own = nameIn(this.#origins, place);
+    if (own !== undefined) return own;
     const within = [...this.#origins].filter(([path]) => path.startsWith(`${place}.`));
     return within.length === 0 ? place : [...new Set(within.map(([, name]) => name))].join(", ");
   }
@@ -209,7 +217,7 @@ class Converter {
   finish(freshSecret: () => string): Conversion {
     const kept = this.#tree
       .leaves()
-      .filter(([path]) => !this.#undecided.has(pathText(path)))
+      .filter(([path]) => !above(pathText(path)).some((one) => this.#undecided.has(one)))
       .map(([path]): Row => {
         const becomes = pathText(path);
         return { key: this.#originOf(becomes), outcome: "kept", becomes, reason: "" };
@@ -286,10 +294,12 @@ class Converter {
   }
 }
 
-/** Where the sections above a place end. */
-function ends(place: string, before: number): readonly number[] {
-  return [place.lastIndexOf(".", before - 1), place.lastIndexOf("[", before - 1), 0];
-}
+/** The reasons of values that say nothing. */
+const leftReasons = {
+  "no value": "has no value",
+  default: "is empty or zero, which stands for the default of Centrifugo",
+  unknown: "is unknown",
+} as const;
 
 /** Whether a section is switched on, whatever type its switch has. */
 function isOn(value: JsonValue): boolean {

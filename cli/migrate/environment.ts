@@ -2,16 +2,16 @@
  * Reads the configuration from Centrifugo's environment variables: `CENTRIFUGO_` and the path in capitals, with `_`
  * between its parts, in version 6; `CENTRIFUGO_` and the flat name in versions 4 and 5.
  */
-import { parseJsonText } from "../../src/protocol/json/text.ts";
-import {
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  jsonValue,
-} from "../../src/protocol/wire-value.ts";
+import { isJsonArray, isJsonObject, type JsonObject } from "../../src/protocol/wire-value.ts";
 import { shown } from "../text/printable.ts";
-import { type Path, Tree } from "./tree.ts";
+import { placeOf } from "./flat-names.ts";
+import { readValue } from "./go-value.ts";
+import { centrifugoOptions, optionAt, type Options } from "./options.ts";
+import { readSections } from "./read-tree.ts";
+import { parsePath, type Path, pathText, Tree } from "./tree.ts";
+
+/** Called with the path of a value in the document, and the name of the variable that it is of. */
+type OnValue = (path: string, name: string) => void;
 
 /**
  * Puts the variables over a configuration, which is what Centrifugo does.
@@ -22,107 +22,129 @@ import { type Path, Tree } from "./tree.ts";
 export function withEnvironment(
   document: JsonObject,
   variables: Readonly<Record<string, string | undefined>>,
+  onValue: OnValue = () => {},
 ): JsonObject {
   const tree = new Tree(document);
   const given = Object.entries(variables)
-    .flatMap(([name, text]) =>
-      isOption(name, text ?? "") ? [[name.slice(prefix.length), text ?? ""] as const] : [],
+    // An empty variable counts as one that isn't set.
+    .flatMap(([name, text = ""]) =>
+      name.startsWith(prefix) && text !== "" ? [[name.slice(prefix.length), text] as const] : [],
     )
     // A list of namespaces has to be there before the options of each of them.
     .sort(([one], [other]) => one.length - other.length);
   for (const [name, text] of given) {
-    const path = pathOf(name, tree);
-    tree.set(path, valueOf(String(path.at(-1)), text));
+    const path = pathOf(name, text, tree);
+    if (path === undefined) continue;
+    for (const at of putText(tree, path, text)) onValue(pathText(at), `${prefix}${name}`);
   }
   return tree.root;
 }
 
+/**
+ * Puts a value that is a text, of a variable or a flag, into a document. Names in a list of sections come after the
+ * sections that are there. What isn't of the option's kind stays a text.
+ *
+ * @param path in the document, where a flat name is a path of its own
+ * @returns the paths of the values that the text has become
+ */
+export function putText(tree: Tree, path: Path, text: string): readonly Path[] {
+  const place = placeOf(String(path[0]));
+  const option = optionAt(path.length === 1 && place !== undefined ? parsePath(place) : path);
+  if (option === undefined || option.kind === "section") tree.set(path, text);
+  else if (option.kind === "sections") return putSections(tree, path, text);
+  else {
+    const read = readValue(option.kind, text, "text");
+    tree.set(path, read.outcome === "value" ? read.value : text);
+  }
+  return [path];
+}
+
+function putSections(tree: Tree, path: Path, text: string): readonly Path[] {
+  const given = tree.get(path) ?? [];
+  const before = isJsonArray(given) && !text.trim().startsWith("[") ? given : [];
+  const list = readSections(text, "text");
+  tree.set(path, list === undefined ? text : [...before, ...list]);
+  return list === undefined || before.length === 0
+    ? [path]
+    : list.map((_, index) => path.concat(before.length + index));
+}
+
 const prefix = "CENTRIFUGO_";
 
+/** The path in the document; undefined for a variable that isn't an option. */
+function pathOf(name: string, text: string, tree: Tree): Path | undefined {
+  const { values, sections } = namesIn(tree);
+  const exact = values.get(name);
+  if (exact !== undefined) return exact;
+  const flat = name.toLowerCase();
+  const [section] = [...sections]
+    .filter(([one]) => name.startsWith(`${one}_`))
+    .sort(([one], [other]) => other.length - one.length);
+  const isFlat = placeOf(flat) !== undefined || optionAt([flat]) !== undefined;
+  if (isOfKubernetes(name, text, isFlat || section !== undefined)) return undefined;
+  if (isFlat || section === undefined) return [flat];
+  return [...section[1], flat.slice(section[0].length + 1)];
+}
+
 /** Kubernetes adds variables for each service; `CENTRIFUGO_VAR_` is for texts within values. */
-function isOption(name: string, text: string): boolean {
-  return (
-    name.startsWith(prefix) &&
-    !name.startsWith(`${prefix}VAR_`) &&
-    !/_SERVICE_|_PORT_\d+_/.test(name) &&
-    !text.startsWith("tcp://")
-  );
+function isOfKubernetes(name: string, text: string, isOption: boolean): boolean {
+  if (name.startsWith("VAR_") || text.startsWith("tcp://")) return true;
+  return !isOption && /^(?:[A-Z0-9_]+_)?(?:PORT|SERVICE_)/.test(name);
 }
 
-function pathOf(name: string, tree: Tree): Path {
-  const lists = listPaths.flatMap((path) => elementsOf(path, tree));
-  const known = [...lists, ...sections.map((section) => section.split("."))];
-  const found = known
-    .map((path) => ({ path, variable: `${variableOf(path, tree)}_` }))
-    .filter(({ variable }) => name.startsWith(variable) && !flatNames.test(name))
-    .sort((one, other) => other.variable.length - one.variable.length)[0];
-  if (found === undefined) return [name.toLowerCase()];
-  const key = name.slice(found.variable.length).toLowerCase();
-  const http = /^http_(static_headers|status_to_code_transforms|tls_.+)$/.exec(key)?.[1];
-  return http === undefined ? [...found.path, key] : [...found.path, "http", http];
+interface Names {
+  readonly values: Map<string, Path>;
+  readonly sections: Map<string, Path>;
+  /** The lists of sections, of which each has variables of its own. */
+  readonly lists: readonly {
+    readonly path: Path;
+    readonly variable: string;
+    readonly options: Options;
+  }[];
 }
 
-/** Names of Centrifugo 5 that look like a path of Centrifugo 6. */
-const flatNames = /^CHANNEL_REGEX$/;
-
-/** The variable of a section. An element of a list is called by its name. */
-function variableOf(path: Path, tree: Tree): string {
-  const parts = path.map((key, index) => {
-    if (typeof key === "string") return key;
-    const element = tree.get(path.slice(0, index + 1)) ?? null;
-    return isJsonObject(element) ? shown(element["name"]) : "";
+/** The names of the variables of all options; an element of a list is called by its name. */
+function namesIn(tree: Tree): Names {
+  const all = outsideOfLists;
+  const inLists = all.lists.flatMap(({ path, variable, options }) => {
+    const list = tree.get(path) ?? [];
+    return (isJsonArray(list) ? [...list.entries()] : []).flatMap(([index, one]) => {
+      if (!isJsonObject(one)) return [];
+      const at = [...path, index];
+      const own = `${variable}_${variableOf(shown(one["name"]))}`;
+      const names = namesOf(options, at, `${own}_`);
+      names.sections.set(own, at);
+      return [names];
+    });
   });
-  return parts
-    .join("_")
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9]/g, "_");
+  return {
+    values: new Map([all, ...inLists].flatMap(({ values }) => Array.from(values))),
+    sections: new Map([all, ...inLists].flatMap(({ sections }) => Array.from(sections))),
+    lists: all.lists,
+  };
 }
 
-function elementsOf(path: Path, tree: Tree): readonly Path[] {
-  const list = tree.get(path) ?? [];
-  return isJsonArray(list) ? Array.from(list.keys(), (index) => path.concat(index)) : [];
+function namesOf(options: Options, above: Path, variables: string): Names {
+  const values = new Map<string, Path>();
+  const sections = new Map<string, Path>();
+  const lists: Names["lists"][number][] = [];
+  for (const [name, option] of options) {
+    const variable = `${variables}${variableOf(name)}`;
+    const path = [...above, name];
+    if (option.kind !== "section") values.set(variable, path);
+    if (option.kind === "sections") lists.push({ path, variable, options: option.options });
+    if (option.kind !== "section") continue;
+    sections.set(variable, path);
+    const below = namesOf(option.options, path, `${variable}_`);
+    for (const [one, at] of below.values) values.set(one, at);
+    for (const [one, at] of below.sections) sections.set(one, at);
+    lists.push(...below.lists);
+  }
+  return { values, sections, lists };
 }
 
-const listPaths: readonly Path[] = [["channel", "namespaces"], ["rpc", "namespaces"], ["proxies"]];
-
-/** Sections whose names, or those of their keys, have a `_` in them: a variable alone doesn't say where one ends. */
-const sections = `
-  client client.token client.subscription_token client.subscribe_to_user_personal_channel
-  client.proxy.connect client.proxy.refresh client.connect_code_to_unidirectional_disconnect
-  channel channel.without_namespace channel.proxy.subscribe channel.proxy.publish
-  channel.proxy.sub_refresh channel.proxy.subscribe_stream channel.proxy.map_publish
-  channel.proxy.map_remove rpc rpc.ping rpc.proxy rpc.without_namespace http_server http_server.tls
-  http_server.http3 log node shutdown usage_stats engine engine.redis broker broker.redis broker.nats
-  presence_manager presence_manager.redis map_broker controller shared_poll http_api grpc_api
-  websocket sse http_stream webtransport uni_sse uni_http_stream uni_grpc uni_websocket emulation
-  admin prometheus health swagger debug init opentelemetry graphite`
-  .trim()
-  .split(/\s+/);
-
-/** A variable is a text; its key says what kind of value it stands for. */
-function valueOf(key: string, text: string): JsonValue {
-  const trimmed = text.trim();
-  if (/^[[{]/.test(trimmed) && parseJsonText(trimmed) !== undefined) return jsonValue(trimmed);
-  if (key === "namespaces" || key === "proxies") return words(trimmed).map((name) => ({ name }));
-  if (lists.has(key)) return words(trimmed);
-  if (texts.test(key)) return text;
-  if (/^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";
-  return /^(?:0|[1-9]\d{0,14})$/.test(trimmed) ? Number(trimmed) : text;
+function variableOf(name: string): string {
+  return name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_");
 }
 
-/** Centrifugo separates by blanks alone: a pattern of origins may hold a comma. */
-function words(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
-}
-
-const lists: ReadonlySet<string> = new Set([
-  "allowed_origins",
-  "allowed_delta_types",
-  "http_headers",
-  "proxy_http_headers",
-  "emulated_headers",
-]);
-
-/** Keys whose values are texts, even if one looks like a number. */
-const texts =
-  /(?:key|secret|password|name|prefix|boundary|separator|audience|issuer|regex|claim|endpoint|url|address|dsn|ttl|interval|timeout|delay)$/;
+const outsideOfLists = namesOf(centrifugoOptions, [], "");

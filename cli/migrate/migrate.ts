@@ -1,21 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { parseEnv } from "node:util";
 import { Command } from "commander";
-import { readDocument, readText } from "../configuration/document.ts";
+import type { JsonObject } from "../../src/protocol/wire-value.ts";
+import { readDocument } from "../configuration/document.ts";
 import { type Conversion, convert, type Row } from "./conversion.ts";
-import { composedConfig } from "./compose-file.ts";
-import { withEnvironment } from "./environment.ts";
+import { readSource } from "./source.ts";
+import { pathText, Tree } from "./tree.ts";
 import { secretsFile, workerFile } from "./worker-files.ts";
 import { editorSchema, packageRoot, workerModule } from "../package-root.ts";
 import { shown } from "../text/printable.ts";
-import { exitCodes, paintOf, type Shell, usageFailure } from "../shell.ts";
+import { exitCodes, paintOf, refusal, type Shell, usageFailure } from "../shell.ts";
 import { table } from "../text/table.ts";
 
 interface MigrateOptions {
   readonly environment?: boolean;
   readonly envFile?: string;
+  readonly service?: string;
   readonly out: string;
   readonly name: string;
   readonly dryRun?: boolean;
@@ -29,7 +30,11 @@ export function migrateCommand(shell: Shell): Command {
     .description("convert a configuration of Centrifugo 4, 5 or 6")
     .argument("[file]", "Centrifugo's configuration (JSON, YAML or TOML), or a compose file")
     .option("--environment", "take CENTRIFUGO_… variables of the environment as well")
-    .option("--env-file <file>", "take CENTRIFUGO_… variables of this file as well")
+    .option(
+      "--env-file <file>",
+      "take variables of this file as well, also for ${…} in a compose file",
+    )
+    .option("--service <name>", "the service of a compose file, if several run Centrifugo")
     .option("--out <folder>", "where the files are written", ".")
     .option("--name <name>", "the Worker's name", "dormouse")
     .option("--dry-run", "print the table, and write nothing")
@@ -41,7 +46,7 @@ export function migrateCommand(shell: Shell): Command {
 Writes wrangler.jsonc, and .dev.vars.migrated with the secrets, which only you may read. The table says of each key what
 became of it: a secret, done by the platform, not there, or kept. A key that Dormouse doesn't have, and that kept
 clients from something, stays in the file; the server refuses the configuration until you have decided. Of a compose file,
-the variables of the service of Centrifugo are read.
+the service of Centrifugo is read with its variables, env_file, flags and mounted configuration; what can't be read is named.
 
 Examples:
   dormouse migrate config.json --dry-run
@@ -52,41 +57,57 @@ Examples:
     )
     .action((file: string | undefined, options: MigrateOptions) => {
       checkOut(options.out, shell);
-      const conversion = convert(sourceOf(file, options, shell), () =>
-        randomBytes(32).toString("hex"),
+      const { environment = false, envFile, service } = options;
+      if (file === undefined && !environment && envFile === undefined)
+        throw usageFailure("name Centrifugo's configuration, or use --environment or --env-file");
+      const source = readSource(
+        {
+          environment,
+          ...(file !== undefined && { file }),
+          ...(envFile !== undefined && { envFile }),
+          ...(service !== undefined && { service }),
+        },
+        shell,
       );
-      refuseOthers(conversion.rows, file ?? "the environment");
+      const conversion = convert(source.document, () => randomBytes(32).toString("hex"), source);
+      const unread = [...source.unread, ...unfilled(conversion.config)];
+      refuseOthers(conversion.rows, file ?? "the environment", unread);
       const written = options.dryRun === true ? [] : write(conversion, options, shell);
-      const { rows, todo } = conversion;
-      if (options.json === true) shell.print(JSON.stringify({ rows, todo, written }));
-      else print(conversion, written, shell);
-      if (rows.some(({ outcome }) => outcome === "decide")) process.exitCode = exitCodes.refused;
+      const { rows } = conversion;
+      const report = { rows, unread, todo: [...conversion.todo, ...source.todo], written };
+      if (options.json === true) shell.print(JSON.stringify(report));
+      else print(report, shell);
+      if (unread.length > 0 || rows.some(({ outcome }) => outcome === "decide"))
+        process.exitCode = exitCodes.refused;
     });
 }
 
-function sourceOf(
-  file: string | undefined,
-  { environment, envFile }: MigrateOptions,
-  shell: Shell,
-): Parameters<typeof convert>[0] {
-  if (file === undefined && environment !== true && envFile === undefined)
-    throw usageFailure("name Centrifugo's configuration, or use --environment or --env-file");
-  const read = file === undefined ? {} : readDocument(file, shell);
-  const composed = composedConfig(read);
-  if (composed.outcome === "bad") throw usageFailure(`${file} ${composed.problem}`);
-  const document =
-    composed.outcome === "variables" ? withEnvironment({}, composed.variables) : read;
-  const path = envFile === undefined ? undefined : resolve(shell.folder, envFile);
-  if (path !== undefined && !existsSync(path)) throw usageFailure(`${envFile} doesn't exist`);
-  return withEnvironment(document, {
-    ...(path === undefined ? {} : parseEnv(readText(path, envFile ?? path))),
-    ...(environment === true ? shell.environment : {}),
+/** What the command tells. */
+interface Report {
+  readonly rows: readonly Row[];
+  /** Sentences about what wasn't read, although it may belong to the configuration. */
+  readonly unread: readonly string[];
+  readonly todo: readonly string[];
+  /** The names of the written files. */
+  readonly written: readonly string[];
+}
+
+/** Names texts into which Centrifugo, or a program before it, fills a variable. */
+function unfilled(config: JsonObject): readonly string[] {
+  return new Tree(config).leaves().flatMap(([path, value]) => {
+    const [, name] = /\$\{(\w{1,64})[^}]*\}/.exec(JSON.stringify(value)) ?? [];
+    const place = shown(pathText(path));
+    return name === undefined
+      ? []
+      : [`${place} has \${${name}}, which Dormouse doesn't fill in: write its value there`];
   });
 }
 
 /** @throws {Failure} if nothing was of Centrifugo: the conversion would be a valid configuration that means nothing */
-function refuseOthers(rows: readonly Row[], source: string): void {
+function refuseOthers(rows: readonly Row[], source: string, unread: readonly string[]): void {
   if (!rows.every(isUnknown)) return;
+  if (unread.length > 0)
+    throw refusal(`nothing of Centrifugo's configuration was read: ${unread.join("; ")}`);
   const names = rows.slice(0, 3).map(({ key }) => shown(key));
   const has = names.length === 0 ? "" : `; it has ${names.join(", ")}`;
   throw usageFailure(`nothing in ${source} is an option of Centrifugo 4, 5 or 6${has}`);
@@ -145,7 +166,7 @@ function write(
 }
 
 /** What needs a person comes last, where a terminal shows it: most of a table only says that all is well. */
-function print({ rows, todo }: Conversion, written: readonly string[], shell: Shell): void {
+function print({ rows, unread, todo, written }: Report, shell: Shell): void {
   const paint = paintOf(shell);
   const kept = rows.filter(({ outcome }) => outcome === "kept").length;
   const parts = [
@@ -156,6 +177,12 @@ function print({ rows, todo }: Conversion, written: readonly string[], shell: Sh
     written.map((file) => `Wrote ${file}`).join("\n"),
     todo.length === 0 ? "" : ["To do:", ...todo.map((one) => `  ${one}`)].join("\n"),
     part(paint.bad("To be decided: Dormouse refuses it"), rows, "decide"),
+    unread.length === 0
+      ? ""
+      : [
+          paint.bad("Not read, so that something may be missing:"),
+          ...unread.map((one) => `  ${one}`),
+        ].join("\n"),
   ];
   shell.print(parts.filter((text) => text !== "").join("\n\n"));
 }

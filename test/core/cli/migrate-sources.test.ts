@@ -24,9 +24,7 @@ const centrifugo = `  realtime:
     image: registry.example.com/centrifugo/centrifugo:v6
     environment:
       - CENTRIFUGO_HTTP_API_KEY=an-api-key-of-the-compose-file
-      - CENTRIFUGO_CLIENT_TOKEN_HMAC_SECRET_KEY=\${TOKEN_SECRET}
       - CENTRIFUGO_CLIENT_ALLOWED_ORIGINS=https://a.example.com https://b.example.com
-      - CENTRIFUGO_FROM_THE_SHELL
 `;
 
 describe("[A8] dormouse migrate", () => {
@@ -60,12 +58,12 @@ describe("[A8] dormouse migrate", () => {
     [
       "compose.yaml",
       compose(centrifugo, centrifugo.replace("realtime", "second")),
-      "compose.yaml has several services of Centrifugo, leave one: realtime, second",
+      "compose.yaml has several services of Centrifugo, name one with --service: realtime, second",
     ],
     [
       "compose.yaml",
       compose("  realtime: { image: centrifugo/centrifugo }\n"),
-      "compose.yaml gives Centrifugo no CENTRIFUGO_… variables: migrate the file that realtime mounts",
+      "compose.yaml gives Centrifugo no configuration: neither variables of CENTRIFUGO_, nor flags, nor a mounted file",
     ],
     [
       "package.json",

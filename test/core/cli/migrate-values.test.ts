@@ -57,7 +57,7 @@ user_status: { enabled: "1" }
           allow_publish_for_client: false,
           publication_data_format: "",
         },
-        namespaces: [{ name: "77", join_leave: true, history_size: 10, history_ttl: "60000ms" }],
+        namespaces: [{ name: "77", join_leave: true, history_size: 10, history_ttl: "60s" }],
       },
     });
   });
@@ -89,6 +89,112 @@ user_status: { enabled: "1" }
     const conversion = converted({ client: { user_connection_limit: null } });
     expect(conversion.config).toEqual({});
     expect(rowOf(conversion, "client.user_connection_limit")?.reason).toBe("has no value");
+  });
+});
+
+describe("[A21] a value", () => {
+  it("of zero or nothing in a nested file is the default of an option that has one", () => {
+    const conversion = converted({
+      client: { channel_limit: 0, stale_close_delay: "0s", connection_limit: 0 },
+      channel: { private_prefix: "", max_length: "" },
+    });
+    expect(conversion.config).toEqual({ client: { connection_limit: 0 } });
+    expect(rowOf(conversion, "channel.private_prefix")).toMatchObject({
+      outcome: "platform",
+      reason: "is empty or zero, which stands for the default of Centrifugo",
+    });
+    const flat = converted({ channel_private_prefix: "" });
+    expect(flat.config).toEqual({ channel: { private_prefix: "" } });
+  });
+
+  it("of an empty variable leaves that of the file", () => {
+    const file = { client: { channel_limit: 5 } };
+    expect(withEnvironment(file, { CENTRIFUGO_CLIENT_CHANNEL_LIMIT: "" })).toEqual(file);
+  });
+
+  it("of a list in a flat file is words with blanks between them", () => {
+    const allowed_origins = "https://a.example.com https://b.example.com";
+    expect(converted({ allowed_origins }).config).toEqual({
+      client: { allowed_origins: ["https://a.example.com", "https://b.example.com"] },
+    });
+    expect(
+      rowOf(converted({ client: { allowed_origins } }), "client.allowed_origins"),
+    ).toMatchObject({
+      outcome: "decide",
+    });
+  });
+
+  it("with its path as its name is in the section, outside of lists", () => {
+    const conversion = converted({
+      "Client.channel_limit": "5",
+      client: { "proxy.connect.timeout": "2s" },
+      channel: { namespaces: [{ name: "chat", "map.mode": "x" }] },
+    });
+    expect(conversion.config).toEqual({
+      client: { channel_limit: 5, proxy: { connect: { timeout: "2s" } } },
+      channel: { namespaces: [{ name: "chat" }] },
+    });
+    expect(conversion.rows).toContainEqual({
+      key: "channel.namespaces[0].map.mode",
+      outcome: "absent",
+      becomes: "",
+      reason: "is unknown",
+    });
+  });
+
+  it("with a name of any characters is unknown, and takes nothing else with it", () => {
+    const names = ["a b", "[0]", "x]", "ä", ""];
+    const document = {
+      client: { ...Object.fromEntries(names.map((name) => [name, 1])), channel_limit: 5 },
+    };
+    const { config, rows } = converted(document);
+    expect(config).toEqual({ client: { channel_limit: 5 } });
+    expect(rows.filter(({ reason }) => reason === "is unknown").length).toBe(names.length);
+  });
+});
+
+describe("[A21] a variable", () => {
+  const file = { channel: { namespaces: [{ name: "my-service", presence: true }] } };
+
+  it("with names of namespaces adds them, and with JSON takes the place of the file's", () => {
+    const added = withEnvironment(file, {
+      CENTRIFUGO_CHANNEL_NAMESPACES: "chat news",
+      CENTRIFUGO_CHANNEL_NAMESPACES_MY_SERVICE_HISTORY_SIZE: "3",
+      CENTRIFUGO_CHANNEL_NAMESPACES_NEWS_HISTORY_TTL: "5m",
+    });
+    expect(added).toEqual({
+      channel: {
+        namespaces: [
+          { name: "my-service", presence: true, history_size: 3 },
+          { name: "chat" },
+          { name: "news", history_ttl: "5m" },
+        ],
+      },
+    });
+    const replaced = withEnvironment(file, {
+      CENTRIFUGO_CHANNEL_NAMESPACES:
+        '[{"name":"chat","presence":"T","history_size":"3","history_ttl":60000000000}]',
+    });
+    expect(converted(replaced).config).toEqual({
+      channel: {
+        namespaces: [{ name: "chat", presence: true, history_size: 3, history_ttl: "60s" }],
+      },
+    });
+  });
+
+  it("of Kubernetes is none of Centrifugo, unless it is the name of an option", () => {
+    const document = withEnvironment(
+      {},
+      {
+        CENTRIFUGO_SERVICE_HOST: "10.0.0.1",
+        CENTRIFUGO_API_SERVICE_PORT_HTTP: "8000",
+        CENTRIFUGO_PORT_8000_TCP_ADDR: "10.0.0.1",
+        CENTRIFUGO_PORT: "tcp://10.0.0.1:8000",
+        CENTRIFUGO_VAR_TOKEN: "hunter2",
+      },
+    );
+    expect(document).toEqual({});
+    expect(withEnvironment({}, { CENTRIFUGO_PORT: "8000" })).toEqual({ port: "8000" });
   });
 });
 
