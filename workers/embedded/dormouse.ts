@@ -1,7 +1,6 @@
 import { exports } from "cloudflare:workers";
 import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
-import { matchedRoutes } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
 import { missingClasses } from "../../src/contract/bindings.ts";
 import { claimsOf, takeMessages } from "../features/index.ts";
@@ -155,16 +154,24 @@ function mounted<Bound extends BoundEnv>(
     const request = new Request(url, context.req.raw);
     if (user !== undefined) visitors.set(request, async () => claimsOf(await user(context)));
     inner ??= createApp();
-    return inner.fetch(request, context.env, context.executionCtx);
+    return changeable(await inner.fetch(request, context.env, context.executionCtx));
   });
   return app;
 }
 
+/** A response that the Worker's own middleware can add headers to: those of an object's response can't be changed. */
+function changeable(response: Response): Response {
+  const { status, headers, webSocket } = response;
+  return webSocket === null
+    ? new Response(response.body, response)
+    : new Response(null, { status, headers, webSocket });
+}
+
 /** Says once which routes of the Worker's own can't be reached, because they are below the prefix and come later. */
 function noteCollisions<Bound extends BoundEnv>(prefix: string, context: Context<Bound>): void {
-  const below = matchedRoutes(context)
-    .map(({ path }) => path)
-    .filter((path) => path.startsWith(`${prefix}/`) && path !== `${prefix}/*` && !noted.has(path));
+  const below = parsePaths(Reflect.get(context.req, "matchedRoutes")).filter(
+    (path) => path.startsWith(`${prefix}/`) && path !== `${prefix}/*` && !noted.has(path),
+  );
   for (const path of below) {
     noted.add(path);
     console.warn(
@@ -174,6 +181,19 @@ function noteCollisions<Bound extends BoundEnv>(prefix: string, context: Context
 }
 
 const noted = new Set<string>();
+
+/**
+ * The paths of the routes that a request matches. The context may be of another version of hono, where they are elsewhere:
+ * then there is nothing to say, and the request goes on.
+ */
+function parsePaths(routes: unknown): readonly string[] {
+  if (!Array.isArray(routes)) return [];
+  return routes.flatMap((route: unknown) => {
+    const path: unknown =
+      typeof route === "object" && route !== null ? Reflect.get(route, "path") : undefined;
+    return typeof path === "string" ? [path] : [];
+  });
+}
 
 function misplaced(prefix: string, path: string): string {
   return `the app of dormouse() has the prefix ${prefix} and is asked for ${path}: mount it with app.route("${prefix}", realtime.app)`;

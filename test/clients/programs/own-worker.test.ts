@@ -103,6 +103,36 @@ const ownSpec = ownTest
   .replace("assert.deepEqual(await ann", "await expect(ann")
   .replace(", 2), [1, 2]);", ", 2)).resolves.toEqual([1, 2]);");
 
+/** hono's own middleware, as a Worker uses it for all of its routes. */
+const middleware = {
+  "body-limit": "bodyLimit({ maxSize: 1_000_000 })",
+  compress: "compress()",
+  "context-storage": "contextStorage()",
+  cors: "cors()",
+  csrf: "csrf()",
+  etag: "etag()",
+  language: "languageDetector({ supportedLanguages: ['en'], fallbackLanguage: 'en' })",
+  logger: "logger(() => undefined)",
+  "powered-by": "poweredBy()",
+  "pretty-json": "prettyJSON()",
+  "request-id": "requestId()",
+  "secure-headers": "secureHeaders()",
+  timeout: "timeout(60_000)",
+  timing: "timing()",
+  "trailing-slash": "trimTrailingSlash()",
+};
+
+/** The example with all of them before its routes. */
+function withMiddleware(source: string): string {
+  const entries = Object.entries(middleware);
+  const imports = entries.map(
+    ([name, call]) => `import { ${call.split("(")[0]} } from "hono/${name}";\n`,
+  );
+  const uses = entries.map(([, call]) => `app.use(${call});\n`).join("");
+  const begin = "const app = new Hono<Bound>();\n";
+  return `${imports.join("")}${source.replace(begin, `${begin}${uses}`)}`;
+}
+
 let folder: string;
 let archive: string;
 let running: ChildProcess | undefined;
@@ -112,6 +142,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   archive = await packedInto(folder);
   cpSync(example, folder, { recursive: true });
+  const main = join(folder, "src", "index.ts");
+  writeFileSync(main, withMiddleware(readFileSync(main, "utf8")));
   // Wrangler is the repository's: it would take most of the time, and nothing of the package is in it.
   const file = join(folder, "package.json");
   const { wrangler: _, ...devDependencies } = packageOf(file).devDependencies;
@@ -231,11 +263,11 @@ describe("a Worker of one's own, outside of the repository", () => {
     expect(page).toContain(readFileSync(join(example, "src", "index.ts"), "utf8"));
   });
 
-  it("[OW2] [OW3] [OW4] [OW5] [OW6] serves the official client with its own sessions, and needs no secret", async () => {
+  it("[OW2] [OW3] [OW4] [OW5] [OW6] [OW12] serves the official client with its own sessions, and needs no secret", async () => {
     await develop();
     const ann = clientOf({ Cookie: "session=ann", Origin: address("") });
     const orders = await ann.subscribed("orders:#ann");
-    const post = { method: "POST", headers: { Cookie: "session=ann" } };
+    const post = { method: "POST", headers: { Cookie: "session=ann", Origin: address("") } };
     for (const id of ["1", "1", "2"])
       await fetch(address("/orders"), { ...post, body: JSON.stringify({ id, item: "tea" }) });
     expect((await orders.publications.count(2)).map(({ data }) => data)).toEqual([
@@ -255,6 +287,8 @@ describe("a Worker of one's own, outside of the repository", () => {
     const foreign = bob.subscribe("orders:#ann");
     expect(await foreign.unsubscribed.next()).toMatchObject({ code: 103 });
     // Without a session, and from a page of another site with one.
+    const health = await fetch(address("/realtime/health"));
+    expect(health.headers.get("x-powered-by")).toBe("Hono");
     const nobody = clientOf({});
     expect(await nobody.disconnected.next()).toMatchObject({ code: 3501 });
     const stranger = clientOf({ Cookie: "session=ann", Origin: "https://evil.example" });

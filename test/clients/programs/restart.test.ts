@@ -127,7 +127,7 @@ describe("npm run serve, when workerd ends by itself,", () => {
 });
 
 describe("npm run serve, when the clock is set back,", () => {
-  it.each([2, 3_600])("[B31] [S5] [H5] starts workerd again: by %i s", async (seconds) => {
+  it.each([2, 3_600])("[B32] [S5] [H5] starts workerd again: by %i s", async (seconds) => {
     await server.stop();
     server = await ServedServer.start(options, undefined, withClock(folder));
     const before = runtimeProcess();
