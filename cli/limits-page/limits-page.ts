@@ -2,8 +2,9 @@
  * `npm run limits`: writes the second part of docs/limits.md, every bound with its value and its reason, as the files of
  * bounds have them. A test compares it.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeFiles } from "../configuration/write-files.ts";
 import { packageRoot } from "../package-root.ts";
 
 /** The files of bounds, by what they are about, in the order of the page. */
@@ -81,5 +82,6 @@ function boundsOf(text: string): readonly Bound[] {
 if (import.meta.main) {
   const page = join(packageRoot, "docs", "limits.md");
   const [before = ""] = readFileSync(page, "utf8").split(writtenFrom);
-  writeFileSync(page, `${before.trimEnd()}\n\n${limitsText()}`);
+  const contents = `${before.trimEnd()}\n\n${limitsText()}`;
+  writeFiles([{ path: page, shown: page, contents, replaces: true }]);
 }
