@@ -165,6 +165,9 @@ function packageFile(name: string, folder: string, shell: Shell): string {
     type: "module",
     scripts: {
       start: `wrangler dev ${variables.map((one) => `--var "${one}"`).join(" ")}`,
+      // As in the repository, so that a page's command lines work in both.
+      dormouse: "dormouse",
+      listen: "dormouse listen",
       check: "dormouse check",
       deploy: "dormouse deploy",
     },
