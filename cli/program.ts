@@ -3,6 +3,7 @@ import { version } from "../src/version.ts";
 import { appendCommand } from "./commands/append.ts";
 import { checkCommand } from "./commands/check.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { systemCause } from "./configuration/text-file.ts";
 import { costCommand } from "./cost/cost.ts";
 import { deployCommand } from "./commands/deploy.ts";
 import { disconnectCommand } from "./commands/disconnect.ts";
@@ -119,7 +120,7 @@ export async function run(args: readonly string[], outer: Shell): Promise<number
 
 /** The failure of a file that can't be read or written; undefined for any other error. */
 function fileFailure(error: unknown): Failure | undefined {
-  if (!(error instanceof Error) || !("code" in error) || !("path" in error)) return undefined;
-  const cause = error.code === "ENOENT" ? "it doesn't exist" : String(error.code);
+  const cause = systemCause(error);
+  if (cause === undefined || !(error instanceof Error) || !("path" in error)) return undefined;
   return usageFailure(`${String(error.path)} can't be used: ${cause}`);
 }

@@ -11,7 +11,7 @@ import { buildConsole } from "./build-console.ts";
 import { targetOf } from "../configuration/command-line.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";
 import { deployedSecrets, uploadedFile } from "../deployment/secrets.ts";
-import { encodingFault } from "../configuration/text-file.ts";
+import { textFault } from "../configuration/text-file.ts";
 import { wranglerConfigOf } from "../deployment/wrangler-config.ts";
 import { packageRoot } from "../package-root.ts";
 import { wranglerScript } from "../configuration/wrangler.ts";
@@ -33,7 +33,7 @@ export async function deploy(
   const { vars } = wranglerConfigOf(targetOf(options));
   const uses = secretUses(config);
   const file = uploadedFile(options);
-  const fault = file === undefined || !existsSync(file) ? undefined : encodingFault(file);
+  const fault = file === undefined || !existsSync(file) ? undefined : textFault(file);
   if (fault !== undefined) {
     console.error(`Nothing was deployed:\n  ${fault}`);
     return 1;

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { writeFiles } from "../configuration/write-files.ts";
 
 /**
  * Writes a built file unless it is as it was. A process that reads the file, or watches its folder, sees no change, and never
@@ -10,7 +11,5 @@ import { dirname } from "node:path";
 export function writeChanged(path: string, contents: Uint8Array, mode = 0o644): void {
   if (existsSync(path) && readFileSync(path).equals(contents)) return;
   mkdirSync(dirname(path), { recursive: true });
-  const unfinished = `${path}.${process.pid}`;
-  writeFileSync(unfinished, contents, { mode });
-  renameSync(unfinished, path);
+  writeFiles([{ path, shown: path, contents, mode, replaces: true }]);
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
-import { firstOf, readDocument } from "../configuration/document.ts";
+import { firstOf, isThere, readDocument } from "../configuration/document.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
+import { writeFiles } from "../configuration/write-files.ts";
 import { addToProject } from "../existing/add-to-project.ts";
 import { secretsFile, workerFile } from "../migrate/worker-files.ts";
 import { packageName } from "../../src/version.ts";
@@ -136,14 +137,21 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
     { file: ".gitignore", text: "node_modules/\n.wrangler/\n.dev.vars*\n", mode: 0o644 },
     { file: ".dev.vars", text: secretsFile(secrets) ?? "", mode: 0o600 },
   ];
-  const taken = files.find(({ file }) => existsSync(join(folder, file)));
+  const taken = files.find(({ file }) => isThere(join(folder, file)));
   if (taken !== undefined)
     throw usageFailure(
       `${join(given, taken.file)} exists: init needs a folder without it, and init --existing adds to a project`,
     );
   mkdirSync(folder, { recursive: true });
-  for (const { file, text, mode } of files)
-    writeFileSync(join(folder, file), text, { mode, flag: "wx" });
+  writeFiles(
+    files.map(({ file, text, mode }) => ({
+      path: join(folder, file),
+      shown: join(given, file),
+      contents: text,
+      mode,
+      replaces: false,
+    })),
+  );
   return files.map(({ file }) => file);
 }
 
@@ -157,6 +165,9 @@ function packageFile(name: string, folder: string, shell: Shell): string {
     type: "module",
     scripts: {
       start: `wrangler dev ${variables.map((one) => `--var "${one}"`).join(" ")}`,
+      // As in the repository, so that a page's command lines work in both.
+      dormouse: "dormouse",
+      listen: "dormouse listen",
       check: "dormouse check",
       deploy: "dormouse deploy",
     },

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { packageName, version } from "../../src/version.ts";
+import { isThere } from "../configuration/document.ts";
+import { projectFile, rewrite } from "../configuration/project-file.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
 import { builtWorker, packageRoot } from "../package-root.ts";
 import { isInstalled } from "./init.ts";
@@ -30,21 +31,22 @@ Examples:
     });
 }
 
-/** Writes the files that have to change, and says what changed in each. */
+/** Writes the files that have to change, all of them or none, and says what changed in each. */
 function upgraded(folder: string): readonly string[] {
-  const names = ["package.json", ...wranglerFiles].filter((name) => existsSync(join(folder, name)));
+  const names = ["package.json", ...wranglerFiles].filter((name) => isThere(join(folder, name)));
   if (!names.includes("package.json"))
     throw usageFailure("there is no package.json: upgrade takes the folder of a project");
-  const texts = names.map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
-  if (!texts.some(({ text }) => text.includes(packageName) || text.search(formerDependency) >= 0))
+  const files = names.map((name) => projectFile(folder, name, name));
+  if (!files.some(({ text }) => text.includes(packageName) || text.search(formerDependency) >= 0))
     throw usageFailure(`package.json has no dependency on ${packageName}: init --existing adds it`);
-  return texts.flatMap(({ name, text }) => {
-    const changes = replacements.filter(({ from }) => text.search(from) >= 0);
+  const changed = files.flatMap((file) => {
+    const changes = replacements.filter(({ from }) => file.text.search(from) >= 0);
     if (changes.length === 0) return [];
-    const after = changes.reduce((before, { from, to }) => before.replaceAll(from, to), text);
-    writeFileSync(join(folder, name), after);
-    return changes.map(({ says }) => `${name}: ${says}`);
+    const text = changes.reduce((before, { from, to }) => before.replaceAll(from, to), file.text);
+    return [{ ...file, text, says: changes.map(({ says }) => `${file.shown}: ${says}`) }];
   });
+  rewrite(changed);
+  return changed.flatMap(({ says }) => says);
 }
 
 const release = version.split(" ")[0] ?? version;

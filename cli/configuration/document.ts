@@ -1,10 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { createScanner } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { parseDocument as parseYaml } from "yaml";
 import { jsonFault } from "../../src/config/json-fault.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
-import { encodingFault, textOf } from "./text-file.ts";
+import { fileLimits } from "./file-limits.ts";
+import { readTextFile } from "./text-file.ts";
 import { type Shell, usageFailure } from "../shell.ts";
 
 /** The object in a file, or why there is none: a sentence that quotes nothing of the file (rule A7). */
@@ -32,7 +34,7 @@ export function parseFile(name: string, text: string): ParsedFile {
 export function readDocument(file: string, shell: Shell): JsonObject {
   const path = resolve(shell.folder, file);
   if (!existsSync(path)) throw usageFailure(`${file} doesn't exist`);
-  const parsed = parseFile(basename(file), readText(path, file));
+  const parsed = parseFile(basename(file), readText(path, file, fileLimits.documentBytesMax));
   if (parsed.outcome === "bad") throw usageFailure(parsed.problem);
   return parsed.document;
 }
@@ -40,18 +42,24 @@ export function readDocument(file: string, shell: Shell): JsonObject {
 /**
  * Reads a text that a person wrote.
  *
- * @param shown the file's name on the command line
- * @throws {Failure} if it isn't UTF-8
+ * @param shown    the file's name on the command line
+ * @param bytesMax a larger file is refused
+ * @throws {Failure} if it can't be read, or isn't UTF-8
  */
-export function readText(path: string, shown: string): string {
-  const fault = encodingFault(path, shown);
-  if (fault !== undefined) throw usageFailure(fault);
-  return textOf(path);
+export function readText(path: string, shown: string, bytesMax?: number): string {
+  const read = readTextFile(path, shown, bytesMax);
+  if (read.outcome === "bad") throw usageFailure(read.problem);
+  return read.text;
 }
 
-/** The first of some files that is in a folder; undefined if none is. */
+/** The first of some files that is in a folder, also as a link that leads nowhere; undefined if none is. */
 export function firstOf(names: readonly string[], folder: string): string | undefined {
-  return names.find((name) => existsSync(join(folder, name)));
+  return names.find((name) => isThere(join(folder, name)));
+}
+
+/** Whether there is anything at a path, also a link that leads nowhere. */
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 type ParsedValue =
@@ -65,7 +73,8 @@ function parserOf(name: string): (text: string) => ParsedValue {
 }
 
 function jsonWithComments(text: string): ParsedValue {
-  const plain = withoutComments(text);
+  const { plain, depth } = withoutComments(text);
+  if (depth > fileLimits.documentDepthMax) return tooDeep;
   try {
     return { outcome: "value", value: parsedJson(plain) };
   } catch {
@@ -74,14 +83,50 @@ function jsonWithComments(text: string): ParsedValue {
   }
 }
 
-/** Turns comments and commas before a closing bracket into blanks, so that lines and columns stay. */
-function withoutComments(text: string): string {
-  return text
-    .replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (part) =>
-      part.startsWith('"') ? part : blank(part),
-    )
-    .replaceAll(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[\]}])/g, (part) => (part === "," ? " " : part));
+/** What the parsers' recursion, and that of those who use the values, may not have a stack for. */
+const tooDeep: ParsedValue = {
+  outcome: "bad",
+  problem: `its values are nested more than ${fileLimits.documentDepthMax} deep`,
+};
+
+/**
+ * Turns comments and commas before a closing bracket into blanks, so that lines and columns stay, and counts how deep the
+ * brackets are nested.
+ */
+function withoutComments(text: string): { readonly plain: string; readonly depth: number } {
+  const scanner = createScanner(text);
+  const parts: string[] = [];
+  let [open, depth, comma] = [0, 0, -1];
+  const next = (): number => scanner.scan();
+  for (let kind = next(); kind !== tokenKinds.end; kind = next()) {
+    let part = text.slice(
+      scanner.getTokenOffset(),
+      scanner.getTokenOffset() + scanner.getTokenLength(),
+    );
+    if (tokenKinds.opening.has(kind)) depth = Math.max(depth, ++open);
+    if (tokenKinds.closing.has(kind)) {
+      open--;
+      if (comma >= 0) parts[comma] = " ";
+    }
+    // A comment without an end is no comment.
+    const fault: number = scanner.getTokenError();
+    if (tokenKinds.comments.has(kind) && fault === 0) part = blank(part);
+    if (!tokenKinds.between.has(kind)) comma = kind === tokenKinds.comma ? parts.length : -1;
+    parts.push(part);
+  }
+  return { plain: parts.join(""), depth };
 }
+
+/** Kinds of tokens of jsonc-parser, which has their names as a type alone. */
+const tokenKinds = {
+  opening: new Set<number>([1, 3]),
+  closing: new Set<number>([2, 4]),
+  comma: 5,
+  comments: new Set<number>([12, 13]),
+  /** Comments, line breaks and blanks. */
+  between: new Set<number>([12, 13, 14, 15]),
+  end: 17,
+} as const;
 
 function blank(part: string): string {
   return part.replaceAll(/[^\n]/g, " ");
@@ -91,6 +136,8 @@ function toml(text: string): ParsedValue {
   try {
     return { outcome: "value", value: parsedJson(JSON.stringify(parseToml(text))) };
   } catch (error) {
+    // The parser bounds the depth of brackets, and not that of dotted keys.
+    if (error instanceof RangeError) return tooDeep;
     if (!(error instanceof TomlError)) throw error;
     return {
       outcome: "bad",
@@ -101,13 +148,29 @@ function toml(text: string): ParsedValue {
 
 /** JSON is YAML, too, so that this is for names that say nothing. */
 function yaml(text: string): ParsedValue {
+  if (isDeepYaml(text)) return tooDeep;
   const document = parseYaml(text, { merge: true });
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
     return { outcome: "bad", problem: `not YAML: see line ${line}, column ${col}` };
   }
-  return { outcome: "value", value: parsedJson(JSON.stringify(document.toJS() ?? null)) };
+  try {
+    return { outcome: "value", value: parsedJson(JSON.stringify(document.toJS() ?? null)) };
+  } catch {
+    return { outcome: "bad", problem: "its anchors are within themselves, or used too often" };
+  }
+}
+
+/** Whether a text is nested too deep for the parser of YAML, which would end the process; brackets in texts count as well. */
+function isDeepYaml(text: string): boolean {
+  if (new RegExp(`^[ \\t?:-]{${fileLimits.yamlIndentMax + 1}}`, "m").test(text)) return true;
+  let [open, depth] = [0, 0];
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    open = Math.max(0, open + (bracket === "[" || bracket === "{" ? 1 : -1));
+    depth = Math.max(depth, open);
+  }
+  return depth > fileLimits.documentDepthMax;
 }
 
 function parsedJson(text: string): JsonValue {

@@ -15,7 +15,7 @@ import { environmentProblem } from "../configuration/environments.ts";
 import { queueProblems } from "./queue-problems.ts";
 import { parseFile } from "../configuration/document.ts";
 import { isJsonObject } from "../../src/protocol/wire-value.ts";
-import { encodingFault, textOf } from "../configuration/text-file.ts";
+import { textFault, textOf } from "../configuration/text-file.ts";
 import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
@@ -69,7 +69,7 @@ type ReadConfiguration =
 /** Reads wrangler's file, or says why it can't be read, without a line of it (rule A7). */
 function readConfiguration(target: WranglerTarget): ReadConfiguration {
   const file = configurationFile(target);
-  const fault = existsSync(file) ? encodingFault(file) : undefined;
+  const fault = existsSync(file) ? textFault(file) : undefined;
   if (fault !== undefined) return { outcome: "bad", problem: fault };
   const unknown = unknownEnvironment(file, target);
   if (unknown !== undefined) return { outcome: "bad", problem: unknown };

@@ -5,7 +5,7 @@ import { secretsIn, type SecretUse } from "../../src/access/secrets.ts";
 import { parseConfigDocument } from "../../src/config/parse-config.ts";
 import { optionValue, type Target, variablesOf } from "../configuration/command-line.ts";
 import { configurationFile, type wranglerConfigOf } from "./wrangler-config.ts";
-import { encodingFault, textOf } from "../configuration/text-file.ts";
+import { textFault, textOf } from "../configuration/text-file.ts";
 import { packageRoot } from "../package-root.ts";
 
 /** Secrets by their names, and where they were found. */
@@ -27,7 +27,7 @@ export function servedSecrets(target: Target, uses: readonly SecretUse[]): Serve
   if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
   const file = secretsFileOf(target);
   if (!existsSync(file)) return { secrets: {}, source: `the environment or from ${file}` };
-  const fault = encodingFault(file);
+  const fault = textFault(file);
   if (fault !== undefined) return { secrets: {}, source: file, fault };
   return { secrets: secretsIn(parseEnv(textOf(file)), uses), source: file };
 }

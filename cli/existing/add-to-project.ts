@@ -1,13 +1,20 @@
-import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { JsonObject, JsonValue } from "../../src/protocol/wire-value.ts";
-import { firstOf, parseFile, readDocument, readText } from "../configuration/document.ts";
+import { firstOf, isThere, parseFile } from "../configuration/document.ts";
+import { fileLimits } from "../configuration/file-limits.ts";
+import {
+  parsedText,
+  type ProjectFile,
+  projectFile,
+  projectText,
+  rewrite,
+} from "../configuration/project-file.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
 import { packageName } from "../../src/version.ts";
-import { type Shell, usageFailure } from "../shell.ts";
-import { type Additions, exportedClasses, isComplete, missingFrom, objectIn } from "./additions.ts";
+import { refusal, type Shell, usageFailure } from "../shell.ts";
+import { type Additions, exportedClasses, isComplete, missingFrom } from "./additions.ts";
 import { editJson } from "./edit-json.ts";
-import { editToml } from "./edit-toml.ts";
+import { editToml, tablesOf } from "./edit-toml.ts";
+import { FilePart } from "./file-part.ts";
 
 /** What was done to a project that exists. */
 interface AddedToProject {
@@ -22,7 +29,8 @@ interface AddedToProject {
  *
  * @param folder      of the project, as on the command line
  * @param environment of the file; undefined for the Worker without one
- * @throws {Failure} if there is no such file, or if it has something else in their place; nothing is written then
+ * @throws {Failure} if a file of the project isn't there, can't be read, or has something else in their place; nothing is
+ *   written then
  */
 export function addToProject(
   folder: string,
@@ -35,51 +43,82 @@ export function addToProject(
     throw usageFailure(
       `${folder} has none of ${wranglerFiles.join(", ")}: it is no project to add to`,
     );
-  const file = join(folder, name);
-  const text = readText(join(path, name), file);
-  const parsed = parseFile(name, text);
-  if (parsed.outcome === "bad") throw usageFailure(parsed.problem);
-  const { document } = parsed;
+  const file = projectFile(path, name, join(folder, name));
+  const document = new FilePart(parsedText(file.shown, file.text), file.shown);
   const additions = missingFrom(document, environment);
+  const left = leftToDo(path, folder, document, additions);
   if (!isComplete(additions)) {
-    const edit = name.endsWith(".toml") ? editToml : editJson;
-    writeFileSync(join(path, name), edit(text, document, additions));
+    const text = name.endsWith(".toml")
+      ? editedToml(file, document, additions)
+      : editedJson(file, document, additions);
+    rewrite([{ ...file, text }]);
   }
-  return { file, additions, left: leftToDo(path, document, additions, shell) };
+  return { file: file.shown, additions, left };
+}
+
+function editedToml(file: ProjectFile, document: FilePart, additions: Additions): string {
+  const tables = tablesOf(document, additions);
+  const edited = editToml(file.text, tables);
+  if (lacksNothing(file, edited, additions)) return edited;
+  throw refusal(
+    `${file.shown} has bindings or migrations in arrays, to which init can't add. Write them as tables, or add to them ` +
+      `what these say:\n\n${tables}`,
+  );
+}
+
+function editedJson(file: ProjectFile, document: FilePart, additions: Additions): string {
+  const edited = editJson(file.text, document, additions);
+  if (lacksNothing(file, edited, additions)) return edited;
+  throw refusal(
+    `${file.shown} has a key of durable_objects, exports or migrations twice, so that init can't add to it: keep one`,
+  );
+}
+
+/** Whether an edited text is well-formed, and has all that was missing. */
+function lacksNothing({ shown }: ProjectFile, text: string, { environment }: Additions): boolean {
+  const parsed = parseFile(shown, text);
+  return (
+    parsed.outcome === "document" &&
+    isComplete(missingFrom(new FilePart(parsed.document, shown), environment))
+  );
 }
 
 /** What the program doesn't do, because it is in the project's own code and packages. */
 function leftToDo(
+  path: string,
   folder: string,
-  document: JsonObject,
+  document: FilePart,
   { others }: Additions,
-  shell: Shell,
 ): readonly string[] {
   return [
-    ...packageLeft(folder, shell),
-    ...exportsLeft(folder, document["main"]),
+    ...packageLeft(join(path, "package.json"), join(folder, "package.json")),
+    ...exportsLeft(path, document.at("main").text()),
     ...others.map(
       (one) => `The environment ${one} inherits no bindings: dormouse init --existing --env ${one}`,
     ),
   ];
 }
 
-function packageLeft(folder: string, shell: Shell): readonly string[] {
-  const file = join(folder, "package.json");
-  const content = existsSync(file) ? readDocument(file, shell) : {};
-  const all = { ...objectIn(content["devDependencies"]), ...objectIn(content["dependencies"]) };
-  return all[packageName] === undefined ? [`Install the package: npm install ${packageName}`] : [];
+function packageLeft(path: string, shown: string): readonly string[] {
+  const content = isThere(path)
+    ? parsedText(shown, projectText(path, shown, fileLimits.documentBytesMax).text)
+    : {};
+  const part = new FilePart(content, shown);
+  const has = ["dependencies", "devDependencies"].some((key) =>
+    part
+      .at(key)
+      .entries()
+      .some(([name]) => name === packageName),
+  );
+  return has ? [] : [`Install the package: npm install ${packageName}`];
 }
 
-function exportsLeft(folder: string, main: JsonValue | undefined): readonly string[] {
-  const place = textIn(main, "the Worker's main module");
-  const file = join(folder, place);
-  const text = existsSync(file) ? readText(file, place) : "";
+/** @param main the main module's path in the project; undefined if the file names none */
+function exportsLeft(path: string, main: string | undefined): readonly string[] {
+  const file = main === undefined ? undefined : join(path, main);
+  const text = file !== undefined && isThere(file) ? projectText(file, main ?? file).text : "";
   const missing = exportedClasses.filter((one) => !new RegExp(`\\b${one}\\b`).test(text));
   if (missing.length === 0) return [];
+  const place = main ?? "the Worker's main module";
   return [`Add to ${place}: export { ${missing.join(", ")} } from "${packageName}";`];
-}
-
-function textIn(value: JsonValue | undefined, otherwise: string): string {
-  return typeof value === "string" ? value : otherwise;
 }

@@ -1,10 +1,5 @@
-import {
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from "../../src/protocol/wire-value.ts";
-import { usageFailure } from "../shell.ts";
+import { refusal, usageFailure } from "../shell.ts";
+import type { FilePart } from "./file-part.ts";
 
 /** The objects of Dormouse: the bindings that its code uses, each with the class of the Worker that it is bound to. */
 const objectClasses = [
@@ -40,16 +35,16 @@ export interface Additions {
 /**
  * Finds what a wrangler file lacks.
  *
- * @param document    its content
+ * @param document    the whole file
  * @param environment the environment that gets the bindings; undefined for the Worker without one
  * @throws {Failure} if the file has something else in their place, or both forms, which the platform refuses
  */
-export function missingFrom(document: JsonObject, environment: string | undefined): Additions {
-  const environments = objectIn(document["env"]);
-  const section = environment === undefined ? document : environments[environment];
-  if (section === undefined || !isJsonObject(section))
-    throw usageFailure(`the file has no environment ${environment}`);
-  const others = Object.keys(environments).filter((name) => name !== environment);
+export function missingFrom(document: FilePart, environment: string | undefined): Additions {
+  const environments = document.at("env");
+  const section = sectionOf(document, environment);
+  if (!section.isThere)
+    throw usageFailure(`${document.shown} has no environment ${environment ?? ""}`);
+  const others = environments.entries().flatMap(([name]) => (name === environment ? [] : [name]));
   return {
     bindings: missingBindings(section),
     // An environment inherits both forms unless it has its own.
@@ -59,90 +54,92 @@ export function missingFrom(document: JsonObject, environment: string | undefine
   };
 }
 
+/** The part of a file that an environment is, or the whole file. */
+export function sectionOf(document: FilePart, environment: string | undefined): FilePart {
+  return environment === undefined ? document : document.at("env").at(environment);
+}
+
 /** Whether nothing is missing. */
 export function isComplete({ bindings, classes }: Additions): boolean {
   return bindings.length === 0 && classes.names.length === 0;
 }
 
 /** Whether a section says itself which classes there are. */
-export function hasLifecycle(section: JsonObject): boolean {
-  return section["migrations"] !== undefined || section["exports"] !== undefined;
+export function hasLifecycle(section: FilePart): boolean {
+  return section.at("migrations").isThere || section.at("exports").isThere;
 }
 
-function missingBindings(section: JsonObject): readonly ObjectBinding[] {
-  const bound = listIn(objectIn(section["durable_objects"])["bindings"]).map(objectIn);
+/** The bindings to objects that a section has. */
+export function boundObjects(section: FilePart): readonly FilePart[] {
+  return section.at("durable_objects").at("bindings").list();
+}
+
+function missingBindings(section: FilePart): readonly ObjectBinding[] {
+  const bound = boundObjects(section);
   return objectClasses.filter(({ name, class_name: wanted }) => {
-    const found = bound.find((one) => one["name"] === name);
+    const found = bound.find((one) => one.at("name").text() === name);
     if (found === undefined) return true;
-    if (found["class_name"] === wanted && found["script_name"] === undefined) return false;
-    throw usageFailure(
-      `the binding ${name} is taken: Dormouse needs that name for its class ${wanted}. Rename yours`,
+    if (found.at("class_name").text() === wanted && !found.at("script_name").isThere) return false;
+    throw refusal(
+      `${found.shown}: the binding ${name} is taken, and Dormouse needs that name for its class ${wanted}. Rename yours`,
     );
   });
 }
 
-function missingClasses(section: JsonObject): Additions["classes"] {
-  const [exported, migrations] = [objectIn(section["exports"]), listIn(section["migrations"])];
-  const declares = Object.values(exported).some(
-    (one) => objectIn(one)["type"] === "durable-object",
-  );
+function missingClasses(section: FilePart): Additions["classes"] {
+  const [exported, migrations] = [section.at("exports"), section.at("migrations").list()];
+  const declares = exported.entries().some(([, one]) => one.at("type").text() === "durable-object");
   if (declares && migrations.length > 0)
-    throw usageFailure(
-      "the file has both exports and migrations, which wrangler refuses: keep one",
+    throw refusal(
+      `${section.shown} has both exports and migrations, which wrangler refuses: keep one`,
     );
   const names = objectClasses.map(({ class_name: name }) => name);
-  if (section["exports"] !== undefined && migrations.length === 0)
+  if (exported.isThere && migrations.length === 0)
     return { form: "exports", names: names.filter((name) => !isExported(exported, name)) };
+  const made = madeClasses(migrations);
   return {
     form: "migrations",
-    names: names.filter((name) => !isMigrated(migrations, name)),
+    names: names.filter((name) => !made.has(name)),
     tag: nextTag(migrations),
   };
 }
 
-function isExported(exported: JsonObject, name: string): boolean {
-  const found = exported[name];
-  if (found === undefined) return false;
-  const { type, storage, state = "created" } = objectIn(found);
+function isExported(exported: FilePart, name: string): boolean {
+  const found = exported.at(name);
+  if (!found.isThere) return false;
+  const [type, storage, state = "created"] = ["type", "storage", "state"].map((key) =>
+    found.at(key).text(),
+  );
   if (type === "durable-object" && storage === "sqlite" && state === "created") return true;
-  throw usageFailure(
-    `exports.${name} isn't a class of durable objects with storage "sqlite", as Dormouse's ${name} is`,
+  throw refusal(
+    `${found.shown} isn't a class of durable objects with storage "sqlite", as Dormouse's ${name} is`,
   );
 }
 
-/** Whether the migrations have made a class, and not taken it back. */
-function isMigrated(migrations: readonly JsonValue[], name: string): boolean {
-  let isThere = false;
-  for (const one of migrations.map(objectIn)) {
-    if (listIn(one["new_classes"]).includes(name))
-      throw usageFailure(
-        `new_classes of a migration has ${name}, which would be without SQLite: Dormouse needs new_sqlite_classes`,
+/** The classes that the migrations have made, and not taken back. */
+function madeClasses(migrations: readonly FilePart[]): ReadonlySet<string> {
+  const made = new Set<string>();
+  for (const one of migrations) {
+    const plain = one.at("new_classes").texts();
+    const taken = objectClasses.find(({ class_name: name }) => plain.includes(name));
+    if (taken !== undefined)
+      throw refusal(
+        `${one.shown}.new_classes has ${taken.class_name}, which would be without SQLite: Dormouse needs new_sqlite_classes`,
       );
-    if (listIn(one["new_sqlite_classes"]).includes(name)) isThere = true;
-    const renamed = listIn(one["renamed_classes"]).map(objectIn);
-    const isGone = renamed.some(({ from }) => from === name);
-    if (isGone || listIn(one["deleted_classes"]).includes(name)) isThere = false;
+    for (const name of one.at("new_sqlite_classes").texts()) made.add(name);
+    for (const renamed of one.at("renamed_classes").list())
+      made.delete(renamed.at("from").text() ?? "");
+    for (const name of one.at("deleted_classes").texts()) made.delete(name);
   }
-  return isThere;
+  return made;
 }
 
 /** The tag after the last one: `v3` after `v2`, otherwise a name that no migration has. */
-function nextTag(migrations: readonly JsonValue[]): string {
-  const tags = migrations.map((one) => objectIn(one)["tag"]);
-  const last = tags.at(-1);
-  const [, number] = typeof last === "string" ? (/^v(\d{1,9})$/.exec(last) ?? []) : [];
+function nextTag(migrations: readonly FilePart[]): string {
+  const tags = migrations.map((one) => one.at("tag").text());
+  const [, number] = /^v(\d{1,9})$/.exec(tags.at(-1) ?? "") ?? [];
   let tag = migrations.length === 0 ? "v1" : "dormouse-1";
   if (number !== undefined) tag = `v${Number(number) + 1}`;
   for (let again = 2; tags.includes(tag); again++) tag = `dormouse-${again}`;
   return tag;
-}
-
-/** The object of a value; an empty one for anything else, as wrangler itself names wrong types. */
-export function objectIn(value: JsonValue | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
-}
-
-/** The array of a value; an empty one for anything else. */
-export function listIn(value: JsonValue | undefined): readonly JsonValue[] {
-  return value !== undefined && isJsonArray(value) ? value : [];
 }

@@ -1,17 +1,16 @@
 import { applyEdits, type JSONPath, modify } from "jsonc-parser";
-import type { JsonObject } from "../../src/protocol/wire-value.ts";
-import { type Additions, hasLifecycle, listIn, objectIn } from "./additions.ts";
+import { type Additions, boundObjects, hasLifecycle, sectionOf } from "./additions.ts";
+import type { FilePart } from "./file-part.ts";
 
 /**
  * Adds to the text of a `wrangler.json` or `wrangler.jsonc`. Comments and the layout of everything else stay.
  *
  * @param document what the text says
  */
-export function editJson(text: string, document: JsonObject, additions: Additions): string {
+export function editJson(text: string, document: FilePart, additions: Additions): string {
   const { bindings, classes, environment } = additions;
   const place = environment === undefined ? [] : ["env", environment];
-  const section =
-    environment === undefined ? document : objectIn(objectIn(document["env"])[environment]);
+  const section = sectionOf(document, environment);
   const insertSpaces = !/^\t/m.test(text);
   const tabSize = /^( +)"/m.exec(text)?.[1]?.length ?? 2;
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
@@ -26,7 +25,7 @@ export function editJson(text: string, document: JsonObject, additions: Addition
   const append = (path: JSONPath, length: number, value: unknown): void =>
     length === 0 ? change(path, [value]) : change([...path, length], value, true);
 
-  let bound = listIn(objectIn(section["durable_objects"])["bindings"]).length;
+  let bound = boundObjects(section).length;
   for (const binding of bindings)
     append([...place, "durable_objects", "bindings"], bound++, binding);
   const lifecycle = hasLifecycle(section) ? place : [];
@@ -36,7 +35,7 @@ export function editJson(text: string, document: JsonObject, additions: Addition
   } else if (classes.names.length > 0) {
     const owner = lifecycle.length > 0 ? section : document;
     const migration = { tag: classes.tag, new_sqlite_classes: classes.names };
-    append([...lifecycle, "migrations"], listIn(owner["migrations"]).length, migration);
+    append([...lifecycle, "migrations"], owner.at("migrations").list().length, migration);
   }
   return edited;
 }

@@ -1,43 +1,24 @@
-import { parse } from "smol-toml";
-import type { JsonObject } from "../../src/protocol/wire-value.ts";
-import { parseFile } from "../configuration/document.ts";
-import { type Additions, hasLifecycle, isComplete, missingFrom, objectIn } from "./additions.ts";
-import { usageFailure } from "../shell.ts";
+import { type Additions, hasLifecycle, sectionOf } from "./additions.ts";
+import type { FilePart } from "./file-part.ts";
 
-/**
- * Adds to the text of a `wrangler.toml`: tables at its end, so that comments and layout stay. No library for TOML keeps
- * them.
- *
- * @param document what the text says
- * @throws {Failure} with the lines to add, if the file has inline arrays, to which no table can be added
- */
-export function editToml(text: string, document: JsonObject, additions: Additions): string {
-  const tables = tablesOf(document, additions);
+/** Adds to the text of a `wrangler.toml`: tables at its end, so that comments and layout stay. No library for TOML keeps them. */
+export function editToml(text: string, tables: string): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const start = text === "" || text.endsWith("\n") ? text : `${text}${eol}`;
-  const edited = `${start}${eol}${tables.replaceAll("\n", eol)}`;
-  if (adds(edited, additions)) return edited;
-  throw usageFailure(
-    `the file has bindings or migrations in arrays, to which init can't add. Write them as tables, or add to them what ` +
-      `these say:\n\n${tables}`,
-  );
+  return `${start}${eol}${tables.replaceAll("\n", eol)}`;
 }
 
-/** Whether the text is TOML in which nothing is missing any more. */
-function adds(edited: string, { environment }: Additions): boolean {
-  try {
-    parse(edited);
-  } catch {
-    return false; // Its only error says where the text stops being TOML.
-  }
-  const parsed = parseFile("wrangler.toml", edited);
-  return parsed.outcome === "document" && isComplete(missingFrom(parsed.document, environment));
-}
-
-function tablesOf(document: JsonObject, { bindings, classes, environment }: Additions): string {
+/**
+ * The tables that say what is missing.
+ *
+ * @param document the whole file
+ */
+export function tablesOf(
+  document: FilePart,
+  { bindings, classes, environment }: Additions,
+): string {
   const place = environment === undefined ? "" : `env.${keyOf(environment)}.`;
-  const section = environment === undefined ? {} : objectIn(objectIn(document["env"])[environment]);
-  const lifecycle = hasLifecycle(section) ? place : "";
+  const lifecycle = hasLifecycle(sectionOf(document, environment)) ? place : "";
   const tables = bindings.map(
     ({ name, class_name: className }) =>
       `[[${place}durable_objects.bindings]]\nname = "${name}"\nclass_name = "${className}"\n`,

@@ -1,10 +1,12 @@
 /**
- * `npm run limits`: writes the second part of docs/limits.md, every bound with its value and its reason, as the files of
- * bounds have them. A test compares it.
+ * `npm run limits`: writes docs/limits.md. First the bounds that are met, as {@link metBounds} has them, and behind them a
+ * list of all others, each with the first sentence of its comment. A test compares the page.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeFiles } from "../configuration/write-files.ts";
 import { packageRoot } from "../package-root.ts";
+import { boundsIn, type MetBound, metBounds } from "./met-bounds.ts";
 
 /** The files of bounds, by what they are about, in the order of the page. */
 const files = {
@@ -27,37 +29,103 @@ const files = {
 /** The paths of the files that the page has. */
 export const limitsFiles: readonly string[] = Object.values(files);
 
-/** What stands before the part that is written. */
-export const writtenFrom =
-  "<!-- From here on written by `npm run limits`. A test compares it. -->\n";
+/** One bound, or several that share a comment. */
+export interface Bound {
+  readonly names: readonly { readonly name: string; readonly value: string }[];
+  /** The whole comment. */
+  readonly reason: string;
+}
 
 /** The values of all bounds, by their names. */
 export function boundValues(): ReadonlyMap<string, string> {
-  const all = limitsFiles.flatMap((file) =>
+  const all = allBounds().flatMap(([, , bounds]) => bounds.flatMap(({ names }) => names));
+  return new Map(all.map(({ name, value }) => [name, value]));
+}
+
+/** The bounds of each file, as they stand in the source. */
+export function allBounds(): readonly (readonly [title: string, file: string, readonly Bound[]])[] {
+  return Object.entries(files).map(([title, file]) => [
+    title,
+    file,
     boundsOf(readFileSync(join(packageRoot, file), "utf8")),
-  );
-  return new Map(
-    all.flatMap(({ names }) => names.map(({ name, value }) => [name, value] as const)),
-  );
+  ]);
 }
 
-/** Writes the part. */
+/** Writes the page. */
 export function limitsText(): string {
-  const sections = Object.entries(files).map(([title, file]) => {
-    const bounds = boundsOf(readFileSync(join(packageRoot, file), "utf8"));
-    const rows = bounds.map(({ names, reason }) => {
-      const shown = names.map(({ name, value }) => `\`${name}\`: ${value}`);
-      return `| ${shown.join("<br>")} | ${reason} |`;
-    });
-    return `\n### ${title}\n\n\`${file}\`\n\n| Bound | What it bounds, and why |\n| --- | --- |\n${rows.join("\n")}\n`;
+  const values = boundValues();
+  const met = new Set(Object.values(metBounds).flatMap((rows) => rows.flatMap(boundsIn)));
+  const first = Object.entries(metBounds).map(
+    ([title, rows]) =>
+      `## ${title}\n\n| Subject | Limit | What you see | What you can do |\n| --- | --- | --- | --- |\n${rows.map((row) => metRow(row, values)).join("")}`,
+  );
+  const rest = allBounds().map(([title, file, bounds]) => {
+    const rows = bounds.flatMap((bound) => otherRow(bound, met));
+    return `### ${title}\n\n[\`${file}\`](../${file})\n\n| Bound | What it bounds |\n| --- | --- |\n${rows.join("")}`;
   });
-  return `${writtenFrom}\n## Every bound\n\nNames end with the unit.\n${sections.join("")}`;
+  return [introduction, ...first, restIntroduction, ...rest].join("\n");
 }
 
-/** One bound, or several that share a reason. */
-interface Bound {
-  readonly names: readonly { readonly name: string; readonly value: string }[];
-  readonly reason: string;
+const introduction = `<!-- Written by \`npm run limits\`. A test compares it. -->
+
+# Limits
+
+What you may meet comes first, with what you see there. [All other bounds](#all-other-bounds) follow. Options are explained in
+[configuration.md](configuration.md), error and close codes in [protocol.md](protocol.md#17-error-codes), and other symptoms in
+[troubleshooting.md](troubleshooting.md).
+`;
+
+const restIntroduction = `## All other bounds
+
+No option sets them. Names end with the unit; the files have the reason for each number, and what happens there.
+`;
+
+function metRow(row: MetBound, values: ReadonlyMap<string, string>): string {
+  const value = row.value.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const found = values.get(name);
+    if (found === undefined) throw new Error(`there is no bound ${name}`);
+    return inUnits(name, found);
+  });
+  return `| ${row.subject} | ${value} | ${row.seen.map(seenText).join("; ")} | ${row.remedy} |\n`;
+}
+
+function seenText(given: MetBound["seen"][number]): string {
+  const [seen, when] = "kind" in given ? [given, ""] : [given[0], ` ${given[1]}`];
+  switch (seen.kind) {
+    case "error":
+    case "close":
+      return `${seen.kind} ${seen.code} \`${seen.text}\`${when}`;
+    case "status":
+      return `status ${seen.code}${when}`;
+    case "result":
+      return `${seen.text}${when}`;
+  }
+}
+
+/** A value in the largest unit that needs no fraction of more than a digit, as the end of the name says. */
+function inUnits(name: string, text: string): string {
+  const value = Number(text.replaceAll(",", ""));
+  if (/Bytes/.test(name)) {
+    if (value < 1_024) return `${text} bytes`;
+    const [size, unit] = value >= 1 << 20 ? [value / (1 << 20), "MiB"] : [value / 1_024, "KiB"];
+    return Number.isInteger(size * 10) ? `${size} ${unit}` : `${text} bytes`;
+  }
+  if (!/Ms(?:Max)?$/.test(name)) return text;
+  return value % 60_000 === 0 ? `${value / 60_000} minutes` : `${value / 1_000} s`;
+}
+
+/** The row of a bound that isn't met; none if all of its names are. */
+function otherRow({ names, reason }: Bound, met: ReadonlySet<string>): readonly string[] {
+  const others = names.filter(({ name }) => !met.has(name));
+  if (others.length === 0) return [];
+  const shown = others.map(({ name, value }) => `\`${name}\`: ${value}`).join("<br>");
+  return [`| ${shown} | ${firstSentence(reason)} |\n`];
+}
+
+/** The first sentence of a comment up to a colon, without the rules that it cites. */
+function firstSentence(reason: string): string {
+  const [, sentence = reason] = /^(.*?)(?:\.(?= [A-Z`])|:(?= )|\.?$)/.exec(reason) ?? [];
+  return `${sentence.replaceAll(/ \((?:rules?|docs\/)[^)]*\)/g, "").trim()}.`;
 }
 
 /** The bounds of a file: a comment, and the properties that follow it. */
@@ -79,7 +147,6 @@ function boundsOf(text: string): readonly Bound[] {
 }
 
 if (import.meta.main) {
-  const page = join(packageRoot, "docs", "limits.md");
-  const [before = ""] = readFileSync(page, "utf8").split(writtenFrom);
-  writeFileSync(page, `${before.trimEnd()}\n\n${limitsText()}`);
+  const path = join(packageRoot, "docs", "limits.md");
+  writeFiles([{ path, shown: path, contents: limitsText(), replaces: true }]);
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import type { JsonObject } from "../../src/protocol/wire-value.ts";
-import { readDocument } from "../configuration/document.ts";
+import { isThere, readDocument } from "../configuration/document.ts";
+import { writeFiles } from "../configuration/write-files.ts";
 import { type Conversion, convert, type Row } from "./conversion.ts";
 import { readSource } from "./source.ts";
 import { pathText, Tree } from "./tree.ts";
@@ -153,15 +154,19 @@ function write(
     { file: "wrangler.jsonc", text: workerFile("migrate", template, config, paths), mode: 0o644 },
     { file: ".dev.vars.migrated", text: secretsText, mode: 0o600 },
   ].filter(({ text }) => text !== "");
-  const taken = files.find(({ file }) => existsSync(join(folder, file)));
+  const taken = files.find(({ file }) => isThere(join(folder, file)));
   if (taken !== undefined && force !== true)
     throw usageFailure(`${join(out, taken.file)} exists: use --force to replace it, or --out`);
   mkdirSync(folder, { recursive: true });
-  for (const { file, text, mode } of files) {
-    // A file that exists would keep its mode.
-    rmSync(join(folder, file), { force: true });
-    writeFileSync(join(folder, file), text, { mode, flag: "wx" });
-  }
+  writeFiles(
+    files.map(({ file, text, mode }) => ({
+      path: join(folder, file),
+      shown: join(out, file),
+      contents: text,
+      mode,
+      replaces: force === true,
+    })),
+  );
   return files.map(({ file }) => join(out, file));
 }
 

@@ -2,8 +2,8 @@
  * `npm run openapi`: writes the description of the HTTP API, `public/openapi.json`, and the page that shows it, and
  * docs/http-api.md. All are kept in the repository, and a test compares them with what this would write. Another folder may be given.
  */
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeFiles } from "../configuration/write-files.ts";
 import { packageRoot } from "../package-root.ts";
 import { openApiDocument } from "./document.ts";
 import { httpApiPage } from "./http-api-page.ts";
@@ -12,6 +12,16 @@ import { openApiPage } from "./page.ts";
 const own = join(packageRoot, "public");
 const [folder = own] = process.argv.slice(2);
 const document = openApiDocument();
-writeFileSync(join(folder, "openapi.json"), `${JSON.stringify(document, null, 2)}\n`);
-writeFileSync(join(folder, "swagger.html"), openApiPage(document));
-if (folder === own) writeFileSync(join(packageRoot, "docs", "http-api.md"), httpApiPage());
+const texts = {
+  [join(folder, "openapi.json")]: `${JSON.stringify(document, null, 2)}\n`,
+  [join(folder, "swagger.html")]: openApiPage(document),
+  ...(folder === own && { [join(packageRoot, "docs", "http-api.md")]: httpApiPage() }),
+};
+writeFiles(
+  Object.entries(texts).map(([path, contents]) => ({
+    path,
+    shown: path,
+    contents,
+    replaces: true,
+  })),
+);

@@ -4,9 +4,10 @@
  * editors is made of the same.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
+import { writeFiles } from "../configuration/write-files.ts";
 import { packageRoot } from "../package-root.ts";
 import { configSchema } from "./config-schema.ts";
 import { wranglerSchema } from "./wrangler-schema.ts";
@@ -106,6 +107,13 @@ function document(): Described {
 
 if (import.meta.main) {
   const files = packageTypes();
-  for (const [file, text] of files) writeFileSync(join(packageRoot, file), text);
+  writeFiles(
+    Array.from(files, ([file, contents]) => ({
+      path: join(packageRoot, file),
+      shown: file,
+      contents,
+      replaces: true,
+    })),
+  );
   execFileSync("npx", ["oxfmt", ...files.keys()], { cwd: packageRoot, stdio: "inherit" });
 }

@@ -15,7 +15,7 @@ import { trialToken } from "../token/token-signer.ts";
 import { optionValue, targetOf, withoutOption } from "../configuration/command-line.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";
 import { streamProbeMs, whenParentEnds } from "./local-server.ts";
-import { encodingFault, textOf } from "../configuration/text-file.ts";
+import { textFault, textOf } from "../configuration/text-file.ts";
 import { secretsFileOf } from "../deployment/secrets.ts";
 import { takesToken } from "./takes-token.ts";
 import { takeWranglerState } from "./wrangler-state.ts";
@@ -34,7 +34,7 @@ async function start(options: readonly string[]): Promise<number> {
   const config = checkConfiguration(options, "development");
   if (config === undefined) return 1;
   const secrets = secretsFile(options);
-  const fault = encodingFault(secrets);
+  const fault = textFault(secrets);
   if (fault !== undefined) {
     console.error(`The server did not start: ${fault}`);
     return 1;

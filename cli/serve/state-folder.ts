@@ -8,10 +8,10 @@ import {
   openSync,
   readFileSync,
   rmdirSync,
-  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { writeFiles } from "../configuration/write-files.ts";
 
 export type TakenFolder =
   | {
@@ -66,7 +66,9 @@ export function lockFolder(folder: string, option: string): string | undefined {
  * stays.
  */
 export function noteProcess(folder: string, processId: number): void {
-  writeFileSync(join(folder, "process"), String(processId), { mode: 0o600 });
+  const path = join(folder, "process");
+  const contents = String(processId);
+  writeFiles([{ path, shown: path, contents, mode: 0o600, replaces: true }]);
 }
 
 // A variable, because a database without references would be closed, which would release the lock.

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import {
@@ -10,6 +10,7 @@ import {
   type Compatibility,
   workerdConfig,
 } from "./workerd-config.ts";
+import { writeFiles } from "../configuration/write-files.ts";
 import { wranglerConfigOf } from "../deployment/wrangler-config.ts";
 
 /**
@@ -163,12 +164,12 @@ function write(setup: WorkerdSetup, folder: string, port: number): void {
     ...(assets !== undefined && { [assetsModule]: assetsSource }),
     "config.capnp": workerdConfig(setup, compatibility, port),
   };
-  for (const [name, text] of Object.entries(files)) {
-    const file = join(folder, name);
-    // An existing file would keep its permissions.
-    rmSync(file, { force: true });
-    writeFileSync(file, text, { mode: 0o600 });
-  }
+  writeFiles(
+    Object.entries(files).map(([name, contents]) => {
+      const path = join(folder, name);
+      return { path, shown: path, contents, mode: 0o600, replaces: true };
+    }),
+  );
 }
 
 function committedCompatibility(): Compatibility {

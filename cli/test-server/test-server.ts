@@ -20,11 +20,11 @@ export function testServerCommand(shell: Shell): Command {
     "run a server for tests, which another port controls: cuts, evictions, deploys, time",
   );
   return withConfig(command)
-    .option("--port <number>", "the port for clients (default: a free one)", wholeNumber(0))
+    .option("--port <number>", "the port for clients (default: a free one)", wholeNumber(0, 65_535))
     .option(
       "--control-port <number>",
       "the port for control calls (default: a free one)",
-      wholeNumber(0),
+      wholeNumber(0, 65_535),
     )
     .option("--hook <name>", "answer this hook, as control calls say (repeatable)", collected, [])
     .addHelpText(

@@ -1,3 +1,4 @@
+import { checkNumber, type NumberRule } from "./numbers.ts";
 import { DormouseTestError } from "./test-error.ts";
 
 /** The fields of a control call, each read once by its name. */
@@ -45,10 +46,13 @@ export class CallFields {
     return this.has(name) ? this.text(name) : undefined;
   }
 
-  optionalNumber(name: string): number | undefined {
+  /** @param rule absent: the call checks the number itself */
+  optionalNumber(name: string, rule?: NumberRule): number | undefined {
     const value = this.#take(name);
     if (value !== undefined && typeof value !== "number")
       throw this.#problem(name, "must be a number");
+    if (value !== undefined && rule !== undefined)
+      checkNumber(`${this.#call}: ${name}`, value, rule);
     return value;
   }
 

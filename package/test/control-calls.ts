@@ -1,5 +1,6 @@
 import type { CallFields } from "./call-fields.ts";
 import { hookNames, isHookName } from "./hooks.ts";
+import { numberRules } from "./numbers.ts";
 import type { TestClient } from "./test-client.ts";
 import type { TestDormouse } from "./test-dormouse.ts";
 import { DormouseTestError } from "./test-error.ts";
@@ -53,7 +54,8 @@ export const controlCalls: Readonly<Record<string, ControlCall>> = {
   received(fields, server) {
     const client = namedClient("received", fields, server);
     const channel = fields.text("channel");
-    const [count, withinMs] = [fields.optionalNumber("count"), fields.optionalNumber("within_ms")];
+    const count = fields.optionalNumber("count");
+    const withinMs = fields.optionalNumber("within_ms", numberRules.withinMs);
     return async () => ({ data: await client.received(channel, count, withinMs) });
   },
   published(fields, { dormouse }) {
@@ -145,7 +147,10 @@ function anyClient(
 }
 
 function claimsOf(fields: CallFields): TokenClaims {
-  const expiresInSeconds = fields.optionalNumber("expires_in_seconds");
+  const expiresInSeconds = fields.optionalNumber(
+    "expires_in_seconds",
+    numberRules.expiresInSeconds,
+  );
   return {
     claims: fields.object("claims"),
     ...(expiresInSeconds !== undefined && { expiresInSeconds }),

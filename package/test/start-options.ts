@@ -1,4 +1,5 @@
 import type { JsonConfig, TestHooks } from "./hooks.ts";
+import { checkNumber, numberRules } from "./numbers.ts";
 import { DormouseTestError } from "./test-error.ts";
 
 /** What a test server is started with; everything has a default. */
@@ -50,6 +51,9 @@ export function checkStartOptions(options: StartOptions): void {
   if (misplaced !== undefined) throw new DormouseTestError(`startDormouse: ${misplaced} ${why}`);
   if (options.prefix !== undefined && !prefixShape.test(options.prefix))
     throw new DormouseTestError("startDormouse: prefix must begin with / and not end with it");
+  for (const name of ["port", "withinMs"] as const)
+    if (options[name] !== undefined)
+      checkNumber(`startDormouse: ${name}`, options[name], numberRules[name]);
 }
 
 const prefixShape = /^(?:\/[^/?#]+)*$/;

@@ -1,6 +1,7 @@
 import { Centrifuge, type Options, type Subscription, type SubscriptionOptions } from "centrifuge";
 import { Arrivals } from "./arrivals.ts";
 import type { Network } from "./network.ts";
+import { checkCount, checkNumber, numberRules } from "./numbers.ts";
 import { DormouseTestError } from "./test-error.ts";
 
 /** A channel to which a client subscribes, and how; the options of the official client are allowed, too. */
@@ -99,6 +100,7 @@ export class TestClient {
         `${this.user} isn't subscribed to "${channel}"; its channels: ${[...this.#received.keys()].join(", ") || "none"}`,
       );
     checkCount("received", count);
+    checkNumber("received: withinMs", withinMs, numberRules.withinMs);
     const what = `publications of "${channel}" for ${this.user}`;
     return arrivals.atLeast(count, withinMs, what, () => this.#ended);
   }
@@ -119,10 +121,4 @@ export class TestClient {
     this.#ended = `${this.user} ${why}`;
     for (const waited of [this.#states, ...this.#received.values()]) waited.wake();
   }
-}
-
-/** @throws {DormouseTestError} if it is no number of things */
-export function checkCount(call: string, count: number): void {
-  if (!Number.isSafeInteger(count) || count < 0)
-    throw new DormouseTestError(`${call}: the number must be a whole one, at least 0`);
 }

@@ -3,7 +3,8 @@ import { durationMs } from "./duration.ts";
 import type { AskedQuestion, HookBackend, TestHooks } from "./hooks.ts";
 import { Network } from "./network.ts";
 import type { Runtime, StartedObject } from "./runtime.ts";
-import { checkCount, TestClient, type TestSubscription } from "./test-client.ts";
+import { checkCount } from "./numbers.ts";
+import { TestClient, type TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
 import { signedToken, type TokenClaims } from "./tokens.ts";
@@ -178,7 +179,7 @@ export class TestDormouse {
 
   /** Lets everything between a client, or all clients, and the server arrive later, until it is set to 0. */
   late(duration: number | string, client?: TestClient): void {
-    const lateMs = durationMs("late", duration, testLimits.lateMsMax);
+    const lateMs = durationMs("late", duration, testLimits.timerMsMax);
     for (const network of this.#networks("late", client)) network.lateMs = lateMs;
     if (client === undefined) this.#lateMs = lateMs;
   }

@@ -9,8 +9,11 @@ export const testLimits = {
   advanceSteps: 1_000,
   /** How far the clock is set ahead at once, in ms: the 7,300 days that are the longest duration of the configuration. */
   advanceMsMax: 630_720_000_000,
-  /** How late everything may be made, in ms: Node.js carries out at once what is to wait longer than 2^31 - 1. */
-  lateMsMax: 2_147_483_647,
+  /**
+   * The longest wait, and how late everything may be made, in ms: Node.js carries out at once what is to wait longer than
+   * 2^31 - 1.
+   */
+  timerMsMax: 2_147_483_647,
   /** How often an object is evicted until it sleeps. One that wakes each time is busy: no platform would evict it. */
   evictions: 100,
   /** How long a client may take to answer a ping, in ms. It does so at once, unless it never does: a unidirectional one. */

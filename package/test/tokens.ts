@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { checkNumber, numberRules } from "./numbers.ts";
 
 /** What a token says beside its user (docs/protocol.md 5), and for how long it is valid. */
 export interface TokenClaims {
@@ -19,6 +20,7 @@ export function signedToken(
   secret: string,
   nowMs: number,
 ): string {
+  checkNumber("token: expiresInSeconds", expiresInSeconds, numberRules.expiresInSeconds);
   const nowSeconds = Math.floor(nowMs / 1_000);
   const said = { sub: user, iat: nowSeconds, exp: nowSeconds + expiresInSeconds, ...claims };
   const text = `${part({ alg: "HS256", typ: "JWT" })}.${part(said)}`;

@@ -51,7 +51,7 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
       codec,
       format,
       pingIntervalMs: client.pingIntervalMs,
-      probeIntervalMs: Number(context.env.STREAM_PROBE_MS ?? "0") || 0,
+      probeIntervalMs: Number(context.env.STREAM_PROBE_MS ?? 0),
       queueMaxBytes: client.queueMaxSizeBytes,
       startedAtMs,
     });

@@ -129,6 +129,10 @@ function readConfiguration(env: Settings): Configuration {
   const level = logLevels.find((one) => one === (env.LOG_LEVEL ?? "warn"));
   if (level === undefined) problems.push(`variable LOG_LEVEL must be ${logLevels.join(" or ")}`);
   else setLogLevel(level);
+  const probeMs = Number(env.STREAM_PROBE_MS ?? 0);
+  // A timer that is to wait longer fires at once.
+  if (!(probeMs >= 0 && probeMs < 2 ** 31))
+    problems.push("variable STREAM_PROBE_MS must be a number of ms, less than 2147483648");
   if (config !== undefined)
     problems.push(...leftOutProblems(config), ...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };

@@ -7,7 +7,7 @@ import {
   type JsonValue,
 } from "../../../src/protocol/wire-value.ts";
 import { type ParsedFile, parseFile } from "../../configuration/document.ts";
-import { encodingFault, textOf } from "../../configuration/text-file.ts";
+import { readTextFile } from "../../configuration/text-file.ts";
 
 /** A part of a compose file, and where its relative paths begin. */
 export interface Part {
@@ -125,10 +125,8 @@ function readBeside(path: string, file: string, folder: string): ParsedFile | un
   const at = resolve(folder, path);
   if (!existsSync(at)) return undefined;
   const shown = besideOf(file, path);
-  const fault = encodingFault(at, shown);
-  return fault === undefined
-    ? parseFile(basename(at), textOf(at))
-    : { outcome: "bad", problem: fault };
+  const read = readTextFile(at, shown);
+  return read.outcome === "bad" ? read : parseFile(basename(at), read.text);
 }
 
 /** A path beside a file, as a person would name it. */

@@ -7,7 +7,7 @@ import {
   type JsonValue,
 } from "../../../src/protocol/wire-value.ts";
 import { parseFile } from "../../configuration/document.ts";
-import { encodingFault, textOf } from "../../configuration/text-file.ts";
+import { readTextFile } from "../../configuration/text-file.ts";
 import { shown } from "../../text/printable.ts";
 import { type CommandLine, readCommandLine, splitWords } from "./command-line.ts";
 import { interpolated, type Variables } from "./interpolation.ts";
@@ -251,9 +251,9 @@ class ServiceReading {
   }
 
   #textOf(at: string, file: string): string | undefined {
-    const fault = encodingFault(at, file);
-    if (fault === undefined) return textOf(at);
-    this.#unread.push(fault);
+    const read = readTextFile(at, file);
+    if (read.outcome === "text") return read.text;
+    this.#unread.push(read.problem);
     return undefined;
   }
 

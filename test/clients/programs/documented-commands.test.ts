@@ -113,7 +113,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
   [/^dormouse deploy /, { reason: "it needs an account; deploy.test.ts has the options" }],
-  [/^dormouse init --existing --env/, { reason: "add-to-project.test.ts adds to an environment" }],
+  [/^dormouse init --existing --env/, { reason: "init-existing.test.ts adds to an environment" }],
   [/^npm install dormouse-realtime/, { reason: "own-worker.test.ts installs the package" }],
   [/^npm install centrifuge/, { reason: "it downloads what is there", check: isInstalled }],
   [
@@ -128,10 +128,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
     /^(?:API_KEY=.*)?npm run prove|^dormouse prove/,
     { reason: "it takes a minute; .ci/run runs it", check: hasOptions },
   ],
-  [
-    /^npm run simulate/,
-    { reason: "it takes a minute; simulate.test.ts runs it", check: hasOptions },
-  ],
+  [/^npm run simulate/, { reason: "it takes a minute; run.test.ts runs it", check: hasOptions }],
   [/^npm run (?:--silent )?bench/, { reason: "it takes minutes", check: hasOptions }],
   [/^npm start -- |^npm run serve/, { until: /^Dormouse serves / }],
   [/^node examples\/tutorial/, { until: /^The chat is at / }],

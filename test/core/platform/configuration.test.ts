@@ -275,4 +275,15 @@ describe("the level of the log", () => {
       problems: ["variable LOG_LEVEL must be warn or error"],
     });
   });
+
+  it.each(["2147483648", "1e12", "Infinity", "-1", "often"])(
+    "[T6] refuses an interval of probes that no timer takes: %s",
+    (interval) => {
+      expect(configurationOf({ ...secrets, STREAM_PROBE_MS: interval })).toMatchObject({
+        problems: ["variable STREAM_PROBE_MS must be a number of ms, less than 2147483648"],
+      });
+      const longest = configurationOf({ ...secrets, STREAM_PROBE_MS: "2147483647" });
+      expect(longest.outcome).toBe("configured");
+    },
+  );
 });

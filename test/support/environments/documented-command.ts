@@ -29,15 +29,23 @@ interface Line {
   readonly text: string;
 }
 
-/** All commands of all pages, in their order, and the blocks of code without a language that have none. */
-export function documentedCommands(): {
+/**
+ * All commands of all pages, in their order, and the blocks of code without a language that have none.
+ *
+ * @param of        the pages
+ * @param languages of fenced blocks that have commands; "" is that of none
+ */
+export function documentedCommands(
+  of: readonly string[] = pages,
+  languages: readonly string[] = ["", "sh"],
+): {
   readonly commands: readonly DocumentedCommand[];
   readonly others: readonly OtherBlock[];
 } {
   const commands: DocumentedCommand[] = [];
   const others: OtherBlock[] = [];
-  for (const page of pages) {
-    for (const block of blocksOf(readFileSync(page, "utf8"))) {
+  for (const page of of) {
+    for (const block of blocksOf(readFileSync(page, "utf8"), languages)) {
       const found = commandsOf(page, block);
       commands.push(...found);
       const [first] = block;
@@ -48,8 +56,8 @@ export function documentedCommands(): {
   return { commands, others };
 }
 
-/** Indented blocks of code, and those between fences in the language of a shell, or in none. */
-function blocksOf(text: string): readonly (readonly Line[])[] {
+/** Indented blocks of code, and those between fences in one of the languages. */
+function blocksOf(text: string, languages: readonly string[]): readonly (readonly Line[])[] {
   const blocks: Line[][] = [];
   let fence: string | undefined;
   let block: Line[] | undefined;
@@ -59,7 +67,7 @@ function blocksOf(text: string): readonly (readonly Line[])[] {
     const fenced = /^\s*```(\w*)/.exec(line);
     if (fenced !== null) {
       fence = fence === undefined ? (fenced[1] ?? "") : undefined;
-      block = fence === "sh" || fence === "" ? [] : undefined;
+      block = fence !== undefined && languages.includes(fence) ? [] : undefined;
       if (block !== undefined) blocks.push(block);
     } else if (fence !== undefined) {
       block?.push({ number, text: line });

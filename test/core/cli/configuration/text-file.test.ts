@@ -5,7 +5,7 @@ import { secretUses } from "../../../../src/config/secret-uses.ts";
 import { checkConfiguration } from "../../../../cli/deployment/configuration-problems.ts";
 import { deploy } from "../../../../cli/build/deploy.ts";
 import { deployedSecrets, servedSecrets } from "../../../../cli/deployment/secrets.ts";
-import { encodingFault, textOf } from "../../../../cli/configuration/text-file.ts";
+import { textFault, textOf } from "../../../../cli/configuration/text-file.ts";
 import { WorkerFolder } from "../../../support/servers/worker-folder.ts";
 import { recordedShell, temporaryFolder } from "../recorded-shell.ts";
 
@@ -40,7 +40,7 @@ describe("[N14] the encoding of a file", () => {
   it("is UTF-8, with a byte order mark or without one", () => {
     for (const text of ["A=é", "\uFEFFA=é", ""]) {
       const file = written("a", text);
-      expect([encodingFault(file), textOf(file)]).toEqual([undefined, text.replace("\uFEFF", "")]);
+      expect([textFault(file), textOf(file)]).toEqual([undefined, text.replace("\uFEFF", "")]);
     }
   });
 
@@ -51,9 +51,7 @@ describe("[N14] the encoding of a file", () => {
     ["Latin-1", Buffer.from("A=é", "latin1")],
   ])("isn't %s", (_, bytes) => {
     const file = written("a", bytes);
-    expect(encodingFault(file, "the file")).toMatch(
-      /^the file isn't text in UTF-8.+save it as UTF-8$/,
-    );
+    expect(textFault(file, "the file")).toMatch(/^the file isn't text in UTF-8.+save it as UTF-8$/);
   });
 });
 
