@@ -45,8 +45,8 @@ export class ClientSockets {
   readonly #held = new HeldSockets();
   readonly #host: SocketHost;
   readonly #waitingFrames: WaitingFrames = { bytes: 0 };
-  /** Whether a socket has gone since the last {@link takeDueAtMs}. */
-  #oneLeft = false;
+  /** Whether a socket has gone since the last {@link takeDueAtMs}; in a fresh instance, maybe those of the last one. */
+  #oneLeft = true;
   #sweptAtMs = 0;
   /** When {@link takeDueAtMs} was last called, ms since 1970. */
   #dueTakenMs = 0;
@@ -96,6 +96,7 @@ export class ClientSockets {
     for (const socket of this.#clients.keys()) this.#unconnected.delete(socket);
     this.#clients.clear();
     this.#changed.clear();
+    this.#oneLeft = true;
   }
 
   /** Whether the alarm may be too late: it was set before the instance, or before the clock was set back (rule S5). */
@@ -112,6 +113,7 @@ export class ClientSockets {
     let dueMs = Number.POSITIVE_INFINITY;
     const mayBeLeft = this.#changed.size > 0 || this.#oneLeft;
     this.#oneLeft = false;
+    if (mayBeLeft) this.#reportSilent();
     // The alarm was set by a clock that was set back since (rule S5).
     if (nowMs < this.#dueTakenMs)
       for (const socket of this.#clients.keys()) this.#changed.add(socket);
@@ -260,6 +262,36 @@ export class ClientSockets {
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
   }
 
+  /**
+   * Closes the oldest silent connection, in favour of another one of the server (rule B31).
+   *
+   * @returns false if there is none
+   */
+  closeOldestSilent(): boolean {
+    const [oldest] = this.#silentSessions();
+    oldest?.disconnect(disconnectCodes.tooManyRequests);
+    // The next report may be the first after an instance that ended without one.
+    this.#oneLeft = true;
+    return oldest !== undefined;
+  }
+
+  #reportSilent(): void {
+    const { node, platform } = this.#setup;
+    if (platform.silent === undefined) return;
+    const [oldest, ...others] = this.#silentSessions();
+    const count = oldest === undefined ? 0 : 1 + others.length;
+    const oldestAtMs = oldest?.identity.openedAtMs ?? Number.POSITIVE_INFINITY;
+    platform.silent.report(node(), { count, oldestAtMs });
+  }
+
+  /** The sessions of open unconnected sockets on which no connect is under way, oldest first. */
+  *#silentSessions(): Generator<Session> {
+    for (const socket of this.#unconnected.all()) {
+      const session = this.#clients.get(socket)?.session;
+      if (session?.silent === true) yield session;
+    }
+  }
+
   /** Takes a frame of a client. */
   #take(client: Client, frame: string | ArrayBuffer | Uint8Array, done: () => void): void {
     const { platform, endEvent } = this.#setup;
@@ -359,6 +391,8 @@ export class ClientSockets {
 export interface ClientSocketsSetup extends FrameHost {
   readonly platform: Platform;
   readonly config: Config;
+  /** The object's node (docs/protocol.md 4.3). */
+  readonly node: () => string;
   readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
   /** Whether the server makes subscriptions of its own here; then the token of an upgrade may name them (rule C9). */
   readonly serverSubscriptions: boolean;

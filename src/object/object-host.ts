@@ -141,6 +141,7 @@ export abstract class ObjectHost implements PartedObject {
     config: this.config,
     backlog: this.backlog,
     listed: this.#isListed,
+    node: () => this.node,
     later: this.later,
     endEvent: this.endEvent,
     arrivals: this.arrivals,
@@ -246,6 +247,13 @@ export abstract class ObjectHost implements PartedObject {
   heldOf(home: string): HeldKeys {
     this.happened("users");
     return this.#users.heldOf(home);
+  }
+
+  closeOldestSilent(): boolean {
+    this.happened("close");
+    const isClosed = this.sockets.closeOldestSilent();
+    this.endEvent(this.platform.nowMs());
+    return isClosed;
   }
 
   looked(): number {

@@ -111,6 +111,31 @@ export function respondBusy(retrySeconds: number): Response {
 }
 
 /**
+ * A refusal after which the runtime ends the connection. Otherwise the client keeps it for 15 s, with two file
+ * descriptors. The runtime does so for a body that fails, after it has sent what came before, and logs no error that is
+ * retryable.
+ */
+export function cutOff(refusal: Response): Response {
+  let isSent = false;
+  const body = new ReadableStream({
+    async pull(controller) {
+      if (isSent) {
+        await scheduler.wait(cutOffMs);
+        controller.error(Object.assign(new Error("refused"), { retryable: true }));
+        return;
+      }
+      isSent = true;
+      controller.enqueue(new TextEncoder().encode(cutOffText));
+    },
+  });
+  return new Response(body, refusal);
+}
+
+const cutOffText = "Refused\n";
+/** In which the head of a response leaves. */
+const cutOffMs = 5;
+
+/**
  * The seconds until a refused client should try again: 2 to 10, at random, so that clients that were refused together
  * don't return together.
  */

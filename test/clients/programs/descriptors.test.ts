@@ -1,60 +1,116 @@
-import { readdirSync, rmSync, mkdtempSync } from "node:fs";
+import { once } from "node:events";
+import { rmSync, mkdtempSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { WebSocket } from "ws";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import { handshake, RawSocket } from "../../support/sockets/raw-socket.ts";
+import { upgradeRequest } from "../../support/sockets/upgrade-request.ts";
 import { freePort } from "../../support/servers/listen.ts";
 import { ServedServer } from "../../support/servers/served-server.ts";
+import { signToken } from "../../support/test-tokens.ts";
 
 /** So many that workerd starts, and so few that a hundred channels take more. */
 const descriptors = 300;
+const silentMax = Math.floor(descriptors * limits.descriptorsSilent);
+const token = signToken({ sub: "alice" });
 let folder: string;
 let server: ServedServer;
-let sockets: readonly WebSocket[] = [];
+let sockets: RawSocket[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-descriptors-"));
   const options = ["--port", String(await freePort()), "--state", join(folder, "state")];
   server = await ServedServer.start(options, descriptors);
 });
+afterEach(() => {
+  for (const socket of sockets) socket.cut();
+  sockets = [];
+});
 afterAll(async () => {
-  for (const socket of sockets) socket.terminate();
   await server.kill();
   rmSync(folder, { recursive: true });
 });
 
-/** Asks for a socket at a channel of its own; gives the status of the answer. */
-function ask(index: number): Promise<{ readonly status: number; readonly socket: WebSocket }> {
-  const socket = new WebSocket(
-    `ws://127.0.0.1:${server.port}/channel/channel${index}/websocket?keepalive=client`,
-  );
+function address(path: string): string {
+  return `ws://127.0.0.1:${server.port}${path}`;
+}
+
+/** The address for many channels, at which a gateway holds the sockets. */
+function shared(): string {
+  return address("/connection/websocket");
+}
+
+/** The address of a channel of its own. */
+function ofChannel(index: number): string {
+  return address(`/channel/channel${index}/websocket`);
+}
+
+/** Opens a socket that sends nothing. */
+async function open(at: string): Promise<RawSocket> {
+  const socket = await RawSocket.open(at);
+  sockets.push(socket);
+  return socket;
+}
+
+/** Asks for a socket, and gives the response once it has ended, also where it is cut off. */
+function refusal(at: string): Promise<IncomingMessage> {
+  const asked = upgradeRequest(at, { Connection: "Upgrade, keep-alive" });
+  asked.end();
   return new Promise((resolve, reject) => {
-    socket.once("open", () => resolve({ status: 101, socket }));
-    socket.once("unexpected-response", (_, { statusCode = 0 }) => {
-      // A connection that the client keeps would take its descriptor all the same.
-      socket.on("error", () => undefined);
-      socket.terminate();
-      resolve({ status: statusCode, socket });
+    asked.once("response", (response) => {
+      response.on("error", () => undefined).resume();
+      resolve(response);
     });
-    socket.once("error", reject);
+    asked.once("upgrade", () => reject(new Error("the server took the socket")));
+    asked.once("error", reject);
   });
 }
 
-it.runIf(process.platform === "linux")(
-  "[B10] a server refuses before its file descriptors run out, and serves again later",
-  async () => {
-    const asked: Awaited<ReturnType<typeof ask>>[] = [];
-    for (let index = 0; index < 120; index++) asked.push(await ask(index));
-    sockets = asked.map(({ socket }) => socket);
-    const statuses = new Set(asked.map(({ status }) => status));
-    expect(statuses).toEqual(new Set([101, 503]));
+describe.runIf(process.platform === "linux")("a server with few file descriptors", () => {
+  it("[B31] closes the oldest silent connection of all its objects for another one", async () => {
+    const first = await open(ofChannel(0));
+    const second = await open(shared());
+    sockets.push(await RawSocket.connect(shared(), token));
+    while (sockets.length < silentMax + 1) await open(shared());
+    await open(ofChannel(1));
+    expect(await first.closed).toEqual({ code: 3013, reason: "too many requests" });
+    const last = await open(shared());
+    expect((await second.closed).code).toBe(3013);
+    // It was the last one, and has a place for as long as its connect takes.
+    expect((await last.ask({ id: 1, connect: { token } })).connect).toBeDefined();
+  }, 60_000);
+
+  it("[B10] [B30] keeps a share for keys and tokens, and serves all again later", async () => {
+    const rooms = await roomsTaken();
+    expect(rooms).toBeGreaterThan(0);
     expect((await fetch(`http://127.0.0.1:${server.port}/health`)).status).toBe(200);
-    for (const socket of sockets) socket.terminate();
+    await server.backend.publish("news", "hello");
+    sockets.push(await RawSocket.open(`${shared()}?token=${token}`));
+    const refused = await refusal(ofChannel(1_000));
+    const sinceMs = Date.now();
+    expect(refused.statusCode).toBe(503);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThanOrEqual(2);
+    // workerd ends an idle connection after 15 s.
+    if (!refused.socket.destroyed) await once(refused.socket, "close");
+    expect(Date.now() - sinceMs).toBeLessThan(5_000);
+    for (const socket of sockets) socket.cut();
     // Channels are awake for about ten seconds.
-    await expect
-      .poll(async () => (await ask(1_000)).status, { timeout: 30_000, interval: 1_000 })
-      .toBe(101);
-    expect(readdirSync(join(folder, "state", "storage")).length).toBeGreaterThan(0);
-  },
-  60_000,
-);
+    await expect.poll(async () => (await handshake(ofChannel(1_000))).status, polling).toBe(101);
+  }, 90_000);
+});
+
+const polling = { timeout: 30_000, interval: 1_000 };
+
+/** Connects to one channel after the other until a client whose upgrade has no token is refused; gives their number. */
+async function roomsTaken(): Promise<number> {
+  for (let index = 0; ; index++) {
+    try {
+      sockets.push(await RawSocket.connect(ofChannel(index), token));
+    } catch (error) {
+      expect(String(error)).toContain("503");
+      return index;
+    }
+  }
+}
