@@ -113,7 +113,8 @@ export class ClientSockets {
     let dueMs = Number.POSITIVE_INFINITY;
     const mayBeLeft = this.#changed.size > 0 || this.#oneLeft;
     this.#oneLeft = false;
-    if (mayBeLeft) this.#reportSilent();
+    const { node, platform } = this.#setup;
+    if (mayBeLeft) platform.silent?.report(node(), this.#silent());
     // The alarm was set by a clock that was set back since (rule S5).
     if (nowMs < this.#dueTakenMs)
       for (const socket of this.#clients.keys()) this.#changed.add(socket);
@@ -268,28 +269,18 @@ export class ClientSockets {
    * @returns false if there is none
    */
   closeOldestSilent(): boolean {
-    const [oldest] = this.#silentSessions();
+    const [oldest] = this.#silent();
     oldest?.disconnect(disconnectCodes.tooManyRequests);
-    // The next report may be the first after an instance that ended without one.
+    // The last report may be of an instance that ended without another one.
     this.#oneLeft = true;
+    this.#setup.endEvent(this.#setup.platform.nowMs());
     return oldest !== undefined;
   }
 
-  #reportSilent(): void {
-    const { node, platform } = this.#setup;
-    if (platform.silent === undefined) return;
-    const [oldest, ...others] = this.#silentSessions();
-    const count = oldest === undefined ? 0 : 1 + others.length;
-    const oldestAtMs = oldest?.identity.openedAtMs ?? Number.POSITIVE_INFINITY;
-    platform.silent.report(node(), { count, oldestAtMs });
-  }
-
   /** The sessions of open unconnected sockets on which no connect is under way, oldest first. */
-  *#silentSessions(): Generator<Session> {
-    for (const socket of this.#unconnected.all()) {
-      const session = this.#clients.get(socket)?.session;
-      if (session?.silent === true) yield session;
-    }
+  #silent(): Session[] {
+    const unconnected = Array.from(this.#unconnected.all(), (socket) => this.#clients.get(socket));
+    return unconnected.flatMap((client) => (client?.silent === true ? client.session : []));
   }
 
   /** Takes a frame of a client. */

@@ -249,13 +249,6 @@ export abstract class ObjectHost implements PartedObject {
     return this.#users.heldOf(home);
   }
 
-  closeOldestSilent(): boolean {
-    this.happened("close");
-    const isClosed = this.sockets.closeOldestSilent();
-    this.endEvent(this.platform.nowMs());
-    return isClosed;
-  }
-
   looked(): number {
     this.happened("question");
     const nowMs = this.platform.nowMs();

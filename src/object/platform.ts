@@ -4,11 +4,11 @@
  */
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 import type { Refusal } from "../access/refusal.ts";
+import type { SilentConnections } from "../access/server-descriptors.ts";
 import type { TrackVerdict } from "../access/key-signature.ts";
 import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
 import type { TrackBatch } from "../protocol/command.ts";
 import type { Sql } from "../sql.ts";
-import type { SilentSockets } from "./silent-sockets.ts";
 import type { CallName, CallReply, CallRequest } from "./object-call.ts";
 
 /** The platform of one object. */
@@ -19,7 +19,7 @@ export interface Platform {
   readonly sockets: PlatformSockets;
   readonly verifier: Verifier;
   /** Takes reports of silent connections (rule B31); absent where file descriptors have no bound. */
-  readonly silent?: Pick<SilentSockets, "report">;
+  readonly silent?: Pick<SilentConnections, "report">;
   /** The time by the clock of the object's machine, ms since 1970. */
   nowMs(): number;
   /** Does work after so many ms; after 0 ms, others have had a turn. Meanwhile the object can't hibernate. */

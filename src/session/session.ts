@@ -85,12 +85,6 @@ export class Session implements AdmittedSession, SubscriptionSession {
     this.accepted(identity.openedAtMs);
   }
 
-  /** Whether the connection is open, and no connect was accepted or is under way. */
-  get silent(): boolean {
-    const isBusy = this.closed || this.connecting || this.held;
-    return !isBusy && !this.hasConnected;
-  }
-
   /** Whether the client's connect was accepted and the connection is open. */
   get hasConnected(): boolean {
     return this.identity.phase === "connected";

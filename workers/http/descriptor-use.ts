@@ -1,9 +1,7 @@
 /** Who may take file descriptors of a server of one's own (rules B10, B30 and B31). On Cloudflare there are none to take. */
 import type { Context, MiddlewareHandler, Next } from "hono";
-import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type Descriptors, descriptorsOf } from "../platform/descriptors.ts";
-import { parseCallFailure } from "../platform/object-call.ts";
-import { offeredToken } from "./admit.ts";
+import { offeredToken, tokenRequired } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import { objectOf } from "./emulation.ts";
 import { keyAmong, offeredKeys } from "./middleware.ts";
@@ -47,10 +45,7 @@ async function withDescriptors(
 async function provesItself(context: Context<AppEnv>): Promise<boolean> {
   const { configured } = context.var;
   if ((await keyAmong(offeredKeys(context), configured)) !== undefined) return true;
-  return isValid(context, offeredToken(context, configured.config.client.tokenCookie));
-}
-
-async function isValid({ var: { configured } }: Context<AppEnv>, token: string): Promise<boolean> {
+  const token = offeredToken(context, configured.config.client.tokenCookie);
   if (token === "") return false;
   return (await configured.verifier.connection(token, Date.now())).outcome === "verified";
 }
@@ -59,25 +54,23 @@ async function isValid({ var: { configured } }: Context<AppEnv>, token: string):
  * Refuses a client that has proved nothing while descriptors are kept for others (rule B30). Before another silent
  * connection is taken, the oldest is closed if there are many (rule B31).
  *
- * @param first the frame that came with the request; or "silent" for a client that may send none
+ * @param isSilent whether the client may send nothing; false if its connect came with the request
  * @returns undefined if the client may come
  */
 export async function refusedStranger(
   context: Context<AppEnv>,
   { claims, asked }: Admitted,
-  first: "silent" | "poll" | { readonly codec: Codec; readonly frame: Message },
+  isSilent = false,
 ): Promise<Response | undefined> {
   const { env } = context;
   const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
   if (descriptors === undefined || claims !== undefined || asked !== undefined) return undefined;
-  if (await descriptors.haveRoom("stranger")) {
-    if (first !== "silent" || (await closedAnother(descriptors, context))) return undefined;
-  } else if (typeof first === "object") {
-    const [command] = first.codec.decodeFrame(first.frame).commands;
-    if (command?.method === "connect" && (await isValid(context, command.request.token)))
-      return undefined;
-  }
-  return refusedByUse(context, "B30");
+  // Otherwise `checkClient` has verified the token.
+  if (!isSilent && tokenRequired(context)) return undefined;
+  const hasRoom =
+    (await descriptors.haveRoom("stranger")) &&
+    (!isSilent || (await closedAnother(descriptors, context)));
+  return hasRoom ? undefined : refusedByUse(context, "B30");
 }
 
 /** Whether the server has room for a silent connection, if need be because another one was closed. */
@@ -85,22 +78,11 @@ async function closedAnother(
   { silent }: Descriptors,
   { env, var: { configured } }: Context<AppEnv>,
 ): Promise<boolean> {
-  for (let tries = 0; tries < closeTries; tries++) {
-    const node = silent.objectToClose();
-    if (node === undefined) return true;
-    const object = objectOf(node, env, configured.config.channel);
-    if (object === undefined) return false;
-    try {
-      if (await object.closeOldestSilent()) return true;
-    } catch (error) {
-      console.error(`closing a connection failed: ${parseCallFailure(error, object).summary}`);
-    }
-  }
-  return false;
+  const node = silent.objectToClose();
+  if (node === undefined) return true;
+  const object = objectOf(node, env, configured.config.channel);
+  return (await object?.closeOldestSilent()) === true;
 }
-
-/** An object may have no silent connection any more when it is called. */
-const closeTries = 3;
 
 function refusedByUse(context: Context<AppEnv>, rule: "B10" | "B30"): Response {
   const reason = "the server has too few file descriptors left: raise ulimit -n";

@@ -48,7 +48,7 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
       context.set("refusal", { rule: "A12", reason: noTokenReason });
       return respondClosed(disconnectCodes.badRequest.code);
     }
-    const stranger = await refusedStranger(context, asked, "poll");
+    const stranger = await refusedStranger(context, asked);
     if (stranger !== undefined) return stranger;
     const opened = await openSocket(destination.pool, "one_way", asked, "poll");
     if (opened.outcome === "refused") return opened.response;

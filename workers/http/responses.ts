@@ -117,23 +117,18 @@ export function respondBusy(retrySeconds: number): Response {
  */
 export function cutOff(refusal: Response): Response {
   let isSent = false;
-  const body = new ReadableStream({
-    async pull(controller) {
-      if (isSent) {
-        await scheduler.wait(cutOffMs);
-        controller.error(Object.assign(new Error("refused"), { retryable: true }));
-        return;
-      }
+  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+    if (isSent) {
+      // In which the head leaves.
+      await scheduler.wait(5);
+      controller.error(Object.assign(new Error("refused"), { retryable: true }));
+    } else {
       isSent = true;
-      controller.enqueue(new TextEncoder().encode(cutOffText));
-    },
-  });
-  return new Response(body, refusal);
+      controller.enqueue(new Uint8Array(1));
+    }
+  };
+  return new Response(new ReadableStream({ pull }), refusal);
 }
-
-const cutOffText = "Refused\n";
-/** In which the head of a response leaves. */
-const cutOffMs = 5;
 
 /**
  * The seconds until a refused client should try again: 2 to 10, at random, so that clients that were refused together

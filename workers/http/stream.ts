@@ -31,15 +31,16 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     // Any page can make its visitor's browser send a GET, with all cookies (rule A22).
     if (context.req.method === "GET" && codec.decodeFrame(first.frame).commands.length > 1)
       return respondMalformed("cf_connect has more than a connect command: use POST");
-    const firstFrame = { codec, frame: first.frame };
     const reads = kind.events ? "events" : "stream";
     const transport = emulatedTransport(first.codec, reads);
-    const checked = await checkClient(context, admission, transport, firstFrame);
+    const checked = await checkClient(context, admission, transport, {
+      codec,
+      frame: first.frame,
+    });
     if (checked.outcome === "answered") return checked.response;
-    if (checked.outcome === "admitted") {
-      const stranger = await refusedStranger(context, checked, firstFrame);
-      if (stranger !== undefined) return stranger;
-    }
+    const stranger =
+      checked.outcome === "admitted" ? await refusedStranger(context, checked) : undefined;
+    if (stranger !== undefined) return stranger;
     const { client } = context.var.configured.config;
     const opened =
       checked.outcome === "admitted"

@@ -70,7 +70,7 @@ function handOverWebSocket(
     const asked = await checkClient(context, admission, client, frame);
     if (asked.outcome === "answered") return asked.response;
     if (asked.outcome === "refused") return respondRefused(context, codec, asked.refusal);
-    const stranger = await refusedStranger(context, asked, frame ?? "silent");
+    const stranger = await refusedStranger(context, asked, frame === undefined);
     if (stranger !== undefined) return stranger;
     const { claims, headers, traceparent, asked: atUpgrade } = asked;
     const handover: Handover = {

@@ -11,7 +11,7 @@ import type {
   Timer,
   Verifier,
 } from "../../src/object/platform.ts";
-import type { SilentSockets } from "../../src/object/silent-sockets.ts";
+import type { SilentConnections } from "../../src/access/server-descriptors.ts";
 import type { Configured } from "../platform/configuration.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
 import { makeCall } from "./durable-calls.ts";
@@ -29,7 +29,7 @@ export class DurablePlatform implements Platform {
   readonly sql: ObjectSql;
   readonly sockets: PlatformSockets;
   readonly verifier: Verifier;
-  readonly silent?: SilentSockets;
+  readonly silent?: SilentConnections;
   readonly #context: DurableObjectState;
   readonly #env: Env;
   readonly #configured: Configured;

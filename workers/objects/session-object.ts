@@ -137,7 +137,7 @@ export abstract class SessionObject<Host extends ObjectHost>
   }
 
   async closeOldestSilent(): Promise<boolean> {
-    return this.host.closeOldestSilent();
+    return this.host.sockets.closeOldestSilent();
   }
 }
 

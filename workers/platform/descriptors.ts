@@ -1,7 +1,10 @@
 import { limits } from "../../src/limits.ts";
 import { elapsed } from "../../src/moment.ts";
-import { type DescriptorUse, hasDescriptors } from "../../src/object/descriptor-share.ts";
-import { SilentSockets } from "../../src/object/silent-sockets.ts";
+import {
+  type DescriptorUse,
+  hasDescriptors,
+  SilentConnections,
+} from "../../src/access/server-descriptors.ts";
 
 /** The variables by which a server of one's own tells of its file descriptors; Cloudflare has no such limit. */
 export interface DescriptorSettings {
@@ -17,7 +20,7 @@ export interface DescriptorSettings {
  */
 export class Descriptors {
   /** The silent connections of all objects, which share this process. */
-  readonly silent: SilentSockets;
+  readonly silent: SilentConnections;
   readonly #folder: Fetcher;
   readonly #max: number;
   /** Undefined before the first reading. */
@@ -32,7 +35,7 @@ export class Descriptors {
   constructor(folder: Fetcher, max: number) {
     this.#folder = folder;
     this.#max = max;
-    this.silent = new SilentSockets(max);
+    this.silent = new SilentConnections(max);
   }
 
   /**

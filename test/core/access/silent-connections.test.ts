@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { SilentSockets } from "../../../src/object/silent-sockets.ts";
+import { SilentConnections } from "../../../src/access/server-descriptors.ts";
 
 const descriptors = 80;
 /** The silent connections that this many descriptors allow. */
@@ -55,8 +55,14 @@ const cases: readonly Case[] = [
 
 describe("the silent connections of a server", () => {
   it.each(cases)("[B1] [B31] give way to another one where $name", ({ reports, closesIn }) => {
-    const silent = new SilentSockets(descriptors);
-    for (const [node, count, oldestAtMs] of reports) silent.report(node, { count, oldestAtMs });
+    const silent = new SilentConnections(descriptors);
+    for (const [node, count, firstAtMs] of reports) {
+      const opened = Array.from({ length: count }, (_, index) => firstAtMs + index);
+      silent.report(
+        node,
+        opened.map((openedAtMs) => ({ identity: { openedAtMs } })),
+      );
+    }
     expect(silent.objectToClose()).toBe(closesIn);
   });
 });

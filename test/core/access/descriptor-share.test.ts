@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { type DescriptorUse, hasDescriptors } from "../../../src/object/descriptor-share.ts";
+import { type DescriptorUse, hasDescriptors } from "../../../src/access/server-descriptors.ts";
 
 const max = 1_000;
 const spare = max * limits.descriptorsSpare;
