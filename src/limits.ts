@@ -470,10 +470,18 @@ export const limits = {
   refusalTextMax: 256,
   /**
    * The part of a server's file descriptors that is kept free: new requests are refused with status 503 when only this
-   * part is left, and gateways' calls of channels with 111 when half of it is (rule B10). It has to hold the connections
-   * that the runtime accepts before the Worker sees their requests.
+   * part is left, and gateways' calls of channels with 111 when half of it is, as are requests with a key or a token (rule
+   * B10). Connections without a token are refused while less than twice this part is left: as many descriptors are kept
+   * for those with a token, and for backends (rule B30). It has to hold the connections that the runtime accepts before the
+   * Worker sees their requests.
    */
   descriptorsSpare: 0.1,
+  /**
+   * Open connections of a server that came without a token and haven't connected, for each file descriptor: each takes two,
+   * so all of them take a quarter. Beyond it the oldest is closed with 3013 for each further one (rule B31). With 8,192
+   * descriptors they are 1,024, so against an attacker that opens 500 a second each client has 2 s for its connect.
+   */
+  descriptorsSilent: 0.125,
   /** The descriptors that a request may take: two for its connection, and three for a channel that it wakes. */
   descriptorsPerRequest: 5,
   /** How old the count of open descriptors may be. Counting 20,000 takes a few ms. */

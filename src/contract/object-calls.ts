@@ -80,6 +80,12 @@ export interface SessionCalls extends AddedSessionCalls {
    * @returns each as JSON text
    */
   eventsAfter(since: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Closes the object's oldest silent connection, for the edge of a server of one's own (rule B31).
+   *
+   * @returns whether there was one
+   */
+  closeOldestSilent(): Promise<boolean>;
 }
 
 /** The calls of a channel's object. */

@@ -45,8 +45,8 @@ export class ClientSockets {
   readonly #held = new HeldSockets();
   readonly #host: SocketHost;
   readonly #waitingFrames: WaitingFrames = { bytes: 0 };
-  /** Whether a socket has gone since the last {@link takeDueAtMs}. */
-  #oneLeft = false;
+  /** Whether a socket has gone since the last {@link takeDueAtMs}; in a fresh instance, maybe those of the last one. */
+  #oneLeft = true;
   #sweptAtMs = 0;
   /** When {@link takeDueAtMs} was last called, ms since 1970. */
   #dueTakenMs = 0;
@@ -96,6 +96,7 @@ export class ClientSockets {
     for (const socket of this.#clients.keys()) this.#unconnected.delete(socket);
     this.#clients.clear();
     this.#changed.clear();
+    this.#oneLeft = true;
   }
 
   /** Whether the alarm may be too late: it was set before the instance, or before the clock was set back (rule S5). */
@@ -112,6 +113,8 @@ export class ClientSockets {
     let dueMs = Number.POSITIVE_INFINITY;
     const mayBeLeft = this.#changed.size > 0 || this.#oneLeft;
     this.#oneLeft = false;
+    const { node, platform } = this.#setup;
+    if (mayBeLeft) platform.silent?.report(node(), this.#silent());
     // The alarm was set by a clock that was set back since (rule S5).
     if (nowMs < this.#dueTakenMs)
       for (const socket of this.#clients.keys()) this.#changed.add(socket);
@@ -260,6 +263,26 @@ export class ClientSockets {
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
   }
 
+  /**
+   * Closes the oldest silent connection, in favour of another one of the server (rule B31).
+   *
+   * @returns false if there is none
+   */
+  closeOldestSilent(): boolean {
+    const [oldest] = this.#silent();
+    oldest?.disconnect(disconnectCodes.tooManyRequests);
+    // The last report may be of an instance that ended without another one.
+    this.#oneLeft = true;
+    this.#setup.endEvent(this.#setup.platform.nowMs());
+    return oldest !== undefined;
+  }
+
+  /** The sessions of open unconnected sockets on which no connect is under way, oldest first. */
+  #silent(): Session[] {
+    const unconnected = Array.from(this.#unconnected.all(), (socket) => this.#clients.get(socket));
+    return unconnected.flatMap((client) => (client?.silent === true ? client.session : []));
+  }
+
   /** Takes a frame of a client. */
   #take(client: Client, frame: string | ArrayBuffer | Uint8Array, done: () => void): void {
     const { platform, endEvent } = this.#setup;
@@ -359,6 +382,8 @@ export class ClientSockets {
 export interface ClientSocketsSetup extends FrameHost {
   readonly platform: Platform;
   readonly config: Config;
+  /** The object's node (docs/protocol.md 4.3). */
+  readonly node: () => string;
   readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
   /** Whether the server makes subscriptions of its own here; then the token of an upgrade may name them (rule C9). */
   readonly serverSubscriptions: boolean;

@@ -40,6 +40,12 @@ export class Client {
     return this.session.closed ? 0 : this.connection.backlogBytes();
   }
 
+  /** Whether the connection is open, and no connect was accepted or is under way. */
+  get silent(): boolean {
+    const { hasConnected, closed, connecting, held } = this.session;
+    return !(hasConnected || closed || connecting || held);
+  }
+
   disconnect(code: DisconnectCode): void {
     this.session.disconnect(code);
   }

@@ -141,6 +141,7 @@ export abstract class ObjectHost implements PartedObject {
     config: this.config,
     backlog: this.backlog,
     listed: this.#isListed,
+    node: () => this.node,
     later: this.later,
     endEvent: this.endEvent,
     arrivals: this.arrivals,

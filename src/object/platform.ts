@@ -4,6 +4,7 @@
  */
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 import type { Refusal } from "../access/refusal.ts";
+import type { SilentConnections } from "../access/server-descriptors.ts";
 import type { TrackVerdict } from "../access/key-signature.ts";
 import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
 import type { TrackBatch } from "../protocol/command.ts";
@@ -17,6 +18,8 @@ export interface Platform {
   readonly sql: CountedSql;
   readonly sockets: PlatformSockets;
   readonly verifier: Verifier;
+  /** Takes reports of silent connections (rule B31); absent where file descriptors have no bound. */
+  readonly silent?: Pick<SilentConnections, "report">;
   /** The time by the clock of the object's machine, ms since 1970. */
   nowMs(): number;
   /** Does work after so many ms; after 0 ms, others have had a turn. Meanwhile the object can't hibernate. */

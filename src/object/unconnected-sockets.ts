@@ -22,6 +22,11 @@ export class UnconnectedSockets<Socket> {
     this.#counts.set(address, this.#count(address) + 1);
   }
 
+  /** The sockets, oldest first; those included that have connected since or were closed. */
+  all(): Iterable<Socket> {
+    return this.#addresses.keys();
+  }
+
   /** The client of a socket has connected, or the socket is gone. Other sockets are ignored. */
   delete(socket: Socket): void {
     const address = this.#addresses.get(socket);

@@ -147,7 +147,7 @@ async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken
 }
 
 /** The token of a request: from the header, or else from the cookie, or else from the query. "" if there is none. */
-function offeredToken(context: Context<AppEnv>, cookie: string): string {
+export function offeredToken(context: Context<AppEnv>, cookie: string): string {
   const header = /^bearer +(.+)$/i.exec(context.req.header("Authorization") ?? "")?.[1] ?? "";
   if (header !== "") return header;
   const fromCookie = cookie === "" ? "" : (getCookie(context, cookie) ?? "");

@@ -10,7 +10,6 @@ import {
   clientScript,
   configure,
   crossOrigin,
-  enoughDescriptors,
   logRefusal,
   onlyMethods,
   onlyUpgrade,
@@ -18,6 +17,7 @@ import {
   type Transport,
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
+import { enoughDescriptors } from "./descriptor-use.ts";
 import { Door } from "./door.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, carryOut, legacy, missing, rpc } from "./api.ts";

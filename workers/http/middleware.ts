@@ -19,7 +19,6 @@ import {
   respondUpgradeRequired,
   respondNotFound,
 } from "./responses.ts";
-import { type Descriptors, descriptorsOf } from "../platform/descriptors.ts";
 import { digest, fixedForm } from "../platform/digest.ts";
 import { embeddedHere } from "../platform/embedded.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
@@ -141,33 +140,6 @@ function unboundObjects(env: Env, collectsMetrics: boolean): readonly string[] {
 }
 
 const unboundByEnv = new WeakMap<Env, readonly string[]>();
-
-/**
- * Refuses requests while the server has too few file descriptors left (rule B10); `/health` is answered all the same.
- */
-export const enoughDescriptors: MiddlewareHandler<AppEnv> = (context, next) => {
-  const { env, req } = context;
-  const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
-  if (descriptors === undefined || req.path === "/health") return next();
-  return withDescriptors(descriptors, context, next);
-};
-
-async function withDescriptors(
-  descriptors: Descriptors,
-  context: Context<AppEnv>,
-  next: Next,
-): Promise<Response | void> {
-  if (await descriptors.haveRoom("request")) {
-    try {
-      return await next();
-    } finally {
-      descriptors.ended();
-    }
-  }
-  const reason = "the server has too few file descriptors left: raise ulimit -n";
-  context.set("refusal", { rule: "B10", reason });
-  return respondBusy(busyRetrySeconds());
-}
 
 /**
  * Lets only requests with an API key pass (docs/protocol.md 6.1), and leaves the key to the handlers, which check what

@@ -11,6 +11,7 @@ import {
 import { noTokenReason } from "../../src/access/refusal.ts";
 import { admit, checkClient, tokenRequired } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
+import { refusedStranger } from "./descriptor-use.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket } from "./placement.ts";
 import { closeSocket } from "../../src/object/close-socket.ts";
@@ -47,6 +48,8 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
       context.set("refusal", { rule: "A12", reason: noTokenReason });
       return respondClosed(disconnectCodes.badRequest.code);
     }
+    const stranger = await refusedStranger(context, asked);
+    if (stranger !== undefined) return stranger;
     const opened = await openSocket(destination.pool, "one_way", asked, "poll");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;

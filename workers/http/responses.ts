@@ -111,6 +111,26 @@ export function respondBusy(retrySeconds: number): Response {
 }
 
 /**
+ * A refusal after which the runtime ends the connection. Otherwise the client keeps it for 15 s, with two file
+ * descriptors. The runtime does so for a body that fails, after it has sent what came before, and logs no error that is
+ * retryable.
+ */
+export function cutOff(refusal: Response): Response {
+  let isSent = false;
+  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+    if (isSent) {
+      // In which the head leaves.
+      await scheduler.wait(5);
+      controller.error(Object.assign(new Error("refused"), { retryable: true }));
+    } else {
+      isSent = true;
+      controller.enqueue(new Uint8Array(1));
+    }
+  };
+  return new Response(new ReadableStream({ pull }), refusal);
+}
+
+/**
  * The seconds until a refused client should try again: 2 to 10, at random, so that clients that were refused together
  * don't return together.
  */

@@ -4,6 +4,7 @@ import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
 import { admit, checkClient } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
 import type { AppEnv } from "./app-env.ts";
+import { refusedStranger } from "./descriptor-use.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { emulatedTransport, openSocket, refusingSocket } from "./placement.ts";
 import { refusedSocket } from "./refused-socket.ts";
@@ -37,6 +38,9 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
       frame: first.frame,
     });
     if (checked.outcome === "answered") return checked.response;
+    const stranger =
+      checked.outcome === "admitted" ? await refusedStranger(context, checked) : undefined;
+    if (stranger !== undefined) return stranger;
     const { client } = context.var.configured.config;
     const opened =
       checked.outcome === "admitted"

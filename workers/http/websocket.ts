@@ -2,6 +2,7 @@ import type { Handler, Context } from "hono";
 import { admit, checkClient } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
+import { refusedStranger } from "./descriptor-use.ts";
 import type { Door } from "./door.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
@@ -69,6 +70,8 @@ function handOverWebSocket(
     const asked = await checkClient(context, admission, client, frame);
     if (asked.outcome === "answered") return asked.response;
     if (asked.outcome === "refused") return respondRefused(context, codec, asked.refusal);
+    const stranger = await refusedStranger(context, asked, frame === undefined);
+    if (stranger !== undefined) return stranger;
     const { claims, headers, traceparent, asked: atUpgrade } = asked;
     const handover: Handover = {
       v: 1,

@@ -11,7 +11,9 @@ import type {
   Timer,
   Verifier,
 } from "../../src/object/platform.ts";
+import type { SilentConnections } from "../../src/access/server-descriptors.ts";
 import type { Configured } from "../platform/configuration.ts";
+import { descriptorsOf } from "../platform/descriptors.ts";
 import { makeCall } from "./durable-calls.ts";
 import type { Env } from "../platform/env.ts";
 import { sendEvents } from "../platform/event-target.ts";
@@ -27,6 +29,7 @@ export class DurablePlatform implements Platform {
   readonly sql: ObjectSql;
   readonly sockets: PlatformSockets;
   readonly verifier: Verifier;
+  readonly silent?: SilentConnections;
   readonly #context: DurableObjectState;
   readonly #env: Env;
   readonly #configured: Configured;
@@ -36,6 +39,8 @@ export class DurablePlatform implements Platform {
     this.sql = new ObjectSql(context.storage);
     this.sockets = new DurableSockets(context);
     this.verifier = verifierOf(configured.verifier);
+    const descriptors = descriptorsOf(env);
+    if (descriptors !== undefined) this.silent = descriptors.silent;
     this.#context = context;
     this.#env = env;
     this.#configured = configured;

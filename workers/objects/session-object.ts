@@ -135,6 +135,10 @@ export abstract class SessionObject<Host extends ObjectHost>
   async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
     return this.host.eventsAfter(since, limit);
   }
+
+  async closeOldestSilent(): Promise<boolean> {
+    return this.host.sockets.closeOldestSilent();
+  }
 }
 
 /** The calls that are written in a class of objects: all but those that features add to it. */

@@ -1,5 +1,10 @@
 import { limits } from "../../src/limits.ts";
 import { elapsed } from "../../src/moment.ts";
+import {
+  type DescriptorUse,
+  hasDescriptors,
+  SilentConnections,
+} from "../../src/access/server-descriptors.ts";
 
 /** The variables by which a server of one's own tells of its file descriptors; Cloudflare has no such limit. */
 export interface DescriptorSettings {
@@ -9,15 +14,13 @@ export interface DescriptorSettings {
   readonly DESCRIPTORS_MAX?: string;
 }
 
-/** The use of descriptors: a request to the edge, or a gateway's call, which may wake a channel's object. */
-type Purpose = "request" | "call";
-
 /**
  * Keeps the server from running out of file descriptors, at which workerd ends, and all connections with it (rule B10).
- * A connection takes two and an awake channel three. New requests are refused while some are left, and the calls of
- * gateways while half of those are left, so that the clients that are connected have more than those that come.
+ * A connection takes two and an awake channel three.
  */
 export class Descriptors {
+  /** The silent connections of all objects, which share this process. */
+  readonly silent: SilentConnections;
   readonly #folder: Fetcher;
   readonly #max: number;
   /** Undefined before the first reading. */
@@ -32,18 +35,19 @@ export class Descriptors {
   constructor(folder: Fetcher, max: number) {
     this.#folder = folder;
     this.#max = max;
+    this.silent = new SilentConnections(max);
   }
 
   /**
-   * Whether there are descriptors for one more request or call. If so, call {@link ended} once it is answered.
+   * Whether there are descriptors for one more request or call. If so, call {@link ended} once it is answered; but not for
+   * a stranger, whose request was let in before.
    */
-  async haveRoom(purpose: Purpose): Promise<boolean> {
-    const max = this.#max;
-    const spare = Math.ceil(max * limits.descriptorsSpare) / (purpose === "call" ? 2 : 1);
+  async haveRoom(use: DescriptorUse): Promise<boolean> {
+    const more = use === "stranger" ? 0 : 1;
     for (let tries = 0; tries < readTries; tries++) {
       const isOld = elapsed(this.#readAtMs, limits.descriptorsReadMs, Date.now());
-      if (!isOld && this.#hasRoom(max - spare)) {
-        this.#underWay++;
+      if (!isOld && this.#hasRoom(use, more)) {
+        this.#underWay += more;
         return true;
       }
       // A request must not wait for another one's reading, but for a time it may.
@@ -60,11 +64,10 @@ export class Descriptors {
     this.#ended++;
   }
 
-  /** Between two readings only half of what is free is given away: the runtime accepts connections meanwhile. */
-  #hasRoom(max: number): boolean {
+  #hasRoom(use: DescriptorUse, more: number): boolean {
     if (this.#used === undefined) return false;
-    const wanted = (this.#underWay + this.#ended + 1) * limits.descriptorsPerRequest;
-    return wanted <= (max - this.#used) / 2;
+    const underWay = this.#underWay + this.#ended + more;
+    return hasDescriptors(use, { max: this.#max, used: this.#used, underWay });
   }
 
   async #read(): Promise<void> {

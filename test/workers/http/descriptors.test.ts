@@ -37,6 +37,7 @@ afterEach(() => {
 describe("the file descriptors of a server", () => {
   it.each([
     ["request", limits.descriptorsSpare],
+    ["known", limits.descriptorsSpare / 2],
     ["call", limits.descriptorsSpare / 2],
   ] as const)("[B1] [B10] keep a part free: the last %s has room before it", async (use, part) => {
     // Of what is free beyond the part, half is given away between two readings.
