@@ -54,7 +54,7 @@ export class Relay {
   }
 
   /**
-   * Whether gateways have subscribers besides onlookers (rule N23); undefined if that isn't known of one, and none of the
+   * Whether gateways have subscribers besides onlookers (rule N26); undefined if that isn't known of one, and none of the
    * others has.
    */
   get occupied(): boolean | undefined {
@@ -96,7 +96,7 @@ export class Relay {
    * Registers a gateway, durably. To a gateway that is registered already, the entries from here on are sent as to a
    * new one, and no row is written.
    *
-   * @param onlooks whether its subscribers are onlookers (rule N23)
+   * @param onlooks whether its subscribers are onlookers (rule N26)
    */
   follow(gateway: string, nowMs: number, onlooks = false): FollowOutcome {
     const known = this.#followers.get(gateway);

@@ -23,7 +23,7 @@ import type {
 export interface Attachment extends SessionIdentity {
   /**
    * A release that stores what the one before can't serve takes the next version for it. That one then closes the
-   * socket, and the client comes back. 2: an onlooker's, whom that one would take for the user (rule N23).
+   * socket, and the client comes back. 2: an onlooker's, whom that one would take for the user (rule N26).
    */
   readonly v: 1 | 2;
   /** The subscription, if there is only one. */

@@ -37,7 +37,7 @@ export interface Handover {
    */
   readonly claims?: ConnectionClaims;
   /**
-   * The claims of a client that looks on in the name of their user (rule N23). They aren't in `claims`: a release that
+   * The claims of a client that looks on in the name of their user (rule N26). They aren't in `claims`: a release that
    * doesn't know this field must not connect anybody in the user's name. Absent: it is the user's own.
    */
   readonly onlooker?: ConnectionClaims;

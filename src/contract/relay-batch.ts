@@ -45,7 +45,7 @@ export type RelayBatchReply =
   /** New entries are sent to the subscribers, or wait in order for missing ones. */
   | {
       readonly outcome: "taken";
-      /** All subscribers here are onlookers (rule N23). Absent: they aren't. */
+      /** All subscribers here are onlookers (rule N26). Absent: they aren't. */
       readonly onlooks?: true;
     }
   /**

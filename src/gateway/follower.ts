@@ -106,7 +106,7 @@ export class Follower {
     return this.#subscribers.hub.shownSize;
   }
 
-  /** Whether there is a subscriber besides onlookers, or is about to be (rule N23). */
+  /** Whether there is a subscriber besides onlookers, or is about to be (rule N26). */
   get occupied(): boolean {
     return this.subscriberCount > 0 || this.#pending?.isByOthers === true;
   }

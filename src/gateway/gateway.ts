@@ -106,7 +106,7 @@ export class Gateway implements Channels {
     };
   }
 
-  /** The number of channels that the gateway follows, but for those that only onlookers see (rule N23). */
+  /** The number of channels that the gateway follows, but for those that only onlookers see (rule N26). */
   get channelCount(): number {
     let count = this.#followers.size;
     for (const follower of this.#onlooked) if (!follower.occupied) count--;

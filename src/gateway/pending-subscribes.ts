@@ -38,7 +38,7 @@ export class PendingSubscribes {
     return this.#all.size;
   }
 
-  /** Whether one of them isn't an onlooker's (rule N23). */
+  /** Whether one of them isn't an onlooker's (rule N26). */
   get isByOthers(): boolean {
     for (const { onlooks } of this.#all.keys()) if (!onlooks) return true;
     return false;

@@ -28,7 +28,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #deliveries: { value: number } | undefined;
   readonly #hidesOffsets: boolean;
   readonly #subscribers = new SmallSet<Local>();
-  /** How many of them are onlookers (rule N23). */
+  /** How many of them are onlookers (rule N26). */
   #onlookers = 0;
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
@@ -78,7 +78,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     return this.#subscribers.size;
   }
 
-  /** How many subscribers others may know of: all but onlookers (rule N23). */
+  /** How many subscribers others may know of: all but onlookers (rule N26). */
   get shownSize(): number {
     return this.#subscribers.size - this.#onlookers;
   }

@@ -39,7 +39,7 @@ export interface Subscriber {
   readonly present: boolean;
   /** Whether no presence map shows it (rule Z35); absent: they do. */
   readonly hidden?: boolean;
-  /** Whether it is an onlooker's, which counts nowhere (rule N23); absent: it isn't. */
+  /** Whether it is an onlooker's, which counts nowhere (rule N26); absent: it isn't. */
   readonly onlooks?: boolean;
   /** Whether its join and its leave are announced. */
   readonly announced: boolean;

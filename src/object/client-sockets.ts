@@ -70,7 +70,7 @@ export class ClientSockets {
     this.#setAnswer();
   }
 
-  /** All clients, those included whose connection the server has closed, but for onlookers (rule N23). */
+  /** All clients, those included whose connection the server has closed, but for onlookers (rule N26). */
   get clients(): readonly Client[] {
     return this.everyClient.filter(({ session }) => session.identity.onlooker !== true);
   }

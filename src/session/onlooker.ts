@@ -1,5 +1,5 @@
 /**
- * Sessions of onlookers (rules N19 and N23): an onlooker sees what a user would see, and leaves no trace. Here is what such a session
+ * Sessions of onlookers (rules N19 and N26): an onlooker sees what a user would see, and leaves no trace. Here is what such a session
  * has of its object, and which commands it may send. Its subscriptions say that they are an onlooker's
  * (`Subscription.onlooks`), so that channels neither show them nor hand them to features.
  */

@@ -82,7 +82,7 @@ export class Subscription implements Subscriber {
     return this.#session;
   }
 
-  /** Whether it is an onlooker's (rule N23): whatever was granted, others aren't shown it. */
+  /** Whether it is an onlooker's (rule N26): whatever was granted, others aren't shown it. */
   get onlooks(): boolean {
     return this.#session.identity.onlooker === true;
   }

@@ -42,7 +42,7 @@ export class SessionUsers implements Registrar {
       missing--;
       if (missing === 0 && session.held) session.admitted();
     };
-    // Of an onlooker the user's home hears nothing (rule N23).
+    // Of an onlooker the user's home hears nothing (rule N26).
     const isUsers = user !== "" && identity.onlooker !== true;
     if (isUsers) {
       missing++;

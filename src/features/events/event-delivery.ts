@@ -143,7 +143,7 @@ class EventDelivery implements ObjectPart, HomePart {
     this.#timer.set(this.outbox.beginInMs(nowMs), nowMs);
   }
 
-  /** Notes whether the channel has subscribers; onlookers don't count (rule N23). */
+  /** Notes whether the channel has subscribers; onlookers don't count (rule N26). */
   #noteOccupied(nowMs: number): void {
     if (this.#occupancy === undefined) return;
     const { occupancy, channel } = this.#occupancy;

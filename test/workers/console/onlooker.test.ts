@@ -269,7 +269,7 @@ async function betweenSteps(state: (typeof states)[number], { channel }: Story):
 }
 
 describe("an onlooker's traces", () => {
-  it("[N23] have a row for each feature that has parts", () => {
+  it("[N26] have a row for each feature that has parts", () => {
     const folders = Object.keys(import.meta.glob("../../../src/features/*/feature.ts")).map(
       (path) => path.split("/").at(-2),
     );
@@ -278,7 +278,7 @@ describe("an onlooker's traces", () => {
   });
 
   it.each(states)(
-    "[N19] [N23] are none, and a user's own connection leaves all, %s",
+    "[N19] [N26] are none, and a user's own connection leaves all, %s",
     async (state) => {
       const nobody = await begin();
       const read0 = await read(nobody);
@@ -322,7 +322,7 @@ describe("an onlooker's traces", () => {
 });
 
 describe.each(states)("an onlooker, %s", (state) => {
-  it("[N24] [N6] [U10] is closed with 3500 by the log-out, as what hears a channel is, and no other login's", async () => {
+  it("[N27] [N6] [U10] is closed with 3500 by the log-out, as what hears a channel is, and no other login's", async () => {
     const story = await begin();
     const [first, second] = [await logIn(), await logIn()];
     const live = `/console/live?channel=${encodeURIComponent(story.channel)}`;
@@ -347,7 +347,7 @@ describe.each(states)("an onlooker, %s", (state) => {
     );
   });
 
-  it("[N23] [E10] sees a channel that is occupied and vacated by others", async () => {
+  it("[N26] [E10] sees a channel that is occupied and vacated by others", async () => {
     const story = await begin();
     const { channel, user, id } = story;
     const object = `channel/${channel}`;
@@ -401,7 +401,7 @@ describe("an onlooker", () => {
     expect(await onlooker.closed).toMatchObject({ code: 3_508 });
   });
 
-  it("[N23] [V1] is no connection of the user's for the release before", async () => {
+  it("[N26] [V1] is no connection of the user's for the release before", async () => {
     const { user } = await begin();
     const onlooker = await lookOn(user);
     await onlooker.ask({ id: 1, connect: {} });

@@ -161,7 +161,7 @@ function wrongPassword(context: Context<AppEnv>): Response {
 
 /**
  * `POST /console/logout`: deletes the cookie, and closes the login's sockets: these were made with its ID as with a token,
- * which is revoked (rules N24 and U10). Calls with a copy of the cookie end by its time, or with the password.
+ * which is revoked (rules N27 and U10). Calls with a copy of the cookie end by its time, or with the password.
  */
 export async function logOut(context: Context<AppEnv>): Promise<Response> {
   const login = await loginOf(context);

@@ -64,7 +64,7 @@ const looksOn = {
 } as const;
 
 describe("an onlooker's session", () => {
-  it("[N23] has the ports of the table, and none that a feature adds later", () => {
+  it("[N26] has the ports of the table, and none that a feature adds later", () => {
     const { hooks, ...config } = configured({});
     const target = { connect: "asked", refresh: "asked", message: "asked", later: "asked" };
     const all = {
@@ -88,7 +88,7 @@ describe("an onlooker's session", () => {
     expect(refuseOnlooker({ identity: usual }, asked)).toBeUndefined();
   });
 
-  it.each(["awake", "evicted"])("[N23] is neither shown nor announced, %s", (state) => {
+  it.each(["awake", "evicted"])("[N26] is neither shown nor announced, %s", (state) => {
     const options = {
       allow_subscribe_for_client: true,
       allow_presence_for_client: true,
@@ -116,7 +116,7 @@ describe("an onlooker's session", () => {
     expect(witness.takeSent()).toEqual([]);
   });
 
-  it("[N23] [C10] closes no other connection of the user, and isn't closed by one", () => {
+  it("[N26] [C10] closes no other connection of the user, and isn't closed by one", () => {
     const fixture = new ChannelFixture({ options: { allow_subscribe_for_client: true } });
     const looking = fixture.open(looksOn);
     fixture.send(looking, '{"id":1,"connect":{}}\n{"id":2,"subscribe":{"channel":"room"}}');
@@ -128,7 +128,7 @@ describe("an onlooker's session", () => {
     expect(looking.session.closed).toBe(false);
   });
 
-  it("[N23] counts in no frame and no delivery of its channel", () => {
+  it("[N26] counts in no frame and no delivery of its channel", () => {
     const deliveries = { value: 0 };
     const noted: { sent: number; filtered: number }[] = [];
     const frames = {
@@ -153,7 +153,7 @@ describe("an onlooker's session", () => {
     expect([hub.size, hub.shownSize]).toEqual([1, 1]);
   });
 
-  it("[N23] [V1] is stored and handed over so that the release before connects nobody as the user", () => {
+  it("[N26] [V1] is stored and handed over so that the release before connects nobody as the user", () => {
     const { attachment } = writeSession({ ...onlooker(), subscriptions: [] });
     expect(attachment.v).toBe(2);
     expect(parseAttachment(attachment)?.onlooker).toBe(true);
