@@ -17,6 +17,8 @@ export class FollowerProgress {
   mustCall = false;
   /** Whether the gateway is being checked: if it still follows the channel, that is to be noted in the registry. */
   checking = false;
+  /** Whether the gateway has subscribers besides onlookers (rule N26); undefined until it has said so to this instance. */
+  occupies: boolean | undefined;
   #inFlight: Delivery | undefined;
   /** When the last call began, ms since 1970. */
   #begunAtMs = 0;

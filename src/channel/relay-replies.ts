@@ -54,7 +54,7 @@ function answer(
 ): RelayReply {
   if ("request" in request) return replyTo(channel, request, nowMs, roomBytes);
   const { method } = request;
-  if (method === "follow") return follow(channel, gateway, nowMs);
+  if (method === "follow") return follow(channel, gateway, request.onlooks === true, nowMs);
   if (method === "recover")
     return request.whole === true
       ? (channel.recoverPage(request.since, nowMs, roomBytes) ?? failed(errorCodes.notAvailable))
@@ -76,10 +76,10 @@ function answer(
   return failed(errorCodes.internal);
 }
 
-function follow(channel: Channel, gateway: string, nowMs: number): RelayReply {
+function follow(channel: Channel, gateway: string, onlooks: boolean, nowMs: number): RelayReply {
   // A stream that has ended is deleted first: once the gateway follows the channel, the stream would stay.
   channel.deleteExpired(nowMs);
-  const following = channel.relay.follow(gateway, nowMs);
+  const following = channel.relay.follow(gateway, nowMs, onlooks);
   if (following.outcome === "full") return failed(errorCodes.tooManyRequests);
   const position = channel.position(nowMs);
   return position === undefined ? following : { ...following, position };

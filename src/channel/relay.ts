@@ -53,6 +53,19 @@ export class Relay {
     return this.#followers.size;
   }
 
+  /**
+   * Whether gateways have subscribers besides onlookers (rule N26); undefined if that isn't known of one, and none of the
+   * others has.
+   */
+  get occupied(): boolean | undefined {
+    let isKnown = true;
+    for (const { occupies } of this.#followers.values()) {
+      if (occupies === true) return true;
+      isKnown &&= occupies === false;
+    }
+    return isKnown ? false : undefined;
+  }
+
   /** Whether each gateway is being called, so that none would be told at once what comes now; true without gateways. */
   get calling(): boolean {
     for (const { calling } of this.#followers.values()) if (!calling) return false;
@@ -82,14 +95,19 @@ export class Relay {
   /**
    * Registers a gateway, durably. To a gateway that is registered already, the entries from here on are sent as to a
    * new one, and no row is written.
+   *
+   * @param onlooks whether its subscribers are onlookers (rule N26)
    */
-  follow(gateway: string, nowMs: number): FollowOutcome {
-    const progress = this.#followers.get(gateway);
+  follow(gateway: string, nowMs: number, onlooks = false): FollowOutcome {
+    const known = this.#followers.get(gateway);
     const next = this.sequence + 1;
-    if (progress === undefined) {
-      if (this.#followers.size >= limits.relayGatewaysMax) return { outcome: "full" };
+    if (known === undefined && this.#followers.size >= limits.relayGatewaysMax)
+      return { outcome: "full" };
+    const progress = known ?? new FollowerProgress(gateway, next, true);
+    progress.occupies = !onlooks;
+    if (known === undefined) {
       this.#registry.register(gateway, nowMs);
-      this.#followers.set(gateway, new FollowerProgress(gateway, next, true));
+      this.#followers.set(gateway, progress);
     } else {
       progress.follow(next);
       this.#trim();
@@ -138,6 +156,8 @@ export class Relay {
     switch (outcome) {
       case "taken":
         if (progress.checking) this.#registry.found(gateway, nowMs);
+        if (reply !== "failed" && "onlooks" in reply) progress.occupies = false;
+        else progress.occupies = true;
         progress.took(batch.first + batch.entries.length);
         this.#trim();
         return;

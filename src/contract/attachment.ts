@@ -23,9 +23,9 @@ import type {
 export interface Attachment extends SessionIdentity {
   /**
    * A release that stores what the one before can't serve takes the next version for it. That one then closes the
-   * socket, and the client comes back.
+   * socket, and the client comes back. 2: an onlooker's, whom that one would take for the user (rule N26).
    */
-  readonly v: 1;
+  readonly v: 1 | 2;
   /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, if there are several: JSON text, see {@link pack}. */
@@ -59,7 +59,7 @@ export interface WrittenSession {
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, cursors: _, notes, ...identity } = snapshot;
   const attachment: Attachment = {
-    v: 1,
+    v: identity.onlooker === true ? 2 : 1,
     ...identity,
     ...keptTuples(snapshot),
   };
@@ -176,7 +176,8 @@ type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  if (!("v" in attachment) || attachment.v !== 1) return false;
+  const version = "onlooker" in attachment ? 2 : 1;
+  if (!("v" in attachment) || attachment.v !== version) return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
 

@@ -36,6 +36,11 @@ export interface Handover {
    * are none.
    */
   readonly claims?: ConnectionClaims;
+  /**
+   * The claims of a client that looks on in the name of their user (rule N26). They aren't in `claims`: a release that
+   * doesn't know this field must not connect anybody in the user's name. Absent: it is the user's own.
+   */
+  readonly onlooker?: ConnectionClaims;
   /** A backend was asked at the upgrade (rule Q10), so the object doesn't ask about the connect. Absent: none was. */
   readonly asked?: AskedAtUpgrade;
   /**

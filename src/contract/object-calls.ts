@@ -158,6 +158,8 @@ export interface HomeCalls extends AddedHomeCalls {
    * @returns when the registrations are durable
    */
   register(holder: string, users: readonly string[], ends?: readonly number[]): Promise<Registered>;
+  /** Whether a user is blocked (rule U9), for the edge. Nothing is registered and nobody counts as online (rule N26). */
+  isBlocked(user: string): Promise<boolean>;
   /**
    * Gives connections slots, of which each user has as many as `client.user_connection_limit` (rule U12).
    *

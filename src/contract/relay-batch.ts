@@ -43,7 +43,11 @@ export interface RelayEntries {
 /** A gateway's reply to a batch. */
 export type RelayBatchReply =
   /** New entries are sent to the subscribers, or wait in order for missing ones. */
-  | { readonly outcome: "taken" }
+  | {
+      readonly outcome: "taken";
+      /** All subscribers here are onlookers (rule N26). Absent: they aren't. */
+      readonly onlooks?: true;
+    }
   /**
    * The gateway has no subscriber to the channel: it is to be forgotten, unless it has followed again meanwhile (rule
    * L5).

@@ -17,8 +17,11 @@ export type RelayRequest =
 
 /** The requests that aren't operations, by their `method`. A feature adds its own in its folder. @public */
 export interface RelayRequests {
-  /** Registers the gateway: it is sent every entry after the `sequence` of the reply. */
-  readonly follow: object;
+  /**
+   * Registers the gateway: it is sent every entry after the `sequence` of the reply. `onlooks`: for onlookers alone (rule
+   * N19); absent: it isn't.
+   */
+  readonly follow: { readonly onlooks?: true };
   /**
    * Reads all publications after a position, if they can be read and are no more than a client may recover. `whole`:
    * the gateway itself has missed them and needs all of them, however many they are. Then the reply holds the oldest
@@ -30,7 +33,7 @@ export interface RelayRequests {
   readonly newest: object;
   /** Passes on joins, leaves and exclusive connections of the gateway's clients. */
   readonly announce: { readonly entries: readonly RelayEntry[] };
-  /** The gateway has no subscriber any more: the channel's object is to ask it whether that is still so (rule E10). */
+  /** The gateway has no subscriber any more, or has one besides onlookers: the channel's object is to ask it (rule E10). */
   readonly check: object;
 }
 

@@ -33,6 +33,8 @@ export interface SessionIdentity {
   readonly appVersion?: string;
   /** The client is transient: it polls, so it isn't present, and its joins and leaves aren't announced (rule T9). */
   readonly passing?: boolean;
+  /** The client looks on in the name of the claims' user, and leaves no trace (rule N26). Absent: it is the user's own. */
+  readonly onlooker?: true;
   /**
    * Until connect: the claims of a token that the edge verified, or those that a backend gave it (rule Q14). Then: the
    * connection's claims without subscriptions.

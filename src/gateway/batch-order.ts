@@ -231,3 +231,11 @@ function laterOf(one: RelayBatch | undefined, other: RelayBatch): RelayBatch {
 
 /** The bytes of a batch without entries. */
 const batchBytes = 256;
+
+/** Hears of the publications that a gateway takes, of all its channels. */
+export interface BatchObserver {
+  /** The gateway has taken a batch. */
+  took(batch: RelayBatch): void;
+  /** The gateway has read the publications at these offsets, both included, because it had missed them (rule L3). */
+  read(channel: string, first: number, last: number): void;
+}

@@ -27,10 +27,9 @@ export class ChannelListing {
     for (let looked = 0; looked < count; looked++) {
       const { done, value } = this.#channels.next();
       if (done === true || this.#glob === undefined) return firstChannels(found, limit);
-      const [name, { subscriptions }] = value;
+      const [name, { subscriberCount: subscribers }] = value;
       const isAsked = compareNames(name, after) > 0 && this.#glob.matches(name);
-      if (isAsked && subscriptions.length > 0)
-        found.push({ name, subscribers: subscriptions.length });
+      if (isAsked && subscribers > 0) found.push({ name, subscribers });
     }
     this.#first = firstChannels(found, limit);
     return undefined;
@@ -39,5 +38,5 @@ export class ChannelListing {
 
 /** A channel, as far as it is counted. */
 interface CountedChannel {
-  readonly subscriptions: { readonly length: number };
+  readonly subscriberCount: number;
 }

@@ -1,21 +1,18 @@
 import { errorOf } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
-import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { SubscribeReply } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";
 import { BatchBuffer, sortBatch } from "./batch-order.ts";
+import type { FollowerGateway } from "./follower-gateway.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { PendingSubscribes } from "./pending-subscribes.ts";
 import type { RelayReply } from "../contract/relay-request.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
 import { cursorBefore, isKnownStart, sameStream } from "./cursor.ts";
-import { ReplayBuffer } from "./replay-buffer.ts";
-import type { ClientConfig } from "../config/config.ts";
-import type { SubscriptionMemory } from "./memory.ts";
-import type { PendingRequest } from "./channel-client.ts";
+import { asInHistory, asLive, ReplayBuffer } from "./replay-buffer.ts";
 
 /**
  * A gateway's view of one channel, for all its subscribers here (rules L1, L3, L6 and L7).
@@ -32,7 +29,7 @@ import type { PendingRequest } from "./channel-client.ts";
  */
 export class Follower {
   readonly channel: string;
-  readonly #gateway: FollowerGateway;
+  readonly #gateway: FollowerGateway<Follower>;
   readonly #subscribers: LocalSubscribers;
   /** Undefined while no subscribe is pending, and none of their reads is under way. */
   #pending: PendingSubscribes | undefined;
@@ -50,8 +47,10 @@ export class Follower {
   #missedAfter: number | undefined;
   /** Whether `#run` is on the call stack. */
   #working = false;
+  /** What the channel's object knows of {@link occupied}; undefined while there was no onlooker here. */
+  #toldOccupied: boolean | undefined;
 
-  constructor(channel: string, gateway: FollowerGateway) {
+  constructor(channel: string, gateway: FollowerGateway<Follower>) {
     this.channel = channel;
     this.#gateway = gateway;
     this.#subscribers = new LocalSubscribers(channel, gateway.client, gateway.hubSetup?.(channel));
@@ -102,6 +101,16 @@ export class Follower {
     return this.#pending?.size ?? 0;
   }
 
+  /** How many subscribers others may know of. */
+  get subscriberCount(): number {
+    return this.#subscribers.hub.shownSize;
+  }
+
+  /** Whether there is a subscriber besides onlookers, or is about to be (rule N26). */
+  get occupied(): boolean {
+    return this.subscriberCount > 0 || this.#pending?.isByOthers === true;
+  }
+
   /** The subscribers here. */
   get subscriptions(): readonly Subscription[] {
     return this.#subscribers.hub.subscribers;
@@ -120,7 +129,7 @@ export class Follower {
     if (overloaded) return { outcome: "busy" };
     this.#gateway.batches?.took(batch);
     this.#run(() => this.#take(batch));
-    return { outcome: "taken" };
+    return this.occupied ? { outcome: "taken" } : { outcome: "taken", onlooks: true };
   }
 
   /** Adds a subscription; `done` may be called at once. See `Channels.subscribe`. */
@@ -136,6 +145,7 @@ export class Follower {
       done(reply);
     };
     memory.reserve(subscription);
+    if (subscription.onlooks) this.#toldOccupied ??= this.occupied;
     this.#run(() => {
       this.expireReplayBuffer(nowMs);
       this.#pending ??= this.#newPending();
@@ -157,6 +167,9 @@ export class Follower {
     this.#gateway.memory.reserve(subscription);
     this.#run(() => {
       this.#cursor = this.#subscribers.restore(subscription, this.#cursor);
+      // It was told before the hibernation.
+      if (subscription.onlooks || this.#toldOccupied !== undefined)
+        this.#toldOccupied = this.occupied;
     });
   }
 
@@ -222,7 +235,15 @@ export class Follower {
       this.#working = false;
     }
     this.#dropUnused();
+    if (this.#toldOccupied !== undefined) this.#tellOccupied(this.occupied);
     this.#gateway.changed(this);
+  }
+
+  /** Has the channel's object ask whether there are onlookers alone, if that has changed. */
+  #tellOccupied(isOccupied: boolean): void {
+    if (isOccupied === this.#toldOccupied || this.idle) return;
+    this.#toldOccupied = isOccupied;
+    this.#gateway.request(this.channel, [{ request: { method: "check" }, done: () => undefined }]);
   }
 
   get #subscribing(): boolean {
@@ -329,7 +350,7 @@ export class Follower {
     this.#endSubscriptions();
     this.#gateway.request(this.channel, [
       {
-        request: { method: "follow" },
+        request: this.occupied ? { method: "follow" } : { method: "follow", onlooks: true },
         done: (reply) => this.#run(() => this.#followed(reply)),
       },
       ...pending.prefetch(),
@@ -459,41 +480,4 @@ export class Follower {
     for (const subscription of this.subscriptions) this.#gateway.memory.release(subscription);
     this.#subscribers.insufficientState();
   }
-}
-
-/** The gateway as its followers see it. */
-export interface FollowerGateway {
-  readonly client: ClientConfig;
-  /** How the hub of a channel is set up; absent for what is usual. */
-  readonly hubSetup?: (channel: string) => HubSetup;
-  /** How many missed publications of a channel are too many; absent where that is the same for all channels. */
-  readonly recoveryLimit?: (channel: string) => number;
-  /** Hears of what the gateway takes; absent where nobody does. */
-  readonly batches?: BatchObserver;
-  /** Counts the memory of subscriptions, pending ones included (rule G7). */
-  readonly memory: SubscriptionMemory;
-  /** Sends requests to a channel's object, in this order. */
-  request(channel: string, requests: readonly PendingRequest[]): void;
-  /** Called after all work of a follower: it may be idle now, or have something to settle. */
-  changed(follower: Follower): void;
-}
-
-/** Hears of the publications that a gateway takes, of all its channels. */
-export interface BatchObserver {
-  /** The gateway has taken a batch. */
-  took(batch: RelayBatch): void;
-  /** The gateway has read the publications at these offsets, both included, because it had missed them (rule L3). */
-  read(channel: string, first: number, last: number): void;
-}
-
-/** A publication as it is in the history: without the epoch, which clients get with the first publication only. */
-function asInHistory(publication: Publication): Publication {
-  if (publication.epoch === undefined) return publication;
-  const { epoch: _, ...rest } = publication;
-  return rest;
-}
-
-/** A publication as it is pushed: the first one of a history carries the epoch (docs/protocol.md 2.6). */
-function asLive(publication: Publication, epoch: string): Publication {
-  return publication.offset === 1 ? { ...publication, epoch } : publication;
 }

@@ -17,7 +17,9 @@ import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { ChannelListing } from "./channel-listing.ts";
-import { type BatchObserver, Follower, type FollowerGateway } from "./follower.ts";
+import type { BatchObserver } from "./batch-order.ts";
+import { Follower } from "./follower.ts";
+import type { FollowerGateway } from "./follower-gateway.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
@@ -79,11 +81,13 @@ export class Gateway implements Channels {
   /** The part that carries operations out; undefined if none does. */
   readonly #asking: SubscriptionPart | undefined;
   readonly #unsettled = new Set<Follower>();
+  /** Those that onlookers see, or have seen. */
+  readonly #onlooked = new Set<Follower>();
   /** The followers with a frame on its way, in the order in which they send their slices (rule F6). */
   readonly #sending = new Set<Follower>();
   readonly #replayBudget = new ReplayBudget();
   readonly #memory = new SubscriptionMemory();
-  readonly #forFollowers: FollowerGateway;
+  readonly #forFollowers: FollowerGateway<Follower>;
   /** The bytes of the followed channels' names. */
   #nameBytes = 0;
 
@@ -102,9 +106,11 @@ export class Gateway implements Channels {
     };
   }
 
-  /** The number of channels that the gateway follows. */
+  /** The number of channels that the gateway follows, but for those that only onlookers see (rule N26). */
   get channelCount(): number {
-    return this.#followers.size;
+    let count = this.#followers.size;
+    for (const follower of this.#onlooked) if (!follower.occupied) count--;
+    return count;
   }
 
   /**
@@ -195,10 +201,10 @@ export class Gateway implements Channels {
       return;
     }
     const noted = (reply: SubscribeReply): void => {
-      this.#setup.clients?.subscribed(subscription, options, reply);
+      if (!subscription.onlooks) this.#setup.clients?.subscribed(subscription, options, reply);
       done(reply);
     };
-    this.#follower(subscription.channel).subscribe(subscription, options, nowMs, noted);
+    this.#follower(subscription).subscribe(subscription, options, nowMs, noted);
   }
 
   /** The follower of a channel, for those who ask how far it is; undefined if the gateway doesn't follow the channel. */
@@ -213,8 +219,8 @@ export class Gateway implements Channels {
 
   restore(subscription: Subscription): void {
     if (subscription.announced) this.#announced.add(subscription);
-    this.#follower(subscription.channel).restore(subscription);
-    for (const part of this.parts) part.restore?.(subscription);
+    this.#follower(subscription).restore(subscription);
+    if (!subscription.onlooks) for (const part of this.parts) part.restore?.(subscription);
   }
 
   announce(subscription: Subscription): void {
@@ -229,7 +235,7 @@ export class Gateway implements Channels {
   }
 
   unsubscribe(subscription: Subscription): void {
-    for (const part of this.parts) part.leave?.(subscription);
+    if (!subscription.onlooks) for (const part of this.parts) part.leave?.(subscription);
     this.#followers.get(subscription.channel)?.unsubscribe(subscription);
     const entries: RelayEntry[] = [];
     if (this.#announced.delete(subscription))
@@ -318,6 +324,7 @@ export class Gateway implements Channels {
     entries: RelayEntry[],
     which: "entryOfBegin" | "entryOfEnd",
   ): void {
+    if (subscription.onlooks) return;
     const { channel } = subscription;
     const options = this.optionsOf(channel);
     for (const part of this.parts) {
@@ -355,10 +362,11 @@ export class Gateway implements Channels {
     client.ask(requests);
   }
 
-  #follower(channel: string): Follower {
+  #follower({ channel, onlooks }: Subscription): Follower {
     const followed = this.#followers.get(channel);
+    const follower = followed ?? new Follower(channel, this.#forFollowers);
+    if (onlooks) this.#onlooked.add(follower);
     if (followed !== undefined) return followed;
-    const follower = new Follower(channel, this.#forFollowers);
     this.#followers.set(channel, follower);
     this.#nameBytes += textBytes(channel.length);
     return follower;
@@ -399,6 +407,7 @@ export class Gateway implements Channels {
     if (follower.idle) {
       this.#followers.delete(channel);
       this.#sending.delete(follower);
+      this.#onlooked.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
       const options = this.optionsOf(channel);

@@ -41,6 +41,12 @@ export class PendingSubscribes {
     return this.#all.size;
   }
 
+  /** Whether one of them isn't an onlooker's (rule N26). */
+  get isByOthers(): boolean {
+    for (const { onlooks } of this.#all.keys()) if (!onlooks) return true;
+    return false;
+  }
+
   /** Whether {@link decide} has something to do. */
   get waiting(): boolean {
     return this.#waiting.size > 0 || this.#hasMoved;

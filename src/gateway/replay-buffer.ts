@@ -180,3 +180,15 @@ interface BufferHolder {
   dropReplayBuffer(): void;
   expireReplayBuffer(nowMs: number): void;
 }
+
+/** A publication as it is in the history: without the epoch, which clients get with the first publication only. */
+export function asInHistory(publication: Publication): Publication {
+  if (publication.epoch === undefined) return publication;
+  const { epoch: _, ...rest } = publication;
+  return rest;
+}
+
+/** A publication as it is pushed: the first one of a history carries the epoch (docs/protocol.md 2.6). */
+export function asLive(publication: Publication, epoch: string): Publication {
+  return publication.offset === 1 ? { ...publication, epoch } : publication;
+}

@@ -28,6 +28,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #deliveries: { value: number } | undefined;
   readonly #hidesOffsets: boolean;
   readonly #subscribers = new SmallSet<Local>();
+  /** How many of them are onlookers (rule N26). */
+  #onlookers = 0;
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
   /** The next frames, the last of which is being collected; undefined while there are none. */
@@ -74,6 +76,11 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   get size(): number {
     return this.#subscribers.size;
+  }
+
+  /** How many subscribers others may know of: all but onlookers (rule N26). */
+  get shownSize(): number {
+    return this.#subscribers.size - this.#onlookers;
   }
 
   /** Whether something is collected for the next frame. */
@@ -126,6 +133,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   /** Adds a subscriber, which gets everything that comes later and nothing that came before (rule F5). */
   add(subscriber: Local): void {
+    if (subscriber.onlooks === true && !this.has(subscriber)) this.#onlookers++;
     this.#subscribers.add(subscriber);
     this.#windows?.joined(subscriber);
     for (const batch of this.#batches ?? []) batch.skipSoFar(subscriber);
@@ -141,6 +149,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.catchUp(subscriber);
     this.#windows?.left(subscriber);
     this.#subscribers.delete(subscriber);
+    if (subscriber.onlooks === true) this.#onlookers--;
     if (this.#subscribers.size > 0) return true;
     // Nobody else is sent them, but the last subscriber may have been.
     if (this.#frame !== undefined) this.#note(this.#frame.row, this.#frame.batch, true);
@@ -153,9 +162,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Sends one subscriber all that it hasn't been sent yet (rule F5). */
   catchUp(subscriber: Local): void {
     if (this.#frame === undefined && this.#batches === undefined) return;
-    if (this.#frame?.take(subscriber) === true) this.#sendAlone(subscriber, this.#frame.batch);
+    if (this.#frame?.take(subscriber) === true) this.#sendTo(subscriber, this.#frame.batch);
     for (const batch of this.#batches ?? []) {
-      this.#sendAlone(subscriber, batch);
+      this.#sendTo(subscriber, batch);
       batch.skipSoFar(subscriber);
     }
     this.#cutSlow();
@@ -295,7 +304,6 @@ export class Hub<Local extends Subscriber = Subscriber> {
       if (sentBytes > 0) sent++;
       bytes += sentBytes;
     }
-    frame.batch.sent += sent;
     this.#note(frame.row, frame.batch, frame.isOver);
     if (frame.isOver) {
       this.#backlogBytes = frame.backlogBytes;
@@ -314,26 +322,26 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const behind = subscriber.backlogBytes();
     if (behind > this.#queueMaxBytes) {
       this.#addSlow(subscriber);
-      batch.slow++;
+      if (subscriber.onlooks !== true) batch.slow++;
       return 0;
     }
     const message = batch.frameFor(subscriber);
     const bytes = message?.length ?? 0;
     if (this.#frame === undefined) this.#backlogBytes += bytes;
     else this.#frame.backlogBytes += behind + bytes;
+    const isCounted = subscriber.onlooks !== true;
     if (message === undefined) {
-      if (subscriber.filter !== undefined) batch.leftOut++;
+      if (isCounted && subscriber.filter !== undefined) batch.leftOut++;
       return 0;
     }
-    if (subscriber.filter !== undefined) batch.filtered++;
-    if (this.#deliveries !== undefined) this.#deliveries.value += batch.publicationsFor(subscriber);
+    if (isCounted) {
+      batch.sent++;
+      if (subscriber.filter !== undefined) batch.filtered++;
+      if (this.#deliveries !== undefined)
+        this.#deliveries.value += batch.publicationsFor(subscriber);
+    }
     subscriber.send(message);
     return bytes;
-  }
-
-  /** The same, out of turn; {@link #send} counts those in turn. */
-  #sendAlone(subscriber: Local, batch: BatchFrames): void {
-    if (this.#sendTo(subscriber, batch) > 0) batch.sent++;
   }
 
   #addSlow(subscriber: Local): void {

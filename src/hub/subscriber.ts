@@ -39,6 +39,8 @@ export interface Subscriber {
   readonly present: boolean;
   /** Whether no presence map shows it (rule Z35); absent: they do. */
   readonly hidden?: boolean;
+  /** Whether it is an onlooker's, which counts nowhere (rule N26); absent: it isn't. */
+  readonly onlooks?: boolean;
   /** Whether its join and its leave are announced. */
   readonly announced: boolean;
   /** Whether it gets the joins and leaves of others. */

@@ -254,7 +254,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     this.happened("directory");
     const nowMs = this.platform.nowMs();
     this.sockets.sweep(nowMs, true);
-    const answer = { subscribers: this.channel.hub.size, left: this.stillListed() };
+    const answer = { subscribers: this.channel.hub.shownSize, left: this.stillListed() };
     this.endEvent(nowMs);
     return answer;
   }
@@ -395,7 +395,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   }
 
   override channelCount(): number {
-    return this.channel.hub.size > 0 ? 1 : 0;
+    return this.channel.hub.shownSize > 0 ? 1 : 0;
   }
 
   protected override sendSlice(): void {

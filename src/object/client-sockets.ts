@@ -70,14 +70,20 @@ export class ClientSockets {
     this.#setAnswer();
   }
 
-  /** All clients, those included whose connection the server has closed. */
+  /** All clients, those included whose connection the server has closed, but for onlookers (rule N26). */
   get clients(): readonly Client[] {
-    return [...this.#clients.values()];
+    return this.everyClient.filter(({ session }) => session.identity.onlooker !== true);
   }
 
-  /** The sessions of all clients. */
+  /** Their sessions. */
   *sessions(): Generator<Session> {
-    for (const { session } of this.#clients.values()) yield session;
+    for (const { session } of this.#clients.values())
+      if (session.identity.onlooker !== true) yield session;
+  }
+
+  /** The clients with onlookers, for those who bound memory, and for the log-out. Features don't see them. */
+  get everyClient(): readonly Client[] {
+    return [...this.#clients.values()];
   }
 
   /** Whether the object has no socket, not even one that was closed and whose client hasn't answered. */
@@ -427,8 +433,8 @@ function addressIn(tags: readonly string[]): string {
 }
 
 /** Whether a connection is one of those that {@link UnconnectedSockets} bounds until it connects (rule B24). */
-function isBounded({ claims, emulated }: Handover): boolean {
-  return claims === undefined && emulated !== true;
+function isBounded({ claims, onlooker, emulated }: Handover): boolean {
+  return (claims ?? onlooker) === undefined && emulated !== true;
 }
 
 /**

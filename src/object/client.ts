@@ -218,6 +218,11 @@ export class Client {
     done: (tokens: readonly VerifiedTokens[]) => void,
   ): void {
     const tokens: VerifiedTokens[] = [];
+    // An onlooker brings no token (rule N19).
+    if (this.session.identity.onlooker === true) {
+      done(tokens);
+      return;
+    }
     const next = (): void => {
       for (;;) {
         const command = commands[tokens.length];

@@ -4,10 +4,12 @@ import type { SessionSnapshot } from "../contract/session-snapshot.ts";
 
 /** Makes the session of a socket that is about to be taken, before its connect. */
 export function newSession(
-  { keepalive, codec, pongs, events, passing, headers, traceparent, asked, address }: Handover,
+  handover: Handover,
   { client, claims, listed, secret }: NewSession,
   nowMs: number,
 ): SessionSnapshot {
+  const { keepalive, codec, pongs, events, passing, headers, traceparent, asked, address } =
+    handover;
   return {
     phase: "new",
     client,
@@ -18,6 +20,7 @@ export function newSession(
     ...(secret === undefined ? {} : { secret }),
     ...(events === true ? { events } : {}),
     ...(passing === true ? { passing } : {}),
+    ...(handover.onlooker === undefined ? {} : { onlooker: true }),
     ...(listed ? { listed } : {}),
     ...(headers === undefined ? {} : { headers: { http: headers } }),
     ...(traceparent === undefined ? {} : { traceparent }),
@@ -56,7 +59,7 @@ function atUpgrade(
  * @param channel the one that sockets here are opened for; undefined on a gateway for all channels
  */
 export function usefulClaims(
-  { claims, codec }: Handover,
+  { codec, onlooker, claims = onlooker }: Handover,
   serverSubscriptions: boolean,
   channel: string | undefined,
 ): ConnectionClaims | undefined {

@@ -97,14 +97,14 @@ export abstract class ObjectHost implements PartedObject {
     this.config = config;
     this.awakeSinceMs = platform.nowMs();
     this.backlog = new Backlog({
-      sockets: () => this.sockets.clients,
+      sockets: () => this.sockets.everyClient,
       nowMs: () => platform.nowMs(),
     });
     this.#users = new ObjectUsers({
       config,
       platform,
       node: () => this.node,
-      sessions: () => this.sockets.sessions(),
+      sessions: () => this.sockets.everyClient.map(({ session }) => session),
       sweep: (nowMs) => this.sockets.sweep(nowMs, true),
       called: this.called,
       later: this.later,

@@ -125,6 +125,10 @@ export class UsersHost implements PartedHome {
     return registered;
   }
 
+  isBlocked(user: string): boolean {
+    return this.#home.isBarred(userKey(user), this.platform.nowMs());
+  }
+
   admit(
     [holder, connections, limit, single]: CallRequest<"admit">,
     done: (answer: SlotAnswer) => void,

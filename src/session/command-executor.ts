@@ -41,6 +41,7 @@ import {
 import { optionsPlace } from "../config/name-parts.ts";
 import { awaitedChannel } from "./dependence/dependents.ts";
 import { pong } from "./liveness.ts";
+import { refuseOnlooker } from "./onlooker.ts";
 import { namerOf } from "./named-channels.ts";
 import type { CommandSession, RunningCommand, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
@@ -54,8 +55,7 @@ import { unidirectionalDisconnect } from "./unidirectional.ts";
  * queues that a command passes. Connect, subscribe, refresh and the channel commands are carried out in files of their
  * own; the session sends, saves and disconnects.
  *
- * A session has an executor only while it needs one, because an object has thousands of sessions, and few of them have
- * a command under way.
+ * An object has thousands of sessions, of which few have a command under way: only these have an executor.
  */
 export class CommandExecutor {
   readonly #session: CommandSession;
@@ -77,8 +77,10 @@ export class CommandExecutor {
   receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy: boolean): void {
     if (this.#session.ignoresCommands) return;
     this.#session.context.counts?.command(command.method);
-    if ((command.method === "connect") !== this.#session.awaitsConnect) {
-      this.#apply({ command, tokens, nowMs, busy }, outOfTurn);
+    const isOutOfTurn = (command.method === "connect") !== this.#session.awaitsConnect;
+    const refused = isOutOfTurn ? outOfTurn : refuseOnlooker(this.#session, command);
+    if (refused !== undefined) {
+      this.#apply({ command, tokens, nowMs, busy }, refused);
       return;
     }
     const channel = channelOf(command) ?? "";

@@ -60,7 +60,8 @@ function credentialsOf(
       ? refuseWith(errorCodes.expired, "C3", expireAtPassed)
       : refuseWith(errorCodes.tokenExpired, "C3", "the upgrade's token has expired since");
   }
-  return claims.user === "" && config.disallowAnonymousConnectionTokens
+  const isRefused = config.disallowAnonymousConnectionTokens && identity.onlooker !== true;
+  return claims.user === "" && isRefused
     ? disconnectWith(disconnectCodes.permissionDenied, "C3", noAnonymous)
     : { outcome: "accepted", claims };
 }

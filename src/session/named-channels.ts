@@ -102,7 +102,9 @@ export function namerOf({
   claims,
   byHook,
   address,
-}: Pick<SessionIdentity, "claims" | "byHook" | "address">): string | undefined {
+  onlooker,
+}: Pick<SessionIdentity, "claims" | "byHook" | "address" | "onlooker">): string | undefined {
+  if (onlooker === true) return undefined;
   if (claims !== undefined && claims.user !== "") return `user ${claims.user}`;
   if (claims?.uid !== undefined) return `token ${claims.uid}`;
   const { issuedAtSeconds = 0, expireAtSeconds = 0, info = "" } = claims ?? {};

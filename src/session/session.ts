@@ -6,6 +6,7 @@ import {
   type UnsubscribeCode,
   unsubscribeCodes,
 } from "../protocol/codes.ts";
+import { onlookerContext } from "./onlooker.ts";
 import { endDependents } from "./dependence/dependents.ts";
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
@@ -24,8 +25,7 @@ import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./
 import type { AdmittedSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { clientInfo, Subscription } from "./subscription.ts";
 import type { RestoredParts, SubscriptionSession } from "./subscription.ts";
-import { WaitingWork } from "./waiting-work.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import { Subscriptions, WaitingWork } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
 import { toldClose } from "../access/told-reason.ts";
 import { disconnectPush } from "./unidirectional.ts";
@@ -61,12 +61,12 @@ export class Session implements AdmittedSession, SubscriptionSession {
     const { subscriptions: _, cursors: __, notes: ___, asking, ...identity } = snapshot;
     this.identity = compact(identity);
     this.codec = codecNamed(identity.codec);
-    this.context = context;
+    this.context = identity.onlooker === true ? onlookerContext(context) : context;
     this.#connection = connection;
     if (snapshot.phase === "connected") this.#restore(snapshot);
     // The command for which somebody was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
-    this.observer = context.observe?.(this);
+    this.observer = this.context.observe?.(this);
   }
 
   #restore({ subscriptions, cursors, notes }: SessionSnapshot): void {

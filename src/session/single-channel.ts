@@ -70,13 +70,13 @@ export class SingleChannel implements Channels {
       return;
     }
     this.#unannounced.add(subscription);
-    this.#clients?.subscribed(subscription, options, subscribed);
+    if (!subscription.onlooks) this.#clients?.subscribed(subscription, options, subscribed);
     done(subscribed);
   }
 
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
-    for (const part of this.parts) part.restore?.(subscription);
+    if (!subscription.onlooks) for (const part of this.parts) part.restore?.(subscription);
     if (subscription.granted.hasNewest !== true) return;
     // Read once, for all that hold it.
     this.#restoredBase ??= { newest: this.#channel.newest?.data };
@@ -92,13 +92,14 @@ export class SingleChannel implements Channels {
   }
 
   unsubscribe(subscription: Subscription): void {
-    for (const part of this.parts) part.leave?.(subscription);
+    if (!subscription.onlooks) for (const part of this.parts) part.leave?.(subscription);
     if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
     this.#tellParts("entryOfEnd", subscription);
   }
 
   #tellParts(which: "entryOfBegin" | "entryOfEnd", subscription: Subscription): void {
+    if (subscription.onlooks) return;
     for (const part of this.parts) {
       const entry = part[which]?.(subscription, this.#channel.options);
       if (entry !== undefined) announce(this.#channel, entry, this.#clock());

@@ -22,6 +22,7 @@ import {
   subscribeHookOf,
   replyTtlSeconds,
 } from "./grant.ts";
+import { notAskedForOnlooker } from "./onlooker.ts";
 import type { DeliveryStart } from "./observer.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
@@ -58,7 +59,8 @@ export function carryOutSubscribe(
   }
   const target = token === undefined ? subscribeHookOf(found) : undefined;
   if (target !== undefined) {
-    subscribeByHook(command, found, target);
+    if (session.identity.onlooker === true) done(notAskedForOnlooker());
+    else subscribeByHook(command, found, target);
     return;
   }
   const grant = withRoom(session, grantSubscription(session, request, found, token, nowMs));

@@ -53,9 +53,9 @@ export class Subscription implements Subscriber {
     this.#granted = granted;
     this.#cursor = cursor;
     this.note = note;
-    this.#replaceable = !this.exclusive;
     this.#connection = connection;
     this.#session = session;
+    this.#replaceable = !this.exclusive;
   }
 
   /** As it is saved. A renewed token changes everything but the channel's name. */
@@ -82,16 +82,21 @@ export class Subscription implements Subscriber {
     return this.#session;
   }
 
+  /** Whether it is an onlooker's (rule N26): whatever was granted, others aren't shown it. */
+  get onlooks(): boolean {
+    return this.#session.identity.onlooker === true;
+  }
+
   get present(): boolean {
-    return this.#granted.present;
+    return this.#granted.present && !this.onlooks;
   }
 
   get hidden(): boolean {
-    return this.#granted.hidden === true;
+    return this.#granted.hidden === true || this.onlooks;
   }
 
   get announced(): boolean {
-    return this.#granted.announced;
+    return this.#granted.announced && !this.onlooks;
   }
 
   get hearsJoinLeave(): boolean {
@@ -109,7 +114,7 @@ export class Subscription implements Subscriber {
 
   /** Whether the user's other connections on this channel are closed for this one (rule C10). Stored as `sole`. */
   get exclusive(): boolean {
-    return this.#granted.sole === true;
+    return this.#granted.sole === true && !this.onlooks;
   }
 
   /** From here on the subscription is saved with the session. */
@@ -201,6 +206,7 @@ export class Subscription implements Subscriber {
    * @param client the exclusive connection, which may be this one
    */
   replacedBy(client: string): void {
+    if (this.onlooks) return;
     if (client === this.info.client) this.#replaceable = true;
     else if (this.#replaceable) this.#session.disconnect(disconnectCodes.connectionLimit);
   }

@@ -98,6 +98,11 @@ export class Home {
     };
   }
 
+  /** Whether a user is blocked, or a token revoked. */
+  isBarred(key: string, nowMs: number): boolean {
+    return this.#hasTables && this.#restrictions.isBarred(key, nowMs);
+  }
+
   /** Whether {@link write} has something to write. */
   get hasUnwritten(): boolean {
     return this.#holders.hasUnwritten;

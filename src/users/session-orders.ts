@@ -130,9 +130,9 @@ export interface OrderedSession extends CommandSession {
   whenConnected(work: () => void): void;
 }
 
-/** Whether orders concern a connection: it is open, and its connect was accepted. */
+/** Whether orders concern a connection: it is open, its connect was accepted, and it isn't an onlooker's (rule N26). */
 export function takesOrders({ closed, user, connecting, identity, held }: CommandSession): boolean {
-  if (closed) return false;
+  if (closed || identity.onlooker === true) return false;
   if (user === "") return connecting || identity.phase === "connected";
   return held || identity.lastOrder !== undefined;
 }

@@ -42,7 +42,9 @@ export class SessionUsers implements Registrar {
       missing--;
       if (missing === 0 && session.held) session.admitted();
     };
-    if (user !== "") {
+    // Of an onlooker the user's home hears nothing (rule N26).
+    const isUsers = user !== "" && identity.onlooker !== true;
+    if (isUsers) {
       missing++;
       this.#users.register(user, (answer) => {
         if (!session.closed) beginAfter(session, answer, nowMs);
@@ -51,7 +53,7 @@ export class SessionUsers implements Registrar {
     }
     // The answer may have been known already, and have ended the connection.
     if (session.closed) return;
-    if (user !== "" && needsSlot(session)) {
+    if (isUsers && needsSlot(session)) {
       missing++;
       this.#users.admit(user, session.identity.client, (answer) => {
         if (!session.closed) refuseWithoutSlot(session, answer);
@@ -60,7 +62,7 @@ export class SessionUsers implements Registrar {
     }
     if (uid !== undefined) {
       missing++;
-      if (user === "") session.identity = { ...session.identity, lastOrder: 0 };
+      if (!isUsers) session.identity = { ...session.identity, lastOrder: 0 };
       this.#users.tokens.check(
         uid,
         tokenEndSeconds(expireAtSeconds, context.config.client),
@@ -76,7 +78,8 @@ export class SessionUsers implements Registrar {
 
   ended(session: CommandSession, hadConnected: boolean): void {
     const { user, held, identity } = session;
-    if (user !== "") this.#ended?.ended({ user, hasConnected: hadConnected, held, identity });
+    if (user !== "" && identity.onlooker !== true)
+      this.#ended?.ended({ user, hasConnected: hadConnected, held, identity });
     this.#users.orders.ended(session);
   }
 

@@ -3,7 +3,7 @@ import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { missingClasses } from "../../src/contract/bindings.ts";
-import { claimsOf, takeMessages } from "../features/index.ts";
+import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
 import { visitors } from "../http/visitors.ts";
@@ -152,7 +152,7 @@ function mounted<Bound extends BoundEnv>(
       return respondUnconfigured([misplaced(prefix, url.pathname)]);
     url.pathname = url.pathname.slice(prefix.length) || "/";
     const request = new Request(url, context.req.raw);
-    if (user !== undefined) visitors.set(request, async () => claimsOf(await user(context)));
+    if (user !== undefined) visitors.set(request, () => askForClaims(async () => user(context)));
     inner ??= createApp();
     return changeable(await inner.fetch(request, context.env, context.executionCtx));
   });

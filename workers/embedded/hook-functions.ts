@@ -1,5 +1,4 @@
-import { parseJsonObject } from "../../src/protocol/json/text.ts";
-import { isJsonObject } from "../../src/protocol/wire-value.ts";
+import { parseFunctionAnswer } from "../features/index.ts";
 import { functionsBinding, type Service } from "../platform/embedded.ts";
 import type { JsonData } from "./realtime-methods.ts";
 
@@ -155,33 +154,16 @@ async function answered(
   ask: () => Promise<FunctionAnswer<object>>,
 ): Promise<Response> {
   try {
-    const answer = JSON.stringify((await ask()) ?? {});
-    const fault = answerFault(hook, answer);
+    const answer = parseFunctionAnswer(hook, (await ask()) ?? {});
     const headers = { "Content-Type": "application/json" };
-    if (fault === undefined) return new Response(answer, { headers });
-    console.error(`the function of the hook ${hook} gave an answer that can't be used: ${fault}`);
+    if (answer.outcome === "text") return new Response(answer.text, { headers });
+    const { reason } = answer;
+    console.error(`the function of the hook ${hook} gave an answer that can't be used: ${reason}`);
   } catch (error) {
     console.error(`the function of the hook ${hook} threw:`, error);
   }
   return new Response(null, { status: 500 });
 }
-
-/**
- * Why an answer isn't one of a hook (rule OW11); undefined if it is. A backend over HTTP may have fields that aren't known, as
- * with Centrifugo. Of a function's, `{ allowed: false }` would count as nothing, which allows.
- */
-function answerFault(hook: string, text: string): string | undefined {
-  const answer = parseJsonObject(text);
-  if (answer === undefined) return "it isn't an object";
-  const isAnswer = Object.keys(answer.fields).every((name) => answerFields.has(name));
-  if (!isAnswer) return `it has another field than ${[...answerFields].join(", ")}`;
-  const { result = null } = answer.fields;
-  if (hook !== "connect" || result === null) return undefined;
-  const hasUser = isJsonObject(result) && typeof result["user"] === "string";
-  return hasUser ? undefined : '"result.user" is not a string';
-}
-
-const answerFields: ReadonlySet<string> = new Set(["result", "error", "disconnect"]);
 
 /** Rejects when the question has taken too long; the function goes on, and its answer is dropped. */
 function aborted(signal: AbortSignal | null | undefined): Promise<never> {

@@ -91,7 +91,7 @@ function handOverWebSocket(
 }
 
 /** Accepts the socket of a client that a backend has refused, to tell it so. */
-function respondRefused(
+export function respondRefused(
   context: Context<AppEnv>,
   codec: CodecName,
   refusal: HookRefusal,

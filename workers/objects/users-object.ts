@@ -62,6 +62,10 @@ export class UsersObject
     return this.host.register(holder, users, ends);
   }
 
+  async isBlocked(user: string): Promise<boolean> {
+    return this.host.isBlocked(user);
+  }
+
   admit(
     holder: string,
     connections: readonly UserConnection[],

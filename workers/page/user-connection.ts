@@ -10,15 +10,13 @@ interface ShownFrame {
   readonly text: string;
 }
 
-/** The connection of a user, and what the operator does with it. */
+/** The onlooker of a user, and what the operator does with it (rule N19). */
 export interface UserConnection {
   /** A sentence on how the connection is; "" without one. */
   readonly state: string;
   /** Newest first. */
   readonly frames: readonly ShownFrame[];
   readonly subscribe: (channel: string) => void;
-  /** @param data valid JSON */
-  readonly publish: (channel: string, data: string) => void;
 }
 
 /** Connects as a user by the official client; "" for nobody. */
@@ -53,11 +51,7 @@ export function useUser(user: string): UserConnection {
     const known = client.current?.getSubscription(channel);
     (known ?? client.current?.newSubscription(channel))?.subscribe();
   };
-  const publish = (channel: string, data: string) => {
-    // What comes of it is among the frames.
-    client.current?.publish(channel, JSON.parse(data)).catch(() => undefined);
-  };
-  return { state, frames, subscribe, publish };
+  return { state, frames, subscribe };
 }
 
 /** A WebSocket that shows its frames. */

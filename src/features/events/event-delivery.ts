@@ -29,7 +29,7 @@ class EventDelivery implements ObjectPart, HomePart {
   readonly #setup: EventDeliverySetup;
   /** Whether the channel has subscribers, and who reports it; undefined where that isn't reported. */
   #occupancy:
-    | { readonly channel: Pick<Channel, "isHeld">; readonly occupancy: Occupancy }
+    | { readonly channel: Pick<Channel, "hub" | "relay">; readonly occupancy: Occupancy }
     | undefined;
   readonly #timer: NextTimer;
 
@@ -72,7 +72,7 @@ class EventDelivery implements ObjectPart, HomePart {
   }
 
   /** Reports from now on whether the channel has subscribers (rule E10). */
-  began(channel: Pick<Channel, "name" | "isHeld">): void {
+  began(channel: Pick<Channel, "name" | "hub" | "relay">): void {
     if (!this.#reports("channel_occupied", channel.name)) return;
     this.#occupancy = { channel, occupancy: new Occupancy(this.outbox, channel.name) };
   }
@@ -137,10 +137,17 @@ class EventDelivery implements ObjectPart, HomePart {
    */
   ended(nowMs: number): void {
     this.connections?.compare();
-    this.#occupancy?.occupancy.note(this.#occupancy.channel.isHeld, nowMs);
+    this.#noteOccupied(nowMs);
     const batch = this.outbox.begin(nowMs);
     if (batch !== undefined) this.#send(batch);
     this.#timer.set(this.outbox.beginInMs(nowMs), nowMs);
+  }
+
+  /** Notes whether the channel has subscribers; onlookers don't count (rule N26). */
+  #noteOccupied(nowMs: number): void {
+    if (this.#occupancy === undefined) return;
+    const { occupancy, channel } = this.#occupancy;
+    occupancy.note(channel.hub.shownSize > 0 ? true : channel.relay.occupied, nowMs);
   }
 
   #send(batch: EventBatch): void {

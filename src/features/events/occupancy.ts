@@ -13,11 +13,17 @@ export class Occupancy {
     this.#channel = channel;
   }
 
-  /** The object calls it when its work on a frame, a call or its alarm ends. @param isHeld whether the channel has subscribers, here or on gateways */
-  note(isHeld: boolean, nowMs: number): void {
-    if (isHeld === (this.#outbox.mark(markName) !== undefined)) return;
-    this.#outbox.setMark(markName, isHeld ? "1" : undefined);
-    const type = isHeld ? "channel_occupied" : "channel_vacated";
+  /**
+   * The object calls it when its work on a frame, a call or its alarm ends.
+   *
+   * @param isOccupied whether the channel has subscribers, here or on gateways; undefined if that isn't known: then it is as it
+   *                   was told
+   */
+  note(isOccupied: boolean | undefined, nowMs: number): void {
+    if ((isOccupied ?? false) === (this.#outbox.mark(markName) !== undefined)) return;
+    if (isOccupied === undefined) return;
+    this.#outbox.setMark(markName, isOccupied ? "1" : undefined);
+    const type = isOccupied ? "channel_occupied" : "channel_vacated";
     this.#outbox.append({ type, channel: this.#channel }, nowMs);
   }
 }

@@ -93,7 +93,7 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
     return invalid('"user" is not a well-formed string');
   // As in Centrifugo a result may leave `user` out for an anonymous user. One that says something else instead, such as
   // `id`, doesn't mean that.
-  if (fields["user"] === undefined && Object.keys(fields).some((name) => !connectFields.has(name)))
+  if (user === "" && hasOtherField(fields, "connect"))
     return invalid('"user" is missing, and there is a field that a connect result doesn\'t have');
   const base = readLife(text, fields);
   if (base.outcome === "invalid") return base;
@@ -118,18 +118,49 @@ export function parseConnectResult(text: JsonText): ConnectResultRead {
   return { outcome: "read", claims, ...(data.text === undefined ? {} : { data: data.text }) };
 }
 
-const connectFields: ReadonlySet<string> = new Set([
-  "expire_at",
-  "info",
-  "b64info",
-  "data",
-  "b64data",
-  "channels",
-  "subs",
-  "meta",
-  "caps",
-  "labels",
-]);
+/** The fields of the results of hooks that functions may be (docs/protocol.md 7). */
+export const resultFields: Readonly<Record<string, readonly string[]>> = {
+  connect: [
+    "user",
+    "expire_at",
+    "info",
+    "b64info",
+    "data",
+    "b64data",
+    "channels",
+    "subs",
+    "meta",
+    "caps",
+    "labels",
+  ],
+  refresh: ["expired", "expire_at", "info", "b64info", "meta"],
+  subscribe: [
+    "expire_at",
+    "info",
+    "b64info",
+    "data",
+    "b64data",
+    "override",
+    "server_tags_filter",
+    "members",
+  ],
+  publish: [
+    "data",
+    "b64data",
+    "skip_history",
+    "tags",
+    "idempotency_key",
+    "delta",
+    "version",
+    "version_epoch",
+  ],
+  rpc: ["data", "b64data"],
+};
+
+/** Whether a result has a field that results of the hook don't have. */
+export function hasOtherField(fields: JsonObject, hook: string): boolean {
+  return Object.keys(fields).some((name) => resultFields[hook]?.includes(name) === false);
+}
 
 /** When a connection or subscription ends, and the info that others are shown of it, as a backend says them. */
 export interface Life {

@@ -1,4 +1,4 @@
-import type { BatchObserver } from "../../gateway/follower.ts";
+import type { BatchObserver } from "../../gateway/batch-order.ts";
 import type { RelayBatch } from "../../contract/relay-batch.ts";
 import type { TakenPublication } from "./trail.ts";
 import type { Clock } from "./frame-trail.ts";

@@ -24,7 +24,7 @@ export function reportOfChannel(
   const publication = publicationOf(remembered, stored);
   const tags = stored === undefined ? {} : { tags: stored.publication.tags ?? noTags };
   return {
-    subscribers: hub.size,
+    subscribers: hub.shownSize,
     isSending: hub.sending || hub.collecting,
     ...(top === undefined ? {} : { position: top }),
     ...tags,

@@ -2,11 +2,9 @@ import { describe, expect, it } from "vitest";
 import { ChannelListing } from "../../../src/gateway/channel-listing.ts";
 
 /** Channels, of which each has as many subscribers as its number has digits. */
-function channelsOf(count: number): Map<string, { readonly subscriptions: { length: number } }> {
+function channelsOf(count: number): Map<string, { readonly subscriberCount: number }> {
   const numbers = Array.from({ length: count }, (_, index) => String((index * 7_919) % count));
-  return new Map(
-    numbers.map((number) => [`news:${number}`, { subscriptions: { length: number.length } }]),
-  );
+  return new Map(numbers.map((number) => [`news:${number}`, { subscriberCount: number.length }]));
 }
 
 describe("[U24] the channels of a gateway", () => {
@@ -26,12 +24,12 @@ describe("[U24] the channels of a gateway", () => {
 
   it("are told without those that have no subscriber, also if they come and go meanwhile", () => {
     const channels = channelsOf(30);
-    channels.set("news:empty", { subscriptions: { length: 0 } });
+    channels.set("news:empty", { subscriberCount: 0 });
     const listing = new ChannelListing(channels, { pattern: "", after: "", limit: 100 });
     expect(listing.next(10)).toBeUndefined();
     const [first = ""] = channels.keys();
     channels.delete(first);
-    channels.set("news:new", { subscriptions: { length: 4 } });
+    channels.set("news:new", { subscriberCount: 4 });
     expect(listing.next(10)).toBeUndefined();
     const names = listing.next(100)?.map(({ name }) => name);
     expect(names).toContain("news:new");

@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
 import { carryOut } from "../../../workers/embedded/commands.ts";
-import { claimsOf } from "../../../workers/features/index.ts";
+import { resultFields } from "../../../src/features/hooks/response.ts";
+import { askForClaims, claimsOf } from "../../../workers/features/index.ts";
 import {
   type ConnectHookResult,
   type FunctionAnswer,
@@ -78,7 +79,128 @@ describe("who connects", () => {
   });
 });
 
+/** What JSON can't say, or says otherwise, with what the log calls it. */
+const unsayable: readonly (readonly [name: string, made: () => unknown, called: string])[] = [
+  ["a BigInt", () => 7n, "is a bigint"],
+  ["a symbol", () => Symbol("ann"), "is a symbol"],
+  ["a function", () => () => "ann", "is a function"],
+  ["NaN", () => Number.NaN, "is NaN"],
+  ["a Map", () => new Map([["user", "ann"]]), "is an instance of Map"],
+  [
+    "an instance of a class",
+    () =>
+      new (class Ann {
+        readonly user = "ann";
+      })(),
+    "is an instance of Ann",
+  ],
+  ["a Set", () => new Set(["ann"]), "is an instance of Set"],
+  ["part of itself", () => circle(), "is part of itself"],
+];
+
+function giveBigInt(): Promise<never> {
+  return new Promise((resolve) => Reflect.apply(resolve, undefined, [{ user: 7n }]));
+}
+
+function circle(): object {
+  const made: Record<string, unknown> = {};
+  made["inside"] = made;
+  return made;
+}
+
+describe("what JSON can't say", () => {
+  it.each(unsayable)("[OW11] describes nobody, and is named: %s", (_, made, called) => {
+    for (const [given, path] of [
+      [made(), ""],
+      [{ user: made() }, '"user'],
+      [{ user: "ann", info: { a: [made()] } }, '"info.a.0'],
+      [{ user: "ann", expire_at: made() }, '"expire_at'],
+    ] as const) {
+      const claims = () => Reflect.apply(claimsOf, undefined, [given]);
+      expect(claims).toThrow("user of dormouse() gave a description that can't be used: ");
+      expect(claims).toThrow(called);
+      expect(claims).toThrow(path);
+    }
+  });
+
+  it("[OW11] is in the log when a connection is refused for it, as what user() throws is", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    await expect(askForClaims(giveBigInt)).rejects.toThrow('"user" is a bigint');
+    await expect(askForClaims(() => Promise.reject(new Error("no session")))).rejects.toThrow(
+      "no session",
+    );
+    const lines = logged.mock.calls.flat().map(String);
+    logged.mockRestore();
+    expect(lines).toEqual([
+      "who connects isn't known:",
+      expect.stringContaining('"user" is a bigint'),
+      "who connects isn't known:",
+      "Error: no session",
+    ]);
+    expect(await askForClaims(async () => "ann")).toEqual({ user: "ann", expireAtSeconds: 0 });
+  });
+
+  it("[OW11] is no Date as a description, and may be one inside", () => {
+    const at = new Date(0);
+    expect(() => Reflect.apply(claimsOf, undefined, [at])).toThrow("it is an instance of Date");
+    const claims = Reflect.apply(claimsOf, undefined, [
+      { user: "ann", info: { at }, meta: undefined },
+    ]);
+    expect(claims).toMatchObject({ user: "ann", info: '{"at":"1970-01-01T00:00:00.000Z"}' });
+  });
+
+  it.each(unsayable)(
+    "[OW11] is an answer of no function, and the log names it: %s",
+    async (_, made, called) => {
+      for (const hook of hooks)
+        for (const given of [
+          made(),
+          { result: made() },
+          { result: { ...named[hook], data: [made()] } },
+        ])
+          expect(await answerOf(hook, given)).toEqual({
+            status: 500,
+            logged: expect.stringContaining(called),
+          });
+    },
+  );
+});
+
+const hooks = ["connect", "refresh", "subscribe", "publish", "rpc"] as const;
+const named: Readonly<Record<string, object>> = { connect: { user: "ann" } };
+
+/** Answers that JavaScript can give, and that aren't those of a hook. */
+const wrongAnswers: readonly object[] = [
+  { result: { allowed: false } },
+  { result: { user: "ann", allowed: false } },
+  { result: { ok: true } },
+  { result: false },
+  { result: "denied" },
+  { result: [] },
+  { allow: false },
+  { error: undefined },
+  { disconnect: undefined },
+  { result: undefined },
+  { result: {}, allowed: false },
+];
+
 describe("the answer of a function that is a hook", () => {
+  it.each(wrongAnswers)("[OW11] has failed for each kind of hook: %j", async (given) => {
+    for (const hook of hooks)
+      expect(await answerOf(hook, given)).toEqual({
+        status: 500,
+        logged: expect.stringContaining(`the hook ${hook} gave`),
+      });
+  });
+
+  it("[OW11] is one with any of its fields, for each kind of hook", async () => {
+    for (const hook of hooks) {
+      const fields = Object.fromEntries((resultFields[hook] ?? []).map((name) => [name, "x"]));
+      expect(await answerOf(hook, { result: fields })).toEqual({ status: 200, logged: "" });
+      expect(await answerOf(hook, undefined)).toEqual({ status: 200, logged: "" });
+    }
+  });
+
   it.each(["7", "false", "[]", '"ann"', '{"user":"ann"}', '{"allowed":false}', '{"id":7}'])(
     "[OW11] has failed where it is %s, and the log says so",
     async (answer) => {
@@ -114,6 +236,25 @@ describe("the answer of a function that is a hook", () => {
       expect(await statusOf("connect", answer)).toBe(200);
   });
 });
+
+/** How a function is answered for that gives this, and the line in the log; "" for none. */
+async function answerOf(hook: string, given: unknown): Promise<{ status: number; logged: string }> {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const give = (): Promise<never> =>
+    new Promise((resolve) => Reflect.apply(resolve, undefined, [given]));
+  const functions = {
+    onConnect: give,
+    onRefresh: give,
+    onSubscribe: give,
+    onPublish: give,
+    onRpc: give,
+  };
+  const init = { method: "POST", body: "{}" };
+  const response = await functionsService(functions)?.fetch(`https://hooks/${hook}`, init);
+  const lines = logged.mock.calls.flat().join(" ");
+  logged.mockRestore();
+  return { status: response?.status ?? 0, logged: lines };
+}
 
 /** The status with which a function is answered for that gives this JSON. */
 async function statusOf(hook: string, answer: string): Promise<number> {

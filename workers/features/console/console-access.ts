@@ -70,12 +70,16 @@ export class PasswordAccess {
 
   async #sign(audience: string, nowMs: number, seconds: number): Promise<string> {
     const nowSeconds = Math.floor(nowMs / 1_000);
-    return new SignJWT()
-      .setProtectedHeader({ alg: "HS256" })
-      .setAudience(audience)
-      .setIssuedAt(nowSeconds)
-      .setExpirationTime(nowSeconds + seconds)
-      .sign(await this.#key());
+    return (
+      new SignJWT()
+        .setProtectedHeader({ alg: "HS256" })
+        .setAudience(audience)
+        .setIssuedAt(nowSeconds)
+        // Two logins in a second have different tokens, so that each ends by itself.
+        .setJti(crypto.randomUUID())
+        .setExpirationTime(nowSeconds + seconds)
+        .sign(await this.#key())
+    );
   }
 
   async #endOf(token: string, audience: string, nowMs: number): Promise<number | undefined> {

@@ -14,6 +14,12 @@ import { utf8Text } from "../../../src/protocol/bytes.ts";
 import { AddressRate } from "../../http/client-address.ts";
 import { addressOf } from "../../http/endpoints.ts";
 import type { AppEnv } from "../../http/app-env.ts";
+import type { Ordered } from "../../../src/contract/user-order.ts";
+import { homeName } from "../../../src/contract/object-names.ts";
+import { tokenKey } from "../../../src/contract/identity-key.ts";
+import { limits } from "../../../src/limits.ts";
+import { digest, hexadecimal } from "../../platform/digest.ts";
+import { answerInTime } from "../../platform/object-call.ts";
 import { anybodysBytes } from "../../http/body.ts";
 import { keyAmong } from "../../http/middleware.ts";
 import type { Configured } from "../../platform/configuration.ts";
@@ -59,10 +65,20 @@ export const loggedIn: MiddlewareHandler<AppEnv> = async (context, next) => {
 
 /** When the login of a request ends, in seconds since 1970; undefined if there is none. */
 export async function loginEnd(context: Context<AppEnv>): Promise<number | undefined> {
+  return (await loginOf(context))?.endsAtSeconds;
+}
+
+/** The login of a request: when it ends, in seconds since 1970, and its ID, which is none of a token of clients. */
+export async function loginOf(
+  context: Context<AppEnv>,
+): Promise<{ readonly endsAtSeconds: number; readonly id: string } | undefined> {
   const access = consoleAccess(context.var.configured);
   if (access === undefined) return undefined;
   const proof = proofOf(context, access);
-  return proof === "" ? undefined : access.endOf(proof, Date.now());
+  const endsAtSeconds = proof === "" ? undefined : await access.endOf(proof, Date.now());
+  if (endsAtSeconds === undefined) return undefined;
+  const id = hexadecimal(new Uint8Array(await digest(`console login\n${proof}`)));
+  return { endsAtSeconds, id: `console ${id}` };
 }
 
 function proofOf(context: Context<AppEnv>, { kind }: ConsoleAccess): string {
@@ -143,9 +159,25 @@ function wrongPassword(context: Context<AppEnv>): Response {
   return respondText(401, "Unauthorized");
 }
 
-/** `POST /console/logout`: deletes the cookie. The login itself ends by its time, or with the password. */
-export function logOut(context: Context<AppEnv>): Response {
-  return withCookie(context, "", 0);
+/**
+ * `POST /console/logout`: deletes the cookie, and closes the login's sockets: these were made with its ID as with a token,
+ * which is revoked (rules N27 and U10). Calls with a copy of the cookie end by its time, or with the password.
+ */
+export async function logOut(context: Context<AppEnv>): Promise<Response> {
+  const login = await loginOf(context);
+  const loggedOut = withCookie(context, "", 0);
+  if (login === undefined || !context.var.configured.config.client.users.enabled) return loggedOut;
+  const key = tokenKey(login.id);
+  const { id: uid, endsAtSeconds: expireAtSeconds } = login;
+  const order = { method: "revoke_token", uid, expireAtSeconds } as const;
+  const ordered = await answerInTime<Ordered>(
+    "log-out of the console",
+    limits.orderAnswerMs * 2,
+    () => context.env.USERS.getByName(homeName(key)).order(key, [order]),
+  );
+  // The home goes on with what it has taken. Otherwise the operator logs out again.
+  const isTaken = ordered?.outcome === "done" || ordered?.outcome === "pending";
+  return isTaken ? loggedOut : respondBusy(busyRetrySeconds());
 }
 
 function withCookie(context: Context<AppEnv>, value: string, seconds: number): Response {

@@ -15,9 +15,14 @@ import {
   shownCollectedRefusal,
 } from "../../../src/features/console/metrics-answer.ts";
 import { version } from "../../../src/version.ts";
+import { userKey } from "../../../src/contract/identity-key.ts";
+import { homeName } from "../../../src/contract/object-names.ts";
+import { disconnectCodes } from "../../../src/protocol/codes.ts";
+import { respondRefused } from "../../http/websocket.ts";
+import { answerInTime } from "../../platform/object-call.ts";
 import { carryOut } from "../../http/api.ts";
 import { consoleAccess } from "./console-access.ts";
-import { loginEnd } from "./console-login.ts";
+import { loginEnd, loginOf } from "./console-login.ts";
 import { regionEndpoint } from "../../http/endpoints.ts";
 import { collected, collectedRefusals } from "../metrics/metrics.ts";
 import type { AppEnv } from "../../http/app-env.ts";
@@ -117,52 +122,63 @@ function shownOptions(options: ChannelOptions): Readonly<Record<string, unknown>
   );
 }
 
-/**
- * `GET /console/live?channel=…`: a WebSocket that hears a channel (rule N6). The connection isn't among those that are
- * present. It has no user, or the user `dormouse-console` if the configuration admits no anonymous ones.
- */
+/** `GET /console/live?channel=…`: an onlooker without a user, whom the server subscribes to the channel (rule N6). */
 export function consoleLive(): Handler<AppEnv> {
-  return consoleSocket(({ req, var: { configured } }) => {
-    const { channel: channels, client } = configured.config;
+  return onlooker(async ({ req, var: { configured } }) => {
     const channel = req.query("channel") ?? "";
-    if (resolveChannel(channel, channels).outcome !== "resolved")
-      return respondMalformed("there is no such channel");
-    const override = { presence: false, joinLeave: false, forcePushJoinLeave: false };
-    return {
-      user: client.disallowAnonymousConnectionTokens ? "dormouse-console" : "",
-      subscriptions: [{ channel, override }],
-    };
+    return resolveChannel(channel, configured.config.channel).outcome === "resolved"
+      ? { user: "", subscriptions: [{ channel, override: {} }] }
+      : respondMalformed("there is no such channel");
   });
 }
 
-/** `GET /console/connect?user=…`: a WebSocket of that user, as with a token that says nothing else (rule N19). */
+/** `GET /console/connect?user=…`: an onlooker in the name of a user, as with a token that says nothing else (rule N19). */
 export function consoleConnect(): Handler<AppEnv> {
-  return consoleSocket(({ req }) => {
-    const user = req.query("user") ?? "";
+  return onlooker(async (context) => {
+    const user = context.req.query("user") ?? "";
     const refused = user === "" ? { detail: "user is required" } : refusedUser(user);
     if (refused !== undefined) return respondMalformed(refused.detail);
-    console.info(JSON.stringify({ console: "connects as", user }));
-    return { user, subscriptions: [] };
+    const isBlocked = await isUserBlocked(context, user);
+    if (isBlocked === undefined) return respondBusy(busyRetrySeconds());
+    if (isBlocked) return respondRefused(context, "json", blocked);
+    console.info(JSON.stringify({ console: "looks on as", user }));
+    return { user };
   });
 }
 
-/** Opens a socket whose login is the operator's, and ends with it. */
-function consoleSocket(
+const blocked = { outcome: "disconnect", code: disconnectCodes.permissionDenied } as const;
+
+/** Asks the user's home, in which nothing is registered; undefined if it doesn't answer in time. */
+async function isUserBlocked(
+  { env, var: { configured } }: Context<AppEnv>,
+  user: string,
+): Promise<boolean | undefined> {
+  if (!configured.config.client.users.enabled) return false;
+  const home = env.USERS.getByName(homeName(userKey(user)));
+  return answerInTime("question of the console", limits.objectAnswerMs, () => home.isBlocked(user));
+}
+
+/** Opens the socket of an onlooker, which ends with the operator's login. */
+function onlooker(
   claimsOf: (
     context: Context<AppEnv>,
-  ) => Pick<ConnectionClaims, "user" | "subscriptions"> | Response,
+  ) => Promise<Pick<ConnectionClaims, "user" | "subscriptions"> | Response>,
 ): Handler<AppEnv> {
   const endpoint = regionEndpoint();
   return async (context) => {
-    const given = claimsOf(context);
+    const given = await claimsOf(context);
     if (given instanceof Response) return given;
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;
-    const claims = { ...given, expireAtSeconds: (await loginEnd(context)) ?? 0 };
-    const handover = handoverRequest(context.req.raw, { v: 1, keepalive: "server", claims });
-    return placeSocket(destination.pool, handover, claims);
+    const { endsAtSeconds: expireAtSeconds, id: uid } = (await loginOf(context)) ?? noLogin;
+    const claims = { ...given, expireAtSeconds, uid };
+    const handover = { v: 1, keepalive: "server", onlooker: claims } as const;
+    return placeSocket(destination.pool, handoverRequest(context.req.raw, handover), claims);
   };
 }
+
+/** The login has ended since it was checked. */
+const noLogin = { endsAtSeconds: 1, id: "" };
 
 /** The page, which anybody may read, as its script and its styles: they show nothing without a login. */
 export async function consolePage(context: Context<AppEnv>): Promise<Response> {

@@ -3,6 +3,7 @@ import {
   type ConnectResultRead,
   parseConnectResult,
 } from "../../../src/features/hooks/response.ts";
+import { parseGiven } from "./given-json.ts";
 import { parseJsonObject } from "../../../src/protocol/json/text.ts";
 
 /**
@@ -17,10 +18,23 @@ export function claimsOf(
 ): ConnectionClaims | undefined {
   if (visitor === undefined || visitor === null || visitor === "") return undefined;
   const described = typeof visitor === "string" ? { user: visitor } : visitor;
-  const read = readDescription(JSON.stringify(described));
+  const given = parseGiven(described);
+  const read = given.outcome === "text" ? readDescription(given.text) : given;
   if (read.outcome === "invalid")
     throw new Error(`user of dormouse() gave a description that can't be used: ${read.reason}`);
   return read.claims;
+}
+
+/** The same of what a Worker's `user` gives. If it can't be used, the log says why, and the connection is refused. */
+export async function askForClaims(
+  user: () => Promise<Parameters<typeof claimsOf>[0]>,
+): Promise<ConnectionClaims | undefined> {
+  try {
+    return claimsOf(await user());
+  } catch (error) {
+    console.error("who connects isn't known:", error);
+    throw error;
+  }
 }
 
 /** Reads a description that JavaScript may have made of anything: only one that names a user is one (rule OW11). */

@@ -1,30 +1,28 @@
 import { useState } from "preact/hooks";
-import { fieldOf, JsonField, jsonFault, Message, type PageProps, time } from "../parts.tsx";
+import { href } from "../hash-route.ts";
+import { fieldOf, Message, type PageProps, time } from "../parts.tsx";
 import { useUser } from "../user-connection.ts";
 
-/** Connects as a user by the official client, and shows every frame in both directions. */
+/** Looks on as a user by the official client, and shows every frame in both directions. */
 export function ConnectPage({ params }: PageProps) {
   const [user, setUser] = useState("");
-  const { state, frames, subscribe, publish } = useUser(user);
-  const [problem, setProblem] = useState("");
+  const { state, frames, subscribe } = useUser(user);
   const connect = (event: SubmitEvent) => {
     event.preventDefault();
     setUser(fieldOf(event, "user"));
   };
-  const act = (work: (channel: string, data: string) => void) => (event: SubmitEvent) => {
+  const subscribeTo = (event: SubmitEvent) => {
     event.preventDefault();
-    const data = fieldOf(event, "data");
-    // A form without the field subscribes.
-    const fault = data === "" ? "" : jsonFault("payload", data);
-    setProblem(fault);
-    if (fault === "") work(fieldOf(event, "channel"), data);
+    subscribe(fieldOf(event, "channel"));
   };
   return (
     <>
       <h1>Connect as</h1>
       <p class="quiet">
-        You are the user then, as with a token that says nothing else: what the user may do, you may
-        do.
+        You are the user then, but only look on: you see what the user sees, as with a token that
+        says nothing else, and nobody can tell. You aren't present, take no place of the user's, and
+        mark nothing as delivered or read. A subscription about which a backend is asked is refused
+        with 103. To publish, open the <a href={href("channels", {})}>channel</a>.
       </p>
       <form class="line" onSubmit={connect}>
         <label for="as-user">The user's ID</label>
@@ -38,19 +36,11 @@ export function ConnectPage({ params }: PageProps) {
       <div class="columns">
         <section>
           <h2>Subscribe</h2>
-          <form onSubmit={act((channel) => subscribe(channel))}>
+          <form onSubmit={subscribeTo}>
             <label for="as-channel">Channel</label>
             <input id="as-channel" name="channel" required />
             <button disabled={user === ""}>Subscribe</button>
           </form>
-          <h2>Publish</h2>
-          <form onSubmit={act(publish)}>
-            <label for="as-target">Channel</label>
-            <input id="as-target" name="channel" required />
-            <JsonField id="as-data" name="data" label="Payload" rows={3} />
-            <button disabled={user === ""}>Publish</button>
-          </form>
-          <Message text={problem} isProblem />
         </section>
         <section>
           <h2>Frames</h2>
