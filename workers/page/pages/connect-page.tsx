@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { fieldOf, JsonField, jsonFault, Message, type PageProps, time } from "../parts.tsx";
+import { fieldOf, JsonField, jsonFault, Message, type PageProps } from "../parts.tsx";
+import { time } from "../text.ts";
 import { useUser } from "../user-connection.ts";
 
 /** Connects as a user by the official client, and shows every frame in both directions. */

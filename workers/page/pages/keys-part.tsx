@@ -1,28 +1,34 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { JsonValue, MapState } from "../answers.ts";
-import { count, fieldOf, JsonField, jsonFault, Message, Table, useAnswer } from "../parts.tsx";
+import type { Question } from "../channel-questions.ts";
+import { fieldOf, JsonField, jsonFault, Message, Table, useAnswer } from "../parts.tsx";
 import { call } from "../server.ts";
+import { counted } from "../text.ts";
 
-/** The keys of a map with their values, which may be set and removed, and are read again when a change is heard. */
+/** The keys of a map with their values, which are read again in each round. Those of a plain map may be set and removed. */
 export function KeysPart({
   channel,
-  newest,
+  question,
+  isChangeable,
+  changed: refresh,
+  round,
   loggedOut,
 }: {
   readonly channel: string;
-  /** The change that was heard last; undefined if none was. */
-  readonly newest: object | undefined;
+  readonly question: Question;
+  readonly isChangeable: boolean;
+  /** Called after a change, so that everything is read again. */
+  readonly changed: () => void;
+  readonly round: number;
   readonly loggedOut: () => void;
 }) {
   const [{ result, problem }, take] = useAnswer<MapState>(loggedOut);
   const [changed, takeChange] = useAnswer<object>(loggedOut);
   const [fault, setFault] = useState("");
-  const refresh = () => take(call("map_read_state", { channel, limit: keysShown }));
-  useEffect(() => void refresh(), [channel]);
-  useRereading(refresh, newest);
+  useEffect(() => void take(call(question.method, question.params)), [channel, round]);
   const change = async (method: string, params: object | string) => {
     await takeChange(call(method, params));
-    await refresh();
+    refresh();
   };
   const set = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -34,19 +40,24 @@ export function KeysPart({
     if (found === "") await change("map_publish", `{${names},"data":${value}}`);
   };
   const entries = result?.entries ?? [];
+  const isShort = result?.cursor !== undefined;
   return (
     <section>
       <h2>Keys</h2>
       <Message text={problem === "" ? changed.problem || fault : problem} isProblem />
       <Table
-        caption={`Keys: ${count(entries.length)}${result?.cursor === undefined ? "" : " and more"}`}
-        heads={["Key", "Value", "Change", "Action"]}
+        caption={
+          isShort ? `The first ${counted(entries.length, "key")}` : counted(entries.length, "key")
+        }
+        heads={["Key", "Value", "Offset", ...(isChangeable ? ["Action"] : [])]}
       >
         {entries.map((entry) => (
           <KeyRow
             key={entry.key}
             entry={entry}
-            remove={() => void change("map_remove", { channel, key: entry.key })}
+            {...(isChangeable && {
+              remove: () => void change("map_remove", { channel, key: entry.key }),
+            })}
           />
         ))}
         {result !== undefined && entries.length === 0 && (
@@ -55,63 +66,46 @@ export function KeysPart({
           </tr>
         )}
       </Table>
-      <form onSubmit={(event) => void set(event)}>
-        <label for="key">Key</label>
-        <input id="key" name="key" required />
-        <JsonField id="value" name="value" label="Value" rows={2} />
-        <button class="main-button" disabled={changed.isWaiting}>
-          Set
-        </button>
-      </form>
+      {isChangeable ? (
+        <form onSubmit={(event) => void set(event)}>
+          <label for="key">Key</label>
+          <input id="key" name="key" required />
+          <JsonField id="value" name="value" label="Value" rows={2} />
+          <button class="main-button" disabled={changed.isWaiting}>
+            Set
+          </button>
+        </form>
+      ) : (
+        <p class="quiet">The server alone changes these keys.</p>
+      )}
     </section>
   );
 }
 
 function KeyRow({
-  entry: { key, data, offset = 0 },
+  entry: { key, data, offset = 0, info },
   remove,
 }: {
   readonly entry: MapState["entries"][number];
-  readonly remove: () => void;
+  /** Absent where an operator can't. */
+  readonly remove?: () => void;
 }) {
   return (
     <tr>
       <th scope="row">
         <code>{key}</code>
       </th>
-      <td>
-        <code>{ends(data)}</code>
-      </td>
+      <td>{data === undefined ? (info?.user ?? "–") : <code>{ends(data)}</code>}</td>
       <td class="number">{offset}</td>
-      <td>
-        <button aria-label={`Remove ${key}`} onClick={remove}>
-          Remove
-        </button>
-      </td>
+      {remove !== undefined && (
+        <td>
+          <button aria-label={`Remove ${key}`} onClick={remove}>
+            Remove
+          </button>
+        </td>
+      )}
     </tr>
   );
-}
-
-/** Reads again after each change, once for those that come while it reads. */
-function useRereading(read: () => Promise<object | undefined>, newest: object | undefined): void {
-  const reading = useRef<{ isUnderWay: boolean; isStale: boolean }>({
-    isUnderWay: false,
-    isStale: false,
-  });
-  useEffect(() => {
-    const { current } = reading;
-    current.isStale = newest !== undefined;
-    if (!current.isStale || current.isUnderWay) return;
-    current.isUnderWay = true;
-    const readOn = async (): Promise<void> => {
-      while (current.isStale) {
-        current.isStale = false;
-        await read();
-      }
-      current.isUnderWay = false;
-    };
-    void readOn();
-  }, [newest]);
 }
 
 /** A value as JSON; of a long one the beginning and the end, where it grows. */
@@ -123,4 +117,3 @@ function ends(data: JsonValue): string {
 }
 
 const endLength = 200;
-const keysShown = 100;
