@@ -55,7 +55,7 @@ export function changeMap(command: RunningCommand<PublishRequest>, known: KnownC
   const hook = removed ? map.removeHook : map.publishHook;
   const caller = callerOf(session, channel, known);
   const option = removed ? "remove" : "publish";
-  const isAllowed = hook === undefined ? mayChange(map, option, caller) : mayAsk(known, caller);
+  const isAllowed = mayAsk(known, caller) && (hook !== undefined || mayChange(map, option, caller));
   const key = keyOf(session, request.key, map);
   if (!isAllowed || key === undefined) {
     const reason = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
