@@ -8,6 +8,8 @@ export interface Settings {
   readonly namespace_boundary: string;
   readonly private_prefix: string;
   readonly user_boundary: string;
+  /** The longest name of a channel, in bytes. */
+  readonly max_length: number;
   /** Whether users have homes, without which the server can't list connections and channels. */
   readonly users: boolean;
   /** The most publications of one answer to a client, and those with which a client may recover. */

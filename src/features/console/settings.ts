@@ -9,6 +9,7 @@ export function shownSettings({ channel, client }: Config): object {
     namespace_boundary: namespaceBoundary,
     private_prefix: privatePrefix,
     user_boundary: userBoundary,
+    max_length: channel.maxLengthBytes,
     users: client.users.enabled,
     history_max: historyMaxPublicationLimit,
     recovery_max: recoveryMaxPublicationLimit,
