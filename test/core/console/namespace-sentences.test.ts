@@ -128,9 +128,8 @@ function changing(action: "set" | "remove", caller: Caller, known: KnownChannel)
   const hook = action === "set" ? map.publishHook : map.removeHook;
   const what = action === "set" ? "publish" : "remove";
   const hasKey = map.clientKey !== "user_id" || caller.user !== "";
-  if (!mayAsk(known, caller) || !hasKey) return "no";
-  if (hook !== undefined) return "asks";
-  return mayChange(map, what, caller) ? "yes" : "no";
+  if (!mayChange(known, what, caller) || !hasKey) return "no";
+  return hook === undefined ? "yes" : "asks";
 }
 
 /** What a reader of the page expects, who takes its sentences at their word. */
