@@ -72,6 +72,11 @@ export function isMap({ type }: NamespaceSettings): boolean {
   return type.startsWith("map");
 }
 
+/** Whether the keys are those of another channel: its subscribers, its users or its receipts. */
+export function isMirror({ type }: NamespaceSettings): boolean {
+  return type.startsWith("map_");
+}
+
 /** Whether publications have offsets, by which the server knows what became of them. A map's changes always do. */
 export function hasOffsets(namespace: NamespaceSettings): boolean {
   return isMap(namespace) || keepsHistory(namespace);

@@ -60,7 +60,12 @@ function Console() {
     const answer = await read<Settings>("settings");
     if (answer.outcome !== "result") return;
     const { result: settings } = answer;
-    setLogin((before) => (before.state === "in" ? { state: "in", settings } : before));
+    // Drawing a page anew sets its fields back, in which the operator may be typing.
+    setLogin((before) =>
+      before.state === "in" && JSON.stringify(before.settings) !== JSON.stringify(settings)
+        ? { state: "in", settings }
+        : before,
+    );
   };
   useEffect(() => void check(), []);
   switch (login.state) {

@@ -28,7 +28,7 @@ export function mirrorSentences(
   if (option === undefined) return [];
   const sources = settings.namespaces.flatMap((one) => sourceOf(one, option, settings));
   const here = sources.filter((one) => isIn(one, namespace, settings));
-  const shown = here.map(({ channel, mirror }) => `${mirror} shows ${channel}`);
+  const shown = here.map(({ channel, mirror }) => `“${mirror}” shows “${channel}”`);
   const ttl = Number(options["map.key_ttl_ms"] ?? 0);
   return [
     ...whatTheyAre(type),
@@ -46,8 +46,8 @@ export function shownBySentences(
   settings: Settings,
 ): readonly string[] {
   const of = (type: string) => sourceOf(namespace, prefixes[type] ?? "", settings);
-  const presence = [...of("map_clients"), ...of("map_users")].map(({ mirror }) => mirror);
-  const receipts = of("map_receipts").map(({ mirror }) => mirror);
+  const presence = [...of("map_clients"), ...of("map_users")].map(quoted);
+  const receipts = of("map_receipts").map(quoted);
   return [
     ...(presence.length === 0
       ? []
@@ -58,6 +58,10 @@ export function shownBySentences(
       ? []
       : [`What others have read is shown by ${listed(receipts)}, to clients that may see it.`]),
   ];
+}
+
+function quoted({ mirror }: Source): string {
+  return `“${mirror}”`;
 }
 
 function whatTheyAre(type: string): readonly string[] {
@@ -87,7 +91,7 @@ function howLong(type: string, ttlMs: number): readonly string[] {
       ];
     case "map_users":
       return [
-        `A user stays for ${ttl} to ${duration(1.5 * ttlMs)} after the last subscription has ended.`,
+        `A user stays for ${ttl} after the last subscription has ended, and for up to half as long again.`,
         "Clients that poll, and those whose token hides them, aren't shown.",
       ];
     default:
@@ -101,13 +105,13 @@ function whoSees(type: string, sources: readonly Source[]): readonly string[] {
       "The options of this namespace alone decide who may look: a client needs no right on the channel that is shown.",
     ];
   return sources.map(({ namespace: { options }, channel }) => {
-    switch (options["cursors.receipts"]) {
+    switch (String(options["cursors.receipts"])) {
       case "subscriber":
-        return `Of ${channel}, only clients with a user that are subscribed to it, by the same connection, may subscribe to the receipts.`;
+        return `Of “${channel}”, only clients with a user that are subscribed to it, by the same connection, may subscribe to the receipts.`;
       case "publisher":
-        return `Of ${channel}, only clients that may publish to it may subscribe to the receipts.`;
+        return `Of “${channel}”, only clients that may publish to it may subscribe to the receipts.`;
       default:
-        return `Of ${channel}, no client may subscribe to the receipts: backends alone read them.`;
+        return `Of “${channel}”, no client may subscribe to the receipts: backends alone read them.`;
     }
   });
 }

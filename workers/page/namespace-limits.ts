@@ -1,7 +1,7 @@
 /** The limits of a namespace, in sentences: those of the configuration, and those of the server that it can't change. */
 import type { NamespaceSettings, Settings } from "./answers.ts";
 import { isMap, keepsHistory } from "./channel-questions.ts";
-import { bytes, counted, duration } from "./text.ts";
+import { bytes, counted, duration, whole } from "./text.ts";
 
 /** The bounds of the server, which the build writes into the page. */
 export interface ServerLimits {
@@ -23,7 +23,7 @@ export function limitSentences(
     ...ofMaps(namespace, server),
     ...ofPolls(namespace),
     ...(keepsHistory(namespace)
-      ? [`A client reads up to ${settings.history_max} publications of the history at once.`]
+      ? [`A client reads up to ${whole(settings.history_max)} publications of the history at once.`]
       : []),
     ...ofRates(namespace),
   ];
@@ -55,15 +55,15 @@ function ofMaps(namespace: NamespaceSettings, server: ServerLimits): readonly st
   const [min, max] = [options["map.min_page_size"], options["map.max_page_size"]];
   const timeout = duration(Number(options["map.subscribe_catch_up_timeout_ms"] ?? 0));
   return [
-    `A map has at most ${counted(server.mapKeysMax, "key")}.`,
+    `A map has at most ${whole(server.mapKeysMax)} keys.`,
     ...inMemory,
-    `A client reads the map in pages of ${String(min)} to ${String(max)} keys, and has ${timeout} for all of them.`,
+    `A client reads the map in pages of ${whole(Number(min))} to ${whole(Number(max))} keys, and has ${timeout} for all of them.`,
   ];
 }
 
 function ofPolls({ options }: NamespaceSettings): readonly string[] {
   const keys = options["shared_poll.max_keys_per_connection"];
-  return keys === undefined ? [] : [`A connection tracks at most ${counted(Number(keys), "key")}.`];
+  return keys === undefined ? [] : [`A connection tracks at most ${whole(Number(keys))} keys.`];
 }
 
 /** The rates that the configuration sets. Without one, a connection has those of the server. */
@@ -71,29 +71,25 @@ function ofRates({ rates }: NamespaceSettings): readonly string[] {
   return rates.flatMap(({ of, method, burst, perSecond }) => {
     const what = commands[method];
     if (what === undefined) return [];
-    const who = of === "user" ? "All connections of a user" : "A connection";
-    const send = of === "user" ? "send" : "sends";
-    const once = burst === 1 ? "one" : String(burst);
+    const who = of === "user" ? "All connections of a user together" : "A connection";
     return [
-      `${who} ${send} at most ${once} of the ${what} at once, and ${perMinute(perSecond)} more.`,
+      `${who} may ${what} ${counted(burst, "time")} at once, and ${rate(perSecond)} after that.`,
     ];
   });
 }
 
 const commands: Readonly<Record<string, string>> = {
-  total: "commands, whatever they are,",
-  subscribe: "subscribes",
-  publish: "publishes",
-  presence: "questions for presence",
-  presence_stats: "questions for the numbers of presence",
-  history: "reads of the history",
+  total: "send a command of any kind",
+  subscribe: "subscribe",
+  publish: "publish",
+  presence: "ask who is here",
+  presence_stats: "ask how many are here",
+  history: "read the history",
 };
 
-/** A rate in whole numbers where it has some. */
-function perMinute(perSecond: number): string {
-  if (Number.isInteger(perSecond)) return `${perSecond} a second`;
-  const minute = perSecond * 60;
-  return Number.isInteger(Math.round(minute * 1e6) / 1e6)
-    ? `${Math.round(minute)} a minute`
-    : `${minute.toFixed(1)} a minute`;
+/** A rate in whole numbers: an interval has at most ten seconds, so there is one in a minute at least. */
+function rate(perSecond: number): string {
+  return Number.isInteger(perSecond)
+    ? `${counted(perSecond, "time")} a second`
+    : `${counted(Math.round(perSecond * 600) / 10, "time")} a minute`;
 }

@@ -5,7 +5,7 @@
 import type { NamespaceSettings, Settings } from "./answers.ts";
 import { keepsHistory } from "./channel-questions.ts";
 import { mirrorSentences, shownBySentences } from "./mirror-sentences.ts";
-import { duration } from "./text.ts";
+import { duration, newest, whole } from "./text.ts";
 
 /** What holds in all namespaces. */
 export function generalSentences({ private_prefix: prefix }: Settings): readonly string[] {
@@ -48,7 +48,7 @@ function typeOf({ type, options }: NamespaceSettings): readonly string[] {
     ];
   }
   if (type !== "map") return [];
-  switch (options["map.mode"]) {
+  switch (String(options["map.mode"])) {
     case "ephemeral":
       return [
         `Each channel is a map, which is in memory. A key ends ${keyTtl} after its last change.`,
@@ -94,11 +94,13 @@ function changing(namespace: NamespaceSettings): readonly string[] {
           hook: "map.publish",
           option: "map.allow_publish",
           what: `set ${key}`,
+          none: "set keys",
         }),
         ...decided(namespace, {
           hook: "map.remove",
           option: "map.allow_remove",
           what: `remove ${key}`,
+          none: "remove keys",
         }),
         ...(options["map.client_key"] === "user_id" ? ["A client without a user has no key."] : []),
         ...(options["map.remove_client_on_unsubscribe"] === true
@@ -148,10 +150,9 @@ function history(namespace: NamespaceSettings): readonly string[] {
       : [];
   const what = type === "map" ? "change" : "publication";
   const size = Number(options["history_size"]);
-  const newest = size === 1 ? `newest ${what} is` : `newest ${size} ${what}s are`;
   const ttl = duration(Number(options["history_ttl_ms"]));
   return [
-    `The ${newest} kept, for ${ttl} after the last one.`,
+    `The ${newest(size, what)} ${size === 1 ? "is" : "are"} kept, for ${ttl} after the last one.`,
     ...decided(namespace, { option: "allow_history", what: "read the history" }),
   ];
 }
@@ -178,7 +179,7 @@ function recovery(
       : "A client that was away, may read the history, and has asked for recovery,";
   const gets = isCache
     ? "gets the newest publication"
-    : `recovers up to ${max} missed publications`;
+    : `recovers up to ${whole(max)} missed publications`;
   const first =
     isCache && options["auto_cache_recover"] === true && isForced
       ? ["A client that subscribes for the first time gets the newest publication as well."]
@@ -214,15 +215,17 @@ interface Permission {
   /** What the names of the options begin with. */
   readonly option: string;
   readonly what: string;
+  /** The same where nobody may; absent if it is no other. */
+  readonly none?: string;
 }
 
 function decided(
   { options, hooks }: NamespaceSettings,
-  { hook, option, what }: Permission,
+  { hook, option, what, none = what }: Permission,
 ): readonly string[] {
   if (hook !== undefined && hooks.includes(hook)) return [`A backend decides who may ${what}.`];
   const is = (kind: string): boolean => options[`${option}_for_${kind}`] === true;
   const who = is("client") ? "client" : is("subscriber") ? "subscriber" : undefined;
-  if (who === undefined) return [`Clients may not ${what}.`];
+  if (who === undefined) return [`Clients may not ${none}.`];
   return [`Every ${who}${is("anonymous") ? "" : " with a user"} may ${what}.`];
 }

@@ -1,7 +1,7 @@
 /** What several pages are made of. */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { go } from "./hash-route.ts";
+import { go, href } from "./hash-route.ts";
 import type { Answer } from "./server.ts";
 import { isJson } from "./text.ts";
 
@@ -64,6 +64,11 @@ export function NoUsers() {
       <code>client.users.enabled</code> is off.
     </p>
   );
+}
+
+/** A user, who leads to the page of the user. */
+export function UserLink({ user }: { readonly user: string }) {
+  return user === "" ? "(anonymous)" : <a href={href("users", { user })}>{user}</a>;
 }
 
 /** Names with their values. */

@@ -10,6 +10,16 @@ export function counted(value: number, noun: string, plural = `${noun}s`): strin
   return `${count(value)} ${value === 1 ? noun : plural}`;
 }
 
+/** The newest of some things: "newest publication", "newest 25 publications". */
+export function newest(value: number, noun: string): string {
+  return value === 1 ? `newest ${noun}` : `newest ${counted(value, noun)}`;
+}
+
+/** A bound, exactly: "100,000". */
+export function whole(value: number): string {
+  return value.toLocaleString("en");
+}
+
 /** A number for people, such as 9,999 or 12.3 k. */
 export function count(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;
@@ -19,8 +29,12 @@ export function count(value: number): string {
 
 /** A size in bytes for people. */
 export function bytes(value: number): string {
-  if (value >= 1_048_576) return `${(value / 1_048_576).toFixed(1)} MiB`;
-  return value >= 1_024 ? `${(value / 1_024).toFixed(1)} KiB` : `${value} B`;
+  if (value >= 1_048_576) return `${tenths(value / 1_048_576)} MiB`;
+  return value >= 1_024 ? `${tenths(value / 1_024)} KiB` : `${value} B`;
+}
+
+function tenths(value: number): string {
+  return String(Math.round(value * 10) / 10);
 }
 
 /** Milliseconds for people. */

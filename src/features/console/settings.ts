@@ -13,17 +13,11 @@ export function shownSettings({ channel, client }: Config): object {
     users: client.users.enabled,
     history_max: historyMaxPublicationLimit,
     recovery_max: recoveryMaxPublicationLimit,
-    namespaces: all.map(([name, options]) => ({
-      ...shownNamespace(name, options),
-      rates: [
-        ...shownRates("connection", client.rateLimit, name),
-        ...shownRates("user", client.userRateLimit, name),
-      ],
-    })),
+    namespaces: all.map(([name, options]) => shownNamespace(name, options, client)),
   };
 }
 
-function shownNamespace(name: string, options: ChannelOptions): object {
+function shownNamespace(name: string, options: ChannelOptions, client: ClientConfig): object {
   const hooks: string[] = [];
   const shown = shownOptions(options, "", hooks);
   return {
@@ -32,6 +26,10 @@ function shownNamespace(name: string, options: ChannelOptions): object {
     type: options.subscriptionType,
     options: Object.fromEntries(shown),
     hooks,
+    rates: [
+      ...shownRates("connection", client.rateLimit, name),
+      ...shownRates("user", client.userRateLimit, name),
+    ],
   };
 }
 
@@ -42,7 +40,12 @@ function shownRates(
   namespace: string,
 ): readonly object[] {
   return [...limit].flatMap(([method, rates]) =>
-    (rates.get(namespace) ?? rates.get("") ?? []).map((rate) => ({ of, method, ...rate })),
+    (rates.get(namespace) ?? rates.get("") ?? []).map(({ burst, perSecond }) => ({
+      of,
+      method,
+      burst,
+      perSecond,
+    })),
   );
 }
 

@@ -96,16 +96,17 @@ function summaryOf(
 /** What became of the publication for the connections that are known. */
 function reached(whose: string, connections: readonly ShownConnection[]): string {
   const { length } = connections;
-  const known = `known connection${length === 1 ? "" : "s"} ${whose}`;
   const parts = fates.flatMap((fate, index) => {
     const number = connections.filter(({ outcome }) => (fateOf[outcome] ?? 2) === index).length;
     return number === 0 ? [] : [{ fate, number }];
   });
-  const [{ fate = "", number = 0 } = {}, ...others] = parts;
-  const all = fate.startsWith("was") ? `all ${length}` : `any of the ${length}`;
-  const first = number < length ? `${number} of the ${length}` : length === 1 ? "the only" : all;
-  const rest = others.map((one) => `, and ${one.fate} ${one.number}`);
-  return `${fate} ${first} ${known}${rest.join("")}`;
+  const texts = parts.map(({ fate, number }, index) => {
+    if (index > 0) return `${fate} ${number}`;
+    const all = fate.startsWith("was") ? `all ${length}` : `any of the ${length}`;
+    const first = number < length ? `${number} of the ${length}` : length === 1 ? "the only" : all;
+    return `${fate} ${first} known connection${length === 1 ? "" : "s"} ${whose}`;
+  });
+  return texts.join(", and ");
 }
 
 /** As sentences about the publication go on. */

@@ -11,6 +11,7 @@ import {
   type ChannelQuestions,
   historyText,
   isMap,
+  isMirror,
   type KnownChannel,
   knownChannel,
   type Question,
@@ -21,7 +22,7 @@ import type { PageProps } from "../parts.tsx";
 import { useRounds } from "../rounds.ts";
 import { call } from "../server.ts";
 import { type Tail, useTail } from "../tail.ts";
-import { bytes, count, counted, shortened, time } from "../text.ts";
+import { bytes, count, newest, shortened, time } from "../text.ts";
 import { KeysPart } from "./keys-part.tsx";
 import { PresentPart } from "./present-part.tsx";
 
@@ -83,9 +84,7 @@ function Channel({
   const [isHearing, setIsHearing] = useState(isHeardAtOnce);
   const tail = useTail(channel, isHearing);
   // The page itself becomes a subscriber when it hears the channel.
-  const [round, refresh] = useRounds(
-    tail.heard[0] ?? (tail.state === "off" ? undefined : tail.state),
-  );
+  const [round, refresh] = useRounds(tail.heard[0], tail.state);
   const asked = { round, loggedOut };
   return (
     <>
@@ -93,7 +92,12 @@ function Channel({
         <h1>{channel}</h1>
         <button onClick={refresh}>Refresh</button>
       </div>
-      <State {...asked} question={questions.state} namespace={namespace} isHeard={isHearing} />
+      <State
+        {...asked}
+        question={questions.state}
+        namespace={namespace}
+        isHeard={tail.state === "hearing"}
+      />
       <div class="columns">
         {namespace.type === "stream" && (
           <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
@@ -103,7 +107,7 @@ function Channel({
             {...asked}
             channel={channel}
             question={questions.keys}
-            isChangeable={namespace.type === "map"}
+            type={namespace.type}
             changed={refresh}
           />
         )}
@@ -154,9 +158,7 @@ function HistoryPart({
       {result !== undefined && (
         <Publications
           caption={
-            publications.length === 0
-              ? "The history"
-              : `The newest ${counted(publications.length, what)}`
+            publications.length === 0 ? "The history" : `The ${newest(publications.length, what)}`
           }
           channel={channel}
           what={what}
@@ -178,13 +180,13 @@ function State({
   readonly namespace: NamespaceSettings;
   readonly isHeard: boolean;
 }) {
-  const [{ result, problem }, take] = useAnswer<Inspected & { readonly atMs: number }>(loggedOut);
+  const [{ result, problem }, take] = useAnswer<Moment>(loggedOut);
   useEffect(() => {
     const coming = call<Inspected>(question.method, question.params);
     void take(
       coming.then((answer) =>
         answer.outcome === "result"
-          ? { ...answer, result: { ...answer.result, atMs: Date.now() } }
+          ? { ...answer, result: { state: answer.result, atMs: Date.now(), isHeard } }
           : answer,
       ),
     );
@@ -192,24 +194,25 @@ function State({
   return (
     <>
       <Message text={problem} isProblem />
-      {result !== undefined && (
-        <StateFacts state={result} atMs={result.atMs} namespace={namespace} isHeard={isHeard} />
-      )}
+      {result !== undefined && <StateFacts moment={result} namespace={namespace} />}
     </>
   );
 }
 
-function StateFacts({
-  state,
-  atMs,
-  namespace,
-  isHeard,
-}: {
+/** The state of a channel at one moment. */
+interface Moment {
   readonly state: Inspected;
-  /** When the answer came. */
   readonly atMs: number;
-  readonly namespace: NamespaceSettings;
+  /** Whether the page itself was a subscriber. */
   readonly isHeard: boolean;
+}
+
+function StateFacts({
+  moment: { state, atMs, isHeard },
+  namespace,
+}: {
+  readonly moment: Moment;
+  readonly namespace: NamespaceSettings;
 }) {
   const { channel, subscribers } = state;
   const gateways = channel?.gateways ?? [];
@@ -223,13 +226,7 @@ function StateFacts({
           [isHeard ? "Subscribers, with this page" : "Subscribers", count(own + all)],
           ["of them directly", count(own)],
           ["of them on gateways", count(all)],
-          ["Newest offset", channel?.offset === undefined ? "–" : count(channel.offset)],
-          ["Epoch", channel?.epoch ?? "–"],
-          [
-            isMap(namespace) ? "Changes kept" : "History",
-            channel === undefined ? "–" : historyText(namespace, channel.history),
-          ],
-          ["Newest publication", time(channel?.newest_ms)],
+          ...(isMirror(namespace) ? [] : streamFacts(namespace, channel)),
           ["Stored", bytes(state.stored_bytes)],
           ["In memory since", time(state.awake_since_ms)],
           ["Woke because of", wakers[state.woken_by] ?? state.woken_by],
@@ -239,6 +236,23 @@ function StateFacts({
       <GatewayTable gateways={gateways} />
     </section>
   );
+}
+
+/** Where the channel is. The keys of a mirror are taken from another channel when somebody looks, as this page does. */
+function streamFacts(
+  namespace: NamespaceSettings,
+  channel: Inspected["channel"],
+): readonly (readonly [string, string])[] {
+  const what = isMap(namespace) ? "change" : "publication";
+  return [
+    ["Newest offset", channel?.offset === undefined ? "–" : String(channel.offset)],
+    ["Epoch", channel?.epoch ?? "–"],
+    [
+      isMap(namespace) ? "Changes kept" : "History",
+      channel === undefined ? "–" : historyText(namespace, channel.history),
+    ],
+    [`Newest ${what}`, time(channel?.newest_ms)],
+  ];
 }
 
 function GatewayTable({ gateways }: Pick<NonNullable<Inspected["channel"]>, "gateways">) {
@@ -280,7 +294,7 @@ const wakers: Readonly<Record<string, string>> = {
   api: "a backend",
   gateway: "a gateway",
   batch: "a publication",
-  presence: "a question who is there",
+  presence: "a question about who is present",
   users: "an order for a user",
   directory: "the list of channels",
   question: "this page",

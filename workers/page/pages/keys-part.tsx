@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { JsonValue, MapState } from "../answers.ts";
 import type { Question } from "../channel-questions.ts";
-import { fieldOf, JsonField, jsonFault, Message, Table, useAnswer } from "../parts.tsx";
+import { fieldOf, JsonField, jsonFault, Message, Table, useAnswer, UserLink } from "../parts.tsx";
 import { call } from "../server.ts";
 import { counted } from "../text.ts";
 
@@ -9,14 +9,15 @@ import { counted } from "../text.ts";
 export function KeysPart({
   channel,
   question,
-  isChangeable,
+  type,
   changed: refresh,
   round,
   loggedOut,
 }: {
   readonly channel: string;
   readonly question: Question;
-  readonly isChangeable: boolean;
+  /** Of the channel: the keys of a plain map may be changed, and others have a meaning. */
+  readonly type: string;
   /** Called after a change, so that everything is read again. */
   readonly changed: () => void;
   readonly round: number;
@@ -40,21 +41,24 @@ export function KeysPart({
     if (found === "") await change("map_publish", `{${names},"data":${value}}`);
   };
   const entries = result?.entries ?? [];
+  const isChangeable = type === "map";
+  const { title, noun, heads } = kinds[type] ?? kindOfOthers;
   const isShort = result?.cursor !== undefined;
   return (
     <section>
-      <h2>Keys</h2>
+      <h2>{title}</h2>
       <Message text={problem === "" ? changed.problem || fault : problem} isProblem />
       <Table
         caption={
-          isShort ? `The first ${counted(entries.length, "key")}` : counted(entries.length, "key")
+          isShort ? `The first ${counted(entries.length, noun)}` : counted(entries.length, noun)
         }
-        heads={["Key", "Value", "Offset", ...(isChangeable ? ["Action"] : [])]}
+        heads={isChangeable ? [...heads, "Action"] : heads}
       >
         {entries.map((entry) => (
           <KeyRow
             key={entry.key}
             entry={entry}
+            type={type}
             {...(isChangeable && {
               remove: () => void change("map_remove", { channel, key: entry.key }),
             })}
@@ -67,14 +71,7 @@ export function KeysPart({
         )}
       </Table>
       {isChangeable ? (
-        <form onSubmit={(event) => void set(event)}>
-          <label for="key">Key</label>
-          <input id="key" name="key" required />
-          <JsonField id="value" name="value" label="Value" rows={2} />
-          <button class="main-button" disabled={changed.isWaiting}>
-            Set
-          </button>
-        </form>
+        <SetForm isWaiting={changed.isWaiting} submit={(event) => void set(event)} />
       ) : (
         <p class="quiet">The server alone changes these keys.</p>
       )}
@@ -82,21 +79,52 @@ export function KeysPart({
   );
 }
 
+function SetForm({
+  isWaiting,
+  submit,
+}: {
+  readonly isWaiting: boolean;
+  readonly submit: (event: SubmitEvent) => void;
+}) {
+  return (
+    <form onSubmit={submit}>
+      <label for="key">Key</label>
+      <input id="key" name="key" required />
+      <JsonField id="value" name="value" label="Value" rows={2} />
+      <button class="main-button" disabled={isWaiting}>
+        Set
+      </button>
+    </form>
+  );
+}
+
 function KeyRow({
   entry: { key, data, offset = 0, info },
+  type,
   remove,
 }: {
   readonly entry: MapState["entries"][number];
+  readonly type: string;
   /** Absent where an operator can't. */
   readonly remove?: () => void;
 }) {
+  const user = type === "map_clients" ? (info?.user ?? "") : key;
   return (
     <tr>
-      <th scope="row">
-        <code>{key}</code>
-      </th>
-      <td>{data === undefined ? (info?.user ?? "–") : <code>{ends(data)}</code>}</td>
-      <td class="number">{offset}</td>
+      <th scope="row">{type === "map_users" ? <UserLink user={user} /> : <code>{key}</code>}</th>
+      {type === "map_clients" && (
+        <td>
+          <UserLink user={user} />
+        </td>
+      )}
+      {type !== "map_clients" && type !== "map_users" && (
+        <>
+          <td>
+            <code>{ends(data)}</code>
+          </td>
+          <td class="number">{offset}</td>
+        </>
+      )}
       {remove !== undefined && (
         <td>
           <button aria-label={`Remove ${key}`} onClick={remove}>
@@ -108,9 +136,26 @@ function KeyRow({
   );
 }
 
+/** What the keys of a type are, and the heads of their table. */
+const kinds: Readonly<
+  Record<
+    string,
+    { readonly title: string; readonly noun: string; readonly heads: readonly string[] }
+  >
+> = {
+  map_clients: { title: "Who is subscribed", noun: "connection", heads: ["Connection", "User"] },
+  map_users: { title: "Who is subscribed", noun: "user", heads: ["User"] },
+  map_receipts: {
+    title: "Who has read how far",
+    noun: "key",
+    heads: ["User or offset", "Read", "Offset"],
+  },
+};
+const kindOfOthers = { title: "Keys", noun: "key", heads: ["Key", "Value", "Offset"] };
+
 /** A value as JSON; of a long one the beginning and the end, where it grows. */
-function ends(data: JsonValue): string {
-  const text = JSON.stringify(data);
+function ends(data: JsonValue | undefined): string {
+  const text = data === undefined ? "" : JSON.stringify(data);
   return text.length > 2 * endLength
     ? `${text.slice(0, endLength)} … ${text.slice(-endLength)}`
     : text;

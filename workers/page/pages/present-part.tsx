@@ -1,8 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { Presence } from "../answers.ts";
 import type { Question } from "../channel-questions.ts";
-import { href } from "../hash-route.ts";
-import { Message, Table, useAnswer } from "../parts.tsx";
+import { Message, Table, useAnswer, UserLink } from "../parts.tsx";
 import { count, counted } from "../text.ts";
 import { call } from "../server.ts";
 
@@ -35,7 +34,7 @@ export function PresentPart({
         {shown.map(([user, own]) => (
           <tr key={user}>
             <th scope="row">
-              {user === "" ? "(anonymous)" : <a href={href("users", { user })}>{user}</a>}
+              <UserLink user={user} />
             </th>
             <td class="number">{count(own.length)}</td>
           </tr>

@@ -63,9 +63,15 @@ const clients: Readonly<Record<Verdict["outcome"], Client>> = {
 
 type Outcome = Verdict["outcome"];
 
-const reached: readonly Outcome[] = ["sent", "recovered", "had_it"];
-const coming: readonly Outcome[] = ["sending", "not_taken"];
-const unsure: readonly Outcome[] = ["unknown"];
+/** The headline's words for the outcomes that aren't those of most. */
+const verbs: Partial<Readonly<Record<Outcome, string>>> = {
+  sent: "was sent to",
+  recovered: "was sent to",
+  had_it: "was sent to",
+  sending: "is on its way to",
+  not_taken: "is on its way to",
+  unknown: "may have been sent to",
+};
 
 function trailOf(node: string, client: Client | undefined): TrailAnswer {
   const own = { client: node, user: "ada" };
@@ -88,12 +94,9 @@ function trailOf(node: string, client: Client | undefined): TrailAnswer {
     hadConnected: true,
     ...client?.closed,
   };
-  const notes = (client?.notes ?? []).map((note): SubscriptionNote => ({
-    ...own,
-    event: "subscribed",
-    atMs: 0,
-    ...note,
-  }));
+  const notes = (client?.notes ?? []).map((note): SubscriptionNote =>
+    Object.assign({ ...own, event: "subscribed", atMs: 0 }, note),
+  );
   const subscribed = notes.findLast(({ event }) => event === "subscribed");
   const known = { node, awakeSinceMs: publishedAtMs - 9_000, subscribers: 1, position: at(5) };
   return {
@@ -158,13 +161,7 @@ describe("the headline of why", () => {
   it.each(typedKeys(clients))(
     "[Y3] says in one sentence what is so of one client: %s",
     (outcome) => {
-      const verb = reached.includes(outcome)
-        ? "was sent to"
-        : coming.includes(outcome)
-          ? "is on its way to"
-          : unsure.includes(outcome)
-            ? "may have been sent to"
-            : "didn't get to";
+      const verb = verbs[outcome] ?? "didn't get to";
       expect(answerOf([outcome])).toStrictEqual({
         outcomes: [outcome],
         summary: `The publication ${verb} the only known connection of the user.`,
