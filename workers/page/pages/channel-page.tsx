@@ -158,7 +158,7 @@ function HistoryPart({
       {result !== undefined && (
         <Publications
           caption={
-            publications.length === 0 ? "The history" : `The ${newest(publications.length, what)}`
+            publications.length === 0 ? "What is kept" : `The ${newest(publications.length, what)}`
           }
           channel={channel}
           what={what}
