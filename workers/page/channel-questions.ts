@@ -1,6 +1,6 @@
 /**
  * What the pages ask of a channel: only what its namespace admits, so that no page has its own questions refused
- * (rule N23).
+ * (rule N28).
  */
 import type { CollectedRefusal, NamespaceSettings, Settings } from "./answers.ts";
 

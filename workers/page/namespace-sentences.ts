@@ -1,6 +1,6 @@
 /**
  * What the configuration means for clients, in sentences. A test compares what they say with what the server decides
- * (rule N24).
+ * (rule N29).
  */
 import type { NamespaceSettings, Settings } from "./answers.ts";
 import { keepsHistory } from "./channel-questions.ts";

@@ -56,7 +56,7 @@ export function Message({
   );
 }
 
-/** In place of what the server can't list. Nothing is asked: the answer would be a refusal (rule N23). */
+/** In place of what the server can't list. Nothing is asked: the answer would be a refusal (rule N28). */
 export function NoUsers() {
   return (
     <p>

@@ -56,7 +56,7 @@ function looksAtChannels(browser: string): void {
   });
   afterAll(() => server.close());
 
-  it("[N25] the numbers of a channel that is heard are those of what is heard", async (test) => {
+  it("[N30] the numbers of a channel that is heard are those of what is heard", async (test) => {
     const page = await loggedIn(test, browser, server, "#/channel?name=room:live");
     await page.until(isFact("Subscribers", "0"));
     await page.click("Hear the channel");
@@ -85,7 +85,7 @@ function looksAtChannels(browser: string): void {
     );
   });
 
-  it("[N23] [Z21] a presence map shows who is there, with links to them, and can't be changed", async (test) => {
+  it("[N28] [Z21] a presence map shows who is there, with links to them, and can't be changed", async (test) => {
     // Four of them are there twice.
     for (let number = 0; number < 16; number++)
       await present(test, server, "room:full", `user-${number % 12}`);
@@ -99,7 +99,7 @@ function looksAtChannels(browser: string): void {
     expect(await page.evaluate('document.querySelectorAll("#key").length')).toBe("0");
   });
 
-  it("[N23] no page has its own questions refused, and none runs numbers and nouns together", async (test) => {
+  it("[N28] no page has its own questions refused, and none runs numbers and nouns together", async (test) => {
     await server.backend.publish("room:one", { n: 1 });
     await server.backend.publish("cache:one", { n: 1 });
     await server.backend.publish("off:one", { n: 1 });
@@ -128,7 +128,7 @@ function looksAtChannels(browser: string): void {
     expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
   });
 
-  it("[N23] says by itself that a namespace doesn't exist, and offers those that do", async (test) => {
+  it("[N28] says by itself that a namespace doesn't exist, and offers those that do", async (test) => {
     const page = await loggedIn(test, browser, server, "#/overview");
     await page.sees("Overview", "h1");
     await page.evaluate(notesFailures);
@@ -151,7 +151,7 @@ function looksWithoutUsers(browser: string): void {
   });
   afterAll(() => server.close());
 
-  it("[N23] says that it can't list them, and doesn't ask", async (test) => {
+  it("[N28] says that it can't list them, and doesn't ask", async (test) => {
     const page = await loggedIn(test, browser, server, "#/overview");
     await page.sees("Overview", "h1");
     await page.evaluate(notesFailures);

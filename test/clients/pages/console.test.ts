@@ -63,7 +63,7 @@ function inBrowser(browser: string): void {
   });
   afterAll(() => server.close());
 
-  it("[N2] [N5] [N6] [N12] [N19] [N20] [N24] logs in, publishes, hears, answers why and throws a user out", async (test) => {
+  it("[N2] [N5] [N6] [N12] [N19] [N20] [N29] logs in, publishes, hears, answers why and throws a user out", async (test) => {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "ada" }) });
     test.onTestFinished(() => client.close());
     const { publications } = await client.subscribed("news");

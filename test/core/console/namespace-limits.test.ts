@@ -86,12 +86,12 @@ describe("the limits that the page Namespaces says", () => {
       { subscription_type: "shared_poll" },
       ["A connection tracks at most 5,000 keys."],
     ],
-  ])("[N24] are those of the server: %s", (_kind, options, expected) => {
+  ])("[N29] are those of the server: %s", (_kind, options, expected) => {
     const { limited } = said([{ ...options, name: "ns" }], "ns");
     expect(limited).toStrictEqual(["The name of a channel has at most 255 bytes.", ...expected]);
   });
 
-  it("[N24] [B21] are the rates of the namespace, or else those of all", () => {
+  it("[N29] [B21] are the rates of the namespace, or else those of all", () => {
     const client = {
       rate_limit: {
         client_command: {
@@ -135,7 +135,7 @@ describe("what the page Namespaces says of presence maps and receipts", () => {
     { name: "receipts", ...mirror("map_receipts") },
   ];
 
-  it("[N24] [Z21] [Z36] is what they show, for how long, and who decides", () => {
+  it("[N29] [Z21] [Z36] is what they show, for how long, and who decides", () => {
     const { sentences } = said(all, "users");
     expect(sentences.slice(0, 5)).toStrictEqual([
       "Each channel is a presence map: its keys are the IDs of the users who are subscribed to another channel, each once. Anonymous clients aren't shown.",
@@ -162,7 +162,7 @@ describe("what the page Namespaces says of presence maps and receipts", () => {
     ],
     ["publisher", "only clients that may publish to it may subscribe to the receipts."],
     ["backend", "no client may subscribe to the receipts: backends alone read them."],
-  ])("[N24] [CU37] is who may see receipts: %s", (receipts, text) => {
+  ])("[N29] [CU37] is who may see receipts: %s", (receipts, text) => {
     const cursors = { enabled: true, receipts, receipts_channel_prefix: "receipts:" };
     const namespaces = [{ ...shown, cursors }, ...all.slice(1)];
     expect(said(namespaces, "receipts").sentences).toContain(`Of “room:…”, ${text}`);

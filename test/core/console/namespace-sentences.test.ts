@@ -277,7 +277,7 @@ function maps(option: string, hook: string): readonly object[] {
 
 describe("what the page Namespaces says of clients", () => {
   it.each(Object.keys(tables).filter((name): name is Action => name in tables))(
-    "[N24] is what the server decides, for all combinations of options: %s",
+    "[N29] is what the server decides, for all combinations of options: %s",
     (action) => {
       const wrong: object[] = [];
       const decisions = new Set<Decision>();

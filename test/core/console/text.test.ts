@@ -22,11 +22,11 @@ describe("the texts of the console", () => {
     [1, "user", "1 user"],
     [2, "user", "2 users"],
     [12_345, "user", "12.3 k users"],
-  ])("[N25] number things: %s %s", (value, noun, text) => {
+  ])("[N30] number things: %s %s", (value, noun, text) => {
     expect(counted(value, noun)).toBe(text);
   });
 
-  it("[N25] number things whose plural is irregular, and the newest of some", () => {
+  it("[N30] number things whose plural is irregular, and the newest of some", () => {
     expect(counted(2, "GB-s", "GB-s")).toBe("2 GB-s");
     expect([1, 2].map((value) => newest(value, "change"))).toStrictEqual([
       "newest change",
@@ -62,7 +62,7 @@ describe("the texts of the console", () => {
     [3_600_000, "1 hour"],
     [5_400_000, "90 minutes"],
     [172_800_000, "2 days"],
-  ])("[N24] tell a duration of the configuration exactly: %d ms", (ms, text) => {
+  ])("[N29] tell a duration of the configuration exactly: %d ms", (ms, text) => {
     expect(duration(ms)).toBe(text);
   });
 
@@ -73,7 +73,7 @@ describe("the texts of the console", () => {
     [150_000, "3 minutes"],
     [12_300_000, "3 hours"],
     [400_000_000, "5 days"],
-  ])("[N25] tell for how long an object is awake: %d ms", (ms, text) => {
+  ])("[N30] tell for how long an object is awake: %d ms", (ms, text) => {
     expect(lasting(ms)).toBe(text);
   });
 });
@@ -89,7 +89,7 @@ describe("what the console says of a channel", () => {
     ["stream", {}, { publications: 0, size: 0 }, "off"],
     ["map", kept, { publications: 92, size: 100 }, "92 of 100"],
     ["map", {}, { publications: 92, size: 0 }, "none is kept"],
-  ])("[N25] how much is kept: %s %j %j", (type, options, history, text) => {
+  ])("[N30] how much is kept: %s %j %j", (type, options, history, text) => {
     expect(historyText(namespace(type, options), history)).toBe(text);
   });
 
@@ -112,7 +112,7 @@ describe("what the console says of a channel", () => {
     [missing, "sees:1", missing],
     [missing, undefined, missing],
     ["history is off", "seen:1", "history is off"],
-  ])("[N23] that a namespace which was missing isn't any more: %s %s", (reason, channel, text) => {
+  ])("[N28] that a namespace which was missing isn't any more: %s %s", (reason, channel, text) => {
     const refusal: CollectedRefusal = {
       object: "edge",
       at_ms: 1,

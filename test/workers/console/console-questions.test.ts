@@ -94,7 +94,7 @@ describe("what the pages of the console ask by themselves", () => {
   const channels = ["alone", "$alone", ...kinds.flatMap(({ name }) => [`${name}:1`, `$${name}:1`])];
 
   it.each([...channels, "shown:1#ada", "clients:shown:1", "users:shown:1", "receipts:shown:1"])(
-    "[N23] is admitted: of %s",
+    "[N28] is admitted: of %s",
     async (channel) => {
       const login = await logIn();
       const known = knownChannel(channel, await settingsOf(login));
@@ -116,7 +116,7 @@ describe("what the pages of the console ask by themselves", () => {
     },
   );
 
-  it("[N23] is nothing where there is no such namespace", async () => {
+  it("[N28] is nothing where there is no such namespace", async () => {
     const settings = await settingsOf(await logIn());
     expect(knownChannel("nowhere:1", settings)).toStrictEqual({
       outcome: "unknown",
@@ -124,7 +124,7 @@ describe("what the pages of the console ask by themselves", () => {
     });
   });
 
-  it("[N23] is all that a channel has", async () => {
+  it("[N28] is all that a channel has", async () => {
     const settings = await settingsOf(await logIn());
     const parts = ["stream", "present", "kept", "memory", "users", "polled"].map((name) => {
       const known = knownChannel(`${name}:1`, settings);
@@ -151,7 +151,7 @@ describe("what the pages of the console ask by themselves", () => {
 });
 
 describe("what is refused to the operator", () => {
-  it("[N23] [Y6] isn't among the refusals, and what is refused to others is", async () => {
+  it("[N28] [Y6] isn't among the refusals, and what is refused to others is", async () => {
     const login = await logIn();
     await post("/console/api/history", { channel: "bare:1" }, login);
     await post("/console/api/publish", { channel: "nowhere:1", data: 1 }, login);

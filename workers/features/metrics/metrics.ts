@@ -70,7 +70,7 @@ function count(counts: Counts, context: Context<AppEnv>, seconds: number): void 
   }
 }
 
-/** Whether the page of an operator who is logged in has asked: the pages show no questions of their own (rule N23). */
+/** Whether the page of an operator who is logged in has asked: the pages show no questions of their own (rule N28). */
 function isOperators({ req, var: { apiKey } }: Context<AppEnv>): boolean {
   return apiKey !== undefined && req.path.startsWith("/console/");
 }
