@@ -6,6 +6,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { operationNames } from "../../src/api/operations.ts";
+import { mapLimits } from "../../src/features/maps/limits.ts";
+import { limits } from "../../src/limits.ts";
+import type { ServerLimits } from "../../workers/page/namespace-limits.ts";
 import { methodNotes } from "../openapi/document.ts";
 import { packageRoot } from "../package-root.ts";
 import { ruleTexts } from "./rule-texts.ts";
@@ -30,13 +33,26 @@ export async function buildConsole(folder = join(packageRoot, "public", "console
     target: "es2022",
     jsx: "automatic",
     jsxImportSource: "preact",
-    define: { apiExamples: JSON.stringify(apiExamples()) },
+    define: {
+      apiExamples: JSON.stringify(apiExamples()),
+      serverLimits: JSON.stringify(serverLimits),
+    },
     legalComments: "eof",
     logLevel: "warning",
     write: false,
   });
   for (const { path, contents } of outputFiles) writeChanged(path, contents);
 }
+
+/** The bounds that the page Namespaces tells. */
+const { frameBytesMax, publicationBytesMax } = limits;
+const { mapKeysMax, ephemeralStateBytesMax } = mapLimits;
+const serverLimits: ServerLimits = {
+  frameBytesMax,
+  publicationBytesMax,
+  mapKeysMax,
+  ephemeralStateBytesMax,
+};
 
 /** Each method of the HTTP API with what it does and an example of its request, for the page API. */
 function apiExamples(): object {

@@ -88,8 +88,7 @@ export const inspectionMethods = {
         channel: "news",
         offset: 1,
         user: "7",
-        summary:
-          "not known to have been handed to the connection of the user that is known; the channel's object remembers the publication",
+        summary: "The publication didn't get to the only known connection of the user.",
         publication: {
           state: "remembered",
           epoch: "ToyqpRcw",
@@ -112,7 +111,7 @@ export const inspectionMethods = {
             user: "7",
             object: "gateway:any/0",
             outcome: "closed_before",
-            summary: "wasn't connected: client c1 left with 1005 4 s before the publication",
+            summary: "wasn't connected: client c1 left with code 1005, 4 s before the publication",
             state: "closed",
             opened_at_ms: 1_795_368_026_765,
             closed_at_ms: 1_795_368_027_013,

@@ -379,7 +379,7 @@ export function callerOf(
   return { user, subscribed, ...capabilitiesOf(identity.claims, channel, known, subscribed) };
 }
 
-/** Whether a backend may allow a publish: not where nobody but subscribers publishes (rule A5). */
+/** Whether a backend, or the options of a map, may allow a publish: not where nobody but subscribers publishes (rule A5). */
 export function mayAsk(
   { private: isPrivate, users, options }: KnownChannel,
   caller: Caller,

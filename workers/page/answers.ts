@@ -7,19 +7,37 @@ export interface Settings {
   readonly report_ms: number;
   readonly namespace_boundary: string;
   readonly private_prefix: string;
+  readonly user_boundary: string;
+  /** The longest name of a channel, in bytes. */
+  readonly max_length: number;
+  /** Whether users have homes, without which the server can't list connections and channels. */
+  readonly users: boolean;
+  /** The most publications of one answer to a client, and those with which a client may recover. */
+  readonly history_max: number;
+  readonly recovery_max: number;
   readonly namespaces: readonly NamespaceSettings[];
 }
 
 export interface NamespaceSettings {
   /** "" for channels without one. */
   readonly name: string;
-  readonly history_size: number;
   readonly presence: boolean;
   readonly type: string;
   /** Those that are on. */
   readonly options: Readonly<Record<string, string | number | boolean>>;
-  /** Those that ask a backend: `subscribe` and `publish`. */
+  /** Those that ask a backend, such as `subscribe` and `map.publish`. */
   readonly hooks: readonly string[];
+  /** The rates of commands that the configuration sets here. */
+  readonly rates: readonly CommandRate[];
+}
+
+/** How often all commands of a kind, or all of one method, may be sent: by a connection, or by all of a user. */
+interface CommandRate {
+  readonly of: "connection" | "user";
+  readonly method: string;
+  /** How many times at once. */
+  readonly burst: number;
+  readonly perSecond: number;
 }
 
 export interface Metrics {
@@ -94,7 +112,8 @@ interface Paged {
 
 export interface Publication {
   readonly offset?: number;
-  readonly data: JsonValue;
+  /** Absent where a key is removed, and where a key has no value. */
+  readonly data?: JsonValue;
   readonly tags?: Readonly<Record<string, string>>;
   readonly info?: { readonly user: string; readonly client: string };
 }
@@ -107,8 +126,16 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
+/** A publication, or a change of a map. */
+export interface HistoryEntry extends Publication {
+  readonly key?: string;
+  readonly removed?: boolean;
+}
+
+/** What is kept, newest first: publications, or the entries of a map's stream. */
 export interface History {
-  readonly publications: readonly Publication[];
+  readonly publications?: readonly HistoryEntry[];
+  readonly entries?: readonly HistoryEntry[];
   readonly offset: number;
   readonly epoch: string;
 }

@@ -7,7 +7,9 @@ import { labelsOf, sumOf } from "./rates.ts";
 interface BillLine {
   readonly what: string;
   readonly amount: number;
+  /** Of one, and of several. */
   readonly unit: string;
+  readonly units: string;
   readonly dollars: number;
   /** Of one, in dollars. */
   readonly price: number;
@@ -44,25 +46,25 @@ export function billBetween(before: SeriesValues, now: SeriesValues): Bill {
     line(
       "Requests to the Worker",
       requests,
-      "requests",
+      ["request", "requests"],
       prices.workerRequest,
       planIncludes.workerRequests,
     ),
     line(
       "Requests to objects",
       toObjects,
-      "requests",
+      ["request", "requests"],
       prices.objectRequest,
       planIncludes.objectRequests,
     ),
     line(
       "Objects awake",
       awakeSeconds * prices.objectGigabytes,
-      "GB-s",
+      ["GB-s", "GB-s"],
       prices.gigabyteSecond,
       planIncludes.gigabyteSeconds,
     ),
-    line("Rows written", rows, "rows", prices.rowWritten, planIncludes.rowsWritten),
+    line("Rows written", rows, ["row", "rows"], prices.rowWritten, planIncludes.rowsWritten),
   ];
   const dollars = lines.reduce((sum, one) => sum + one.dollars, 0);
   return { lines, dollars, namespaces: sharesOf(before, now, dollars) };
@@ -71,11 +73,11 @@ export function billBetween(before: SeriesValues, now: SeriesValues): Bill {
 function line(
   what: string,
   amount: number,
-  unit: string,
+  [unit, units]: readonly [string, string],
   price: number,
   includedAmount: number,
 ): BillLine {
-  return { what, amount, unit, dollars: amount * price, price, included: includedAmount };
+  return { what, amount, unit, units, dollars: amount * price, price, included: includedAmount };
 }
 
 /** What a month would cost in which each hour is like those that were counted, beyond what the plan includes. */

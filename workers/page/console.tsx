@@ -55,6 +55,18 @@ function Console() {
         break;
     }
   };
+  // The configuration may have been changed since the page was loaded. If the server can't be reached, the page says so.
+  const renew = async () => {
+    const answer = await read<Settings>("settings");
+    if (answer.outcome !== "result") return;
+    const { result: settings } = answer;
+    // Drawing a page anew sets its fields back, in which the operator may be typing.
+    setLogin((before) =>
+      before.state === "in" && JSON.stringify(before.settings) !== JSON.stringify(settings)
+        ? { state: "in", settings }
+        : before,
+    );
+  };
   useEffect(() => void check(), []);
   switch (login.state) {
     case "unknown":
@@ -62,7 +74,13 @@ function Console() {
     case "out":
       return <LoginForm loggedIn={check} />;
     case "in":
-      return <Pages settings={login.settings} loggedOut={() => setLogin({ state: "out" })} />;
+      return (
+        <Pages
+          settings={login.settings}
+          renew={renew}
+          loggedOut={() => setLogin({ state: "out" })}
+        />
+      );
   }
 }
 
@@ -110,9 +128,12 @@ function LoginForm({ loggedIn }: { readonly loggedIn: () => Promise<void> }) {
 
 function Pages({
   settings,
+  renew,
   loggedOut,
 }: {
   readonly settings: Settings;
+  /** Reads the settings again. */
+  readonly renew: () => Promise<void>;
   readonly loggedOut: () => void;
 }) {
   const route = useRoute();
@@ -124,7 +145,10 @@ function Pages({
   useEffect(() => {
     document.title = `${title} – Dormouse`;
     // A user of the keyboard or of a screen reader goes on in the new page, and not behind the link.
-    if (!isFirst.current) main.current?.focus();
+    if (!isFirst.current) {
+      main.current?.focus();
+      void renew();
+    }
     isFirst.current = false;
   }, [address, title]);
   const leave = () => {
@@ -177,9 +201,9 @@ function Page({
   const props = { params, loggedOut };
   switch (page) {
     case "overview":
-      return <OverviewPage {...props} reportMs={settings.report_ms} />;
+      return <OverviewPage {...props} settings={settings} />;
     case "channels":
-      return <ChannelsPage {...props} />;
+      return <ChannelsPage {...props} settings={settings} />;
     case "channel":
       return <ChannelPage {...props} settings={settings} />;
     case "namespaces":
@@ -189,13 +213,13 @@ function Page({
     case "connect":
       return <ConnectPage {...props} />;
     case "users":
-      return <UsersPage {...props} />;
+      return <UsersPage {...props} settings={settings} />;
     case "refusals":
-      return <RefusalsPage {...props} reportMs={settings.report_ms} />;
+      return <RefusalsPage {...props} settings={settings} />;
     case "rule":
       return <RulePage {...props} />;
     case "why":
-      return <WhyPage {...props} />;
+      return <WhyPage {...props} settings={settings} />;
     case "bill":
       return <BillPage {...props} />;
     default:

@@ -1,9 +1,9 @@
 /** What several pages are made of. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import type { JsonValue } from "./answers.ts";
-import { go } from "./hash-route.ts";
+import { useRef, useState } from "preact/hooks";
+import { go, href } from "./hash-route.ts";
 import type { Answer } from "./server.ts";
+import { isJson } from "./text.ts";
 
 /** What every page gets. */
 export interface PageProps {
@@ -56,6 +56,21 @@ export function Message({
   );
 }
 
+/** In place of what the server can't list. Nothing is asked: the answer would be a refusal (rule N28). */
+export function NoUsers() {
+  return (
+    <p>
+      The server doesn't know which channels have subscribers, and who is connected:{" "}
+      <code>client.users.enabled</code> is off.
+    </p>
+  );
+}
+
+/** A user, who leads to the page of the user. */
+export function UserLink({ user }: { readonly user: string }) {
+  return user === "" ? "(anonymous)" : <a href={href("users", { user })}>{user}</a>;
+}
+
 /** Names with their values. */
 export function Facts({
   facts,
@@ -82,7 +97,7 @@ export interface Called<Result> {
 }
 
 /**
- * Keeps the newest answer to a call.
+ * Keeps the answer to the newest call: an earlier one may be answered later, and would show what isn't so any more.
  *
  * @returns the state, and a function that takes an answer that is coming
  */
@@ -90,18 +105,22 @@ export function useAnswer<Result>(
   loggedOut: () => void,
 ): readonly [Called<Result>, (coming: Promise<Answer<Result>>) => Promise<Result | undefined>] {
   const [called, setCalled] = useState<Called<Result>>({ problem: "", isWaiting: false });
+  const asked = useRef(0);
   const take = async (coming: Promise<Answer<Result>>): Promise<Result | undefined> => {
+    const number = ++asked.current;
     setCalled((before) => ({ ...before, isWaiting: true }));
     const answer = await coming;
+    const isNewest = number === asked.current;
     switch (answer.outcome) {
       case "logged-out":
         loggedOut();
         return undefined;
       case "failed":
-        setCalled((before) => ({ ...before, problem: answer.message, isWaiting: false }));
+        if (isNewest)
+          setCalled((before) => ({ ...before, problem: answer.message, isWaiting: false }));
         return undefined;
       case "result":
-        setCalled({ result: answer.result, problem: "", isWaiting: false });
+        if (isNewest) setCalled({ result: answer.result, problem: "", isWaiting: false });
         return answer.result;
     }
   };
@@ -183,48 +202,4 @@ export function Pager({
       {children}
     </p>
   );
-}
-
-/** A number for people, such as 12,345 or 1.2 M. */
-export function count(value: number): string {
-  if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;
-  if (value >= 1e4) return `${(value / 1e3).toFixed(value >= 1e5 ? 0 : 1)} k`;
-  return value >= 100 || Number.isInteger(value) ? String(Math.round(value)) : value.toFixed(1);
-}
-
-/** A size in bytes for people. */
-export function bytes(value: number): string {
-  if (value >= 1_048_576) return `${(value / 1_048_576).toFixed(1)} MiB`;
-  return value >= 1_024 ? `${(value / 1_024).toFixed(1)} KiB` : `${value} B`;
-}
-
-/** Milliseconds for people. */
-export function milliseconds(value: number): string {
-  return value >= 1_000
-    ? `${(value / 1_000).toFixed(1)} s`
-    : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
-}
-
-/** A time since 1970, in the operator's own words for it. */
-export function time(ms: number | undefined): string {
-  if (ms === undefined || ms === 0) return "–";
-  const date = new Date(ms);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? date.toLocaleTimeString() : date.toLocaleString();
-}
-
-/** Whether a text is JSON. */
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A payload as text, as far as a table shows it. */
-export function shortened(data: JsonValue): string {
-  const text = JSON.stringify(data);
-  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }

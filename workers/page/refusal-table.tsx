@@ -1,15 +1,19 @@
-import type { CollectedRefusal } from "./answers.ts";
+import type { CollectedRefusal, Settings } from "./answers.ts";
+import { reasonText } from "./channel-questions.ts";
 import { href } from "./hash-route.ts";
 import { RuleLink } from "./rules.tsx";
-import { Table, time } from "./parts.tsx";
+import { Table } from "./parts.tsx";
+import { time } from "./text.ts";
 
 /** A table of refusals with their rules and reasons, and with links to the user and the channel. */
 export function RefusalTable({
   caption,
   refusals,
+  settings,
 }: {
   readonly caption: string;
   readonly refusals: readonly CollectedRefusal[];
+  readonly settings: Settings;
 }) {
   return (
     <Table
@@ -25,7 +29,7 @@ export function RefusalTable({
           <td>
             <RuleLink id={one.rule} />
           </td>
-          <td>{one.reason}</td>
+          <td>{reasonText(one, settings)}</td>
           <td>
             {one.user !== undefined && one.user !== "" && (
               <a href={href("users", { user: one.user })}>{one.user}</a>

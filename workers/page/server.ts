@@ -1,6 +1,7 @@
 /** The calls of the console to its server. */
 
 import { asItCame } from "../../cli/text/number-text.ts";
+import { counted } from "./text.ts";
 
 /** The answer to a call. */
 export type Answer<Result> =
@@ -24,13 +25,16 @@ export async function call<Result>(
   if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
   const detail = response.headers.get("X-Dormouse-Error-Detail");
   if (response.status !== 200 && response.status !== 503)
-    return { outcome: "failed", message: detail ?? `the server answered with ${response.status}` };
+    return {
+      outcome: "failed",
+      message: detail ?? `the server answered with status ${response.status}`,
+    };
   try {
     const body: Body<Result> = JSON.parse(await response.text(), asItCame);
     if (body.error === undefined && body.result !== undefined)
       return { outcome: "result", result: body.result };
     const { code, message } = body.error ?? { code: response.status, message: "no answer" };
-    return { outcome: "failed", message: `${detail ?? message} (${code})` };
+    return { outcome: "failed", message: `${detail ?? message} (error ${code})` };
   } catch {
     return { outcome: "failed", message: detail ?? "the server is busy" };
   }
@@ -45,7 +49,7 @@ export async function read<Result>(
   if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
   if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
   if (!response.ok)
-    return { outcome: "failed", message: `the server answered with ${response.status}` };
+    return { outcome: "failed", message: `the server answered with status ${response.status}` };
   const result: Result = await response.json();
   return { outcome: "result", result };
 }
@@ -59,11 +63,11 @@ export async function logIn(password: string): Promise<string | undefined> {
     case 401:
       return "This isn't the password.";
     case 503:
-      return `Too many attempts. Wait ${response?.headers.get("Retry-After") ?? "some"} seconds, or enter the API key instead.`;
+      return `Too many attempts. Wait ${counted(Number(response?.headers.get("Retry-After") ?? 1), "second")}, or enter the API key instead.`;
     case undefined:
       return "The server can't be reached.";
     default:
-      return `The server answered with ${response?.status}.`;
+      return `The server answered with status ${response?.status}.`;
   }
 }
 

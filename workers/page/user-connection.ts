@@ -39,7 +39,9 @@ export function useUser(user: string): UserConnection {
     made.on("connected", ({ client: id }) =>
       setState(`Connected as ${user}, as the client ${id}.`),
     );
-    made.on("disconnected", ({ code, reason }) => setState(`Disconnected: ${code} ${reason}.`));
+    made.on("disconnected", ({ code, reason }) =>
+      setState(`Disconnected with code ${code}: ${reason}.`),
+    );
     made.connect();
     client.current = made;
     return () => {

@@ -55,7 +55,7 @@ export function changeMap(command: RunningCommand<PublishRequest>, known: KnownC
   const hook = removed ? map.removeHook : map.publishHook;
   const caller = callerOf(session, channel, known);
   const option = removed ? "remove" : "publish";
-  const isAllowed = hook === undefined ? mayChange(map, option, caller) : mayAsk(known, caller);
+  const isAllowed = mayChange(known, option, caller);
   const key = keyOf(session, request.key, map);
   if (!isAllowed || key === undefined) {
     const reason = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
@@ -71,8 +71,15 @@ export function changeMap(command: RunningCommand<PublishRequest>, known: KnownC
   } else publishByHook(command, { channel, key, data }, hook);
 }
 
-/** Whether a client may set or remove keys of a map. */
-export function mayChange(map: MapOptions, what: "publish" | "remove", caller: Caller): boolean {
+/** Whether a client may set or remove keys of a map, or a backend may let it. */
+export function mayChange(
+  known: KnownChannel,
+  what: "publish" | "remove",
+  caller: Caller,
+): boolean {
+  const { map } = known.options;
+  if (map === undefined || !mayAsk(known, caller)) return false;
+  if ((what === "publish" ? map.publishHook : map.removeHook) !== undefined) return true;
   return isPermitted(
     caller,
     "pub",

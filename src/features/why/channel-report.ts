@@ -60,13 +60,15 @@ export function channelState(
   nowMs: number,
 ): Omit<ChannelState, "isKnown" | "isCommitting" | "waitingBytes"> {
   const { name, top, newestMs, options, relay } = channel;
-  const readable = channel.stored.readable(nowMs);
+  const historySize = channel.hasHistory ? options.historySize : 0;
+  // Nobody reads the changes of an ephemeral map, which are in memory.
+  const readable = historySize > 0 ? channel.stored.readable(nowMs) : undefined;
   return {
     name,
     ...(top === undefined ? {} : { top }),
     ...(newestMs === undefined ? {} : { newestMs }),
     publications: readable === undefined ? 0 : readable.last - readable.first + 1,
-    historySize: channel.hasHistory ? options.historySize : 0,
+    historySize,
     instance: relay.instance,
     sequence: relay.sequence,
     gateways: calls.progress(relay, undefined, nowMs),

@@ -70,7 +70,7 @@ export function verdictOnClosed(closed: ClosedConnection, passage: Passage): Ver
   const { client, code, by, atMs, openedAtMs } = closed;
   const { publishedAtMs, object } = passage;
   const who = `client ${client}`;
-  const ended = by === "server" ? `was closed with ${code}${reasonOf(code)}` : `left with ${code}`;
+  const ended = `${by === "server" ? "was closed" : "left"} with code ${code}${reasonOf(code)},`;
   const when = relative(atMs, publishedAtMs);
   const end = `${who} ${ended} ${when}`;
   if (publishedAtMs === undefined)
@@ -189,12 +189,12 @@ function notSubscribed(who: string, notes: readonly SubscriptionNote[], passage:
     case insufficientStateCode:
       return {
         outcome: "unsubscribed",
-        summary: `the subscription of ${who} was ended with 2500 ${when}: publications that its object had missed couldn't be read; the client subscribes again and recovers`,
+        summary: `the subscription of ${who} was ended with code 2500, ${when}: publications that its object had missed couldn't be read; the client subscribes again and recovers`,
       };
     default:
       return {
         outcome: "unsubscribed",
-        summary: `the subscription of ${who} was ended with ${last.code} ${when}`,
+        summary: `the subscription of ${who} was ended with code ${last.code}, ${when}`,
       };
   }
 }
@@ -312,11 +312,11 @@ export function callsTo(
   return channel?.gateways.find(({ name }) => gatewayNode(name) === node)?.told;
 }
 
-/** A time, as seen from the publication: "4 s before the publication". */
+/** A time, as seen from the publication, where it is known when that came: "4 s before the publication". */
 export function relative(timeMs: number, publishedAtMs: number | undefined): string {
-  if (publishedAtMs === undefined) return `at ${timeMs} ms`;
+  if (publishedAtMs === undefined) return "at some time";
   const ms = timeMs - publishedAtMs;
-  if (ms === 0) return "in the ms of the publication";
+  if (ms === 0) return "in the millisecond of the publication";
   return `${duration(Math.abs(ms))} ${ms < 0 ? "before" : "after"} the publication`;
 }
 

@@ -69,6 +69,7 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
   );
 }
 
+/** The answer in sentences: whether the publication was sent, and what isn't known of it. */
 function summaryOf(
   { offset, user }: WhyQuestion,
   { own, registered }: AskedObjects,
@@ -78,53 +79,60 @@ function summaryOf(
   const { top, publication } = own.channel ?? {};
   const upTo = top?.offset ?? 0;
   if (offset > upTo)
-    return `offset ${offset} hasn't been published: the newest publication has offset ${upTo}`;
-  const way =
-    publication === undefined
-      ? "neither the history nor the memory of the channel's object has the publication any more"
-      : publication.stored === true
-        ? "the publication is in the history, and the channel's object doesn't remember its way"
-        : "the channel's object remembers the publication";
+    return `Nothing has been published at offset ${offset} yet: the newest offset is ${upTo}.`;
+  const whose = user === "" ? "with this ID" : "of the user";
   const found =
     connections.length === 0
-      ? nobodyFound(user, answered, publication?.publishedAtMs)
-      : reached(user, connections);
+      ? nobodyFound(whose, answered, publication?.publishedAtMs)
+      : `The publication ${reached(whose, connections)}.`;
+  const gone = publication === undefined ? " The history doesn't have it any more." : "";
   const home =
     registered === undefined && user !== ""
-      ? "; only objects that follow the channel were asked, because no home knows the others"
+      ? " Only objects that follow the channel were asked: client.users.enabled is off."
       : "";
-  return `${found}; ${way}${home}`;
+  return found + gone + home;
 }
 
 /** What became of the publication for the connections that are known. */
-function reached(user: string, connections: readonly ShownConnection[]): string {
+function reached(whose: string, connections: readonly ShownConnection[]): string {
   const { length } = connections;
-  const handed = connections.filter(({ outcome }) => reachingOutcomes.has(outcome)).length;
-  const whose = user === "" ? "with this ID" : "of the user";
-  if (length === 1) {
-    const known = `the connection ${whose} that is known`;
-    return handed === 1 ? `handed to ${known}` : `not known to have been handed to ${known}`;
-  }
-  const known = `the ${length} connections ${whose} that are known`;
-  return handed === 0
-    ? `not known to have been handed to any of ${known}`
-    : `handed to ${handed === length ? "all" : handed} of ${known}`;
+  const parts = fates.flatMap((fate, index) => {
+    const number = connections.filter(({ outcome }) => (fateOf[outcome] ?? 2) === index).length;
+    return number === 0 ? [] : [{ fate, number }];
+  });
+  const texts = parts.map(({ fate, number }, index) => {
+    if (index > 0) return `${fate} ${number}`;
+    const all = fate.startsWith("was") ? `all ${length}` : `any of the ${length}`;
+    const first = number < length ? `${number} of the ${length}` : length === 1 ? "the only" : all;
+    return `${fate} ${first} known connection${length === 1 ? "" : "s"} ${whose}`;
+  });
+  return texts.join(", and ");
 }
 
-const reachingOutcomes: ReadonlySet<Verdict["outcome"]> = new Set(["sent", "recovered", "had_it"]);
+/** As sentences about the publication go on. */
+const fates = ["was sent to", "is on its way to", "didn't get to", "may have been sent to"];
+const fateOf: Partial<Readonly<Record<Verdict["outcome"], number>>> = {
+  sent: 0,
+  recovered: 0,
+  had_it: 0,
+  sending: 1,
+  not_taken: 1,
+  unknown: 3,
+};
 
 /** That no connection is known, and since when the objects remember those that ended. */
 function nobodyFound(
-  user: string,
+  whose: string,
   answered: readonly TrailAnswer[],
   publishedAtMs: number | undefined,
 ): string {
+  const nobody = `No connection ${whose} is known`;
+  if (publishedAtMs === undefined) return `${nobody}.`;
   const sinceMs = Math.max(
     ...answered.map(({ closesSinceMs, awakeSinceMs }) => closesSinceMs ?? awakeSinceMs),
   );
-  const whose = user === "" ? "with this ID" : "of the user";
-  const memory = `connections that ended before a time that is ${relative(sinceMs, publishedAtMs)} aren't remembered`;
-  return `no connection ${whose} is open, and none is remembered: ${memory}`;
+  const since = relative(sinceMs, publishedAtMs);
+  return `${nobody}: none is open, and those that ended are remembered since a time ${since}.`;
 }
 
 function shownPublication({ offset }: WhyQuestion, { channel }: TrailAnswer): object {

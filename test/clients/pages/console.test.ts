@@ -63,7 +63,7 @@ function inBrowser(browser: string): void {
   });
   afterAll(() => server.close());
 
-  it("[N2] [N5] [N6] [N12] [N19] [N20] logs in, publishes, hears, answers why and throws a user out", async (test) => {
+  it("[N2] [N5] [N6] [N12] [N19] [N20] [N29] logs in, publishes, hears, answers why and throws a user out", async (test) => {
     const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "ada" }) });
     test.onTestFinished(() => client.close());
     const { publications } = await client.subscribed("news");
@@ -166,13 +166,11 @@ function inBrowser(browser: string): void {
     await page.sees("The map is empty.");
 
     for (const [link, text] of [
-      ["Namespaces", "Clients don't publish, unless a token's capability lets them; backends do."],
-      [
-        "Namespaces",
-        "Clients don't change keys, unless a token's capability lets them; backends do.",
-      ],
+      ["Namespaces", "Clients may not publish."],
+      ["Namespaces", "Clients may not set keys."],
       ["Namespaces", "Every subscriber with a user may set keys."],
-      ["Namespaces", "To a channel whose name lists users, such as name#42, exactly these may"],
+      ["Namespaces", "To a channel whose name ends with users, such as pad:#42, only these may"],
+      ["Namespaces", "A map has at most 100,000 keys."],
       ["Refusals", "Newest"],
       ["Bill", "What that is a month is told after an hour."],
     ] as const) {

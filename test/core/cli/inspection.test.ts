@@ -35,7 +35,7 @@ const why = {
   channel: "news",
   offset: 1,
   user: "ada",
-  summary: "the channel's object remembers the publication",
+  summary: "The publication was sent to the only known connection of the user.",
   publication: {
     state: "remembered",
     epoch: "e",
@@ -85,7 +85,7 @@ it("[Y3] why tells the way of a publication in sentences and a table", async () 
   const { code, printed, noted, asked } = await runWith(why, "why", "news", "1", "--user", "ada");
   expect(asked).toStrictEqual([["/api/why", { channel: "news", offset: 1, user: "ada" }]]);
   expect(code).toBe(0);
-  expect(printed).toBe(`the channel's object remembers the publication
+  expect(printed).toBe(`The publication was sent to the only known connection of the user.
 published 60 s ago, at 2026-11-22T11:59:00.000Z with the key API_KEY, committed 9 ms later
 
 object        subscribers  told                   taken                         sent

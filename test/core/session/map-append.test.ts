@@ -11,6 +11,7 @@ const namespaces = [
   { ...base, name: "own", map: { ...map, client_key: "client_id" } },
   { ...base, name: "objects", map, publication_data_format: "json_object" },
   { ...base, name: "asked", map: { mode: "persistent", publish_proxy_enabled: true } },
+  { ...base, name: "shut", limited_channels_for_subscribers_only: true, map },
   { name: "news" },
 ];
 const channel = { proxy: { map_publish: { endpoint } }, namespaces };
@@ -61,6 +62,13 @@ describe("an append of a client", () => {
     expect(fixture.ask(connection, append(2, "closed:a"))).toStrictEqual([denied(2)]);
     expect(fixture.ask(fixture.connected(""), append(2, "free:a"))).toStrictEqual([denied(2)]);
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
+  });
+
+  it("[A5] to a private channel that is for subscribers only needs a subscription", () => {
+    const fixture = newFixture();
+    expect(fixture.ask(fixture.connected(), append(2, "$shut:a"))).toStrictEqual([denied(2)]);
+    fixture.send(fixture.connected(), append(2, "shut:a"));
+    expect(fixture.channels.appended("shut:a")).toMatchObject({ key: "k" });
   });
 
   it("[Z45] [Z18] is to the client's own key where the namespace says so", () => {

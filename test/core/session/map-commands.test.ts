@@ -25,6 +25,7 @@ const namespaces = [
     limited_channels_for_subscribers_only: true,
     map: { mode: "persistent", ...asked },
   },
+  { ...base, name: "shut", limited_channels_for_subscribers_only: true, map },
 ];
 const channel = {
   proxy: { map_publish: { endpoint }, map_remove: { endpoint } },
@@ -92,6 +93,15 @@ describe("a change of a map by a client", () => {
     ]);
     const anonymous = fixture.connected("");
     expect(fixture.ask(anonymous, publish(2, "free:a"))).toStrictEqual([denied(2)]);
+  });
+
+  it("[A5] in a private channel that is for subscribers only, needs a subscription, whatever the map's options allow", () => {
+    const fixture = newFixture();
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, publish(2, "$shut:a"))).toStrictEqual([denied(2)]);
+    expect(fixture.ask(connection, remove(3, "$shut:a"))).toStrictEqual([denied(3)]);
+    fixture.send(connection, publish(4, "shut:a"));
+    expect(fixture.channels.takeCalls()).toStrictEqual(["map_publish shut:a k"]);
   });
 
   it("[Z18] without a key, with one that nothing can have, without data or without the type is answered 107", () => {

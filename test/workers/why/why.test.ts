@@ -116,9 +116,7 @@ describe.each(variants)("why, on $name", (variant) => {
     const { offset } = await publish(channel, "the payload", { tags: { color: "blue" } });
     await socket.unread();
     const told = await why({ channel, offset, user: ada });
-    expect(told.summary).toBe(
-      "handed to the connection of the user that is known; the channel's object remembers the publication",
-    );
+    expect(told.summary).toBe("The publication was sent to the only known connection of the user.");
     const node = nodeOf(variant, channel);
     expect(told.publication).toMatchObject({
       state: "remembered",
@@ -185,7 +183,7 @@ describe.each(variants)("why, on $name", (variant) => {
     expect(await Promise.all(objects.map(rowsOf))).toStrictEqual(before);
     const unused = newChannel("team");
     const { summary } = await why({ channel: unused, offset: 1, user: "ada" });
-    expect(summary).toBe("offset 1 hasn't been published: the newest publication has offset 0");
+    expect(summary).toBe("Nothing has been published at offset 1 yet: the newest offset is 0.");
     expect(await rowsOf(env.CHANNELS.getByName(unused))).toBe(0);
   });
 });
@@ -211,7 +209,7 @@ describe.each(awakeVariants)("why something didn't arrive, on $place.name", (var
     ]);
     expect(await outcomes(channel, offset, left)).toMatchObject([
       expect.stringMatching(
-        /^closed_before: wasn't connected: client \S+ was closed with 3503 \(force disconnect\) \d+ m?s before the publication$/,
+        /^closed_before: wasn't connected: client \S+ was closed with code 3503 \(force disconnect\), \d+ m?s before the publication$/,
       ),
     ]);
     expect(await outcomes(channel, offset, late)).toMatchObject([
@@ -222,15 +220,15 @@ describe.each(awakeVariants)("why something didn't arrive, on $place.name", (var
     await leave(variant, channel, after);
     expect(await outcomes(channel, offset, late)).toMatchObject([
       expect.stringMatching(
-        /^subscribed_later: .*; it left with 1000 \d+ m?s after the publication$/,
+        /^subscribed_later: .*; it left with code 1000, \d+ m?s after the publication$/,
       ),
     ]);
     const summaryOf = async (user: string) => (await why({ channel, offset, user })).summary;
     expect(await summaryOf(late)).toMatch(
-      /^not known to have been handed to the connection of the user that is known; the channel's/,
+      /^The publication didn't get to the only known connection of the user\.$/,
     );
     expect(await summaryOf(newUser())).toMatch(
-      /^no connection of the user is open, and none is remembered: connections that ended before a time that is \d+ m?s before the publication aren't remembered; the channel's object remembers the publication$/,
+      /^No connection of the user is known: none is open, and those that ended are remembered since a time \d+ m?s before the publication\.$/,
     );
   });
 
@@ -259,7 +257,7 @@ describe.each(awakeVariants)("why something didn't arrive, on $place.name", (var
     await again.ask({ id: 2, subscribe: { ...recover, offset: 1 } });
     expect(await outcomes(channel, offset, back)).toMatchObject([
       expect.stringMatching(/^had_it: /),
-      expect.stringMatching(/^recovered: .*; it left with 1000/),
+      expect.stringMatching(/^recovered: .*; it left with code 1000,/),
     ]);
   });
 
@@ -274,7 +272,7 @@ describe.each(awakeVariants)("why something didn't arrive, on $place.name", (var
     expect(publication).toMatchObject({ state: "forgotten", top: 4 });
     expect(connections).toHaveLength(1);
     const { summary } = await why({ channel, offset: 5, user });
-    expect(summary).toBe("offset 5 hasn't been published: the newest publication has offset 4");
+    expect(summary).toBe("Nothing has been published at offset 5 yet: the newest offset is 4.");
   });
 });
 

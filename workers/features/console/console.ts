@@ -8,12 +8,12 @@ import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import { flagField, objectOf, parseShape, refusedUser } from "../../../src/api/shape.ts";
 import { isCommandName } from "../../../src/api/operations.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
-import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import {
   encodeConsoleMetrics,
   shownCollectedRefusal,
 } from "../../../src/features/console/metrics-answer.ts";
+import { shownSettings } from "../../../src/features/console/settings.ts";
 import { version } from "../../../src/version.ts";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
@@ -69,59 +69,17 @@ export async function consoleRefusals(context: Context<AppEnv>): Promise<Respons
 /** `POST /console/api/settings`: what the pages need to know of the configuration and of the login. */
 export async function consoleSettings(context: Context<AppEnv>): Promise<Response> {
   const { configured } = context.var;
-  const { config } = configured;
-  const { withoutNamespace, namespaces, namespaceBoundary, privatePrefix } = config.channel;
-  const all: readonly (readonly [string, ChannelOptions])[] = [
-    ["", withoutNamespace],
-    ...namespaces,
-  ];
   const body = {
     version,
     login: consoleAccess(configured)?.kind,
     login_ends_at: await loginEnd(context),
     report_ms: metricsLimits.metricsReportMs,
-    namespace_boundary: namespaceBoundary,
-    private_prefix: privatePrefix,
-    namespaces: all.map(([name, options]) => ({
-      name,
-      history_size: options.historySize,
-      presence: options.presence,
-      type: options.subscriptionType,
-      options: shownOptions(options),
-      hooks: [
-        ...(options.subscribeHook === undefined ? [] : ["subscribe"]),
-        ...(options.publishHook === undefined ? [] : ["publish"]),
-        ...(options.map?.publishHook === undefined ? [] : ["map_publish"]),
-        ...(options.map?.removeHook === undefined ? [] : ["map_remove"]),
-      ],
-    })),
+    ...shownSettings(configured.config),
   };
   return respondPoll(JSON.stringify(body), "no-store");
 }
 
 /**
- * The options that are on, by names like those of the configuration, such as `map.allow_publish_for_client`. Addresses of
- * backends aren't among them.
- */
-function shownOptions(options: ChannelOptions): Readonly<Record<string, unknown>> {
-  const { map = {}, cursors = {} } = options;
-  const named = [
-    ...Object.entries(options),
-    ...Object.entries({ map, cursors }).flatMap(([section, values]) =>
-      Object.entries(values).map(([name, value]) => [`${section}.${name}`, value] as const),
-    ),
-  ];
-  const shown = named.filter(
-    ([, value]) => typeof value !== "object" && value !== false && value !== 0 && value !== "",
-  );
-  return Object.fromEntries(
-    shown.map(([name, value]) => [
-      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
-}
-
 /** `GET /console/live?channel=…`: an onlooker without a user, whom the server subscribes to the channel (rule N6). */
 export function consoleLive(): Handler<AppEnv> {
   return onlooker(async ({ req, var: { configured } }) => {

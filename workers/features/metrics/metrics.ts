@@ -45,7 +45,7 @@ async function measured(context: Context<AppEnv>, next: Next): Promise<void> {
   isolate ??= newIsolate();
   count(isolate.counts, context, (endedMs - beganMs) / 1_000);
   const noted = context.get("noted");
-  if (noted !== undefined) isolate.refusals.note(noted, endedMs);
+  if (noted !== undefined && !isOperators(context)) isolate.refusals.note(noted, endedMs);
   if (isReportDue) return;
   isReportDue = true;
   context.executionCtx.waitUntil(reportLater(isolate, context));
@@ -59,7 +59,7 @@ function count(counts: Counts, context: Context<AppEnv>, seconds: number): void 
   const labels = { path: route, method: isKnown ? req.method : "other", status };
   counts.add("centrifugo_node_incoming_http_requests_total", labels);
   const refusal = context.get("refusal");
-  if (refusal !== undefined)
+  if (refusal !== undefined && !isOperators(context))
     counts.add("dormouse_refusals_total", { refused: route, rule: refusal.rule });
   if (!route.startsWith("/api/")) return;
   const command = { protocol: "http", method: route.slice("/api/".length) };
@@ -68,6 +68,11 @@ function count(counts: Counts, context: Context<AppEnv>, seconds: number): void 
     const error = String(refusal.code ?? status);
     counts.add("centrifugo_api_command_errors_total", { ...command, error });
   }
+}
+
+/** Whether the page of an operator who is logged in has asked: the pages show no questions of their own (rule N28). */
+function isOperators({ req, var: { apiKey } }: Context<AppEnv>): boolean {
+  return apiKey !== undefined && req.path.startsWith("/console/");
 }
 
 const knownMethods: ReadonlySet<string> = new Set(["GET", "POST", "OPTIONS", "HEAD"]);

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { JsonValue } from "../answers.ts";
-import { fieldOf, isJson, Message, type PageProps, useAnswer } from "../parts.tsx";
+import { fieldOf, Message, type PageProps, useAnswer } from "../parts.tsx";
+import { isJson } from "../text.ts";
 import { call } from "../server.ts";
 
 /** Any method of the HTTP API, with its answer, and the line of a shell that does the same. */

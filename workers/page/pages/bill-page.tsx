@@ -1,6 +1,7 @@
 import { type Bill, billBetween, dollarsBeyondPlan, monthlyDollars } from "../bill.ts";
 import type { CounterMark, Metrics } from "../answers.ts";
-import { count, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { count, counted } from "../text.ts";
 import { usePolling } from "../polling.ts";
 import { read } from "../server.ts";
 
@@ -40,7 +41,8 @@ function Bills({
         {dollars(dollarsBeyondPlan(bill))} beyond the plan.
       </p>
       <p>
-        The last hour {dollars(ofHour.dollars)}, in {minutes} minutes since {utc(hour.since_ms)}.{" "}
+        The last hour {dollars(ofHour.dollars)}, in {counted(minutes, "minute")} since{" "}
+        {utc(hour.since_ms)}.{" "}
         {minutes < minutesMin
           ? "What that is a month is told after an hour."
           : `A month like this is ${dollars(monthlyDollars(ofHour, minutes / 60))} beyond the $5 of the plan and what it includes.`}
@@ -87,9 +89,7 @@ function Lines({ today, hour }: { readonly today: Bill; readonly hour: Bill }) {
       {today.lines.map((line, index) => (
         <tr key={line.what}>
           <th scope="row">{line.what}</th>
-          <td class="number">
-            {count(line.amount)} {line.unit}
-          </td>
+          <td class="number">{counted(line.amount, line.unit, line.units)}</td>
           <td class="number">{dollars(line.dollars)}</td>
           <td class="number">{percent(line.amount / line.included)}</td>
           <td class="number">{dollars(hour.lines[index]?.dollars ?? 0)}</td>

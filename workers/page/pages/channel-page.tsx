@@ -4,26 +4,25 @@ import type {
   Inspected,
   NamespaceSettings,
   Position,
-  Publication,
+  HistoryEntry,
   Settings,
 } from "../answers.ts";
-import { href } from "../hash-route.ts";
-import { type Tail, useTail } from "../tail.ts";
 import {
-  bytes,
-  count,
-  Facts,
-  fieldOf,
-  JsonField,
-  jsonFault,
-  Message,
-  type PageProps,
-  shortened,
-  Table,
-  time,
-  useAnswer,
-} from "../parts.tsx";
+  type ChannelQuestions,
+  historyText,
+  isMap,
+  isMirror,
+  type KnownChannel,
+  knownChannel,
+  type Question,
+} from "../channel-questions.ts";
+import { href } from "../hash-route.ts";
+import { Facts, fieldOf, JsonField, jsonFault, Message, Table, useAnswer } from "../parts.tsx";
+import type { PageProps } from "../parts.tsx";
+import { useRounds } from "../rounds.ts";
 import { call } from "../server.ts";
+import { type Tail, useTail } from "../tail.ts";
+import { bytes, count, newest, shortened, time } from "../text.ts";
 import { KeysPart } from "./keys-part.tsx";
 import { PresentPart } from "./present-part.tsx";
 
@@ -34,53 +33,187 @@ export function ChannelPage({
   settings,
 }: PageProps & { readonly settings: Settings }) {
   const channel = params.get("name") ?? "";
-  const { presence = false, type = "stream" } = namespaceOf(channel, settings) ?? {};
-  const isMap = type === "map";
-  const [state, takeState] = useAnswer<Inspected>(loggedOut);
-  const [history, takeHistory] = useAnswer<History>(loggedOut);
-  const [isHearing, setIsHearing] = useState(params.get("hear") === "1");
-  const tail = useTail(channel, isHearing);
-  const refresh = () => {
-    void takeState(call("inspect", { channel }));
-    void takeHistory(call("history", { channel, limit: historyPage, reverse: true }));
-  };
-  useEffect(refresh, [channel]);
+  const known = knownChannel(channel, settings);
   return (
     <>
       <p class="quiet">
         <a href={href("channels")}>Channels</a>
       </p>
-      <div class="line">
-        <h1>{channel}</h1>
-        <button onClick={refresh}>Refresh</button>
-      </div>
-      <Message text={state.problem} isProblem />
-      {state.result !== undefined && <State state={state.result} />}
-      <div class="columns">
-        {type === "stream" && (
-          <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
-        )}
-        {isMap && <KeysPart channel={channel} newest={tail.heard[0]} loggedOut={loggedOut} />}
-        <TailPart tail={tail} isOn={isHearing} turn={setIsHearing} />
-      </div>
-      {presence && <PresentPart channel={channel} loggedOut={loggedOut} />}
-      <section>
-        <h2>History</h2>
-        {history.result === undefined ? (
-          <Message text={history.problem === "" ? "Asking…" : `No history: ${history.problem}.`} />
-        ) : (
-          <Publications
-            caption="The newest publications of the history"
-            channel={channel}
-            publications={history.result.publications}
-          />
-        )}
-      </section>
+      {known.outcome === "unknown" ? (
+        <>
+          <h1>{channel}</h1>
+          <UnknownNamespace namespace={known.namespace} settings={settings} />
+        </>
+      ) : (
+        <Channel
+          channel={channel}
+          known={known}
+          loggedOut={loggedOut}
+          isHeardAtOnce={params.get("hear") === "1"}
+        />
+      )}
     </>
   );
 }
 
-function State({ state }: { readonly state: Inspected }) {
+/** Says that a channel can't exist. Nothing is asked of it: the answer would be a refusal. */
+export function UnknownNamespace({
+  namespace,
+  settings,
+}: {
+  readonly namespace: string;
+  readonly settings: Settings;
+}) {
+  const names = settings.namespaces.flatMap(({ name }) => (name === "" ? [] : [name]));
+  const others = names.length === 0 ? "It has none." : `It has: ${names.join(", ")}.`;
+  const text = `The configuration has no namespace “${namespace}”. ${others}`;
+  return <Message text={text} isProblem />;
+}
+
+function Channel({
+  channel,
+  known: { namespace, questions },
+  loggedOut,
+  isHeardAtOnce,
+}: {
+  readonly channel: string;
+  readonly known: Extract<KnownChannel, { readonly outcome: "known" }>;
+  readonly loggedOut: () => void;
+  readonly isHeardAtOnce: boolean;
+}) {
+  const [isHearing, setIsHearing] = useState(isHeardAtOnce);
+  const tail = useTail(channel, isHearing);
+  // The page itself becomes a subscriber when it hears the channel.
+  const [round, refresh] = useRounds(tail.heard[0], tail.state);
+  const asked = { round, loggedOut };
+  return (
+    <>
+      <div class="line">
+        <h1>{channel}</h1>
+        <button onClick={refresh}>Refresh</button>
+      </div>
+      <State
+        {...asked}
+        question={questions.state}
+        namespace={namespace}
+        isHeard={tail.state === "hearing"}
+      />
+      <div class="columns">
+        {namespace.type === "stream" && (
+          <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
+        )}
+        {questions.keys !== undefined && (
+          <KeysPart
+            {...asked}
+            channel={channel}
+            question={questions.keys}
+            type={namespace.type}
+            changed={refresh}
+          />
+        )}
+        {namespace.type !== "shared_poll" && (
+          <TailPart tail={tail} isOn={isHearing} turn={setIsHearing} />
+        )}
+      </div>
+      {questions.presence !== undefined && <PresentPart {...asked} question={questions.presence} />}
+      <HistoryPart {...asked} channel={channel} namespace={namespace} questions={questions} />
+    </>
+  );
+}
+
+/** What a part of the page asks in each round. */
+interface Asked {
+  readonly round: number;
+  readonly loggedOut: () => void;
+}
+
+function HistoryPart({
+  channel,
+  namespace,
+  questions: { history },
+  round,
+  loggedOut,
+}: Asked & {
+  readonly channel: string;
+  readonly namespace: NamespaceSettings;
+  readonly questions: ChannelQuestions;
+}) {
+  const [{ result, problem }, take] = useAnswer<History>(loggedOut);
+  useEffect(() => {
+    if (history !== undefined) void take(call(history.method, history.params));
+  }, [history?.method, channel, round]);
+  if (history === undefined)
+    return namespace.type === "stream" ? (
+      <section>
+        <h2>History</h2>
+        <p>The namespace keeps no history.</p>
+      </section>
+    ) : null;
+  const what = isMap(namespace) ? "change" : "publication";
+  const publications = result?.publications ?? result?.entries ?? [];
+  return (
+    <section>
+      <h2>{isMap(namespace) ? "Changes" : "History"}</h2>
+      <Message text={result === undefined && problem === "" ? "Asking…" : problem} />
+      {result !== undefined && (
+        <Publications
+          caption={
+            publications.length === 0 ? "What is kept" : `The ${newest(publications.length, what)}`
+          }
+          channel={channel}
+          what={what}
+          publications={publications}
+        />
+      )}
+    </section>
+  );
+}
+
+function State({
+  question,
+  namespace,
+  isHeard,
+  round,
+  loggedOut,
+}: Asked & {
+  readonly question: Question;
+  readonly namespace: NamespaceSettings;
+  readonly isHeard: boolean;
+}) {
+  const [{ result, problem }, take] = useAnswer<Moment>(loggedOut);
+  useEffect(() => {
+    const coming = call<Inspected>(question.method, question.params);
+    void take(
+      coming.then((answer) =>
+        answer.outcome === "result"
+          ? { ...answer, result: { state: answer.result, atMs: Date.now(), isHeard } }
+          : answer,
+      ),
+    );
+  }, [question.params["channel"], round]);
+  return (
+    <>
+      <Message text={problem} isProblem />
+      {result !== undefined && <StateFacts moment={result} namespace={namespace} />}
+    </>
+  );
+}
+
+/** The state of a channel at one moment. */
+interface Moment {
+  readonly state: Inspected;
+  readonly atMs: number;
+  /** Whether the page itself was a subscriber. */
+  readonly isHeard: boolean;
+}
+
+function StateFacts({
+  moment: { state, atMs, isHeard },
+  namespace,
+}: {
+  readonly moment: Moment;
+  readonly namespace: NamespaceSettings;
+}) {
   const { channel, subscribers } = state;
   const gateways = channel?.gateways ?? [];
   const all = gateways.reduce((sum, one) => sum + (one.subscribers?.count ?? 0), 0);
@@ -89,44 +222,60 @@ function State({ state }: { readonly state: Inspected }) {
     <section aria-label="State">
       <Facts
         facts={[
-          ["Subscribers", count(own + all)],
+          ["At", time(atMs)],
+          [isHeard ? "Subscribers, with this page" : "Subscribers", count(own + all)],
           ["of them directly", count(own)],
           ["of them on gateways", count(all)],
-          ["Offset", channel?.offset === undefined ? "–" : count(channel.offset)],
-          ["Epoch", channel?.epoch ?? "–"],
-          [
-            "History",
-            channel === undefined
-              ? "–"
-              : `${channel.history.publications} of ${channel.history.size}`,
-          ],
-          ["Newest", time(channel?.newest_ms)],
+          ...(isMirror(namespace) ? [] : streamFacts(namespace, channel)),
           ["Stored", bytes(state.stored_bytes)],
           ["In memory since", time(state.awake_since_ms)],
           ["Woke because of", wakers[state.woken_by] ?? state.woken_by],
           ["Next alarm", nextAlarm(state.alarm_at_ms)],
         ]}
       />
-      <Table
-        caption="Gateways that follow the channel"
-        heads={["Gateway", "Subscribers", "Lag", "Failures", "Backlog"]}
-      >
-        {gateways.map((gateway) => (
-          <tr key={gateway.object}>
-            <th scope="row">{gateway.object}</th>
-            <td class="number">{count(gateway.subscribers?.count ?? 0)}</td>
-            <td class="number">{gateway.lag}</td>
-            <td class="number">{gateway.failures}</td>
-            <td class="number">{gateway.state ?? bytes(gateway.backlog_bytes ?? 0)}</td>
-          </tr>
-        ))}
-        {gateways.length === 0 && (
-          <tr>
-            <td colSpan={5}>No gateway follows the channel.</td>
-          </tr>
-        )}
-      </Table>
+      <GatewayTable gateways={gateways} />
     </section>
+  );
+}
+
+/** Where the channel is. The keys of a mirror are taken from another channel when somebody looks, as this page does. */
+function streamFacts(
+  namespace: NamespaceSettings,
+  channel: Inspected["channel"],
+): readonly (readonly [string, string])[] {
+  const what = isMap(namespace) ? "change" : "publication";
+  return [
+    ["Newest offset", channel?.offset === undefined ? "–" : String(channel.offset)],
+    ["Epoch", channel?.epoch ?? "–"],
+    [
+      isMap(namespace) ? "Changes kept" : "History",
+      channel === undefined ? "–" : historyText(namespace, channel.history),
+    ],
+    [`Newest ${what}`, time(channel?.newest_ms)],
+  ];
+}
+
+function GatewayTable({ gateways }: Pick<NonNullable<Inspected["channel"]>, "gateways">) {
+  return (
+    <Table
+      caption="Gateways that follow the channel"
+      heads={["Gateway", "Subscribers", "Entries behind", "Failed calls in a row", "Unsent"]}
+    >
+      {gateways.map((gateway) => (
+        <tr key={gateway.object}>
+          <th scope="row">{gateway.object}</th>
+          <td class="number">{count(gateway.subscribers?.count ?? 0)}</td>
+          <td class="number">{count(gateway.lag)}</td>
+          <td class="number">{count(gateway.failures)}</td>
+          <td class="number">{gateway.state ?? bytes(gateway.backlog_bytes ?? 0)}</td>
+        </tr>
+      ))}
+      {gateways.length === 0 && (
+        <tr>
+          <td colSpan={5}>No gateway follows the channel.</td>
+        </tr>
+      )}
+    </Table>
   );
 }
 
@@ -134,16 +283,6 @@ function State({ state }: { readonly state: Inspected }) {
 function nextAlarm(atMs: number | undefined): string {
   if (atMs === undefined) return "none";
   return atMs - Date.now() > yearMs ? "none soon" : time(atMs);
-}
-
-/** The options of a channel's namespace; undefined if the configuration hasn't got it. */
-function namespaceOf(channel: string, settings: Settings): NamespaceSettings | undefined {
-  const { namespaces, namespace_boundary: boundary, private_prefix: prefix } = settings;
-  const isPrivate = prefix !== "" && channel.startsWith(prefix);
-  const bare = isPrivate ? channel.slice(prefix.length) : channel;
-  const end = boundary === "" ? -1 : bare.indexOf(boundary);
-  const name = end < 0 ? "" : bare.slice(0, end);
-  return namespaces.find((one) => one.name === name);
 }
 
 /** What makes an object act, in words. */
@@ -155,7 +294,7 @@ const wakers: Readonly<Record<string, string>> = {
   api: "a backend",
   gateway: "a gateway",
   batch: "a publication",
-  presence: "a question who is there",
+  presence: "a question about who is present",
   users: "an order for a user",
   directory: "the list of channels",
   question: "this page",
@@ -238,22 +377,29 @@ function TailPart({
 function Publications({
   caption,
   channel,
+  what,
   publications,
 }: {
   readonly caption: string;
   readonly channel: string;
-  readonly publications: readonly Publication[];
+  readonly what: "publication" | "change";
+  readonly publications: readonly HistoryEntry[];
 }) {
+  const isOfMap = what === "change";
+  const heads = ["Offset", ...(isOfMap ? ["Key", "Value"] : ["Payload"]), "Tags", "Publisher"];
   return (
-    <Table caption={caption} heads={["Offset", "Payload", "Tags", "Publisher", "Who got it"]}>
-      {publications.map(({ offset = 0, data, tags, info }) => (
+    <Table caption={caption} heads={[...heads, "Who got it"]}>
+      {publications.map(({ offset = 0, key = "", removed, data, tags, info }) => (
         <tr key={offset}>
           <th scope="row" class="number">
             {offset}
           </th>
-          <td>
-            <code>{shortened(data)}</code>
-          </td>
+          {isOfMap && (
+            <td>
+              <code>{key}</code>
+            </td>
+          )}
+          <td>{removed === true ? "removed" : <code>{shortened(data)}</code>}</td>
           <td>{tags === undefined ? "" : JSON.stringify(tags)}</td>
           <td>{info?.user ?? ""}</td>
           <td>
@@ -263,12 +409,11 @@ function Publications({
       ))}
       {publications.length === 0 && (
         <tr>
-          <td colSpan={5}>The history is empty.</td>
+          <td colSpan={heads.length + 1}>Nothing is kept at the moment.</td>
         </tr>
       )}
     </Table>
   );
 }
 
-const historyPage = 25;
 const yearMs = 31_536_000_000;

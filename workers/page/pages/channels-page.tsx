@@ -1,12 +1,48 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Channels } from "../answers.ts";
+import type { Channels, Settings } from "../answers.ts";
 import { href } from "../hash-route.ts";
-import { count, leadsTo, Message, Pager, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { leadsTo, Message, NoUsers, Pager, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { count } from "../text.ts";
 import { call } from "../server.ts";
 
-/** Channels with subscribers, by a pattern, a page at a time. */
-export function ChannelsPage({ params, loggedOut }: PageProps) {
-  const pattern = params.get("pattern") ?? "";
+/** Channels with subscribers, by a pattern, a page at a time; or any channel by its name. */
+export function ChannelsPage({
+  params,
+  loggedOut,
+  settings,
+}: PageProps & { readonly settings: Settings }) {
+  return (
+    <>
+      <h1>Channels</h1>
+      {settings.users ? (
+        <ChannelList pattern={params.get("pattern") ?? ""} loggedOut={loggedOut} />
+      ) : (
+        <>
+          <OpenForm />
+          <NoUsers />
+        </>
+      )}
+    </>
+  );
+}
+
+function OpenForm() {
+  return (
+    <form class="line" onSubmit={leadsTo("channel", "name")}>
+      <label for="name">Any channel by its name</label>
+      <input id="name" name="name" required placeholder="chat:1" />
+      <button>Open</button>
+    </form>
+  );
+}
+
+function ChannelList({
+  pattern,
+  loggedOut,
+}: {
+  readonly pattern: string;
+  readonly loggedOut: () => void;
+}) {
   const [cursors, setCursors] = useState<readonly string[]>([""]);
   const [called, take] = useAnswer<Channels>(loggedOut);
   const ask = (all: readonly string[]) => {
@@ -18,17 +54,12 @@ export function ChannelsPage({ params, loggedOut }: PageProps) {
   const rows = Object.entries(channels);
   return (
     <>
-      <h1>Channels</h1>
       <form class="line" role="search" onSubmit={leadsTo("channels", "pattern")}>
         <label for="pattern">Pattern, with * and ?</label>
         <input id="pattern" name="pattern" value={pattern} placeholder="chat:*" />
         <button class="main-button">Search</button>
       </form>
-      <form class="line" onSubmit={leadsTo("channel", "name")}>
-        <label for="name">Any channel by its name</label>
-        <input id="name" name="name" required placeholder="chat:1" />
-        <button>Open</button>
-      </form>
+      <OpenForm />
       <Message text={called.problem} isProblem />
       {incomplete === true && <Message text="Some objects haven't answered." isProblem />}
       <Table caption="Channels with subscribers" heads={["Channel", "Subscribers"]}>

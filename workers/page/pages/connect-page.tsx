@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { href } from "../hash-route.ts";
-import { fieldOf, Message, type PageProps, time } from "../parts.tsx";
+import { fieldOf, Message, type PageProps } from "../parts.tsx";
+import { time } from "../text.ts";
 import { useUser } from "../user-connection.ts";
 
 /** Looks on as a user by the official client, and shows every frame in both directions. */

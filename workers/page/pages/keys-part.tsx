@@ -1,28 +1,35 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { JsonValue, MapState } from "../answers.ts";
-import { count, fieldOf, JsonField, jsonFault, Message, Table, useAnswer } from "../parts.tsx";
+import type { Question } from "../channel-questions.ts";
+import { fieldOf, JsonField, jsonFault, Message, Table, useAnswer, UserLink } from "../parts.tsx";
 import { call } from "../server.ts";
+import { counted } from "../text.ts";
 
-/** The keys of a map with their values, which may be set and removed, and are read again when a change is heard. */
+/** The keys of a map with their values, which are read again in each round. Those of a plain map may be set and removed. */
 export function KeysPart({
   channel,
-  newest,
+  question,
+  type,
+  changed: refresh,
+  round,
   loggedOut,
 }: {
   readonly channel: string;
-  /** The change that was heard last; undefined if none was. */
-  readonly newest: object | undefined;
+  readonly question: Question;
+  /** Of the channel: the keys of a plain map may be changed, and others have a meaning. */
+  readonly type: string;
+  /** Called after a change, so that everything is read again. */
+  readonly changed: () => void;
+  readonly round: number;
   readonly loggedOut: () => void;
 }) {
   const [{ result, problem }, take] = useAnswer<MapState>(loggedOut);
   const [changed, takeChange] = useAnswer<object>(loggedOut);
   const [fault, setFault] = useState("");
-  const refresh = () => take(call("map_read_state", { channel, limit: keysShown }));
-  useEffect(() => void refresh(), [channel]);
-  useRereading(refresh, newest);
+  useEffect(() => void take(call(question.method, question.params)), [channel, round]);
   const change = async (method: string, params: object | string) => {
     await takeChange(call(method, params));
-    await refresh();
+    refresh();
   };
   const set = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -34,19 +41,27 @@ export function KeysPart({
     if (found === "") await change("map_publish", `{${names},"data":${value}}`);
   };
   const entries = result?.entries ?? [];
+  const isChangeable = type === "map";
+  const { title, noun, heads } = kinds[type] ?? kindOfOthers;
+  const isShort = result?.cursor !== undefined;
   return (
     <section>
-      <h2>Keys</h2>
+      <h2>{title}</h2>
       <Message text={problem === "" ? changed.problem || fault : problem} isProblem />
       <Table
-        caption={`Keys: ${count(entries.length)}${result?.cursor === undefined ? "" : " and more"}`}
-        heads={["Key", "Value", "Change", "Action"]}
+        caption={
+          isShort ? `The first ${counted(entries.length, noun)}` : counted(entries.length, noun)
+        }
+        heads={isChangeable ? [...heads, "Action"] : heads}
       >
         {entries.map((entry) => (
           <KeyRow
             key={entry.key}
             entry={entry}
-            remove={() => void change("map_remove", { channel, key: entry.key })}
+            type={type}
+            {...(isChangeable && {
+              remove: () => void change("map_remove", { channel, key: entry.key }),
+            })}
           />
         ))}
         {result !== undefined && entries.length === 0 && (
@@ -55,72 +70,95 @@ export function KeysPart({
           </tr>
         )}
       </Table>
-      <form onSubmit={(event) => void set(event)}>
-        <label for="key">Key</label>
-        <input id="key" name="key" required />
-        <JsonField id="value" name="value" label="Value" rows={2} />
-        <button class="main-button" disabled={changed.isWaiting}>
-          Set
-        </button>
-      </form>
+      {isChangeable ? (
+        <SetForm isWaiting={changed.isWaiting} submit={(event) => void set(event)} />
+      ) : (
+        <p class="quiet">The server alone changes these keys.</p>
+      )}
     </section>
   );
 }
 
+function SetForm({
+  isWaiting,
+  submit,
+}: {
+  readonly isWaiting: boolean;
+  readonly submit: (event: SubmitEvent) => void;
+}) {
+  return (
+    <form onSubmit={submit}>
+      <label for="key">Key</label>
+      <input id="key" name="key" required />
+      <JsonField id="value" name="value" label="Value" rows={2} />
+      <button class="main-button" disabled={isWaiting}>
+        Set
+      </button>
+    </form>
+  );
+}
+
 function KeyRow({
-  entry: { key, data, offset = 0 },
+  entry: { key, data, offset = 0, info },
+  type,
   remove,
 }: {
   readonly entry: MapState["entries"][number];
-  readonly remove: () => void;
+  readonly type: string;
+  /** Absent where an operator can't. */
+  readonly remove?: () => void;
 }) {
+  const user = type === "map_clients" ? (info?.user ?? "") : key;
   return (
     <tr>
-      <th scope="row">
-        <code>{key}</code>
-      </th>
-      <td>
-        <code>{ends(data)}</code>
-      </td>
-      <td class="number">{offset}</td>
-      <td>
-        <button aria-label={`Remove ${key}`} onClick={remove}>
-          Remove
-        </button>
-      </td>
+      <th scope="row">{type === "map_users" ? <UserLink user={user} /> : <code>{key}</code>}</th>
+      {type === "map_clients" && (
+        <td>
+          <UserLink user={user} />
+        </td>
+      )}
+      {type !== "map_clients" && type !== "map_users" && (
+        <>
+          <td>
+            <code>{ends(data)}</code>
+          </td>
+          <td class="number">{offset}</td>
+        </>
+      )}
+      {remove !== undefined && (
+        <td>
+          <button aria-label={`Remove ${key}`} onClick={remove}>
+            Remove
+          </button>
+        </td>
+      )}
     </tr>
   );
 }
 
-/** Reads again after each change, once for those that come while it reads. */
-function useRereading(read: () => Promise<object | undefined>, newest: object | undefined): void {
-  const reading = useRef<{ isUnderWay: boolean; isStale: boolean }>({
-    isUnderWay: false,
-    isStale: false,
-  });
-  useEffect(() => {
-    const { current } = reading;
-    current.isStale = newest !== undefined;
-    if (!current.isStale || current.isUnderWay) return;
-    current.isUnderWay = true;
-    const readOn = async (): Promise<void> => {
-      while (current.isStale) {
-        current.isStale = false;
-        await read();
-      }
-      current.isUnderWay = false;
-    };
-    void readOn();
-  }, [newest]);
-}
+/** What the keys of a type are, and the heads of their table. */
+const kinds: Readonly<
+  Record<
+    string,
+    { readonly title: string; readonly noun: string; readonly heads: readonly string[] }
+  >
+> = {
+  map_clients: { title: "Who is subscribed", noun: "connection", heads: ["Connection", "User"] },
+  map_users: { title: "Who is subscribed", noun: "user", heads: ["User"] },
+  map_receipts: {
+    title: "Who has read how far",
+    noun: "key",
+    heads: ["User or offset", "Read", "Offset"],
+  },
+};
+const kindOfOthers = { title: "Keys", noun: "key", heads: ["Key", "Value", "Offset"] };
 
 /** A value as JSON; of a long one the beginning and the end, where it grows. */
-function ends(data: JsonValue): string {
-  const text = JSON.stringify(data);
+function ends(data: JsonValue | undefined): string {
+  const text = data === undefined ? "" : JSON.stringify(data);
   return text.length > 2 * endLength
     ? `${text.slice(0, endLength)} … ${text.slice(-endLength)}`
     : text;
 }
 
 const endLength = 200;
-const keysShown = 100;

@@ -1,16 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { CollectedRefusal, Info } from "../answers.ts";
+import type { CollectedRefusal, Info, Settings } from "../answers.ts";
 import { href } from "../hash-route.ts";
 import { useFeed } from "../feed.ts";
-import {
-  count,
-  Message,
-  milliseconds,
-  Pager,
-  type PageProps,
-  Table,
-  useAnswer,
-} from "../parts.tsx";
+import { Message, NoUsers, Pager, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { count, lasting, milliseconds } from "../text.ts";
 import { Plot } from "../plot.tsx";
 import { RefusalTable } from "../refusal-table.tsx";
 import type { Point } from "../rates.ts";
@@ -18,7 +11,8 @@ import { sumOf } from "../rates.ts";
 import { call } from "../server.ts";
 
 /** The page with the present state: plots, and the gateways of all pools. */
-export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly reportMs: number }) {
+export function OverviewPage({ loggedOut, settings }: PageProps & { readonly settings: Settings }) {
+  const { report_ms: reportMs } = settings;
   const { metrics, points, refusals, problem } = useFeed(reportMs, loggedOut);
   const last = points.at(-1);
   return (
@@ -39,8 +33,12 @@ export function OverviewPage({ loggedOut, reportMs }: PageProps & { readonly rep
         The rates are means over {Math.round(reportMs / 1_000)} seconds, and over two minutes before
         the page was opened. The page asks every few seconds, as long as it is visible.
       </p>
-      <NewestRefusals refusals={refusals} />
-      <Gateways loggedOut={loggedOut} connections={last?.connections ?? 0} />
+      <NewestRefusals refusals={refusals} settings={settings} />
+      {settings.users ? (
+        <Gateways loggedOut={loggedOut} connections={last?.connections ?? 0} />
+      ) : (
+        <NoUsers />
+      )}
       {metrics !== undefined && <Objects counters={metrics.counters} />}
     </>
   );
@@ -119,11 +117,21 @@ function Plots({ points }: { readonly points: readonly Point[] }) {
   );
 }
 
-function NewestRefusals({ refusals }: { readonly refusals: readonly CollectedRefusal[] }) {
+function NewestRefusals({
+  refusals,
+  settings,
+}: {
+  readonly refusals: readonly CollectedRefusal[];
+  readonly settings: Settings;
+}) {
   return (
     <section>
       <h2>Refusals</h2>
-      <RefusalTable caption="The newest refusals" refusals={refusals.slice(0, refusalsShown)} />
+      <RefusalTable
+        caption="The newest refusals"
+        refusals={refusals.slice(0, refusalsShown)}
+        settings={settings}
+      />
       <p>
         <a href={href("refusals")}>All refusals</a>
       </p>
@@ -192,7 +200,7 @@ function GatewayTable({ nodes }: Pick<Info, "nodes">) {
           <td class="number">{count(node.num_users)}</td>
           <td class="number">{count(node.num_channels)}</td>
           <td class="number">{count(node.num_subs)}</td>
-          <td class="number">{count(node.uptime)} s</td>
+          <td class="number">{lasting(node.uptime * 1_000)}</td>
           <td>{node.version}</td>
         </tr>
       ))}

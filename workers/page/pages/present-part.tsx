@@ -1,19 +1,25 @@
 import { useEffect } from "preact/hooks";
 import type { Presence } from "../answers.ts";
-import { href } from "../hash-route.ts";
-import { count, Message, Table, useAnswer } from "../parts.tsx";
+import type { Question } from "../channel-questions.ts";
+import { Message, Table, useAnswer, UserLink } from "../parts.tsx";
+import { count, counted } from "../text.ts";
 import { call } from "../server.ts";
 
-/** Who is present on a channel, by users; a user leads to the page of the user. */
+/** Who is present on a channel, by users, read again in each round; a user leads to the page of the user. */
 export function PresentPart({
-  channel,
+  question,
+  round,
   loggedOut,
 }: {
-  readonly channel: string;
+  readonly question: Question;
+  readonly round: number;
   readonly loggedOut: () => void;
 }) {
   const [{ result, problem }, take] = useAnswer<Presence>(loggedOut);
-  useEffect(() => void take(call("presence", { channel })), [channel]);
+  useEffect(
+    () => void take(call(question.method, question.params)),
+    [question.params["channel"], round],
+  );
   const clients = Object.values(result?.presence ?? {});
   const users = [...Map.groupBy(clients, ({ user }) => user)];
   const shown = users.slice(0, usersShown);
@@ -22,13 +28,13 @@ export function PresentPart({
       <h2>Who is here</h2>
       <Message text={problem} isProblem />
       <Table
-        caption={`Present: ${numbered(users.length, "user")} on ${numbered(clients.length, "connection")}`}
+        caption={`Present: ${counted(users.length, "user")} on ${counted(clients.length, "connection")}`}
         heads={["User", "Connections"]}
       >
         {shown.map(([user, own]) => (
           <tr key={user}>
             <th scope="row">
-              {user === "" ? "(anonymous)" : <a href={href("users", { user })}>{user}</a>}
+              <UserLink user={user} />
             </th>
             <td class="number">{count(own.length)}</td>
           </tr>
@@ -46,10 +52,6 @@ export function PresentPart({
       </Table>
     </section>
   );
-}
-
-function numbered(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 const usersShown = 100;

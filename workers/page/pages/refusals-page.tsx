@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import type { CollectedRefusal, Inspected } from "../answers.ts";
+import type { CollectedRefusal, Inspected, Settings } from "../answers.ts";
 import { useFeed } from "../feed.ts";
-import { count, leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { count } from "../text.ts";
 import { labelsOf } from "../rates.ts";
 import { RuleLink } from "../rules.tsx";
 import { RefusalTable } from "../refusal-table.tsx";
@@ -13,9 +14,9 @@ import { call } from "../server.ts";
 export function RefusalsPage({
   params,
   loggedOut,
-  reportMs,
-}: PageProps & { readonly reportMs: number }) {
-  const { metrics, refusals, problem } = useFeed(reportMs, loggedOut);
+  settings,
+}: PageProps & { readonly settings: Settings }) {
+  const { metrics, refusals, problem } = useFeed(settings.report_ms, loggedOut);
   const object = params.get("object") ?? "";
   const reported =
     object === "" ? refusals : refusals.filter((refusal) => refusal.object === object);
@@ -28,8 +29,10 @@ export function RefusalsPage({
         <input id="object" name="object" value={object} placeholder="edge, or channel:chat:1" />
         <button>Show</button>
       </form>
-      <Newest object={object} refusals={reported} />
-      {object !== "" && <Remembered object={object} loggedOut={loggedOut} key={object} />}
+      <Newest object={object} refusals={reported} settings={settings} />
+      {object !== "" && (
+        <Remembered object={object} loggedOut={loggedOut} settings={settings} key={object} />
+      )}
       {metrics !== undefined && <Sums counters={metrics.counters} />}
     </>
   );
@@ -38,8 +41,10 @@ export function RefusalsPage({
 function Newest({
   object,
   refusals,
+  settings,
 }: {
   readonly object: string;
+  readonly settings: Settings;
   readonly refusals: readonly CollectedRefusal[];
 }) {
   const [shown, setShown] = useState(shownFirst);
@@ -49,6 +54,7 @@ function Newest({
       <RefusalTable
         caption={object === "" ? "The newest refusals" : `The newest refusals of ${object}`}
         refusals={refusals.slice(0, shown)}
+        settings={settings}
       />
       {refusals.length > shown && (
         <p class="buttons">
@@ -67,8 +73,10 @@ function Newest({
 function Remembered({
   object,
   loggedOut,
+  settings,
 }: {
   readonly object: string;
+  readonly settings: Settings;
   readonly loggedOut: () => void;
 }) {
   const [called, take] = useAnswer<Inspected>(loggedOut);
@@ -85,6 +93,7 @@ function Remembered({
       <RefusalTable
         caption={`What ${object} remembers`}
         refusals={refusals.map((one) => Object.assign(one, { object }))}
+        settings={settings}
       />
     </section>
   );

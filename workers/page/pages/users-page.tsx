@@ -1,21 +1,24 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ConnectedUsers, Connections } from "../answers.ts";
+import type { ConnectedUsers, Connections, Settings } from "../answers.ts";
 import { href } from "../hash-route.ts";
-import {
-  count,
-  leadsTo,
-  Message,
-  Pager,
-  type PageProps,
-  Table,
-  time,
-  useAnswer,
-} from "../parts.tsx";
+import { leadsTo, Message, NoUsers, Pager, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { count, counted, time } from "../text.ts";
 import { call, read } from "../server.ts";
 
 /** The users of gateways, a page at a time; or one user: the connections, and what an operator may do to them. */
-export function UsersPage({ params, loggedOut }: PageProps) {
+export function UsersPage({
+  params,
+  loggedOut,
+  settings,
+}: PageProps & { readonly settings: Settings }) {
   const user = params.get("user") ?? "";
+  if (!settings.users)
+    return (
+      <>
+        <h1>Users</h1>
+        <NoUsers />
+      </>
+    );
   return (
     <>
       <h1>Users</h1>
@@ -66,7 +69,11 @@ function UserList({ loggedOut }: { readonly loggedOut: () => void }) {
       </Table>
       <Pager cursors={cursors} next={cursor} move={ask}>
         <button onClick={() => ask(cursors)}>Refresh</button>
-        {anonymous > 0 && <span class="quiet">{count(anonymous)} connections have no user</span>}
+        {anonymous > 0 && (
+          <span class="quiet">
+            {counted(anonymous, "connection")} {anonymous === 1 ? "has" : "have"} no user
+          </span>
+        )}
       </Pager>
     </section>
   );

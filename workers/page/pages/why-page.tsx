@@ -1,19 +1,29 @@
 import { useEffect } from "preact/hooks";
-import type { History, Why } from "../answers.ts";
-import { count, leadsTo, Message, type PageProps, Table, time, useAnswer } from "../parts.tsx";
+import type { Inspected, Settings, Why } from "../answers.ts";
+import { hasOffsets, knownChannel, type Question } from "../channel-questions.ts";
+import { leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
+import { count, time } from "../text.ts";
 import { type Answer, call } from "../server.ts";
+import { UnknownNamespace } from "./channel-page.tsx";
 
 /** Why a publication did or didn't reach a user or a client (docs/why.md). */
-export function WhyPage({ params, loggedOut }: PageProps) {
+export function WhyPage({
+  params,
+  loggedOut,
+  settings,
+}: PageProps & { readonly settings: Settings }) {
   const [called, take] = useAnswer<Why>(loggedOut);
   const channel = params.get("channel") ?? "";
   const offset = params.get("offset") ?? "";
   const who = params.get("who") ?? "";
   const by = params.get("by") === "client" ? "client" : "user";
+  const known = knownChannel(channel, settings);
+  const isAsked = channel !== "" && who !== "";
+  const isAdmitted = known.outcome === "known" && hasOffsets(known.namespace);
   useEffect(() => {
-    if (channel === "" || who === "") return;
-    void take(ask(channel, offset, { [by]: who }));
-  }, [channel, offset, who, by]);
+    if (!isAsked || known.outcome === "unknown" || !isAdmitted) return;
+    void take(ask(channel, known.questions.state, offset, { [by]: who }));
+  }, [channel, offset, who, by, isAdmitted]);
   return (
     <>
       <h1>Why?</h1>
@@ -39,38 +49,57 @@ export function WhyPage({ params, loggedOut }: PageProps) {
         <input id="who" name="who" value={who} required />
         <button class="main-button">Ask</button>
       </form>
+      {isAsked && known.outcome === "unknown" && (
+        <UnknownNamespace namespace={known.namespace} settings={settings} />
+      )}
+      {isAsked && known.outcome === "known" && !isAdmitted && (
+        <Message
+          text="The channel has no history, so its publications have no offsets, and nothing remembers them."
+          isProblem
+        />
+      )}
       <Message text={called.problem} isProblem />
       {called.result !== undefined && <Told why={called.result} />}
     </>
   );
 }
 
-/** Asks of the publication at an offset, or of the newest one in the history. */
+/** Asks of the publication at an offset, or of the newest one. */
 async function ask(
   channel: string,
+  state: Question,
   offset: string,
   subject: Readonly<Record<string, string>>,
 ): Promise<Answer<Why>> {
   if (offset !== "") return call("why", { channel, offset: Number(offset), ...subject });
-  const newest = await call<History>("history", { channel, limit: 0 });
-  if (newest.outcome !== "result") return newest;
-  return newest.result.offset === 0
-    ? { outcome: "failed", message: "nothing was published to the channel" }
-    : call("why", { channel, offset: newest.result.offset, ...subject });
+  const inspected = await call<Inspected>(state.method, state.params);
+  if (inspected.outcome !== "result") return inspected;
+  const { offset: newest = 0 } = inspected.result.channel ?? {};
+  return newest === 0
+    ? { outcome: "failed", message: "Nothing has been published to the channel yet." }
+    : call("why", { channel, offset: newest, ...subject });
 }
 
-/** The states of a publication, as sentences go on with them. */
-const states: Readonly<Record<string, string>> = {
-  remembered: "the channel's object remembers its way",
-  in_history: "it is in the history, and the channel's object has slept since",
-  forgotten: "the history doesn't have it any more",
-  not_published: "nothing has this offset yet",
-};
+/** What is known of the publication itself, after its offset. */
+function publicationText({ state, published_at_ms: atMs, by }: Why["publication"]): string {
+  const publisher = by?.key ?? by?.user ?? by?.client;
+  const named = publisher === undefined ? "" : ` by ${publisher}`;
+  const published = atMs === undefined ? "" : ` was published at ${time(atMs)}${named}.`;
+  switch (state) {
+    case "remembered":
+      return `${published} The channel's object remembers how it was sent.`;
+    case "in_history":
+      return `${published} It is in the history; the channel's object has slept since, and doesn't remember how it was sent.`;
+    case "forgotten":
+      return " isn't in the history any more.";
+    default:
+      return " doesn't exist yet.";
+  }
+}
 
 function Told({ why }: { readonly why: Why }) {
   const { publication, connections, objects } = why;
   const nowhere = objects.filter(({ note }) => note !== undefined);
-  const publisher = publication.by?.key ?? publication.by?.user ?? publication.by?.client ?? "–";
   return (
     <section>
       <h2>Answer</h2>
@@ -79,8 +108,8 @@ function Told({ why }: { readonly why: Why }) {
         {why.incomplete === true && " Some objects haven't answered."}
       </p>
       <p class="quiet">
-        Offset {why.offset}, published {time(publication.published_at_ms)} by {publisher};{" "}
-        {states[publication.state] ?? publication.state}.
+        The publication at offset {why.offset}
+        {publicationText(publication)}
       </p>
       <Table caption="Connections" heads={["Outcome", "What happened", "Client", "Object"]}>
         {connections.map((one) => (

@@ -7,7 +7,7 @@ import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../../protocol/payload.ts";
 import { isJsonObject, jsonValue } from "../../../protocol/wire-value.ts";
 import { failWith, refuseByOptions, refuseWith } from "../../../session/decision.ts";
-import { callerOf, mayAsk } from "../../../session/grant.ts";
+import { callerOf } from "../../../session/grant.ts";
 import {
   ask,
   type ClientMethods,
@@ -66,8 +66,7 @@ function appendTo(appending: CalledAppend, fields: GivenFields): void {
   const caller = callerOf(session, channel, known);
   const key = keyOf(session, fields.key, map);
   const hook = map.publishHook;
-  const isAllowed = hook === undefined ? mayChange(map, "publish", caller) : mayAsk(known, caller);
-  if (!isAllowed || key === undefined) {
+  if (!mayChange(known, "publish", caller) || key === undefined) {
     const reason =
       "no map.allow_publish_for_… option lets this client, or it has no map.client_key";
     done(refuseByOptions(errorCodes.permissionDenied, "Z18", reason));
