@@ -53,6 +53,12 @@ export const cursorLimits = {
    * that wakes takes 2 to 4 s (rule CU25).
    */
   judgedAnswerMs: 5_000,
+  /**
+   * Stretches that are kept of what one member has got before the newest one, until they are judged, each a row of about
+   * 60 bytes: one for each time that the user was away while something came, within `cursors.notify_after`. Over this bound
+   * the two with the smallest hole between them count as one (rule CU45). A census finds as many of one user.
+   */
+  stretchesMax: 32,
   /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */
   unreadChannelsMax: 100,
   /**

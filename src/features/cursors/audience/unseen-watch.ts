@@ -92,7 +92,7 @@ export class UnseenWatch implements ObjectPart {
     this.#inSlices(range, () => {
       const slice = unsure.splice(0, judgedSliceMembers);
       const waits = slice.some((user) =>
-        judge.isUnseen(user, stretch, range.epoch, found.proofs.get(user)),
+        judge.isUnseen(user, stretch, range.epoch, found.proofs.get(user) ?? []),
       );
       // By then each connection has had a ping and the time to answer it, so that is waited for once.
       const nowMs = platform.nowMs();
