@@ -34,6 +34,11 @@ export const cursorLimits = {
    */
   notifyAfterMsMin: 1_000,
   notifyAfterMsMax: 86_400_000,
+  /**
+   * How much later than `cursors.notify_after` publications are judged, at most, so that those of a burst share an event, an
+   * alarm and a census: a tenth of it, and no longer than a person takes to write some messages (rule CU24).
+   */
+  judgedTogetherMsMax: 5_000,
   /** Members that are looked at in one turn: their rows are read, and events of them are written, within about 3 ms. */
   judgedSliceMembers: 100,
   /** Publications whose tags and publishers are read in one turn, for what counts: about 1 ms. */

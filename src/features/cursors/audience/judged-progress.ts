@@ -85,7 +85,7 @@ export class JudgedProgress {
     if (judged.askAtMs > 0) return dueMoment(judged.askAtMs, this.#setup.askAgainMs, nowMs);
     if (judged.target > 0) return nowMs;
     const sinceMs = judged.sampleOffset > judged.upTo ? judged.sampleMs : this.#timeOfFirst(judged);
-    return (sinceMs ?? nowMs) + this.#setup.afterMs;
+    return (sinceMs ?? nowMs) + this.#setup.judgedAtAgeMs;
   }
 
   /** The publications to judge now; {@link finish} or {@link postpone} has to follow. Undefined if none is due. */
@@ -190,7 +190,9 @@ export interface JudgedRange {
 interface ProgressSetup {
   readonly channel: Pick<PartedChannel, "stored" | "top">;
   readonly table: JudgedTable;
+  /** How old publications are at least when they are judged, in ms, and how old the oldest of them is then. */
   readonly afterMs: number;
+  readonly judgedAtAgeMs: number;
   /** The longest time after which it is asked again who has got publications. */
   readonly askAgainMs: number;
   readonly hasMembers: () => boolean;

@@ -1,7 +1,7 @@
 import type { PartedChannel } from "../../../channel/channel-part.ts";
 import { type TagsFilter, tagsFilter } from "../../../protocol/tags-filter.ts";
 import type { Sql } from "../../../sql.ts";
-import type { CursorOptions } from "../config.ts";
+import { type CursorOptions, judgedAtAgeMs } from "../config.ts";
 import { JudgedProgress } from "./judged-progress.ts";
 import { JudgedTable } from "./judged-table.ts";
 import { cursorLimits } from "../limits.ts";
@@ -34,11 +34,17 @@ export function noticesOf(
     kept.earlier.clear();
     return undefined;
   }
-  const { afterMs } = notify;
   const answerMs = pingIntervalMs + cursorLimits.judgedAnswerMs;
   const askAgainMs = Math.max(answerMs, cursorLimits.judgedAskAgainMs);
   const hasMembers = (): boolean => kept.members.size > 0;
-  const progress = new JudgedProgress({ channel, table, afterMs, askAgainMs, hasMembers });
+  const progress = new JudgedProgress({
+    channel,
+    table,
+    afterMs: notify.afterMs,
+    judgedAtAgeMs: judgedAtAgeMs(notify),
+    askAgainMs,
+    hasMembers,
+  });
   const judge = new UnseenJudge({ channel, notify, kept, progress });
   const filter = unreadFilter && tagsFilter(unreadFilter);
   return { judge, progress, filter, asksWhoGot: notify.unless === "got", answerMs };
