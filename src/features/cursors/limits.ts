@@ -43,6 +43,13 @@ export const cursorLimits = {
   judgedSliceMembers: 100,
   /** Publications whose tags and publishers are read in one turn, for what counts: about 1 ms. */
   judgedSliceRows: 500,
+  /**
+   * The share of `events.keep_max` up to which judging fills the object's log, with events that the backend hasn't taken: what
+   * else happens has the rest. When no more than the other share waits, judging goes on, with a census: it isn't asked for each
+   * batch that the backend takes (rule CU46).
+   */
+  judgedLogShare: 0.5,
+  judgedAgainLogShare: 0.25,
   /** Users of whom gateways are asked by name. Of more they are asked for all who are connected. */
   censusUsersMax: 1_000,
   /** Connections of which one turn looks what they have got, when that is asked: about 1 ms. */

@@ -25,6 +25,8 @@ export class UnseenJudge {
   readonly #progress: JudgedProgress;
   /** Has a backend told; absent where nobody could be told. */
   tell: ((event: ToldEvent, nowMs: number) => void) | undefined;
+  /** Whether the log of events has room for so many (rule CU46). */
+  hasRoomFor = (_events: number): boolean => true;
 
   constructor({ channel, notify, kept, progress }: JudgeSetup) {
     this.#channel = channel;
@@ -41,7 +43,8 @@ export class UnseenJudge {
   unknown(stretch: CountedStretch, epoch: string, after: string, limit: number): JudgedSlice {
     const members = this.#kept.members.page(after, limit);
     const users = members.filter((member) => this.#unseen(member, stretch, epoch, []).length > 0);
-    return { users: users.map(({ user }) => user), ...endOf(members, limit) };
+    const isEnd = members.length < limit;
+    return { users: users.map(({ user }) => user), last: members.at(-1)?.user ?? "", isEnd };
   }
 
   /** Whether a user is a member and isn't known to have seen what counts, whatever is asked of others. */
@@ -51,7 +54,8 @@ export class UnseenJudge {
   }
 
   /**
-   * Tells of what the members of the next slice haven't seen, and writes down that it did, in one stretch.
+   * Tells of what the members of the next slice haven't seen, and writes down that it did, in one stretch. Where the log of
+   * events is full, those who are left are for later.
    *
    * @param proofs what they are known to have got beside their rows
    */
@@ -61,23 +65,28 @@ export class UnseenJudge {
     proofs: ReadonlyUserProofs,
     slice: { readonly after: string; readonly limit: number },
     nowMs: number,
-  ): Pick<JudgedSlice, "last" | "isEnd"> {
+  ): Pick<JudgedSlice, "last" | "isEnd"> & { readonly isFull: boolean } {
     const members = this.#kept.members.page(slice.after, slice.limit);
     let hasTold = false;
+    let [last, isFull] = [slice.after, false];
     for (const member of members) {
       const got = proofs.get(member.user) ?? [];
       this.#resolve(member, got, nowMs);
       const parts = this.#unseen(member, stretch, range.epoch, got);
+      // When it begins or goes on there is room for anybody, so that it always gets further.
+      isFull = last !== range.afterUser && !this.hasRoomFor(parts.length);
+      if (isFull) break;
       if (parts.length > 0) this.#tellUnseen(member, range.epoch, parts, nowMs);
       hasTold ||= parts.length > 0;
+      last = member.user;
     }
-    const end = endOf(members, slice.limit);
+    const isEnd = !isFull && members.length < slice.limit;
     // What is judged now is asked for once more if the object crashes before that is written.
-    const last = end.isEnd ? undefined : end.last;
-    this.#kept.earlier.prune(slice.after, last, range.epoch, range.after);
-    if (end.isEnd) this.#progress.finish(range, nowMs);
-    else if (hasTold) this.#progress.passed(range, end.last, nowMs);
-    return end;
+    this.#kept.earlier.prune(slice.after, isEnd ? undefined : last, range.epoch, range.after);
+    if (isEnd) this.#progress.finish(range, nowMs);
+    else if (isFull) this.#progress.pause(range, last, nowMs);
+    else if (hasTold) this.#progress.passed(range, last, nowMs);
+    return { last, isEnd, isFull };
   }
 
   /** Something more is known of what a user has got or read: what was reported as unseen may be seen now (rule CU26). */
@@ -194,8 +203,4 @@ function without(parts: readonly Stretch[], others: readonly Stretch[]): readonl
         .filter(isThere),
     parts,
   );
-}
-
-function endOf(members: readonly Member[], limit: number): Pick<JudgedSlice, "last" | "isEnd"> {
-  return { last: members.at(-1)?.user ?? "", isEnd: members.length < limit };
 }
