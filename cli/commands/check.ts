@@ -1,8 +1,9 @@
 import { Command } from "commander";
 import { secretProblems, secretsIn } from "../../src/access/secrets.ts";
-import type { Config } from "../../src/config/config.ts";
+import { type Config, everyOptions } from "../../src/config/config.ts";
 import { nestedName } from "../../src/config/flat-names.ts";
 import { type ParsedConfig, parseConfig } from "../../src/config/parse-config.ts";
+import { cursorLimits } from "../../src/features/cursors/limits.ts";
 import { secretUses } from "../../src/config/secret-uses.ts";
 import { isJsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
@@ -93,7 +94,10 @@ export function reportOn(
     ...(parsed.outcome === "bad" ? parsed.problems : []),
     ...(config === undefined ? [] : problemsOfSecrets(config, options, shell)),
   ];
-  const notes = parsed.outcome === "config" ? parsed.notes : flatNotes(found.input, found.file);
+  const notes =
+    parsed.outcome === "config"
+      ? [...parsed.notes, ...audienceNotes(parsed.config)]
+      : flatNotes(found.input, found.file);
   const secrets = config === undefined ? [] : neededSecrets(config);
   return { file: found.file, valid: problems.length === 0, problems, notes, secrets };
 }
@@ -108,6 +112,16 @@ function problemsOfSecrets(config: Config, options: CheckOptions, shell: Shell):
     .filter((name) => given[name] === undefined)
     .map((name) => `secret ${name} is missing`);
   return [...missing, ...secretProblems(given, uses, development)];
+}
+
+/** Says where an audience may be larger than the log of events from which a backend is told of it (rule CU46). */
+function audienceNotes({ channel, events }: Config): readonly string[] {
+  const { membersMax, judgedLogShare } = cursorLimits;
+  const tells = everyOptions(channel).some(({ cursors }) => cursors?.notify !== undefined);
+  if (!tells || events === undefined || events.keepMax >= membersMax) return [];
+  return [
+    `events.keep_max is ${events.keepMax}, and an audience may have ${membersMax} members: your backend is told of ${events.keepMax * judgedLogShare} who haven't seen a publication, and of further ones as it takes these events`,
+  ];
 }
 
 /** A hint for a configuration of Centrifugo 4 or 5. */

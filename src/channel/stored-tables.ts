@@ -65,6 +65,7 @@ const ofAnyKind: Partial<Record<StoredTable, true>> = {
   stream: true,
   gateway: true,
   user_mark: true,
+  user_got: true,
   audience_member: true,
   audience_judged: true,
   untold_user: true,
@@ -91,6 +92,7 @@ export type StoredTable =
   | "map_checkpoint"
   | "map_window"
   | "user_mark"
+  | "user_got"
   | "audience_member"
   | "audience_judged"
   | "untold_user";
@@ -106,6 +108,7 @@ const all = [
   "map_checkpoint",
   "map_window",
   "user_mark",
+  "user_got",
   "audience_member",
   "audience_judged",
   "untold_user",

@@ -70,6 +70,7 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
   readonly tell: PartedChannelObject["tell"] = (event, nowMs) => {
     for (const part of this.parts) part.tell?.(event, nowMs);
   };
+  readonly untaken = (): number => Math.max(0, ...this.parts.map((part) => part.untaken ?? 0));
   readonly #presence: ChannelPresence;
   protected override readonly parts: readonly ObjectPart[];
   override readonly sockets: ClientSockets;

@@ -66,6 +66,8 @@ export interface ObjectPart extends SubscriptionPart {
   listShown?(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void;
   /** Tells a backend of something that another feature has found, in the stretch in which that is written. */
   tell?(event: ToldEvent, nowMs: number): void;
+  /** How many events the backend hasn't taken yet. */
+  readonly untaken?: number;
   /** What the answer to a caller carries that reports for the object (rule J7). */
   forAnswer?(nowMs: number): CarriedReport | undefined;
   /** Whether the object can report for another one. */
@@ -176,6 +178,8 @@ export interface PartedChannelObject extends PartedObject {
   readonly sweep: () => void;
   /** Has the parts that tell backends of events tell of this one. */
   readonly tell: (event: ToldEvent, nowMs: number) => void;
+  /** How many events the backend hasn't taken yet. */
+  readonly untaken: () => number;
 }
 
 /** The object of a gateway, as its parts see it. */

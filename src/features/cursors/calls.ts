@@ -12,6 +12,7 @@ import type {
   PartedHome,
 } from "../../object/part.ts";
 import { ChannelIndex } from "./forgetting/channel-index.ts";
+import { listProofs } from "./coverage.ts";
 import type { ArrivedOnGateway, ArrivedQuestion } from "./coverage-census.ts";
 import type { ForgottenHere, KeptAnswer, ToldUsers } from "./forgetting/kept-user.ts";
 import { type KnownHere, SubscriberNotes } from "./subscriber-notes.ts";
@@ -99,8 +100,7 @@ export const cursorGatewayCalls: AddedCalls<CursorCalls, PartedGateway> = {
       const notes = object.part(SubscriberNotes);
       const answer = ({ proofs, unsure }: KnownHere): void => {
         object.endEvent(object.platform.nowMs());
-        const found = [...proofs].map(([user, proof]) => ({ user, proof }));
-        done({ proofs: found, unsure: [...unsure] });
+        done({ proofs: listProofs(proofs), unsure: [...unsure] });
       };
       if (notes === undefined) answer({ proofs: new Map(), unsure: new Set() });
       else notes.gather(asked, object, answer);

@@ -10,7 +10,7 @@ import type { ClientInfo, StreamPosition } from "../../protocol/publication.ts";
 import { type TagsFilter, tagsFilter } from "../../protocol/tags-filter.ts";
 import type { CursorOptions } from "./config.ts";
 import type { CoverageCensus } from "./coverage-census.ts";
-import { type Coverage, extend } from "./coverage.ts";
+import { type Coverage, extend, leftOut, listProofs } from "./coverage.ts";
 import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
 import type { KeptUsers } from "./forgetting/kept-users.ts";
 import { cursorLimits } from "./limits.ts";
@@ -117,7 +117,7 @@ export class ChannelCursors implements ChannelPart {
       return;
     }
     this.census.ask(users, ({ proofs }) => {
-      for (const [user, proof] of proofs) this.prove(user, proof, nowMs);
+      for (const { user, proof } of listProofs(proofs)) this.prove(user, proof, nowMs);
       done("ready");
     });
   }
@@ -133,16 +133,28 @@ export class ChannelCursors implements ChannelPart {
     const kept = this.#table.find(user);
     const before = kept && inEpoch(kept, top.epoch);
     const covered = extend(before?.covered, proof);
-    if (covered === before?.covered) return;
-    const {
-      read,
-      readMs,
-      start = this.#memberSince(user, top) ?? proof.since,
-      isReset = false,
-    } = before ?? {};
-    const mark = { user, epoch: top.epoch, read, readMs, start, isReset, covered };
-    // Without room for another user nothing is known of this one.
-    if (this.kept.mark(mark, kept, nowMs)) this.#notices?.judge.noteSeen(user, nowMs);
+    const left = leftOut(before?.covered, proof);
+    if (left !== undefined) this.#keepEarlier(user, left, nowMs);
+    if (covered !== before?.covered) {
+      const {
+        read,
+        readMs,
+        start = this.#memberSince(user, top) ?? proof.since,
+        isReset = false,
+      } = before ?? {};
+      const mark = { user, epoch: top.epoch, read, readMs, start, isReset, covered };
+      // Without room for another user nothing is known of this one.
+      if (!this.kept.mark(mark, kept, nowMs)) return;
+    } else if (left === undefined) return;
+    this.#notices?.judge.noteSeen(user, nowMs);
+  }
+
+  /** Keeps what a member has got before what its row tells of, unless that is judged already (rule CU45). */
+  #keepEarlier(user: string, left: Coverage, nowMs: number): void {
+    const { asksWhoGot, progress } = this.#notices ?? {};
+    const judgedTo = asksWhoGot === true ? progress?.judged?.upTo : undefined;
+    if (judgedTo === undefined || left.offset <= judgedTo) return;
+    if (this.#members.find(user) !== undefined) this.kept.earlier.add(user, left, nowMs);
   }
 
   /** Says what a user is known to have got (rule CU10). */

@@ -44,12 +44,17 @@ export interface CursorOptions {
 
 /** What a backend is told of, and when (rules CU23 to CU26). */
 export interface NotifyOptions {
-  /** How old a publication is then, in ms. */
+  /** How old a publication is then at least, in ms. */
   readonly afterMs: number;
   /** What counts as seen: what has arrived or is read, or only what is read. */
   readonly unless: "got" | "read";
   /** Whether it is told, too, when a member has seen what was reported. */
   readonly seen: boolean;
+}
+
+/** How old the oldest publication that isn't judged becomes until it is judged, with those of the same burst, in ms. */
+export function judgedAtAgeMs({ afterMs }: Pick<NotifyOptions, "afterMs">): number {
+  return afterMs + Math.min(Math.floor(afterMs / 10), cursorLimits.judgedTogetherMsMax);
 }
 
 /**
@@ -147,7 +152,8 @@ function checkNotify(
     if (!isThere) section.problem(`cursors.${key}`, what);
   };
   require(audience !== "none", "notify_after", "requires cursors.audience");
-  require(notify.afterMs < historyTtlMs, "notify_after", "is not shorter than history_ttl");
+  require(judgedAtAgeMs(notify) <
+    historyTtlMs, "notify_after", "with a tenth of it, at most 5s, is not shorter than history_ttl");
   require(events?.types.has("unseen") ===
     true, "notify_after", 'requires events with "unseen" among their types');
   require(!notify.seen ||

@@ -1,4 +1,4 @@
-import type { Coverage } from "./coverage.ts";
+import type { ReadonlyUserProofs, UserProof } from "./coverage.ts";
 
 /** Asks those who hold connections of users what these are known to have got of the channel (rule CU10). */
 export interface CoverageCensus {
@@ -16,8 +16,8 @@ export interface CoverageCensus {
 
 /** What a census has found. It is written in the users' rows where it says more than these. */
 export interface FoundCoverage {
-  /** By user: what those who answered know. Who isn't here may still be known by a row. */
-  readonly proofs: ReadonlyMap<string, Coverage>;
+  /** What those who answered know. Who isn't here may still be known by a row. */
+  readonly proofs: ReadonlyUserProofs;
   /** Users with a connection of which an answer to its next ping may prove more than is known of it. */
   readonly unsure: ReadonlySet<string>;
   /** Whether all have answered in time. */
@@ -33,9 +33,9 @@ export interface ArrivedQuestion {
   readonly upTo?: number;
 }
 
-/** The answer of a gateway. Users of whom it knows nothing are left out. */
+/** The answer of a gateway. Users of whom it knows nothing are left out, and one has a proof for each stretch. */
 export interface ArrivedOnGateway {
-  readonly proofs: readonly { readonly user: string; readonly proof: Coverage }[];
+  readonly proofs: readonly UserProof[];
   /** Those who can still prove more. Absent: nobody can. */
   readonly unsure?: readonly string[];
 }

@@ -1,12 +1,19 @@
+import { cursorLimits } from "./limits.ts";
+
+/** Publications of a channel. */
+export interface Stretch {
+  /** Nothing is claimed of what came up to here. */
+  readonly since: number;
+  /** Of the last one. */
+  readonly offset: number;
+}
+
 /**
  * What a user is known to have got of a channel: everything after `since` and up to `offset` that passes the filters of
  * the user's subscription has arrived at a client's program of the user (rule CU10).
  */
-export interface Coverage {
+export interface Coverage extends Stretch {
   readonly epoch: string;
-  /** Nothing is claimed of what came up to here. */
-  readonly since: number;
-  readonly offset: number;
   /** How the offset is known. */
   readonly by: ProofKind;
   /** When that was known at the latest, ms since 1970. */
@@ -35,11 +42,73 @@ export function extend(kept: Coverage | undefined, proof: Coverage): Coverage {
   return since < kept.since ? { ...kept, since } : kept;
 }
 
-/** Adds a proof to those of users. */
-export function addProof(proofs: Map<string, Coverage>, user: string, proof: Coverage): void {
-  proofs.set(user, extend(proofs.get(user), proof));
+/**
+ * Adds a proof to those of users, of whom each has one for each stretch. Of more than `cursorLimits.stretchesMax` of a user
+ * the one that was added first is left out.
+ */
+export function addProof(proofs: UserProofs, user: string, proof: Coverage): void {
+  const kept = proofs.get(user) ?? [];
+  const apart = kept.filter((one) => hasHole(one, proof));
+  const joined = kept.filter((one) => !apart.includes(one)).reduce(extend, proof);
+  proofs.set(user, [...apart, joined].slice(-cursorLimits.stretchesMax));
 }
 
-function isEmpty({ since, offset }: Coverage): boolean {
+/** What users are known to have got, by user: stretches with holes between them. */
+export type UserProofs = Map<string, readonly Coverage[]>;
+export type ReadonlyUserProofs = ReadonlyMap<string, readonly Coverage[]>;
+
+/** The proofs of users, one after the other. */
+export function listProofs(proofs: ReadonlyUserProofs): readonly UserProof[] {
+  return [...proofs].flatMap(([user, all]) => all.map((proof) => ({ user, proof })));
+}
+
+/** What a user is known to have got. */
+export interface UserProof {
+  readonly user: string;
+  readonly proof: Coverage;
+}
+
+/** Whether there is a hole between two stretches. */
+function hasHole(one: Stretch, other: Stretch): boolean {
+  return other.since > one.offset || other.offset < one.since;
+}
+
+/** Of what is kept and a proof, the stretch that {@link extend} doesn't keep; undefined if it keeps both, or none is left. */
+export function leftOut(kept: Coverage | undefined, proof: Coverage): Coverage | undefined {
+  if (kept === undefined || !hasHole(kept, proof)) return undefined;
+  const left = extend(kept, proof) === kept ? proof : kept;
+  return isEmpty(left) ? undefined : left;
+}
+
+/**
+ * Adds a stretch to others, which have holes between them and are in order. Where there are more than a number of them, those
+ * with the smallest hole between them become one (rule CU45).
+ */
+export function addStretch(
+  kept: readonly Stretch[],
+  added: Stretch,
+  stretchesMax: number,
+): readonly Stretch[] {
+  const apart = kept.filter((one) => hasHole(one, added));
+  const touching = [added, ...kept.filter((one) => !apart.includes(one))];
+  const all = [...apart, hullOf(touching)].toSorted((one, other) => one.since - other.since);
+  if (all.length <= stretchesMax) return all;
+  const holes = all.slice(1).map(({ since }, index) => since - (all[index]?.offset ?? 0));
+  const smallest = holes.indexOf(Math.min(...holes));
+  return [
+    ...all.slice(0, smallest),
+    hullOf(all.slice(smallest, smallest + 2)),
+    ...all.slice(smallest + 2),
+  ];
+}
+
+function hullOf(stretches: readonly Stretch[]): Stretch {
+  return {
+    since: Math.min(...stretches.map(({ since }) => since)),
+    offset: Math.max(...stretches.map(({ offset }) => offset)),
+  };
+}
+
+function isEmpty({ since, offset }: Stretch): boolean {
   return offset === since;
 }

@@ -2,9 +2,9 @@ import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import { answerOf } from "../../object/object-call.ts";
 import type { ChannelCursors } from "./channel-cursors.ts";
 import type { CoverageCensus } from "./coverage-census.ts";
-import { addProof, type Coverage } from "./coverage.ts";
+import { addProof, listProofs, type UserProof } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
-import { notingChannel, SubscriberNotes } from "./subscriber-notes.ts";
+import { type KnownHere, notingChannel, SubscriberNotes } from "./subscriber-notes.ts";
 
 /** Asks for a channel's cursors what the connections on its object, and on its gateways, are known to have got. */
 export class CursorDriver extends SubscriberNotes implements ObjectPart, CoverageCensus {
@@ -33,20 +33,17 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
   ): void {
     const { channel, platform, called, endEvent } = this.#object;
     const { gateways } = channel.relay;
-    const found = { proofs: new Map<string, Coverage>(), unsure: new Set<string>() };
+    const found: KnownHere = { proofs: new Map(), unsure: new Set() };
     let missing = gateways.length + 1;
     let isComplete = true;
-    const heard = (
-      proofs: Iterable<readonly [string, Coverage]>,
-      unsure: Iterable<string>,
-    ): void => {
-      for (const [user, proof] of proofs) addProof(found.proofs, user, proof);
+    const heard = (proofs: readonly UserProof[], unsure: Iterable<string>): void => {
+      for (const { user, proof } of proofs) addProof(found.proofs, user, proof);
       for (const user of unsure) found.unsure.add(user);
       missing--;
       if (missing === 0) done({ ...found, isComplete });
     };
     this.gather({ channel: channel.name, users, upTo }, this.#object, ({ proofs, unsure }) =>
-      heard(proofs, unsure),
+      heard(listProofs(proofs), unsure),
     );
     if (gateways.length === 0) return;
     called(gateways.length);
@@ -57,11 +54,7 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
       platform.call("arrivedOnGateway", gateway, request, cursorLimits.censusMs, (reply) => {
         const answer = answerOf(reply);
         isComplete &&= answer !== undefined;
-        const proofs = answer?.proofs ?? [];
-        heard(
-          proofs.map(({ user, proof }) => [user, proof]),
-          answer?.unsure ?? [],
-        );
+        heard(answer?.proofs ?? [], answer?.unsure ?? []);
         if (missing === 0) endEvent(platform.nowMs());
       });
     }

@@ -32,8 +32,7 @@ export const cursors = {
     const { cursors: options } = channel.options;
     if (options === undefined) return [noCursors];
     const kept = new KeptUsers(sql);
-    const { marks, members } = kept;
-    const notices = noticesOf(channel, options, { sql, marks, members }, client.pingIntervalMs);
+    const notices = noticesOf(channel, options, sql, kept, client.pingIntervalMs);
     return [
       new ChannelCursors(channel, options, kept, notices),
       options.audience === "none" ? noAudience : new ChannelAudience(channel, kept, notices),

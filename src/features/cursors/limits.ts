@@ -34,10 +34,22 @@ export const cursorLimits = {
    */
   notifyAfterMsMin: 1_000,
   notifyAfterMsMax: 86_400_000,
+  /**
+   * How much later than `cursors.notify_after` publications are judged, at most, so that those of a burst share an event, an
+   * alarm and a census: a tenth of it, and no longer than a person takes to write some messages (rule CU24).
+   */
+  judgedTogetherMsMax: 5_000,
   /** Members that are looked at in one turn: their rows are read, and events of them are written, within about 3 ms. */
   judgedSliceMembers: 100,
   /** Publications whose tags and publishers are read in one turn, for what counts: about 1 ms. */
   judgedSliceRows: 500,
+  /**
+   * The share of `events.keep_max` up to which judging fills the object's log, with events that the backend hasn't taken: what
+   * else happens has the rest. When no more than the other share waits, judging goes on, with a census: it isn't asked for each
+   * batch that the backend takes (rule CU46).
+   */
+  judgedLogShare: 0.5,
+  judgedAgainLogShare: 0.25,
   /** Users of whom gateways are asked by name. Of more they are asked for all who are connected. */
   censusUsersMax: 1_000,
   /** Connections of which one turn looks what they have got, when that is asked: about 1 ms. */
@@ -53,6 +65,12 @@ export const cursorLimits = {
    * that wakes takes 2 to 4 s (rule CU25).
    */
   judgedAnswerMs: 5_000,
+  /**
+   * Stretches that are kept of what one member has got before the newest one, until they are judged, each a row of about
+   * 60 bytes: one for each time that the user was away while something came, within `cursors.notify_after`. Over this bound
+   * the two with the smallest hole between them count as one (rule CU45). A census finds as many of one user.
+   */
+  stretchesMax: 32,
   /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */
   unreadChannelsMax: 100,
   /**

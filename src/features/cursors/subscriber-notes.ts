@@ -17,7 +17,7 @@ import { pingAnsweredMs } from "../../session/liveness.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import type { Session } from "../../session/session.ts";
 import type { Subscription } from "../../session/subscription.ts";
-import { addProof, type Coverage } from "./coverage.ts";
+import { addProof, type Coverage, type UserProofs } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
 import { noteAtPing, noteOfStart, provenBy, type SentPosition } from "./delivery-note.ts";
 
@@ -89,7 +89,7 @@ export class SubscriberNotes implements ObjectPart, DeliveryNotes {
     done: (found: KnownHere) => void,
   ): void {
     const all = [...sockets.sessions()];
-    const found = { proofs: new Map<string, Coverage>(), unsure: new Set<string>() };
+    const found: KnownHere = { proofs: new Map(), unsure: new Set() };
     const look = (from: number): void => {
       const to = from + cursorLimits.censusSliceSessions;
       for (const session of all.slice(from, to)) this.#look(session, asked, found);
@@ -149,7 +149,7 @@ interface AskedUsers {
 
 /** The proofs of the connections of one object. */
 export interface KnownHere {
-  readonly proofs: Map<string, Coverage>;
+  readonly proofs: UserProofs;
   /** Users with a connection that isn't known to have got everything, but may prove it by its answer to the next ping. */
   readonly unsure: Set<string>;
 }

@@ -102,6 +102,10 @@ class EventDelivery implements ObjectPart, HomePart {
     this.outbox.append(event, nowMs);
   }
 
+  get untaken(): number {
+    return this.outbox.untaken;
+  }
+
   noteOnline(user: string, isOnline: boolean): void {
     const type = isOnline ? "user_online" : "user_offline";
     this.outbox.append({ type, user }, this.#setup.platform.nowMs());

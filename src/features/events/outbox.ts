@@ -70,6 +70,11 @@ export class Outbox {
     return this.#table.first;
   }
 
+  /** How many events the target hasn't taken, whether they are kept or not. */
+  get untaken(): number {
+    return this.#last - this.#delivered;
+  }
+
   /** Whether nothing is stored. */
   get storesNothing(): boolean {
     return !this.#table.exists && this.#lastBefore === 0;

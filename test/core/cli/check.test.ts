@@ -44,6 +44,33 @@ describe("[A8] dormouse check", () => {
     expect((await run(["check", "--env", "staging"])).printed).toContain("binding METRICS");
   });
 
+  it.each([
+    [100, ["events.keep_max is 100,", "is told of 50 who"]],
+    [99_999, ["events.keep_max is 99999,"]],
+    [100_000, []],
+  ])(
+    "[CU46] says where an audience may be larger than a log of %i events",
+    async (keepMax, says) => {
+      const told = (cursors: object) => ({
+        events: { target: "queue:EVENTS", types: ["unseen"], keep_max: keepMax },
+        channel: {
+          namespaces: [{ name: "chat", history_size: 10, history_ttl: "5m", cursors }],
+        },
+      });
+      const notesOf = async (cursors: object): Promise<readonly string[]> => {
+        const run = recordedShell({ "a.json": JSON.stringify(told(cursors)) });
+        const { code, printed } = await run(["check", "a.json", "--json"]);
+        expect(code).toBe(0);
+        return JSON.parse(printed).notes;
+      };
+      const audience = { enabled: true, audience: "named" };
+      expect(await notesOf(audience)).toEqual([]);
+      const notes = await notesOf({ ...audience, notify_after: "30s" });
+      expect(notes).toHaveLength(says.length > 0 ? 1 : 0);
+      for (const text of says) expect(notes[0]).toContain(text);
+    },
+  );
+
   it("[A10] checks secrets without printing them", async () => {
     const run = recordedShell({
       "wrangler.toml": wranglerToml,

@@ -82,6 +82,7 @@ describe("[CU28] the options that tell a backend of what members haven't seen", 
 
   it("are read", () => {
     expect(told({}, {})).toStrictEqual([]);
+    expect(told({ notify_after: "294999ms" }, {})).toStrictEqual([]);
     const input = {
       events: { target: "queue:EVENTS", types: ["unseen", "seen"], namespaces: [""] },
       channel: {
@@ -100,7 +101,16 @@ describe("[CU28] the options that tell a backend of what members haven't seen", 
 
   it.each([
     [{ audience: "none" }, {}, ".notify_after requires cursors.audience"],
-    [{ notify_after: "5m" }, {}, ".notify_after is not shorter than history_ttl"],
+    [
+      { notify_after: "5m" },
+      {},
+      ".notify_after with a tenth of it, at most 5s, is not shorter than history_ttl",
+    ],
+    [
+      { notify_after: "295s" },
+      {},
+      ".notify_after with a tenth of it, at most 5s, is not shorter than history_ttl",
+    ],
     [
       {},
       { types: ["publication"] },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Coverage } from "../../../src/features/cursors/coverage.ts";
+import type { Coverage, ReadonlyUserProofs } from "../../../src/features/cursors/coverage.ts";
 import {
   type KnownHere,
   type NotingObject,
@@ -35,7 +35,7 @@ class NotedFixture extends ChannelFixture {
   }
 
   /** What the users' connections prove. */
-  get proven(): ReadonlyMap<string, Coverage> {
+  get proven(): ReadonlyUserProofs {
     const sessions = this.connections.map(({ session }) => session);
     return this.gathered(sessions).proofs;
   }
@@ -61,12 +61,12 @@ class NotedFixture extends ChannelFixture {
       turn();
       count++;
     }
-    return { proofs: found?.proofs ?? new Map<string, Coverage>(), turns: count };
+    return { proofs: found?.proofs ?? new Map<string, readonly Coverage[]>(), turns: count };
   }
 
   /** The same for the only user, without the epoch. */
   get proof(): object | undefined {
-    const { epoch: _, ...proof } = this.proven.get("42") ?? {};
+    const [{ epoch: _, ...proof } = {}] = this.proven.get("42") ?? [];
     return Object.keys(proof).length === 0 ? undefined : proof;
   }
 }

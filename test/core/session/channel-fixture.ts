@@ -28,6 +28,8 @@ export interface ChannelFixtureSetup {
   readonly channel?: object;
   /** The configuration's `rpc`. */
   readonly rpc?: object;
+  /** The configuration's `events`. */
+  readonly events?: object;
 }
 
 /** One channel and its sessions, driven as an object drives them. Time stands still unless a test moves it. */
@@ -48,13 +50,21 @@ export class ChannelFixture {
   #epochs = 0;
   #clients = 0;
 
-  constructor({ name = "room", options = {}, client, channel, rpc }: ChannelFixtureSetup = {}) {
+  constructor({
+    name = "room",
+    options = {},
+    client,
+    channel,
+    rpc,
+    events,
+  }: ChannelFixtureSetup = {}) {
     this.#name = name;
     const channels = { ...channel, without_namespace: options };
     this.config = configured({
       client: { pong: "always", ...client },
       channel: channels,
       rpc: { ...rpc },
+      ...(events && { events }),
     });
     this.channel = this.#newChannel();
     this.parts = this.newParts();

@@ -78,6 +78,9 @@ const long = { history_ttl: "1h", history_meta_ttl: "24h" };
 /** After how long a backend is told that a member of an audience hasn't seen a publication, ms. */
 export const notifyAfterMs = 30_000;
 
+/** For how much longer publications are gathered that are told of together, ms. */
+export const togetherMs = 3_000;
+
 /** What a backend is told of. */
 export const cursorEvents = {
   target: "queue:EVENTS",

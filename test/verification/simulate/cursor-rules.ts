@@ -26,8 +26,8 @@ export class CursorRules {
   readonly #forgettings = new Map<string, Forgetting[]>();
   /** The users who were ever named for an audience, by channel. */
   readonly #named = new Map<string, Set<string>>();
-  /** While which connections an object could be sure of a publication, for each of it and of the user. */
-  readonly #sure = new Map<string, Map<object, Span>>();
+  /** Since when objects have to be sure that a user has got a publication, for each of both. */
+  readonly #sureMs = new Map<string, number>();
 
   /** @param publisherOf gives the user whose client published this, if a client did */
   constructor(
@@ -84,28 +84,17 @@ export class CursorRules {
 
   /**
    * A client that has got a publication, and has answered a ping since, is sent another ping on the same subscription. Its
-   * object has been sure of the publication since the first of these times, and has to be until the last one.
+   * object is sure of the publication since then, and the channel's object is when the subscription has ended.
    */
-  staysSure(
-    channel: string,
-    user: string,
-    { epoch, offset }: StreamPosition,
-    subscription: object,
-  ): void {
+  isSure(channel: string, user: string, { epoch, offset }: StreamPosition): void {
     const name = `${channel} ${user} ${epoch} ${offset}`;
-    const spans = this.#sure.get(name) ?? new Map<object, Span>();
-    this.#sure.set(name, spans);
-    const nowMs = this.#nowMs();
-    const { fromMs } = spans.get(subscription) ?? { fromMs: nowMs };
-    spans.set(subscription, { fromMs, toMs: nowMs });
+    if (!this.#sureMs.has(name)) this.#sureMs.set(name, this.#nowMs());
   }
 
-  /** Whether an object had to be sure at this time that the user had got a publication, if nothing has failed. */
+  /** Whether objects had to be sure at this time that the user had got a publication, if nothing has failed. */
   hadToKnow(channel: string, user: string, { epoch, offset }: StreamPosition, atMs: number) {
     if (this.#forgettings.has(user)) return false;
-    const spans =
-      this.#sure.get(`${channel} ${user} ${epoch} ${offset}`) ?? new Map<object, Span>();
-    return [...spans.values()].some(({ fromMs, toMs }) => fromMs < atMs && atMs < toMs);
+    return (this.#sureMs.get(`${channel} ${user} ${epoch} ${offset}`) ?? Infinity) < atMs;
   }
 
   /** Up to where the user had been marked, as somebody had been told at this time. */
@@ -296,11 +285,6 @@ interface Forgetting {
 
 /** Longer than a call is under way, and than a channel tries to reach a home: until then marks may be forgotten, too. */
 const underWayMs = 60_000;
-
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
 
 /** The largest number of each name. */
 class Furthest {

@@ -9,8 +9,6 @@ export class CursorSubscription extends ClientSubscription {
   /** What has arrived since the last ping, and before it, on this subscription. */
   #isNew: StreamPosition[] = [];
   #isAnswered: StreamPosition[] = [];
-  /** Another object for each subscription. */
-  #stay = {};
 
   constructor(
     channel: string,
@@ -33,7 +31,7 @@ export class CursorSubscription extends ClientSubscription {
 
   override pinged(): void {
     for (const position of this.#isAnswered)
-      this.#context.cursors.staysSure(this.channel, this.#user, position, this.#stay);
+      this.#context.cursors.isSure(this.channel, this.#user, position);
     this.#isAnswered.push(...this.#isNew.splice(0));
   }
 
@@ -50,6 +48,5 @@ export class CursorSubscription extends ClientSubscription {
   #begin(): void {
     this.#isNew = [];
     this.#isAnswered = [];
-    this.#stay = {};
   }
 }

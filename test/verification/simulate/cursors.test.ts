@@ -196,15 +196,14 @@ describe("the rules of what a backend is told", () => {
 
   it("[CU23] complain about an event of what was known to be seen, and not of what is seen later", () => {
     const { cursors, unseen, complaints } = unseenRules();
-    const subscription = {};
     unseen.take(told(31_000));
     atMs = 31_001;
     const known = cursors.known(channel, "ada");
     cursors.marks(channel, "ada", position, false);
     cursors.marked(known, { read: 1, epoch });
-    cursors.staysSure(channel, "ada", position, subscription);
+    cursors.isSure(channel, "ada", position);
     atMs = 41_000;
-    cursors.staysSure(channel, "ada", position, subscription);
+    cursors.isSure(channel, "ada", position);
     unseen.checkFalse(true);
     expect(complaints).toEqual([]);
     unseen.take(told(35_000, { number: 2, from: 1, to: 1 }));

@@ -13,6 +13,7 @@ import { type CursorAction, cursorClients, withCursorActions } from "./cursor-pl
 import { growthKinds } from "./growth-kinds.ts";
 import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
+import { withPageLoads } from "./page-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
@@ -163,7 +164,9 @@ function cursorPlan(seed: number, random: Random): Plan {
   const clients = cursorClients(random, plan.clients);
   const steps = withCursorActions(random, plan.steps, clients.length);
   if (!hasAudience) return { ...plan, clients, steps };
-  return { ...plan, clients, steps: withAudienceActions(audience, steps, clients.length) };
+  const pages = namedRandom(seed, "pages");
+  const loading = withPageLoads(pages, steps, clients.length, plan.channels);
+  return { ...plan, clients, steps: withAudienceActions(audience, loading, clients.length) };
 }
 
 /** A plan with a channel and its receipts. A token doesn't subscribe to these, because its subscriptions have no state. */
@@ -261,6 +264,17 @@ export function isPresenceCalm({
 export function isFaultless({ faultShare, outcomes = {}, steps }: Plan): boolean {
   return faultShare === 0 && Object.keys(outcomes).length === 0 && steps.every(isHarmless);
 }
+
+/**
+ * Whether nothing keeps objects from knowing what has arrived at clients: no call and no instance is lost. Where a line is,
+ * or something is published at a time of its own, an object knows what it knew before.
+ */
+export function knowsArrivals({ faultShare, outcomes = {}, steps }: Plan): boolean {
+  const isLossless = faultShare === 0 && Object.keys(outcomes).length === 0;
+  return isLossless && steps.every((step) => isHarmless(step) || step.do in ofLines);
+}
+
+const ofLines: Partial<Record<Step["do"], true>> = { cut: true, stall: true, "watch ping": true };
 
 function isHarmless(step: Step): boolean {
   return !harmful.has(step.do);

@@ -6,7 +6,14 @@ import { namedRandom } from "./named-random.ts";
 import { type ChooseOutcome, smooth } from "./network.ts";
 import { checkPromptPresence } from "./presence-complaints.ts";
 import { presenceFaultModel } from "./presence-plan.ts";
-import { type Action, isPresenceCalm, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
+import {
+  type Action,
+  isPresenceCalm,
+  isFaultless,
+  knowsArrivals,
+  type Plan,
+  type PlannedClient,
+} from "./plan.ts";
 import { faultModel } from "./fault-model.ts";
 import type { AudienceAction } from "./audience-plan.ts";
 import type { CursorAction } from "./cursor-plan.ts";
@@ -36,7 +43,7 @@ export function run(plan: Plan): Outcome {
     if (isPresenceCalm(plan) && plan.presenceFaults !== "counts") checkPromptPresence(world);
     complaintsOf(world);
     if (plan.steps.every((step) => step.do !== "turn clock"))
-      world.unseen.checkFalse(isFaultless(plan));
+      world.unseen.checkFalse(knowsArrivals(plan));
   } catch (error) {
     // An exception means a bug of the core or of the simulator: the run is over, and the exception is its complaint.
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -18,7 +18,8 @@ import type { ChannelPart } from "../../../src/channel/channel-part.ts";
 import { ChannelAudience } from "../../../src/features/cursors/audience/channel-audience.ts";
 import { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
 import { CursorModel } from "./cursor-model.ts";
-import { watchAudience, watchCursors, watchForgetting } from "./watched-cursors.ts";
+import { watchAudience, watchCursors, watchForgetting, watchJudging } from "./watched-cursors.ts";
+import { JudgingRules } from "./judging-rules.ts";
 import { payloadJson } from "../../../src/protocol/payload.ts";
 import { mapOf } from "../../../src/features/maps/map-operations.ts";
 import { growthKindOf } from "./growth-kinds.ts";
@@ -40,6 +41,12 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   #incarnations = 0;
   #epochs = 0;
   #newestInstanceMs = 0;
+
+  /** Times that are compared have to be of one clock. */
+  #isTurned = false;
+  readonly #judging = new JudgingRules((what) => {
+    if (!this.#isTurned) this.#complain(what);
+  });
 
   constructor(name: string, context: WorldContext) {
     super(name, context);
@@ -156,6 +163,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   override turnClock(byMs: number): void {
     const leastMs = this.#newestInstanceMs + 1 - this.context.timeline.nowMs;
     this.skewMs = Math.max(this.skewMs + byMs, leastMs);
+    this.#isTurned = true;
   }
 
   /** The keys of a map. */
@@ -253,6 +261,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     const model = new CursorModel(this.name, this.#model, cursors);
     const audience = parts.find((one) => one instanceof ChannelAudience);
     if (audience !== undefined) watchAudience(audience, model);
+    if (audience?.notices !== undefined) watchJudging(audience.notices.progress, this.#judging);
     watchForgetting(part.kept, model);
     watchCursors(part, model, {
       broken: () => this.storage.broken,

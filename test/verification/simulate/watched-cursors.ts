@@ -3,10 +3,12 @@ import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import type { ChannelAudience } from "../../../src/features/cursors/audience/channel-audience.ts";
 import type { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
 import type { KeptUsers } from "../../../src/features/cursors/forgetting/kept-users.ts";
+import type { JudgedProgress } from "../../../src/features/cursors/audience/judged-progress.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonOf } from "../../../src/protocol/json/encode.ts";
 import type { CursorAnswer, CursorModel } from "./cursor-model.ts";
 import type { DeliveredAnswer } from "./cursor-rules.ts";
+import type { JudgingRules } from "./judging-rules.ts";
 import type { ChannelWatch } from "./watched-channel.ts";
 
 /** Compares each mark and each count of a channel with the model. */
@@ -60,6 +62,16 @@ export function watchAudience(audience: ChannelAudience, model: CursorModel): vo
   audience.announced = (entry, nowMs) => {
     announced(entry, nowMs);
     if (entry.type === "members") model.enter(entry.users);
+  };
+}
+
+/** Has the rules know of each stretch of publications that the object begins to judge. */
+export function watchJudging(progress: JudgedProgress, rules: JudgingRules): void {
+  const next = progress.next.bind(progress);
+  progress.next = (nowMs) => {
+    const range = next(nowMs);
+    if (range !== undefined) rules.begins(range, nowMs);
+    return range;
   };
 }
 

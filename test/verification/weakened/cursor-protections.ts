@@ -68,8 +68,9 @@ export const cursorProtections: readonly Protection[] = [
     rule: "CU23",
     noticedBy: ["simulate"],
     file: "src/features/cursors/audience/unseen-judge.ts",
-    code: "const rest = { after: Math.max(after, read), to };",
-    weakened: "const rest = { after: Math.max(after, Math.min(read, 0)), to };",
+    code: "const rest = [{ since: Math.max(since, read), offset }].filter(isThere);",
+    weakened:
+      "const rest = [{ since: Math.max(since, Math.min(read, 0)), offset }].filter(isThere);",
   },
   {
     name: "arrived-is-seen",
@@ -78,9 +79,18 @@ export const cursorProtections: readonly Protection[] = [
     rule: "CU25",
     noticedBy: ["simulate"],
     file: "src/features/cursors/audience/unseen-judge.ts",
-    code: "const proofs = [covered, proof].filter((one) => one?.epoch === epoch);",
-    weakened:
-      "const proofs = [covered].filter((one) => one?.epoch === epoch && proof !== undefined);",
+    code: "const known = [...(covered === undefined ? [] : [covered]), ...got];",
+    weakened: "const known = covered === undefined || got.length === 0 ? [] : [covered];",
+  },
+  {
+    name: "earlier-stretches",
+    meaning:
+      "nobody is told that a member hasn't seen what the member got before something that was missed",
+    rule: "CU45",
+    noticedBy: ["simulate"],
+    file: "src/features/cursors/channel-cursors.ts",
+    code: "if (left !== undefined) this.#keepEarlier(user, left, nowMs);",
+    weakened: "void left;",
   },
   {
     name: "members-since",

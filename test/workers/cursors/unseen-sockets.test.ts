@@ -31,6 +31,7 @@ configureEvents(
         ...testConfig.channel.namespaces,
         { name: "chat", ...kept, cursors },
         { name: "hasty", ...kept, cursors: { ...cursors, notify_after: "2s" } },
+        { name: "patient", ...kept, cursors: { ...cursors, notify_after: "4m" } },
         { name: "strict", ...kept, cursors: { ...cursors, notify_unless: "read" } },
         { name: "open", ...kept, cursors: { ...cursors, audience: "subscribed" } },
       ],
@@ -60,15 +61,19 @@ const dueOf = (object: Holder) =>
 interface Client {
   readonly socket: TestSocket;
   readonly answers: boolean;
+  /** How many pings it has answered. */
+  pongs: number;
 }
 
 /** Answers a ping, a while later; the platform does it without waking the object. */
-async function pong({ socket, answers }: Client): Promise<void> {
+async function pong(client: Client): Promise<void> {
+  const { socket, answers } = client;
   if (!answers || !(await socket.unread()).includes("{}")) return;
   await passAnswerTime();
   pass(5);
   socket.sendFrame("{}");
   await socket.lineWith('"push":{"channel":""}');
+  client.pongs++;
 }
 
 /** Lets time pass, with every alarm on its way and every pong, until publications have been judged up to an offset. */
@@ -112,7 +117,7 @@ async function subscribed(
 ): Promise<Client> {
   const socket = await variant.subscribe(channel, user);
   await socket.unread();
-  return { socket, answers };
+  return { socket, answers, pongs: 0 };
 }
 
 describe.each(variants)("what members haven't seen, on $name", (variant) => {
@@ -132,6 +137,25 @@ describe.each(variants)("what members haven't seen, on $name", (variant) => {
     await pause(channel);
     await passUntilJudged(variant, channel, 2, ann, eve);
     expect(await shownOf(channel)).toEqual(["unseen bob 1-2 (2)", "unseen eve 1-2 (2)"]);
+  });
+
+  it("[CU45] is told of what came between the loads of a page, and of nothing that each load got", async () => {
+    const channel = newChannel("patient");
+    await add(channel, "ann");
+    let last = 0;
+    for (let loads = 0; loads < 3; loads++) {
+      const page = await subscribed(variant, channel, "ann");
+      for (let count = 0; count < 2; count++) await publish(channel, ++last);
+      await pause(channel);
+      await passUntil(variant, channel, async () => page.pongs > 0, [page]);
+      await pause(channel);
+      page.socket.close();
+      await page.socket.closed;
+      await pause(channel);
+      if (loads < 2) await publish(channel, ++last);
+    }
+    await passUntilJudged(variant, channel, last);
+    expect(await shownOf(channel)).toEqual(["unseen ann 3-3 (1)", "unseen ann 6-6 (1)"]);
   });
 
   it("[CU25] is told of nobody who got it and had no ping yet", async () => {
@@ -214,7 +238,9 @@ describe.each(variants)("what members haven't seen, on $name", (variant) => {
     await socket.lineWith('"id":3');
     await pause(channel);
     let alarms = 0;
-    await passUntil(variant, channel, async () => alarms++ > 2, [{ socket, answers: true }]);
+    await passUntil(variant, channel, async () => alarms++ > 2, [
+      { socket, answers: true, pongs: 0 },
+    ]);
     await pause(channel);
     expect(await shownOf(channel)).toEqual(["unseen ann 1-2 (2)"]);
     socket.close();
@@ -236,7 +262,7 @@ describe.each(variants)("what members haven't seen, on $name", (variant) => {
     await socket.lineWith('"id":3');
     await pause(channel);
     await publish(channel, 3);
-    await passUntilJudged(variant, channel, 3, { socket, answers: true });
+    await passUntilJudged(variant, channel, 3, { socket, answers: true, pongs: 0 });
     expect(await shownOf(channel)).toEqual(["unseen ann 1-2 (2)", "seen ann 1-2"]);
   });
 });

@@ -17,6 +17,8 @@ export class JudgedProgress {
   #judged: Judged | undefined;
   #isStored: boolean;
   #isRunning = false;
+  /** Whether the log of events has room to begin, or to go on (rule CU46). */
+  hasRoom = (): boolean => true;
   /** When the first publication that isn't judged came, by its offset. */
   #first: { readonly offset: number; readonly ms: number } | undefined;
 
@@ -82,10 +84,12 @@ export class JudgedProgress {
     if (!this.#setup.hasMembers()) return Infinity;
     // For the case of a crash.
     if (this.#isRunning) return nowMs + limits.crashAlarmMs;
+    // The object settles when the backend has taken events.
+    if (!this.hasRoom()) return Infinity;
     if (judged.askAtMs > 0) return dueMoment(judged.askAtMs, this.#setup.askAgainMs, nowMs);
     if (judged.target > 0) return nowMs;
     const sinceMs = judged.sampleOffset > judged.upTo ? judged.sampleMs : this.#timeOfFirst(judged);
-    return (sinceMs ?? nowMs) + this.#setup.afterMs;
+    return (sinceMs ?? nowMs) + this.#setup.judgedAtAgeMs;
   }
 
   /** The publications to judge now; {@link finish} or {@link postpone} has to follow. Undefined if none is due. */
@@ -116,6 +120,12 @@ export class JudgedProgress {
   passed({ last }: JudgedRange, user: string, nowMs: number): void {
     const { judged } = this;
     if (judged !== undefined) this.#write({ ...judged, target: last, after: user }, nowMs);
+  }
+
+  /** The log of events has no room for the users after this one: one row written (rule CU46). */
+  pause(range: JudgedRange, user: string, nowMs: number): void {
+    this.#isRunning = false;
+    this.passed(range, user, nowMs);
   }
 
   /** It isn't known yet who has got them: one row written. @param asked how often it was asked, as is to be counted */
@@ -190,7 +200,9 @@ export interface JudgedRange {
 interface ProgressSetup {
   readonly channel: Pick<PartedChannel, "stored" | "top">;
   readonly table: JudgedTable;
+  /** How old publications are at least when they are judged, in ms, and how old the oldest of them is then. */
   readonly afterMs: number;
+  readonly judgedAtAgeMs: number;
   /** The longest time after which it is asked again who has got publications. */
   readonly askAgainMs: number;
   readonly hasMembers: () => boolean;

@@ -1,12 +1,11 @@
 import type { PartedChannel } from "../../../channel/channel-part.ts";
 import { type TagsFilter, tagsFilter } from "../../../protocol/tags-filter.ts";
 import type { Sql } from "../../../sql.ts";
-import type { CursorOptions } from "../config.ts";
+import { type CursorOptions, judgedAtAgeMs } from "../config.ts";
 import { JudgedProgress } from "./judged-progress.ts";
 import { JudgedTable } from "./judged-table.ts";
 import { cursorLimits } from "../limits.ts";
-import type { MarkTable } from "../mark-table.ts";
-import type { MemberTable } from "./member-table.ts";
+import type { KeptUsers } from "../forgetting/kept-users.ts";
 import { UnseenJudge } from "./unseen-judge.ts";
 
 /** The parts that judge the publications of a channel for its audience. */
@@ -21,31 +20,32 @@ export interface Notices {
   readonly answerMs: number;
 }
 
-/** What a channel keeps of its users. */
-export interface CursorTables {
-  readonly sql: Sql;
-  readonly marks: MarkTable;
-  readonly members: MemberTable;
-}
-
 /** The notices of a channel; undefined if a backend is told of nothing. */
 export function noticesOf(
   channel: PartedChannel,
   { notify, audience, unreadFilter }: CursorOptions,
-  { sql, marks, members }: CursorTables,
+  sql: Sql,
+  kept: KeptUsers,
   pingIntervalMs: number,
 ): Notices | undefined {
   const table = new JudgedTable(sql);
   if (notify === undefined || audience === "none") {
     table.clear();
+    kept.earlier.clear();
     return undefined;
   }
-  const { afterMs } = notify;
   const answerMs = pingIntervalMs + cursorLimits.judgedAnswerMs;
   const askAgainMs = Math.max(answerMs, cursorLimits.judgedAskAgainMs);
-  const hasMembers = (): boolean => members.size > 0;
-  const progress = new JudgedProgress({ channel, table, afterMs, askAgainMs, hasMembers });
-  const judge = new UnseenJudge({ channel, notify, marks, members, progress });
+  const hasMembers = (): boolean => kept.members.size > 0;
+  const progress = new JudgedProgress({
+    channel,
+    table,
+    afterMs: notify.afterMs,
+    judgedAtAgeMs: judgedAtAgeMs(notify),
+    askAgainMs,
+    hasMembers,
+  });
+  const judge = new UnseenJudge({ channel, notify, kept, progress });
   const filter = unreadFilter && tagsFilter(unreadFilter);
   return { judge, progress, filter, asksWhoGot: notify.unless === "got", answerMs };
 }

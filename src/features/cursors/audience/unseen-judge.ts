@@ -2,10 +2,10 @@ import type { StreamPosition } from "../../../protocol/publication.ts";
 import type { ToldEvent } from "../../../object/part.ts";
 import type { NotifyOptions } from "../config.ts";
 import type { CountedStretch } from "./counted-stretch.ts";
-import type { Coverage } from "../coverage.ts";
+import type { Coverage, ReadonlyUserProofs, Stretch } from "../coverage.ts";
+import type { KeptUsers } from "../forgetting/kept-users.ts";
 import type { JudgedProgress, JudgedRange } from "./judged-progress.ts";
-import type { MarkTable } from "../mark-table.ts";
-import { type Member, type MemberTable, sinceIn } from "./member-table.ts";
+import { type Member, sinceIn } from "./member-table.ts";
 import { inEpoch } from "../user-mark.ts";
 
 declare module "../../../object/part.ts" {
@@ -21,17 +21,17 @@ declare module "../../../object/part.ts" {
 export class UnseenJudge {
   readonly #channel: { readonly name: string; readonly top: StreamPosition | undefined };
   readonly #notify: NotifyOptions;
-  readonly #marks: MarkTable;
-  readonly #members: MemberTable;
+  readonly #kept: KeptUsers;
   readonly #progress: JudgedProgress;
   /** Has a backend told; absent where nobody could be told. */
   tell: ((event: ToldEvent, nowMs: number) => void) | undefined;
+  /** Whether the log of events has room for so many (rule CU46). */
+  hasRoomFor = (_events: number): boolean => true;
 
-  constructor({ channel, notify, marks, members, progress }: JudgeSetup) {
+  constructor({ channel, notify, kept, progress }: JudgeSetup) {
     this.#channel = channel;
     this.#notify = notify;
-    this.#marks = marks;
-    this.#members = members;
+    this.#kept = kept;
     this.#progress = progress;
   }
 
@@ -41,59 +41,67 @@ export class UnseenJudge {
    * @param after the last user of the slice before
    */
   unknown(stretch: CountedStretch, epoch: string, after: string, limit: number): JudgedSlice {
-    const members = this.#members.page(after, limit);
-    const users = members.filter(
-      (member) => this.#unseen(member, stretch, epoch, undefined).length > 0,
-    );
-    return { users: users.map(({ user }) => user), ...endOf(members, limit) };
+    const members = this.#kept.members.page(after, limit);
+    const users = members.filter((member) => this.#unseen(member, stretch, epoch, []).length > 0);
+    const isEnd = members.length < limit;
+    return { users: users.map(({ user }) => user), last: members.at(-1)?.user ?? "", isEnd };
   }
 
   /** Whether a user is a member and isn't known to have seen what counts, whatever is asked of others. */
-  isUnseen(user: string, stretch: CountedStretch, epoch: string, proof: Coverage | undefined) {
-    const member = this.#members.find(user);
-    return member !== undefined && this.#unseen(member, stretch, epoch, proof).length > 0;
+  isUnseen(user: string, stretch: CountedStretch, epoch: string, proofs: readonly Coverage[]) {
+    const member = this.#kept.members.find(user);
+    return member !== undefined && this.#unseen(member, stretch, epoch, proofs).length > 0;
   }
 
   /**
-   * Tells of what the members of the next slice haven't seen, and writes down that it did, in one stretch.
+   * Tells of what the members of the next slice haven't seen, and writes down that it did, in one stretch. Where the log of
+   * events is full, those who are left are for later.
    *
    * @param proofs what they are known to have got beside their rows
    */
   report(
     range: JudgedRange,
     stretch: CountedStretch,
-    proofs: ReadonlyMap<string, Coverage>,
+    proofs: ReadonlyUserProofs,
     slice: { readonly after: string; readonly limit: number },
     nowMs: number,
-  ): Pick<JudgedSlice, "last" | "isEnd"> {
-    const members = this.#members.page(slice.after, slice.limit);
+  ): Pick<JudgedSlice, "last" | "isEnd"> & { readonly isFull: boolean } {
+    const members = this.#kept.members.page(slice.after, slice.limit);
     let hasTold = false;
+    let [last, isFull] = [slice.after, false];
     for (const member of members) {
-      const proof = proofs.get(member.user);
-      this.#resolve(member, proof, nowMs);
-      const parts = this.#unseen(member, stretch, range.epoch, proof);
+      const got = proofs.get(member.user) ?? [];
+      this.#resolve(member, got, nowMs);
+      const parts = this.#unseen(member, stretch, range.epoch, got);
+      // When it begins or goes on there is room for anybody, so that it always gets further.
+      isFull = last !== range.afterUser && !this.hasRoomFor(parts.length);
+      if (isFull) break;
       if (parts.length > 0) this.#tellUnseen(member, range.epoch, parts, nowMs);
       hasTold ||= parts.length > 0;
+      last = member.user;
     }
-    const end = endOf(members, slice.limit);
-    if (end.isEnd) this.#progress.finish(range, nowMs);
-    else if (hasTold) this.#progress.passed(range, end.last, nowMs);
-    return end;
+    const isEnd = !isFull && members.length < slice.limit;
+    // What is judged now is asked for once more if the object crashes before that is written.
+    this.#kept.earlier.prune(slice.after, isEnd ? undefined : last, range.epoch, range.after);
+    if (isEnd) this.#progress.finish(range, nowMs);
+    else if (isFull) this.#progress.pause(range, last, nowMs);
+    else if (hasTold) this.#progress.passed(range, last, nowMs);
+    return { last, isEnd, isFull };
   }
 
   /** Something more is known of what a user has got or read: what was reported as unseen may be seen now (rule CU26). */
   noteSeen(user: string, nowMs: number): void {
     if (!this.#notify.seen) return;
-    const member = this.#members.find(user);
-    if (member !== undefined) this.#resolve(member, undefined, nowMs);
+    const member = this.#kept.members.find(user);
+    if (member !== undefined) this.#resolve(member, [], nowMs);
   }
 
-  #resolve(member: Member, proof: Coverage | undefined, nowMs: number): void {
+  #resolve(member: Member, got: readonly Coverage[], nowMs: number): void {
     const { user, epoch, unseen } = member;
     if (unseen === undefined || epoch !== this.#channel.top?.epoch) return;
     const { from, to } = unseen;
-    if (this.#partsOf(user, { after: from - 1, to, epoch }, proof).length > 0) return;
-    this.#members.write({ ...member, unseen: undefined }, false, nowMs);
+    if (this.#partsOf(user, { since: from - 1, offset: to }, epoch, got).length > 0) return;
+    this.#kept.members.write({ ...member, unseen: undefined }, false, nowMs);
     this.tell?.({ type: "seen", channel: this.#channel.name, user, epoch, from, to }, nowMs);
   }
 
@@ -109,39 +117,41 @@ export class UnseenJudge {
     if (!this.#notify.seen || first === undefined || last === undefined) return;
     const before = member.epoch === epoch ? member.unseen : undefined;
     const unseen = { from: before?.from ?? first.from, to: last.to };
-    this.#members.write({ user, epoch, since: sinceIn(epoch, member), unseen }, false, nowMs);
+    this.#kept.members.write({ user, epoch, since: sinceIn(epoch, member), unseen }, false, nowMs);
   }
 
-  /** What counts for a member of a stretch and hasn't been seen: at most two parts of it. */
+  /** What counts for a member of a stretch and hasn't been seen, in parts with something seen between them. */
   #unseen(
     member: Member,
     stretch: CountedStretch,
     epoch: string,
-    proof: Coverage | undefined,
+    got: readonly Coverage[],
   ): readonly CountedPart[] {
-    const after = Math.max(stretch.after, sinceIn(epoch, member));
-    return this.#partsOf(member.user, { after, to: stretch.last, epoch }, proof).flatMap(
-      (part) => stretch.countFor(member.user, part.after, part.to) ?? [],
+    const since = Math.max(stretch.after, sinceIn(epoch, member));
+    return this.#partsOf(member.user, { since, offset: stretch.last }, epoch, got).flatMap(
+      (part) => stretch.countFor(member.user, part.since, part.offset) ?? [],
     );
   }
 
   /** Which parts of some publications a user hasn't seen. */
   #partsOf(
     user: string,
-    { after, to, epoch }: Stretch & { readonly epoch: string },
-    proof: Coverage | undefined,
+    { since, offset }: Stretch,
+    epoch: string,
+    got: readonly Coverage[],
   ): readonly Stretch[] {
-    if (after >= to) return [];
-    const kept = this.#marks.find(user);
+    const { marks, earlier } = this.#kept;
+    const kept = marks.find(user);
     const { read = 0, covered } = kept === undefined ? nothing : inEpoch(kept, epoch);
-    const rest = { after: Math.max(after, read), to };
-    if (this.#notify.unless === "read") return isEmpty(rest) ? [] : [rest];
-    // Of two proofs with a hole between them each counts.
-    const proofs = [covered, proof].filter((one) => one?.epoch === epoch);
-    return proofs.reduce<readonly Stretch[]>(
-      (parts, one) => (one === undefined ? parts : parts.flatMap((part) => without(part, one))),
-      isEmpty(rest) ? [] : [rest],
+    const rest = [{ since: Math.max(since, read), offset }].filter(isThere);
+    if (this.#notify.unless === "read") return rest;
+    // Of stretches with a hole between them each counts.
+    const known = [...(covered === undefined ? [] : [covered]), ...got];
+    const left = without(
+      rest,
+      known.filter((one) => one.epoch === epoch),
     );
+    return left.length === 0 ? left : without(left, earlier.of(user, epoch));
   }
 }
 
@@ -149,8 +159,7 @@ export class UnseenJudge {
 interface JudgeSetup {
   readonly channel: { readonly name: string; readonly top: StreamPosition | undefined };
   readonly notify: NotifyOptions;
-  readonly marks: MarkTable;
-  readonly members: MemberTable;
+  readonly kept: KeptUsers;
   readonly progress: JudgedProgress;
 }
 
@@ -176,26 +185,22 @@ interface SeenPublications {
 
 type CountedPart = NonNullable<ReturnType<CountedStretch["countFor"]>>;
 
-/** Publications after an offset, and up to another one. */
-interface Stretch {
-  readonly after: number;
-  readonly to: number;
-}
-
 const nothing = { read: undefined, covered: undefined };
 
-function isEmpty({ after, to }: Stretch): boolean {
-  return after >= to;
+function isThere({ since, offset }: Stretch): boolean {
+  return since < offset;
 }
 
-/** What a proof leaves of a stretch. */
-function without({ after, to }: Stretch, { since, offset }: Coverage): readonly Stretch[] {
-  const before = { after, to: Math.min(to, since) };
-  const later = { after: Math.max(after, offset), to };
-  if (offset <= since) return [{ after, to }];
-  return [before, later].filter((part) => !isEmpty(part));
-}
-
-function endOf(members: readonly Member[], limit: number): Pick<JudgedSlice, "last" | "isEnd"> {
-  return { last: members.at(-1)?.user ?? "", isEnd: members.length < limit };
+/** What others leave of some stretches. */
+function without(parts: readonly Stretch[], others: readonly Stretch[]): readonly Stretch[] {
+  return others.filter(isThere).reduce(
+    (left, { since, offset }) =>
+      left
+        .flatMap((part) => [
+          { since: part.since, offset: Math.min(part.offset, since) },
+          { since: Math.max(part.since, offset), offset: part.offset },
+        ])
+        .filter(isThere),
+    parts,
+  );
 }

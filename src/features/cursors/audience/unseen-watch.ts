@@ -19,6 +19,11 @@ export class UnseenWatch implements ObjectPart {
     this.#object = object;
     this.#setup = setup;
     setup.judge.tell = object.tell;
+    const { keepMax } = object.config.events ?? { keepMax: Infinity };
+    const fills = (share: number, more: number): boolean =>
+      object.untaken() + more > keepMax * share;
+    setup.judge.hasRoomFor = (events) => !fills(cursorLimits.judgedLogShare, events);
+    setup.progress.hasRoom = () => !fills(cursorLimits.judgedAgainLogShare, 0);
   }
 
   settle(nowMs: number): void {
@@ -92,7 +97,7 @@ export class UnseenWatch implements ObjectPart {
     this.#inSlices(range, () => {
       const slice = unsure.splice(0, judgedSliceMembers);
       const waits = slice.some((user) =>
-        judge.isUnseen(user, stretch, range.epoch, found.proofs.get(user)),
+        judge.isUnseen(user, stretch, range.epoch, found.proofs.get(user) ?? []),
       );
       // By then each connection has had a ping and the time to answer it, so that is waited for once.
       const nowMs = platform.nowMs();
@@ -112,9 +117,9 @@ export class UnseenWatch implements ObjectPart {
     this.#inSlices(range, () => {
       const slice = { after, limit: cursorLimits.judgedSliceMembers };
       const nowMs = this.#object.platform.nowMs();
-      const { last, isEnd } = judge.report(range, stretch, proofs, slice, nowMs);
+      const { last, isEnd, isFull } = judge.report(range, stretch, proofs, slice, nowMs);
       after = last;
-      return isEnd;
+      return isEnd || isFull;
     });
   }
 

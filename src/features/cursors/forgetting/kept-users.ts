@@ -1,4 +1,5 @@
 import type { Sql } from "../../../sql.ts";
+import { EarlierTable } from "../earlier-table.ts";
 import { MarkTable } from "../mark-table.ts";
 import { type Member, MemberTable } from "../audience/member-table.ts";
 import { UntoldTable } from "./untold-table.ts";
@@ -16,6 +17,7 @@ export interface MarkWatcher {
 /** Everything that a channel keeps of users, and whether their homes know that (rule CU31). */
 export class KeptUsers {
   readonly marks: MarkTable;
+  readonly earlier: EarlierTable;
   readonly members: MemberTable;
   readonly untold: UntoldTable;
   /** Absent where nobody wants to know of changes. */
@@ -23,6 +25,7 @@ export class KeptUsers {
 
   constructor(sql: Sql) {
     this.marks = new MarkTable(sql);
+    this.earlier = new EarlierTable(sql);
     this.members = new MemberTable(sql);
     this.untold = new UntoldTable(sql);
   }
@@ -48,6 +51,7 @@ export class KeptUsers {
 
   /** Makes a user a member who is none. */
   enter(member: Member, nowMs: number): void {
+    if (this.members.size === 0) this.earlier.clear();
     this.members.write(member, true, nowMs);
     if (this.marks.find(member.user) === undefined) this.untold.add(member.user, nowMs);
   }
@@ -55,6 +59,7 @@ export class KeptUsers {
   /** The tables are gone, which had no rows. */
   deleted(): void {
     this.marks.deleted();
+    this.earlier.deleted();
     this.members.deleted();
     this.untold.deleted();
   }
@@ -63,6 +68,7 @@ export class KeptUsers {
   forget(user: string): void {
     const kept = this.watcher && this.marks.find(user);
     this.marks.remove(user);
+    this.earlier.remove(user);
     if (kept !== undefined) this.watcher?.changed(user, kept, undefined);
     if (this.members.find(user) !== undefined) this.members.remove(user);
     this.untold.remove(user);
