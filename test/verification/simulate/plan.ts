@@ -13,6 +13,7 @@ import { type CursorAction, cursorClients, withCursorActions } from "./cursor-pl
 import { growthKinds } from "./growth-kinds.ts";
 import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
+import { type FrameAction, withFrames } from "./frame-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
@@ -98,6 +99,7 @@ export type Action =
   | GrowthAction
   | AudienceAction
   | OrderAction
+  | FrameAction
   | WaveAction;
 
 /**
@@ -121,7 +123,7 @@ export function planOf(seed: number): Plan {
       ? growthPlan(seed, growth)
       : maps.chance(0.35)
         ? mapPlan(seed, maps)
-        : plainPlan(seed, kinds);
+        : framedPlan(seed);
   const plan = waves.chance(0.2) ? withWaves(calm, waves) : calm;
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
@@ -130,6 +132,13 @@ export function planOf(seed: number): Plan {
     (step) => step.do !== "subscribe user" || !isMap(step.channel),
   );
   return { ...withOrders, steps };
+}
+
+/** A plan whose channels keep nothing but publications. In some, clients send large frames. */
+function framedPlan(seed: number): Plan {
+  const plan = plainPlan(seed, kinds);
+  const frames = namedRandom(seed, "frames");
+  return frames.chance(0.15) ? withFrames(plan, frames) : plan;
 }
 
 /** A plan whose channels are maps. A token subscribes to none of them, because its subscriptions have no state. */

@@ -179,6 +179,7 @@ function carryOut(world: World, action: Action): void {
     case "forget":
     case "publish own":
     case "see presence":
+    case "frame":
       carryOutClient(world, action);
       return;
     case "mark own":
@@ -372,6 +373,9 @@ function carryOutClient(
       else subscription.untrack(action.keys);
       return;
     }
+    case "frame":
+      client.frames.send(action.channel, action.letters);
+      return;
     case "see presence":
       client.seePresence(action.channel);
   }

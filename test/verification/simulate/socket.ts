@@ -5,7 +5,8 @@ import type { Timeline } from "./timeline.ts";
 
 /** The client's end of the socket. */
 export interface ClientEnd {
-  receive(frame: string): void;
+  /** @param moment the event in which the frame was sent, see `Timeline.moment` */
+  receive(frame: string, moment: number): void;
   closed(code: number): void;
 }
 
@@ -75,7 +76,8 @@ export class Socket implements PlatformSocket {
     if (!this.#isOpen) return;
     const frame = textOf(message);
     if (this.begunAtMs === undefined) this.#begin(frame);
-    this.#server.gate(() => this.#toClient(() => this.#client.receive(frame)));
+    const { moment } = this.#timeline;
+    this.#server.gate(() => this.#toClient(() => this.#client.receive(frame, moment)));
   }
 
   close(code = 1005): void {

@@ -243,6 +243,7 @@ const open = {
   allow_subscribe_for_client: true,
   allow_publish_for_client: true,
   allow_presence_for_client: true,
+  allow_history_for_client: true,
 };
 
 const withPresenceEvents = { join_leave: true, force_push_join_leave: true };
