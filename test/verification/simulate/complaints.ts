@@ -15,14 +15,15 @@ import type { World } from "./world.ts";
  */
 export function complaintsOf(world: World): readonly string[] {
   world.network.chooseOutcome = () => smooth;
-  for (const channel of world.channels.values()) {
-    channel.crashesAtCommit = false;
-    channel.failAfter(undefined);
-  }
   world.polls.calm();
-  for (const home of world.homes.values()) {
-    home.crashesAtCommit = false;
-    home.failAfter(undefined);
+  const objects = [...world.channels.values(), ...world.homes.values()];
+  for (const object of objects) {
+    object.crashesAtCommit = false;
+    object.failAfter(undefined);
+  }
+  for (const object of [...objects, ...world.gateways.values()]) {
+    object.failAlarms(0);
+    object.wakeWithoutAlarm();
   }
   const restMs = [...world.channels.keys()].every(isPoll) ? pollRestMs : longMs;
   world.pass(restMs);

@@ -1,6 +1,7 @@
 import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../support/random.ts";
 import { namedRandom } from "./named-random.ts";
+import { type AlarmAction, withFailingAlarms } from "./alarm-plan.ts";
 import { isMap, mapKinds } from "./map-kinds.ts";
 import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
 import { presenceClients, type PresenceFaults, withPresenceActions } from "./presence-plan.ts";
@@ -99,6 +100,7 @@ export type Action =
   | GrowthAction
   | AudienceAction
   | OrderAction
+  | AlarmAction
   | FrameAction
   | WaveAction;
 
@@ -108,6 +110,13 @@ export type Action =
  * maps, and clients arrive in waves in every fifth one.
  */
 export function planOf(seed: number): Plan {
+  const plan = planWithAlarms(seed);
+  const alarms = namedRandom(seed, "alarms");
+  return isFaultless(plan) || !alarms.chance(0.1) ? plan : withFailingAlarms(plan, alarms);
+}
+
+/** The plan of a seed without the failures of alarms. */
+function planWithAlarms(seed: number): Plan {
   const random = namedRandom(seed, "users");
   const maps = namedRandom(seed, "maps");
   const polls = namedRandom(seed, "polls");
@@ -279,6 +288,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "crash",
   "crash at commit",
   "fail",
+  "fail alarm",
   "turn clock",
   "cut",
   // Its subscribers are told that they have to read the map anew.

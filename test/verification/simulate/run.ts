@@ -7,6 +7,7 @@ import { type ChooseOutcome, smooth } from "./network.ts";
 import { checkPromptPresence } from "./presence-complaints.ts";
 import { presenceFaultModel } from "./presence-plan.ts";
 import { type Action, isPresenceCalm, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
+import { alarmReadMs } from "./alarm-plan.ts";
 import { faultModel } from "./fault-model.ts";
 import type { AudienceAction } from "./audience-plan.ts";
 import type { CursorAction } from "./cursor-plan.ts";
@@ -62,6 +63,7 @@ function worldOf(plan: Plan): World {
     latency: chances("socket", latencyMs),
     commits: chances("commits", (random) => random.between(1, 12)),
     turns: chances("turns", (random) => random.between(0, 12)),
+    alarmReads: chances("alarm reads", alarmReadMs),
     fanOut: (object) => smallFanOut(namedRandom(seed, `fan-out of ${object}`)),
     backoffs: chances("backoffs", (random) => random.between(50, 2_000)),
     repeats: () => repeats.chance(0.1),
@@ -223,6 +225,7 @@ function carryOut(world: World, action: Action): void {
     case "close":
     case "crash at commit":
     case "fail":
+    case "fail alarm":
     case "turn clock":
     case "cut":
       carryOutFault(world, action);
@@ -426,6 +429,9 @@ function carryOutFault(world: World, action: Extract<Action, { readonly object: 
       return;
     case "fail":
       storing?.failAfter(action.writes);
+      return;
+    case "fail alarm":
+      object?.failAlarms(action.times);
       return;
     case "turn clock":
       (channel ?? gateway)?.turnClock(action.byMs);

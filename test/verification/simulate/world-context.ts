@@ -49,6 +49,8 @@ export interface WorldContext {
   readonly commits: (object: string) => () => number;
   /** How long a turn of one object's event loop takes, ms: between two slices of a frame anything may happen. */
   readonly turns: (object: string) => () => number;
+  /** How long one object waits for the time of its alarm, and again until it is told, ms. */
+  readonly alarmReads: (object: string) => () => number;
   /** How large the slices of one object's frames are, and how much is collected behind them. */
   readonly fanOut: (object: string) => FanOutLimits;
   readonly database: () => Database;

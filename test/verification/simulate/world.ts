@@ -51,6 +51,8 @@ export interface WorldSetup {
   readonly commits?: (object: string) => () => number;
   /** How long a turn of one object's event loop takes, ms. */
   readonly turns?: (object: string) => () => number;
+  /** How long one object waits for the time of its alarm, and again until it is told, ms. */
+  readonly alarmReads?: (object: string) => () => number;
   /** How large the slices of one object's frames are, and how much is collected behind them. */
   readonly fanOut?: (object: string) => FanOutLimits;
   /** How long one client waits before it reconnects, ms. */
@@ -92,6 +94,7 @@ export class World {
       latency = always(1),
       commits = always(4),
       turns = always(1),
+      alarmReads = always(1),
       fanOut = () => coreLimits,
       backoffs = always(100),
       limits = usualLimits,
@@ -127,6 +130,7 @@ export class World {
       latency,
       commits,
       turns,
+      alarmReads,
       fanOut,
       database,
       channel: (name) => this.channel(name),
