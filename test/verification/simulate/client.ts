@@ -54,7 +54,7 @@ export class WorldClient {
   readonly cursors: ClientCursors;
   readonly appends: ClientAppends;
   readonly frames: ClientFrames;
-  readonly pings = new ClientPings();
+  readonly pings: ClientPings;
   #connection: Connection | undefined;
   #token: ClientToken | undefined;
   #tokens = 0;
@@ -70,6 +70,7 @@ export class WorldClient {
       if (answered !== undefined) this.#send(command, answered);
       else this.#connection?.socket?.fromClient(JSON.stringify(command));
     });
+    this.pings = new ClientPings(() => context.timeline.nowMs);
     this.#publishes = new ClientPublishes(this, context);
     this.frames = new ClientFrames(this, context, this.#publishes, (sent) => this.#sendAll(sent));
     this.appends = new ClientAppends(this, context, (...sent) => this.#send(...sent));
@@ -243,6 +244,11 @@ export class WorldClient {
     });
   }
 
+  /** Sends a keep-alive text that its object answers. */
+  sendKeepalive(): void {
+    if (this.#connection?.id !== undefined) this.pings.send(this.#connection.socket);
+  }
+
   /** Whether the client's address has the channel. */
   knows(channel: string): boolean {
     const { only } = this.#traits;
@@ -257,6 +263,7 @@ export class WorldClient {
       return;
     }
     connection.id = connect.client;
+    this.pings.connected();
     for (const channel of this.#traits.given) {
       const subscription = this.subscription(channel);
       const result = connect.subs?.[channel];
@@ -320,7 +327,7 @@ export class WorldClient {
   }
 
   #takeFrame(connection: Connection, line: string, moment: number): void {
-    if (connection !== this.#connection) return;
+    if (connection !== this.#connection || this.pings.takeAnswer(line)) return;
     const frame: ReceivedFrame = JSON.parse(line);
     if (frame.id !== undefined) {
       const answered = this.#waiting.get(frame.id);
@@ -388,8 +395,8 @@ export class WorldClient {
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
     // 3008: the client synchronised a map for too long.
-    // A pinged client may have been stalled.
-    const isSilent = code === disconnectCodes.noPong.code && this.isPinged;
+    const wasStalled = connection.socket?.wasStalled === true;
+    const isSilent = code === disconnectCodes.noPong.code && wasStalled;
     const isExpected =
       isSilent || code === 1006 || code === 3010 || connection.watched !== undefined;
     const isTooLong = code === disconnectCodes.slow.code && this.#hasMaps;
@@ -439,6 +446,7 @@ export class WorldClient {
     this.#connection = undefined;
     this.#waiting.clear();
     this.#publishes.forget();
+    this.pings.forget();
     for (const subscription of this.#subscriptions.values()) {
       // The next connection doesn't have a subscription that an order made.
       subscription.end(subscription.isOrdered);

@@ -14,6 +14,7 @@ import { type CursorAction, cursorClients, withCursorActions } from "./cursor-pl
 import { growthKinds } from "./growth-kinds.ts";
 import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
+import { type PingAction, withPings } from "./ping-plan.ts";
 import { type FrameAction, withFrames } from "./frame-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
@@ -33,6 +34,8 @@ export interface Plan {
   readonly gateways: number;
   /** Whether users have homes; absent: they haven't. */
   readonly hasHomes?: boolean;
+  /** Whether the server pings clients; with cursors it does in any case. */
+  readonly pings?: boolean;
   /** Limits that are lower than usual, if any. */
   readonly limits?: WorldLimits;
   readonly clients: readonly PlannedClient[];
@@ -102,6 +105,7 @@ export type Action =
   | OrderAction
   | AlarmAction
   | FrameAction
+  | PingAction
   | WaveAction;
 
 /**
@@ -133,7 +137,7 @@ function planWithAlarms(seed: number): Plan {
       : maps.chance(0.35)
         ? mapPlan(seed, maps)
         : framedPlan(seed);
-  const plan = waves.chance(0.2) ? withWaves(calm, waves) : calm;
+  const plan = waves.chance(0.2) ? pinged(withWaves(calm, waves)) : calm;
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
   // An order subscribes to the changes of a map alone, without its state.
@@ -141,6 +145,13 @@ function planWithAlarms(seed: number): Plan {
     (step) => step.do !== "subscribe user" || !isMap(step.channel),
   );
   return { ...withOrders, steps };
+}
+
+/** Every second plan of waves, if a plain publication is one in its channels. */
+function pinged(plan: Plan): Plan {
+  const pings = namedRandom(plan.seed, "pings");
+  const isPlain = plan.channels.every((channel) => kinds.includes(channel));
+  return isPlain && pings.chance(0.5) ? withPings(plan, pings) : plan;
 }
 
 /** A plan whose channels keep nothing but publications. In some, clients send large frames. */
@@ -299,6 +310,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "stall",
   // Something may be published long after the step.
   "watch ping",
+  "meet ping",
 ]);
 
 /** In a short run no later event can repair a fault. */

@@ -15,6 +15,7 @@ import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
 import { watchPing } from "./watched-ping.ts";
+import { carryOutPing, type PingAction } from "./ping-plan.ts";
 import { startWave } from "./wave-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
@@ -58,6 +59,7 @@ function worldOf(plan: Plan): World {
     channels,
     gateways,
     hasHomes: plan.hasHomes === true,
+    pings: plan.pings === true,
     limits: plan.limits ?? usualLimits,
     chooseOutcome: outcomes === undefined ? faultsOf(plan) : (_, name) => outcomes[name] ?? smooth,
     latency: chances("socket", latencyMs),
@@ -217,6 +219,10 @@ function carryOut(world: World, action: Action): void {
     case "forget texts":
       world.producers.carryOut(action);
       return;
+    case "keepalive":
+    case "meet ping":
+      carryOutPing(world, action);
+      return;
     case "wave":
       startWave(world, action);
       return;
@@ -337,7 +343,10 @@ function carryOutAudience({ clients, cursors }: World, action: AudienceAction): 
 
 function carryOutClient(
   world: World,
-  action: Exclude<Extract<Action, { readonly client: number }>, CursorAction | AudienceAction>,
+  action: Exclude<
+    Extract<Action, { readonly client: number }>,
+    CursorAction | AudienceAction | PingAction
+  >,
 ): void {
   const client = world.clients[action.client];
   if (client === undefined) return;

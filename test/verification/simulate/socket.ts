@@ -36,6 +36,8 @@ export class Socket implements PlatformSocket {
   #serverReceivedMs = 0;
   /** When the server sent the reply to a successful connect, ms since 1970; undefined before. */
   begunAtMs: number | undefined;
+  /** Whether nothing has arrived at the client for a while. */
+  wasStalled = false;
   /** Whether the server pings the client. */
   isPinged = false;
   /** When the platform last answered the client in the object's place, by the object's clock. */
@@ -115,6 +117,7 @@ export class Socket implements PlatformSocket {
 
   /** For so many ms, nothing arrives at the client. It comes later, unless the connection breaks. */
   stall(forMs: number): void {
+    this.wasStalled = true;
     this.#clientReceivedMs = Math.max(this.#clientReceivedMs, this.#timeline.nowMs + forMs);
   }
 

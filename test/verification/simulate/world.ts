@@ -7,7 +7,7 @@ import { configured } from "../../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { SimulatedChannel } from "./simulated-channel.ts";
 import { CursorBackend } from "./cursor-backend.ts";
-import { cursorEvents, cursorNamespaces, hasCursors, pingIntervalMs } from "./cursor-kinds.ts";
+import { cursorEvents, cursorNamespaces, hasCursors } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
 import { GrowthBackend } from "./growth-backend.ts";
 import { growthKindOf, growthNamespaces } from "./growth-kinds.ts";
@@ -19,6 +19,7 @@ import { type Database, freshDatabase } from "./database.ts";
 import { PublicationLog } from "./publication-log.ts";
 import { type ChooseOutcome, Network, smooth } from "./network.ts";
 import type { WorldContext, WorldUsers } from "./world-context.ts";
+import { pingIntervalMs } from "./ping-plan.ts";
 import { isMirror, mapModeOf, mapNamespaces } from "./map-kinds.ts";
 import { PollBackend } from "./poll-backend.ts";
 import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
@@ -41,6 +42,8 @@ export interface WorldSetup {
   readonly gateways: number;
   /** Whether users have homes, to which a backend gives orders. */
   readonly hasHomes?: boolean;
+  /** Whether the server pings; with cursors it does in any case. */
+  readonly pings?: boolean;
   /** The limits of the configuration. */
   readonly limits?: WorldLimits;
   /** The outcome of each call; without it all calls succeed. */
@@ -116,7 +119,7 @@ export class World {
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
-      config: configOf(limits, setup.hasHomes === true, setup.channels.some(hasCursors)),
+      config: configOf(limits, setup),
       timeline: this.timeline,
       network: this.network,
       publicationLog: this.publicationLog,
@@ -304,10 +307,10 @@ const configs = new Map<string, Config>();
 
 function configOf(
   { recoveryMax, queueBytesMax }: WorldLimits,
-  hasHomes: boolean,
-  pingsOften: boolean,
+  { hasHomes = false, pings = false, channels }: WorldSetup,
 ): Config {
-  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${pingsOften}`;
+  const marks = channels.some(hasCursors);
+  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${marks} ${pings}`;
   const known = configs.get(name);
   if (known !== undefined) return known;
   const config = configured({
@@ -316,13 +319,13 @@ function configOf(
       recovery_max_publication_limit: recoveryMax,
       queue_max_size: queueBytesMax,
       users: { enabled: hasHomes },
-      ...(pingsOften && { ping_interval: `${pingIntervalMs}ms`, pong: "always" }),
+      ...((marks || pings) && { ping_interval: `${pingIntervalMs}ms`, pong: "always" }),
     },
     channel: {
       proxy: pollProxy,
-      namespaces: pingsOften ? [...namespaces, ...cursorNamespaces] : namespaces,
+      namespaces: marks ? [...namespaces, ...cursorNamespaces] : namespaces,
     },
-    ...(pingsOften && { events: cursorEvents }),
+    ...(marks && { events: cursorEvents }),
   });
   configs.set(name, config);
   return config;
