@@ -31,5 +31,5 @@ export function withFailingAlarms(plan: Plan, random: Random): Plan {
 
 /** How long an object waits for the time of its alarm, ms. */
 export function alarmReadMs(random: Random): number {
-  return random.chance(0.15) ? random.between(100, 4_000) : random.between(0, 12);
+  return random.chance(0.15) ? random.between(50, 400) : random.between(0, 12);
 }

@@ -7,6 +7,8 @@ export class ClientPings {
   readonly #nowMs: () => number;
   /** When the client was pinged last, or connected, ms since 1970. */
   #pingedAtMs = 0;
+  /** For how long the client wasn't pinged, at most, ms. */
+  longestMs = 0;
   /** The texts that weren't answered. */
   unanswered = 0;
 
@@ -51,6 +53,7 @@ export class ClientPings {
   /** A frame has arrived that is neither a reply nor a push. @returns whether it is a ping, which was answered */
   take(frame: string, socket: Socket | undefined): boolean {
     if (frame !== pingFrame) return false;
+    this.longestMs = Math.max(this.longestMs, this.silentMs);
     this.#pingedAtMs = this.#nowMs();
     socket?.fromClient(keepaliveTexts.request);
     for (const work of this.#works.splice(0)) work();

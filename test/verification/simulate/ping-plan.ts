@@ -62,5 +62,23 @@ export function carryOutPing(world: World, action: PingAction): void {
   );
 }
 
+/** No client has to wait for a ping, unless a fault keeps it from the client. Pings that come too late are complained about. */
+export function checkPings(world: World, steps: readonly Step[]): void {
+  if (steps.some((step) => delaying.has(step.do))) return;
+  for (const { name, isPinged, pings } of world.clients)
+    if (isPinged && pings.longestMs > pingIntervalMs + lateMs)
+      world.publicationLog.complain(`${name} had to wait ${pings.longestMs} ms for a ping`);
+}
+
+const delaying: ReadonlySet<Step["do"]> = new Set([
+  "fail alarm",
+  "turn clock",
+  "stall",
+  "watch ping",
+]);
+
+/** Longer than an object waits for the time of its alarm, and a frame for its place among those before it. */
+const lateMs = 2_000;
+
 /** How often the server pings a client where it pings. */
 export const pingIntervalMs = 5_000;

@@ -15,7 +15,7 @@ import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
 import { watchPing } from "./watched-ping.ts";
-import { carryOutPing, type PingAction } from "./ping-plan.ts";
+import { carryOutPing, checkPings, type PingAction } from "./ping-plan.ts";
 import { startWave } from "./wave-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
@@ -37,6 +37,7 @@ export function run(plan: Plan): Outcome {
     if (isFaultless(plan)) checkPromptness(world);
     if (isPresenceCalm(plan) && plan.presenceFaults !== "counts") checkPromptPresence(world);
     complaintsOf(world);
+    checkPings(world, plan.steps);
     if (plan.steps.every((step) => step.do !== "turn clock"))
       world.unseen.checkFalse(isFaultless(plan));
   } catch (error) {
