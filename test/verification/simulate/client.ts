@@ -294,6 +294,7 @@ export class WorldClient {
     const isAsking = (): boolean =>
       subscription.state === "asking" && subscription.generation === generation;
     let isAnswered = false;
+    const askedAtMs = this.#context.timeline.nowMs;
     subscription.asks++;
     this.#send({ subscribe: subscription.request }, ({ subscribe, error }) => {
       isAnswered = true;
@@ -301,6 +302,7 @@ export class WorldClient {
       connection.watched?.told(channel);
       if (!isAsking()) return;
       if (subscribe !== undefined) {
+        this.#context.removals.check(this.name, channel, subscribe, askedAtMs);
         const hasBegun = subscription.takeReply(subscribe, connection.id ?? "");
         if (!hasBegun) this.#request(connection, subscription, generation);
         return;

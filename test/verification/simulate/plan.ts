@@ -15,6 +15,7 @@ import { growthKinds } from "./growth-kinds.ts";
 import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
 import { type PingAction, withPings } from "./ping-plan.ts";
+import { type RemovalAction, withRemovals } from "./removal-plan.ts";
 import { type FrameAction, withFrames } from "./frame-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
@@ -106,6 +107,7 @@ export type Action =
   | AlarmAction
   | FrameAction
   | PingAction
+  | RemovalAction
   | WaveAction;
 
 /**
@@ -158,7 +160,14 @@ function pinged(plan: Plan): Plan {
 function framedPlan(seed: number): Plan {
   const plan = plainPlan(seed, kinds);
   const frames = namedRandom(seed, "frames");
-  return frames.chance(0.15) ? withFrames(plan, frames) : plan;
+  const framed = frames.chance(0.15) ? withFrames(plan, frames) : plan;
+  const removals = namedRandom(seed, "removals");
+  if (!removals.chance(0.1)) return framed;
+  const removed = withRemovals(framed, removals);
+  // With faults a removal may take long to become known to gateways.
+  return removals.chance(0.3)
+    ? removed
+    : { ...removed, faultShare: 0, steps: removed.steps.filter(isHarmless) };
 }
 
 /** A plan whose channels are maps. A token subscribes to none of them, because its subscriptions have no state. */

@@ -16,6 +16,7 @@ import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
 import { watchPing } from "./watched-ping.ts";
 import { carryOutPing, checkPings, type PingAction } from "./ping-plan.ts";
+import { recoverBesideRemovals } from "./removal-plan.ts";
 import { startWave } from "./wave-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
@@ -75,12 +76,16 @@ function worldOf(plan: Plan): World {
   });
   if (isPresenceCalm(plan))
     world.presence.judges = plan.presenceFaults === "counts" ? "immediate" : "all";
+  if (isFaultless(plan)) world.removals.knownAfterMs = removalMs;
   if (plan.steps.some((step) => step.do === "turn clock")) world.growth.slackMs = turnedSlackMs;
   for (const [index, client] of plan.clients.entries()) {
     addClient(world, client, namedRandom(seed, `client c${index + 1}`));
   }
   return world;
 }
+
+/** Longer than a call under way and the one after it take where nothing fails. */
+const removalMs = 1_500;
 
 /** How much the clocks of objects may be wrong, ms. */
 const turnedSlackMs = 20_000;
@@ -223,6 +228,9 @@ function carryOut(world: World, action: Action): void {
     case "keepalive":
     case "meet ping":
       carryOutPing(world, action);
+      return;
+    case "recover beside removals":
+      recoverBesideRemovals(world, action);
       return;
     case "wave":
       startWave(world, action);

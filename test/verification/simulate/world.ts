@@ -25,6 +25,7 @@ import { PollBackend } from "./poll-backend.ts";
 import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
 import { presenceNamespaces } from "./presence-kinds.ts";
 import { PresenceRules } from "./presence-rules.ts";
+import { Removals } from "./removals.ts";
 import { Timeline } from "./timeline.ts";
 import { SimulatedHome } from "./simulated-home.ts";
 import { UnseenRules } from "./unseen-rules.ts";
@@ -73,6 +74,7 @@ export class World {
   readonly timeline = new Timeline(startMs);
   readonly publicationLog = new PublicationLog();
   readonly eventLog = new EventLog(this.timeline);
+  readonly removals = new Removals((what) => this.publicationLog.complain(what));
   readonly network: Network;
   readonly channels: ReadonlyMap<string, SimulatedChannel>;
   readonly gateways: ReadonlyMap<string, SimulatedGateway>;
@@ -124,6 +126,7 @@ export class World {
       network: this.network,
       publicationLog: this.publicationLog,
       eventLog: this.eventLog,
+      removals: this.removals,
       polls: this.polls,
       cursors,
       unseen: this.unseen,
