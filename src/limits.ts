@@ -300,6 +300,11 @@ export const limits = {
    */
   crashAlarmMs: 8_000,
   /**
+   * How long an object waits before it asks again for an alarm that the platform couldn't set (rule S6). It is awake
+   * meanwhile.
+   */
+  alarmRetryMs: 1_000,
+  /**
    * How old the newest publication may be for an alarm to tell the gateways the top (rule L4). The platform repeats an
    * alarm for 2 minutes if the object doesn't wake.
    */

@@ -1,3 +1,4 @@
+import { limits } from "../limits.ts";
 import type { Platform, Timer } from "./platform.ts";
 
 /**
@@ -10,11 +11,16 @@ import type { Platform, Timer } from "./platform.ts";
  * and written only if that time becomes earlier.
  */
 export class AlarmSchedule {
-  readonly #platform: Pick<Platform, "readAlarm" | "setAlarm">;
-  /** The time of the alarm, ms since 1970; Infinity if none is set; undefined before a new instance has read it. */
+  readonly #platform: AlarmPlatform;
+  /**
+   * The time of the alarm, ms since 1970; Infinity if none is set; undefined if it isn't known: before a new instance has
+   * read it, and after it couldn't be set.
+   */
   #setForMs: number | undefined;
+  /** How often the alarm has rung, or couldn't be set: a time that was read before that may be wrong. */
+  #changes = 0;
 
-  constructor(platform: Pick<Platform, "readAlarm" | "setAlarm">) {
+  constructor(platform: AlarmPlatform) {
     this.#platform = platform;
   }
 
@@ -41,8 +47,9 @@ export class AlarmSchedule {
   atMost(dueMs: number): void {
     if (this.covers(dueMs)) return;
     if (this.#setForMs === undefined) {
+      const changes = this.#changes;
       this.#platform.readAlarm((setForMs) => {
-        this.known(setForMs);
+        if (changes === this.#changes) this.known(setForMs);
         this.atMost(dueMs);
       });
       return;
@@ -50,18 +57,23 @@ export class AlarmSchedule {
     // The platform refuses dates beyond 2189, and a token may name any date. An alarm that comes too early does no
     // harm.
     const setForMs = Math.min(dueMs, latestMs);
-    const before = this.#setForMs;
     this.#setForMs = setForMs;
     this.#platform.setAlarm(setForMs, () => {
-      this.#setForMs = before;
+      // The one before may have failed as well, and a later one may have been set. No other event may come (rule S6).
+      this.#changes++;
+      this.#setForMs = undefined;
+      this.#platform.after(limits.alarmRetryMs, () => this.atMost(setForMs));
     });
   }
 
   /** To be called when the alarm goes off: none is set then. */
   rang(): void {
+    this.#changes++;
     this.#setForMs = Number.POSITIVE_INFINITY;
   }
 }
+
+type AlarmPlatform = Pick<Platform, "readAlarm" | "setAlarm" | "after">;
 
 /** The year 2100. */
 const latestMs = 4_102_444_800_000;

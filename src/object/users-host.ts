@@ -70,8 +70,8 @@ export class UsersHost implements PartedHome {
     const parts = homeParts(this);
     this.#parts = parts;
     this.#reportsOnline = parts.some((part) => part.noteOnline !== undefined);
-    // As in the other objects: an event and the alarm for it are in one commit.
-    if (parts.length > 0) platform.readAlarmFirst(this.#alarms.known);
+    // An order, or an event, and the alarm for it are in one commit (rules U3 and E1).
+    platform.readAlarmFirst(this.#alarms.known);
     const report = (user: string, isOnline: boolean): void => {
       for (const part of parts) part.noteOnline?.(user, isOnline);
     };

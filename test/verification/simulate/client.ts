@@ -1,9 +1,11 @@
-import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
+import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { isInexplicable, isOrdersError, isTerminal, unsubscribedByOrder } from "./close-codes.ts";
 import { ClientAppends } from "./client-appends.ts";
 import { ClientCursors } from "./client-cursors.ts";
+import { ClientFrames } from "./client-frames.ts";
 import { ClientPings } from "./client-pings.ts";
+import { ClientPublishes, replyTimeoutMs, type SentCommand } from "./client-publishes.ts";
 import type { WorldContext } from "./world-context.ts";
 import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
 import { isMap } from "./map-kinds.ts";
@@ -46,19 +48,18 @@ export class WorldClient {
   readonly #context: WorldContext;
   readonly #traits: ClientTraits;
   readonly #subscriptions = new Map<string, ClientSubscription>();
-  readonly #waiting = new Map<number, (frame: ReceivedFrame) => void>();
-  /** Publishes without an answer yet: how each outcome is noted, by the data. */
-  readonly #publishing = new Map<string, NoteOutcome>();
+  readonly #waiting = new Map<number, SentCommand["answered"]>();
+  readonly #publishes: ClientPublishes;
   /** Marks and asks for the client's user. */
   readonly cursors: ClientCursors;
   readonly appends: ClientAppends;
-  readonly pings = new ClientPings();
+  readonly frames: ClientFrames;
+  readonly pings: ClientPings;
   #connection: Connection | undefined;
   #token: ClientToken | undefined;
   #tokens = 0;
   #isWanted = false;
   #ids = 0;
-  #published = 0;
 
   constructor(traits: ClientTraits, context: WorldContext) {
     this.name = traits.name;
@@ -69,6 +70,9 @@ export class WorldClient {
       if (answered !== undefined) this.#send(command, answered);
       else this.#connection?.socket?.fromClient(JSON.stringify(command));
     });
+    this.pings = new ClientPings(() => context.timeline.nowMs);
+    this.#publishes = new ClientPublishes(this, context);
+    this.frames = new ClientFrames(this, context, this.#publishes, (sent) => this.#sendAll(sent));
     this.appends = new ClientAppends(this, context, (...sent) => this.#send(...sent));
   }
 
@@ -129,8 +133,8 @@ export class WorldClient {
     const none = { id: undefined, socket: undefined, watched: undefined };
     const connection: Connection = { place: place.name, ...none };
     const end: ClientEnd = {
-      receive: (frame) => {
-        for (const line of frame.split("\n")) this.#takeFrame(connection, line);
+      receive: (frame, moment) => {
+        for (const line of frame.split("\n")) this.#takeFrame(connection, line, moment);
       },
       closed: (code) => this.#closed(connection, code),
     };
@@ -222,39 +226,13 @@ export class WorldClient {
 
   publish(channel: string): void {
     if (this.#connection?.id === undefined || !this.knows(channel)) return;
-    const data = `${this.name}-${++this.#published}`;
-    const { process } = this.subscription(channel);
-    const publish = { process, f: "publish", channel, value: data } as const;
-    this.#publish(data, { channel, data }, (type) => {
-      this.#context.eventLog.note({ ...publish, type });
-    });
+    this.#sendAll([this.#publishes.publish(channel)]);
   }
 
   /** Sets a key of a map, or removes it. */
   change(channel: string, key: string, removes: boolean): void {
     if (this.#connection?.id === undefined || !this.knows(channel)) return;
-    const data = `${this.name}-${++this.#published}`;
-    const { process } = this.subscription(channel);
-    const own = removes ? { removed: true } : { data };
-    const value = removes ? {} : { value: data };
-    const change = { process, f: "map-change", channel, change: data, key, ...value } as const;
-    this.#publish(data, { channel, type: 1, key, ...own }, (type) => {
-      this.#context.eventLog.note({ ...change, type });
-    });
-  }
-
-  #publish(data: string, publish: object, note: NoteOutcome): void {
-    note("invoke");
-    this.#publishing.set(data, note);
-    const sentAtMs = this.#context.timeline.nowMs;
-    this.#send({ publish }, ({ error }) => {
-      this.#publishing.delete(data);
-      // SDKs have given up by then, and a publication that isn't delivered within 10 s no longer delays the reply (rule
-      // B4).
-      const isLate = this.#context.timeline.nowMs - sentAtMs >= replyTimeoutMs;
-      const isUnknown = isLate || error?.code === errorCodes.internal.code;
-      note(isUnknown ? "info" : error === undefined ? "ok" : "fail");
-    });
+    this.#sendAll([this.#publishes.change(channel, key, removes)]);
   }
 
   /** Requests presence. The reply needs no check. */
@@ -264,6 +242,11 @@ export class WorldClient {
       if (error !== undefined && error.temporary !== true)
         this.#complain(`got no presence: ${error.code}`);
     });
+  }
+
+  /** Sends a keep-alive text that its object answers. */
+  sendKeepalive(): void {
+    if (this.#connection?.id !== undefined) this.pings.send(this.#connection.socket);
   }
 
   /** Whether the client's address has the channel. */
@@ -280,6 +263,7 @@ export class WorldClient {
       return;
     }
     connection.id = connect.client;
+    this.pings.connected();
     for (const channel of this.#traits.given) {
       const subscription = this.subscription(channel);
       const result = connect.subs?.[channel];
@@ -310,6 +294,7 @@ export class WorldClient {
     const isAsking = (): boolean =>
       subscription.state === "asking" && subscription.generation === generation;
     let isAnswered = false;
+    const askedAtMs = this.#context.timeline.nowMs;
     subscription.asks++;
     this.#send({ subscribe: subscription.request }, ({ subscribe, error }) => {
       isAnswered = true;
@@ -317,6 +302,7 @@ export class WorldClient {
       connection.watched?.told(channel);
       if (!isAsking()) return;
       if (subscribe !== undefined) {
+        this.#context.removals.check(this.name, channel, subscribe, askedAtMs);
         const hasBegun = subscription.takeReply(subscribe, connection.id ?? "");
         if (!hasBegun) this.#request(connection, subscription, generation);
         return;
@@ -342,14 +328,14 @@ export class WorldClient {
     this.#context.timeline.after(this.#traits.backoffMs(), () => this.#ask(subscription));
   }
 
-  #takeFrame(connection: Connection, line: string): void {
-    if (connection !== this.#connection) return;
+  #takeFrame(connection: Connection, line: string, moment: number): void {
+    if (connection !== this.#connection || this.pings.takeAnswer(line)) return;
     const frame: ReceivedFrame = JSON.parse(line);
     if (frame.id !== undefined) {
       const answered = this.#waiting.get(frame.id);
       this.#waiting.delete(frame.id);
       if (answered === undefined) this.#complain(`was answered twice: ${line}`);
-      answered?.(frame);
+      answered?.(frame, moment);
     } else if (frame.push !== undefined) this.#takePush(connection, frame.push);
     else if (this.pings.take(line, connection.socket))
       for (const subscription of this.live) subscription.pinged();
@@ -411,8 +397,8 @@ export class WorldClient {
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
     // 3008: the client synchronised a map for too long.
-    // A pinged client may have been stalled.
-    const isSilent = code === disconnectCodes.noPong.code && this.isPinged;
+    const wasStalled = connection.socket?.wasStalled === true;
+    const isSilent = code === disconnectCodes.noPong.code && wasStalled;
     const isExpected =
       isSilent || code === 1006 || code === 3010 || connection.watched !== undefined;
     const isTooLong = code === disconnectCodes.slow.code && this.#hasMaps;
@@ -461,8 +447,8 @@ export class WorldClient {
   #forgetConnection(): void {
     this.#connection = undefined;
     this.#waiting.clear();
-    for (const note of this.#publishing.values()) note("info");
-    this.#publishing.clear();
+    this.#publishes.forget();
+    this.pings.forget();
     for (const subscription of this.#subscriptions.values()) {
       // The next connection doesn't have a subscription that an order made.
       subscription.end(subscription.isOrdered);
@@ -471,19 +457,24 @@ export class WorldClient {
     }
   }
 
-  #send(command: object, answered: (frame: ReceivedFrame) => void): void {
-    const id = ++this.#ids;
-    this.#waiting.set(id, answered);
-    this.#connection?.socket?.fromClient(JSON.stringify({ id, ...command }));
+  #send(command: object, answered: SentCommand["answered"]): void {
+    this.#sendAll([{ command, answered }]);
+  }
+
+  /** Sends commands in one frame. */
+  #sendAll(commands: readonly SentCommand[]): void {
+    const lines = commands.map(({ command, answered }) => {
+      const id = ++this.#ids;
+      this.#waiting.set(id, answered);
+      return JSON.stringify({ id, ...command });
+    });
+    this.#connection?.socket?.fromClient(lines.join("\n"));
   }
 
   #complain(what: string): void {
     this.#context.publicationLog.complain(`${this.name} ${what}`);
   }
 }
-
-/** Notes that a publish begins, or its outcome. */
-type NoteOutcome = (type: "invoke" | "ok" | "fail" | "info") => void;
 
 interface Connection {
   readonly place: string;
@@ -493,6 +484,3 @@ interface Connection {
   /** Undefined where users have no homes. */
   watched: WatchedConnection | undefined;
 }
-
-/** How long SDKs wait for a reply. */
-const replyTimeoutMs = 5_000;

@@ -4,6 +4,7 @@ import { hasAudience, hasCursors } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { isMap, isMirror, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
+import { pingIntervalMs } from "./ping-plan.ts";
 import { smooth } from "./network.ts";
 import { pollModeOf } from "./poll-kinds.ts";
 import { allKeys } from "./poll-plan.ts";
@@ -15,14 +16,15 @@ import type { World } from "./world.ts";
  */
 export function complaintsOf(world: World): readonly string[] {
   world.network.chooseOutcome = () => smooth;
-  for (const channel of world.channels.values()) {
-    channel.crashesAtCommit = false;
-    channel.failAfter(undefined);
-  }
   world.polls.calm();
-  for (const home of world.homes.values()) {
-    home.crashesAtCommit = false;
-    home.failAfter(undefined);
+  const objects = [...world.channels.values(), ...world.homes.values()];
+  for (const object of objects) {
+    object.crashesAtCommit = false;
+    object.failAfter(undefined);
+  }
+  for (const object of [...objects, ...world.gateways.values()]) {
+    object.failAlarms(0);
+    object.wakeWithoutAlarm();
   }
   const restMs = [...world.channels.keys()].every(isPoll) ? pollRestMs : longMs;
   world.pass(restMs);
@@ -156,7 +158,12 @@ function checkAtRest(world: World, when: string): void {
     if (client.unanswered > 0) {
       publicationLog.complain(`${client.name} was not answered ${client.unanswered} times ${when}`);
     }
-    const { live, wanted } = client;
+    const { live, wanted, pings } = client;
+    if (pings.unanswered !== 0)
+      publicationLog.complain(`${client.name} lacks ${pings.unanswered} pongs ${when}`);
+    const isPinged = client.isPinged && client.connected !== undefined;
+    if (isPinged && pings.silentMs > pingIntervalMs + answersMs)
+      publicationLog.complain(`${client.name} wasn't pinged for ${pings.silentMs} ms ${when}`);
     for (const subscription of wanted) {
       if (live.includes(subscription)) continue;
       publicationLog.complain(

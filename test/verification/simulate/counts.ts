@@ -12,8 +12,10 @@ export class Counts {
     for (const { f, type } of world.eventLog.events) this.#count(`${f}: ${type}`);
     for (const outcome of world.network.outcomes.values())
       this.#count(`calls: ${countsLine(outcome)}`);
-    for (const { failedWrites } of [...world.channels.values(), ...world.homes.values()]) {
-      this.#count("failed writes", failedWrites);
+    const { channels, gateways, homes } = world;
+    for (const object of [...channels.values(), ...gateways.values(), ...homes.values()]) {
+      this.#count("failed writes", object.failedWrites);
+      this.#count("failed alarms", object.failedAlarms);
     }
   }
 

@@ -152,6 +152,3 @@ export const cursorNamespaces: readonly object[] = [
     cursors: { enabled: true, unread_from: "none" },
   },
 ];
-
-/** How often the server pings a client in a world with cursors. */
-export const pingIntervalMs = 5_000;

@@ -1,6 +1,7 @@
 import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../support/random.ts";
 import { namedRandom } from "./named-random.ts";
+import { type AlarmAction, withFailingAlarms } from "./alarm-plan.ts";
 import { isMap, mapKinds } from "./map-kinds.ts";
 import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
 import { presenceClients, type PresenceFaults, withPresenceActions } from "./presence-plan.ts";
@@ -14,6 +15,9 @@ import { growthKinds } from "./growth-kinds.ts";
 import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
 import { withPageLoads } from "./page-plan.ts";
+import { type PingAction, withPings } from "./ping-plan.ts";
+import { type RemovalAction, withRemovals } from "./removal-plan.ts";
+import { type FrameAction, withFrames } from "./frame-plan.ts";
 import { type OrderAction, withUsers } from "./user-plan.ts";
 import { type WaveAction, withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
@@ -32,6 +36,8 @@ export interface Plan {
   readonly gateways: number;
   /** Whether users have homes; absent: they haven't. */
   readonly hasHomes?: boolean;
+  /** Whether the server pings clients; with cursors it does in any case. */
+  readonly pings?: boolean;
   /** Limits that are lower than usual, if any. */
   readonly limits?: WorldLimits;
   readonly clients: readonly PlannedClient[];
@@ -99,6 +105,10 @@ export type Action =
   | GrowthAction
   | AudienceAction
   | OrderAction
+  | AlarmAction
+  | FrameAction
+  | PingAction
+  | RemovalAction
   | WaveAction;
 
 /**
@@ -107,6 +117,13 @@ export type Action =
  * maps, and clients arrive in waves in every fifth one.
  */
 export function planOf(seed: number): Plan {
+  const plan = planWithAlarms(seed);
+  const alarms = namedRandom(seed, "alarms");
+  return isFaultless(plan) || !alarms.chance(0.1) ? plan : withFailingAlarms(plan, alarms);
+}
+
+/** The plan of a seed without the failures of alarms. */
+function planWithAlarms(seed: number): Plan {
   const random = namedRandom(seed, "users");
   const maps = namedRandom(seed, "maps");
   const polls = namedRandom(seed, "polls");
@@ -122,8 +139,8 @@ export function planOf(seed: number): Plan {
       ? growthPlan(seed, growth)
       : maps.chance(0.35)
         ? mapPlan(seed, maps)
-        : plainPlan(seed, kinds);
-  const plan = waves.chance(0.2) ? withWaves(calm, waves) : calm;
+        : framedPlan(seed);
+  const plan = waves.chance(0.2) ? pinged(withWaves(calm, waves)) : calm;
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
   // An order subscribes to the changes of a map alone, without its state.
@@ -131,6 +148,27 @@ export function planOf(seed: number): Plan {
     (step) => step.do !== "subscribe user" || !isMap(step.channel),
   );
   return { ...withOrders, steps };
+}
+
+/** Every second plan of waves, if a plain publication is one in its channels. */
+function pinged(plan: Plan): Plan {
+  const pings = namedRandom(plan.seed, "pings");
+  const isPlain = plan.channels.every((channel) => kinds.includes(channel));
+  return isPlain && pings.chance(0.5) ? withPings(plan, pings) : plan;
+}
+
+/** A plan whose channels keep nothing but publications. In some, clients send large frames. */
+function framedPlan(seed: number): Plan {
+  const plan = plainPlan(seed, kinds);
+  const frames = namedRandom(seed, "frames");
+  const framed = frames.chance(0.15) ? withFrames(plan, frames) : plan;
+  const removals = namedRandom(seed, "removals");
+  if (!removals.chance(0.1)) return framed;
+  const removed = withRemovals(framed, removals);
+  // With faults a removal may take long to become known to gateways.
+  return removals.chance(0.3)
+    ? removed
+    : { ...removed, faultShare: 0, steps: removed.steps.filter(isHarmless) };
 }
 
 /** A plan whose channels are maps. A token subscribes to none of them, because its subscriptions have no state. */
@@ -284,6 +322,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "crash",
   "crash at commit",
   "fail",
+  "fail alarm",
   "turn clock",
   "cut",
   // Its subscribers are told that they have to read the map anew.
@@ -294,6 +333,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "stall",
   // Something may be published long after the step.
   "watch ping",
+  "meet ping",
 ]);
 
 /** In a short run no later event can repair a fault. */

@@ -11,8 +11,8 @@ export interface ReceivedFrame {
     readonly subs?: Readonly<Record<string, ReceivedResult>>;
   };
   readonly subscribe?: ReceivedResult;
-  /** Of a shared poll: what is newer than what the client has. */
-  readonly sub_refresh?: { readonly items?: readonly ReceivedPublication[] };
+  /** Of a shared poll: what is newer than what the client has. Of others: in how many seconds the subscription ends. */
+  readonly sub_refresh?: { readonly items?: readonly ReceivedPublication[]; readonly ttl?: number };
   readonly rpc?: { readonly data: CursorResult & Partial<AppendResult> };
   readonly push?: ReceivedPush;
 }

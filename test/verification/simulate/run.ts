@@ -14,6 +14,7 @@ import {
   type Plan,
   type PlannedClient,
 } from "./plan.ts";
+import { alarmReadMs } from "./alarm-plan.ts";
 import { faultModel } from "./fault-model.ts";
 import type { AudienceAction } from "./audience-plan.ts";
 import type { CursorAction } from "./cursor-plan.ts";
@@ -21,6 +22,8 @@ import type { PollAction } from "./poll-plan.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import type { OrderAction } from "./user-plan.ts";
 import { watchPing } from "./watched-ping.ts";
+import { carryOutPing, checkPings, type PingAction } from "./ping-plan.ts";
+import { recoverBesideRemovals } from "./removal-plan.ts";
 import { startWave } from "./wave-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
@@ -42,6 +45,7 @@ export function run(plan: Plan): Outcome {
     if (isFaultless(plan)) checkPromptness(world);
     if (isPresenceCalm(plan) && plan.presenceFaults !== "counts") checkPromptPresence(world);
     complaintsOf(world);
+    checkPings(world, plan.steps);
     if (plan.steps.every((step) => step.do !== "turn clock"))
       world.unseen.checkFalse(knowsArrivals(plan));
   } catch (error) {
@@ -64,11 +68,13 @@ function worldOf(plan: Plan): World {
     channels,
     gateways,
     hasHomes: plan.hasHomes === true,
+    pings: plan.pings === true,
     limits: plan.limits ?? usualLimits,
     chooseOutcome: outcomes === undefined ? faultsOf(plan) : (_, name) => outcomes[name] ?? smooth,
     latency: chances("socket", latencyMs),
     commits: chances("commits", (random) => random.between(1, 12)),
     turns: chances("turns", (random) => random.between(0, 12)),
+    alarmReads: chances("alarm reads", alarmReadMs),
     fanOut: (object) => smallFanOut(namedRandom(seed, `fan-out of ${object}`)),
     backoffs: chances("backoffs", (random) => random.between(50, 2_000)),
     repeats: () => repeats.chance(0.1),
@@ -77,12 +83,16 @@ function worldOf(plan: Plan): World {
   });
   if (isPresenceCalm(plan))
     world.presence.judges = plan.presenceFaults === "counts" ? "immediate" : "all";
+  if (isFaultless(plan)) world.removals.knownAfterMs = removalMs;
   if (plan.steps.some((step) => step.do === "turn clock")) world.growth.slackMs = turnedSlackMs;
   for (const [index, client] of plan.clients.entries()) {
     addClient(world, client, namedRandom(seed, `client c${index + 1}`));
   }
   return world;
 }
+
+/** Longer than a call under way and the one after it take where nothing fails. */
+const removalMs = 1_500;
 
 /** How much the clocks of objects may be wrong, ms. */
 const turnedSlackMs = 20_000;
@@ -186,6 +196,7 @@ function carryOut(world: World, action: Action): void {
     case "forget":
     case "publish own":
     case "see presence":
+    case "frame":
       carryOutClient(world, action);
       return;
     case "mark own":
@@ -221,6 +232,13 @@ function carryOut(world: World, action: Action): void {
     case "forget texts":
       world.producers.carryOut(action);
       return;
+    case "keepalive":
+    case "meet ping":
+      carryOutPing(world, action);
+      return;
+    case "recover beside removals":
+      recoverBesideRemovals(world, action);
+      return;
     case "wave":
       startWave(world, action);
       return;
@@ -229,6 +247,7 @@ function carryOut(world: World, action: Action): void {
     case "close":
     case "crash at commit":
     case "fail":
+    case "fail alarm":
     case "turn clock":
     case "cut":
       carryOutFault(world, action);
@@ -340,7 +359,10 @@ function carryOutAudience({ clients, cursors }: World, action: AudienceAction): 
 
 function carryOutClient(
   world: World,
-  action: Exclude<Extract<Action, { readonly client: number }>, CursorAction | AudienceAction>,
+  action: Exclude<
+    Extract<Action, { readonly client: number }>,
+    CursorAction | AudienceAction | PingAction
+  >,
 ): void {
   const client = world.clients[action.client];
   if (client === undefined) return;
@@ -379,6 +401,9 @@ function carryOutClient(
       else subscription.untrack(action.keys);
       return;
     }
+    case "frame":
+      client.frames.send(action.channel, action.letters);
+      return;
     case "see presence":
       client.seePresence(action.channel);
   }
@@ -429,6 +454,9 @@ function carryOutFault(world: World, action: Extract<Action, { readonly object: 
       return;
     case "fail":
       storing?.failAfter(action.writes);
+      return;
+    case "fail alarm":
+      object?.failAlarms(action.times);
       return;
     case "turn clock":
       (channel ?? gateway)?.turnClock(action.byMs);

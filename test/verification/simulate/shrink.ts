@@ -39,6 +39,7 @@ export function shrink(plan: Plan, run: (plan: Plan) => Tried, runsMax = 2_000):
     attempt({ ...current(), faultShare: 0 });
     attempt({ ...current(), gateways: 1 });
     shortenPauses(current, attempt);
+    shortenFrames(current, attempt);
     calmCalls(current, attempt, () => (state.left-- > 0 ? run(current()).outcomes : new Map()));
     if (current() === before || state.left <= 0) return current();
   }
@@ -71,6 +72,29 @@ function shortenPauses(current: () => Plan, attempt: Attempt): void {
       const step = steps[index];
       if (step === undefined || ms >= step.ms) break;
       if (attempt({ ...current(), steps: steps.with(index, { ...step, ms }) })) break;
+    }
+  }
+}
+
+/** Removes commands of frames, in ever smaller groups. */
+function shortenFrames(current: () => Plan, attempt: Attempt): void {
+  const lettersAt = (index: number): string => {
+    const step = current().steps[index];
+    return step?.do === "frame" ? step.letters : "";
+  };
+  const replace = (index: number, letters: string): boolean => {
+    const { steps } = current();
+    const step = steps[index];
+    if (step?.do !== "frame") return false;
+    return attempt({ ...current(), steps: steps.with(index, { ...step, letters }) });
+  };
+  for (const index of current().steps.keys()) {
+    for (let size = lettersAt(index).length >> 1; size >= 1; size >>= 1) {
+      for (let from = 0; from < lettersAt(index).length;) {
+        const letters = lettersAt(index);
+        const rest = letters.slice(0, from) + letters.slice(from + size);
+        if (rest === "" || !replace(index, rest)) from += size;
+      }
     }
   }
 }

@@ -250,6 +250,9 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
           return;
         }
         eventLog.note({ process: name, type: "info", f: "forget", channel: name, what });
+        const { top } = this;
+        const { removals, timeline } = this.context;
+        if (top !== undefined) removals.note({ channel: name, top, atMs: timeline.nowMs });
       },
       complain: (what) => this.#complain(what),
     });

@@ -32,6 +32,12 @@ export abstract class SimulatedObject<Host extends { alarm(done: () => void): vo
   /** The error of the clock of the object's machine, ms. */
   skewMs = 0;
   failedWrites = 0;
+  /** How often the platform will fail to set the alarm. */
+  #alarmsToFail = 0;
+  /** Whether the last alarm that the object asked for wasn't set, and whether the object crashed before it asked again. */
+  #lacksAlarm = false;
+  #lostAlarm = false;
+  failedAlarms = 0;
 
   constructor(name: string, context: WorldContext) {
     this.name = name;
@@ -91,6 +97,7 @@ export abstract class SimulatedObject<Host extends { alarm(done: () => void): vo
   /** The memory is lost in the middle of all work. The object is available again a little later. */
   crash(): void {
     const { timeline } = this.context;
+    this.#lostAlarm ||= this.#lacksAlarm;
     this.forget();
     this.storage.crash();
     this.#upAtMs = timeline.nowMs + downMs;
@@ -111,6 +118,24 @@ export abstract class SimulatedObject<Host extends { alarm(done: () => void): vo
   /** The write after so many others fails, and the object loses its memory; undefined: no write fails. */
   failAfter(writes: number | undefined): void {
     this.storage.failAfter(writes);
+  }
+
+  /** The platform fails to set the alarm the next so many times. */
+  failAlarms(times: number): void {
+    this.#alarmsToFail = times;
+  }
+
+  /** An object that crashed before it could set its alarm has its next event, whatever that is. */
+  wakeWithoutAlarm(): void {
+    if (this.#lostAlarm) this.reach((memory) => this.#ring(memory));
+  }
+
+  failsAlarm(): boolean {
+    this.#lacksAlarm = this.#alarmsToFail > 0;
+    if (!this.#lacksAlarm) return false;
+    this.#alarmsToFail--;
+    this.failedAlarms++;
+    return true;
   }
 
   /** Returns the database. The world has ended. */

@@ -24,6 +24,8 @@ export interface PlatformObject {
   readonly database: Storage;
   readonly sockets: PlatformSockets;
   guard(work: () => void): void;
+  /** Whether the platform fails to set the alarm this time. */
+  failsAlarm(): boolean;
   crash(): void;
   newClient(): string;
   newEpoch(): string;
@@ -39,6 +41,7 @@ export class SimulatedPlatform implements Platform {
   readonly #incarnation: Incarnation;
   readonly #context: WorldContext;
   readonly #turnMs: () => number;
+  readonly #alarmReadMs: () => number;
 
   constructor(object: PlatformObject, incarnation: Incarnation, context: WorldContext) {
     this.name = object.ownName;
@@ -48,6 +51,7 @@ export class SimulatedPlatform implements Platform {
     this.#incarnation = incarnation;
     this.#context = context;
     this.#turnMs = context.turns(object.name);
+    this.#alarmReadMs = context.alarmReads(object.name);
   }
 
   nowMs(): number {
@@ -83,15 +87,34 @@ export class SimulatedPlatform implements Platform {
     return 0;
   }
 
+  /** The time may be from before the answer: the alarm may ring, or be set, meanwhile. */
   readAlarm(done: (atMs: number) => void): void {
-    done(this.#object.alarm.time?.dueMs ?? Number.POSITIVE_INFINITY);
+    const over = this.#incarnation.busy();
+    const { timeline } = this.#context;
+    timeline.after(this.#alarmReadMs(), () => {
+      const alarmAtMs = this.#alarmAtMs;
+      timeline.after(this.#alarmReadMs(), () => {
+        over();
+        if (!this.#incarnation.over) this.guard(() => done(alarmAtMs));
+      });
+    });
   }
 
+  /** Nothing happens to the object meanwhile, so no time passes for it. */
   readAlarmFirst(done: (atMs: number) => void): void {
-    this.readAlarm(done);
+    done(this.#alarmAtMs);
   }
 
-  setAlarm(atMs: number): void {
+  get #alarmAtMs(): number {
+    return this.#object.alarm.time?.dueMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** An alarm that isn't set stays as it was, and the object is told in an event of its own. */
+  setAlarm(atMs: number, failed: () => void): void {
+    if (this.#object.failsAlarm()) {
+      this.#incarnation.after(this.#turnMs(), failed);
+      return;
+    }
     this.#object.database.write();
     this.#object.alarm.set(atMs, this.nowMs());
   }

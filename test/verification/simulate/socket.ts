@@ -5,7 +5,8 @@ import type { Timeline } from "./timeline.ts";
 
 /** The client's end of the socket. */
 export interface ClientEnd {
-  receive(frame: string): void;
+  /** @param moment the event in which the frame was sent, see `Timeline.moment` */
+  receive(frame: string, moment: number): void;
   closed(code: number): void;
 }
 
@@ -35,6 +36,8 @@ export class Socket implements PlatformSocket {
   #serverReceivedMs = 0;
   /** When the server sent the reply to a successful connect, ms since 1970; undefined before. */
   begunAtMs: number | undefined;
+  /** Whether nothing has arrived at the client for a while. */
+  wasStalled = false;
   /** Whether the server pings the client. */
   isPinged = false;
   /** When the platform last answered the client in the object's place, by the object's clock. */
@@ -75,7 +78,8 @@ export class Socket implements PlatformSocket {
     if (!this.#isOpen) return;
     const frame = textOf(message);
     if (this.begunAtMs === undefined) this.#begin(frame);
-    this.#server.gate(() => this.#toClient(() => this.#client.receive(frame)));
+    const { moment } = this.#timeline;
+    this.#server.gate(() => this.#toClient(() => this.#client.receive(frame, moment)));
   }
 
   close(code = 1005): void {
@@ -113,6 +117,7 @@ export class Socket implements PlatformSocket {
 
   /** For so many ms, nothing arrives at the client. It comes later, unless the connection breaks. */
   stall(forMs: number): void {
+    this.wasStalled = true;
     this.#clientReceivedMs = Math.max(this.#clientReceivedMs, this.#timeline.nowMs + forMs);
   }
 

@@ -22,6 +22,11 @@ export class Timeline {
     this.nowMs = startMs;
   }
 
+  /** The number of the event that happens now. */
+  get moment(): number {
+    return this.#passed;
+  }
+
   /** Schedules work in so many ms. */
   after(waitMs: number, work: () => void): Timer {
     const moment: Moment = { atMs: this.nowMs + Math.max(0, waitMs), work };

@@ -1,11 +1,12 @@
-import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import type { ConnectionClaims, SubscriptionClaims } from "../../../src/access/claims.ts";
 import { trackVerdict } from "../../../src/access/key-signature.ts";
 import type { Verifier } from "../../../src/object/platform.ts";
 
 /** Takes all tokens for valid, and so all signatures of keys, whose text is the time at which they expire. */
 export const verifier: Verifier = {
   connection: (token, _, done) => done({ outcome: "verified", claims: claimsOf(token) }),
-  subscription: (_token, _nowMs, done) => done({ outcome: "unavailable" }),
+  subscription: (token, _, done) =>
+    done({ outcome: "verified", claims: subscriptionClaimsOf(token) }),
   tracks: (batches, _user, _channel, nowMs, done) =>
     done(
       batches.map(({ signature }) =>
@@ -25,6 +26,16 @@ export const verifier: Verifier = {
 /** The token of a client, whose text is its claims. */
 export function tokenOf(claims: ConnectionClaims): string {
   return JSON.stringify(claims);
+}
+
+/** The token of a subscription. */
+export function subscriptionTokenOf(claims: SubscriptionClaims): string {
+  return JSON.stringify(claims);
+}
+
+function subscriptionClaimsOf(token: string): SubscriptionClaims {
+  const claims: SubscriptionClaims = JSON.parse(token);
+  return claims;
 }
 
 function claimsOf(token: string): ConnectionClaims {

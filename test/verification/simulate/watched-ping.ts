@@ -1,5 +1,5 @@
-import { pingIntervalMs } from "./cursor-kinds.ts";
 import type { CursorAction } from "./cursor-plan.ts";
+import { pingIntervalMs } from "./ping-plan.ts";
 import type { World } from "./world.ts";
 
 /** Carries out what is planned around a ping, see {@link CursorAction}. */

@@ -14,6 +14,8 @@ export interface WaveAction {
   readonly own: boolean;
   /** When their connections end, ms after they came; absent: they stay. */
   readonly endAfterMs?: number;
+  /** Whether the server pings them. */
+  readonly isPinged?: boolean;
   /** Whether those whose connections end come back. */
   readonly returns: boolean;
 }
@@ -64,12 +66,13 @@ function publishOf(channel: string): Action {
 
 /** Lets the clients of a wave come, and go. */
 export function startWave(world: World, action: WaveAction): void {
-  const { channel, arrivals, own, endAfterMs, returns } = action;
+  const { channel, arrivals, own, endAfterMs, returns, isPinged = false } = action;
   const gateways = [...world.gateways.values()];
   for (let arrival = 0; arrival < arrivals; arrival++) {
     const gateway = gateways[arrival % gateways.length];
     const isOwn = own || gateway === undefined;
     const client = world.client({
+      isPinged,
       choosePlace: () => (isOwn ? world.channel(channel) : gateway),
       ...(isOwn ? { only: channel } : {}),
     });

@@ -9,6 +9,7 @@ import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
 import type { PollBackend } from "./poll-backend.ts";
 import type { PresenceRules } from "./presence-rules.ts";
+import type { Removals } from "./removals.ts";
 import type { SimulatedChannel } from "./simulated-channel.ts";
 import type { SimulatedGateway } from "./simulated-gateway.ts";
 import type { SimulatedHome } from "./simulated-home.ts";
@@ -31,6 +32,7 @@ export interface WorldContext {
   readonly network: Network;
   readonly publicationLog: PublicationLog;
   readonly eventLog: EventLog;
+  readonly removals: Removals;
   /** The backend of shared polls. */
   readonly polls: PollBackend;
   /** What users may be told of their marks. */
@@ -49,6 +51,8 @@ export interface WorldContext {
   readonly commits: (object: string) => () => number;
   /** How long a turn of one object's event loop takes, ms: between two slices of a frame anything may happen. */
   readonly turns: (object: string) => () => number;
+  /** How long one object waits for the time of its alarm, and again until it is told, ms. */
+  readonly alarmReads: (object: string) => () => number;
   /** How large the slices of one object's frames are, and how much is collected behind them. */
   readonly fanOut: (object: string) => FanOutLimits;
   readonly database: () => Database;

@@ -7,7 +7,7 @@ import { configured } from "../../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { SimulatedChannel } from "./simulated-channel.ts";
 import { CursorBackend } from "./cursor-backend.ts";
-import { cursorEvents, cursorNamespaces, hasCursors, pingIntervalMs } from "./cursor-kinds.ts";
+import { cursorEvents, cursorNamespaces, hasCursors } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
 import { GrowthBackend } from "./growth-backend.ts";
 import { growthKindOf, growthNamespaces } from "./growth-kinds.ts";
@@ -19,11 +19,13 @@ import { type Database, freshDatabase } from "./database.ts";
 import { PublicationLog } from "./publication-log.ts";
 import { type ChooseOutcome, Network, smooth } from "./network.ts";
 import type { WorldContext, WorldUsers } from "./world-context.ts";
+import { pingIntervalMs } from "./ping-plan.ts";
 import { isMirror, mapModeOf, mapNamespaces } from "./map-kinds.ts";
 import { PollBackend } from "./poll-backend.ts";
 import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
 import { presenceNamespaces } from "./presence-kinds.ts";
 import { PresenceRules } from "./presence-rules.ts";
+import { Removals } from "./removals.ts";
 import { Timeline } from "./timeline.ts";
 import { SimulatedHome } from "./simulated-home.ts";
 import { UnseenRules } from "./unseen-rules.ts";
@@ -41,6 +43,8 @@ export interface WorldSetup {
   readonly gateways: number;
   /** Whether users have homes, to which a backend gives orders. */
   readonly hasHomes?: boolean;
+  /** Whether the server pings; with cursors it does in any case. */
+  readonly pings?: boolean;
   /** The limits of the configuration. */
   readonly limits?: WorldLimits;
   /** The outcome of each call; without it all calls succeed. */
@@ -51,6 +55,8 @@ export interface WorldSetup {
   readonly commits?: (object: string) => () => number;
   /** How long a turn of one object's event loop takes, ms. */
   readonly turns?: (object: string) => () => number;
+  /** How long one object waits for the time of its alarm, and again until it is told, ms. */
+  readonly alarmReads?: (object: string) => () => number;
   /** How large the slices of one object's frames are, and how much is collected behind them. */
   readonly fanOut?: (object: string) => FanOutLimits;
   /** How long one client waits before it reconnects, ms. */
@@ -68,6 +74,7 @@ export class World {
   readonly timeline = new Timeline(startMs);
   readonly publicationLog = new PublicationLog();
   readonly eventLog = new EventLog(this.timeline);
+  readonly removals = new Removals((what) => this.publicationLog.complain(what));
   readonly network: Network;
   readonly channels: ReadonlyMap<string, SimulatedChannel>;
   readonly gateways: ReadonlyMap<string, SimulatedGateway>;
@@ -92,6 +99,7 @@ export class World {
       latency = always(1),
       commits = always(4),
       turns = always(1),
+      alarmReads = always(1),
       fanOut = () => coreLimits,
       backoffs = always(100),
       limits = usualLimits,
@@ -113,11 +121,12 @@ export class World {
     this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
     this.#context = {
-      config: configOf(limits, setup.hasHomes === true, setup.channels.some(hasCursors)),
+      config: configOf(limits, setup),
       timeline: this.timeline,
       network: this.network,
       publicationLog: this.publicationLog,
       eventLog: this.eventLog,
+      removals: this.removals,
       polls: this.polls,
       cursors,
       unseen: this.unseen,
@@ -127,6 +136,7 @@ export class World {
       latency,
       commits,
       turns,
+      alarmReads,
       fanOut,
       database,
       channel: (name) => this.channel(name),
@@ -243,6 +253,7 @@ const open = {
   allow_subscribe_for_client: true,
   allow_publish_for_client: true,
   allow_presence_for_client: true,
+  allow_history_for_client: true,
 };
 
 const withPresenceEvents = { join_leave: true, force_push_join_leave: true };
@@ -299,10 +310,10 @@ const configs = new Map<string, Config>();
 
 function configOf(
   { recoveryMax, queueBytesMax }: WorldLimits,
-  hasHomes: boolean,
-  pingsOften: boolean,
+  { hasHomes = false, pings = false, channels }: WorldSetup,
 ): Config {
-  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${pingsOften}`;
+  const marks = channels.some(hasCursors);
+  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${marks} ${pings}`;
   const known = configs.get(name);
   if (known !== undefined) return known;
   const config = configured({
@@ -311,13 +322,13 @@ function configOf(
       recovery_max_publication_limit: recoveryMax,
       queue_max_size: queueBytesMax,
       users: { enabled: hasHomes },
-      ...(pingsOften && { ping_interval: `${pingIntervalMs}ms`, pong: "always" }),
+      ...((marks || pings) && { ping_interval: `${pingIntervalMs}ms`, pong: "always" }),
     },
     channel: {
       proxy: pollProxy,
-      namespaces: pingsOften ? [...namespaces, ...cursorNamespaces] : namespaces,
+      namespaces: marks ? [...namespaces, ...cursorNamespaces] : namespaces,
     },
-    ...(pingsOften && { events: cursorEvents }),
+    ...(marks && { events: cursorEvents }),
   });
   configs.set(name, config);
   return config;
