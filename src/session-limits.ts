@@ -26,6 +26,11 @@ export const sessionLimits = {
   upgradesWaitingMax: 8_192,
   /** The memory of all arrivals that wait at an object. More are refused at once (rule B1). */
   arrivalsWaitingBytesMax: 16_777_216,
+  /**
+   * How long a client that is further than its gateway waits for the gateway's next batch, in ms, before the gateway begins
+   * anew (rule L3). A batch takes a few round trips, and an official client waits 5 s for a reply.
+   */
+  aheadWaitMs: 1_000,
   /** For how long a connection that has no subscription yet counts as one that arrives. */
   arrivingMs: 10_000,
   /** A request that hands a socket over, while it waits: its headers, with a token, and the objects of the runtime. */

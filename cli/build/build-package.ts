@@ -4,15 +4,7 @@
  * named by the file that it stands in. The dependencies stay dependencies, so that a Worker with hono has one hono.
  */
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
@@ -62,7 +54,7 @@ function compile(project: string, entries: readonly string[], outDir: string): v
       include: entries.map((entry) => join(packageRoot, entry)),
       exclude: [],
     };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    writeChanged(join(folder, "tsconfig.json"), Buffer.from(JSON.stringify(config)));
     execFileSync("npx", ["tsc", "-p", folder], { cwd: packageRoot, stdio: "inherit" });
   } finally {
     rmSync(folder, { recursive: true });

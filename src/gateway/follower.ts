@@ -63,7 +63,7 @@ export class Follower {
 
   /** Whether {@link settle} has something to do. */
   get unsettled(): boolean {
-    return this.#subscribers.unsettled;
+    return this.#subscribers.unsettled || this.#pending?.areAhead === true;
   }
 
   /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
@@ -199,6 +199,9 @@ export class Follower {
     let settleInMs: number | undefined;
     this.#run(() => {
       settleInMs = this.#subscribers.settle(nowMs);
+      const waitMs = this.#pending?.waitMs(nowMs);
+      if (waitMs === 0) this.#insufficientState();
+      else if (waitMs !== undefined) settleInMs = Math.min(settleInMs ?? waitMs, waitMs);
     });
     return settleInMs;
   }

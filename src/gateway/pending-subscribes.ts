@@ -1,4 +1,6 @@
 import { errorOf } from "../contract/channel-call.ts";
+import { limits } from "../limits.ts";
+import { elapsed } from "../moment.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
 import type { ClientConfig } from "../config/config.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
@@ -26,6 +28,8 @@ export class PendingSubscribes {
   /** Those that are further than the cursor was, at this offset: they wait until it moves. */
   readonly #ahead = new Set<PendingSubscribe>();
   #aheadOf = 0;
+  /** Since when, ms since 1970; undefined before the first event has ended since. */
+  #aheadSinceMs: number | undefined;
   /** When the newest one was added, ms since 1970. */
   #addedAtMs = 0;
   /** The reads in flight, by what they read. */
@@ -72,6 +76,21 @@ export class PendingSubscribes {
     this.#all.delete(subscription);
     this.#waiting.delete(pending);
     this.#ahead.delete(pending);
+  }
+
+  /** Whether subscribes wait for the cursor to move. */
+  get areAhead(): boolean {
+    return this.#ahead.size > 0;
+  }
+
+  /** For how many ms they may go on waiting; 0 if that is over, undefined if none waits. */
+  waitMs(nowMs: number): number | undefined {
+    if (this.#ahead.size === 0) return undefined;
+    this.#aheadSinceMs ??= nowMs;
+    const { aheadWaitMs } = limits;
+    return elapsed(this.#aheadSinceMs, aheadWaitMs, nowMs)
+      ? 0
+      : aheadWaitMs - Math.abs(nowMs - this.#aheadSinceMs);
   }
 
   /** Goes on with the waiting subscribes, now that the gateway has a cursor. */
@@ -266,7 +285,7 @@ export class PendingSubscribes {
   /**
    * The publications between the cursor and the top are gone from the history. A client that has been beyond the cursor would
    * begin at the cursor and receive publications again, so it waits until the cursor moves: the channel's object is about to
-   * send the next batch, or to tell of a gap that can't be read (rules L2 to L4).
+   * send the next batch, or to tell of a gap that can't be read. If neither comes, the gateway begins anew (rule L3).
    */
   #cannotCatchUp(read: Read, position: StreamPosition | undefined): void {
     const isFurther = (pending: PendingSubscribe): boolean => {
@@ -280,6 +299,7 @@ export class PendingSubscribes {
       return;
     }
     this.#aheadOf = position?.offset ?? 0;
+    this.#aheadSinceMs = undefined;
     for (const pending of ahead) this.#ahead.add(pending);
     for (const pending of read.subscribes) if (!ahead.includes(pending)) this.#waiting.add(pending);
   }

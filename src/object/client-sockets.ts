@@ -269,11 +269,7 @@ export class ClientSockets {
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
   }
 
-  /**
-   * Closes the oldest silent connection, in favour of another one of the server (rule B31).
-   *
-   * @returns false if there is none
-   */
+  /** Closes the oldest silent connection, in favour of another one of the server (rule B31). @returns false without one */
   closeOldestSilent(): boolean {
     const [oldest] = this.#silent();
     oldest?.disconnect(disconnectCodes.tooManyRequests);

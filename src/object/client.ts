@@ -219,10 +219,7 @@ export class Client {
   ): void {
     const tokens: VerifiedTokens[] = [];
     // An onlooker brings no token (rule N19).
-    if (this.session.identity.onlooker === true) {
-      done(tokens);
-      return;
-    }
+    if (this.session.identity.onlooker === true) return done(tokens);
     const next = (): void => {
       for (;;) {
         const command = commands[tokens.length];

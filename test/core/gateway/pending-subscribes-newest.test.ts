@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import { at, FollowedChannel, following, read } from "./support/followed-channel.ts";
 import {
   replyTo,
@@ -90,6 +91,22 @@ describe("a subscribe with cache recovery", () => {
       expect(subscriber.answers).toMatchObject([{ outcome: "subscribed", position: at(9) }]);
     },
   );
+
+  it("[L3] has its gateway begin anew if no batch comes", () => {
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { mode: "cache", since: at(9) });
+    channel.port.answer({ outcome: "unrecoverable", position: at(9) });
+    const { follower } = channel;
+    expect(follower.unsettled).toBe(true);
+    expect(follower.settle(5_000)).toBe(limits.aheadWaitMs);
+    expect(follower.settle(5_400)).toBe(limits.aheadWaitMs - 400);
+    expect(channel.port.open).toBe(0);
+    follower.settle(5_000 + limits.aheadWaitMs);
+    channel.port.answer(following(at(9)), read([9], at(9)));
+    expect(subscriber.answers).toMatchObject([{ outcome: "subscribed", position: at(9) }]);
+    expect(follower.unsettled).toBe(false);
+  });
 
   it("[R5] doesn't recover when there is none, or none any more", () => {
     const channel = subscribedAtFive();
