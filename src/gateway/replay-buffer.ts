@@ -15,6 +15,8 @@ export class ReplayBuffer {
   #publications: Publication[] = [];
   #bytes = 0;
   #endsAtMs = 0;
+  /** Whether a read that is in flight may bring publications that were removed meanwhile. */
+  #mayReadRemoved = false;
   readonly #shared = new SharedRun();
 
   /** The bytes of its publications. */
@@ -47,12 +49,17 @@ export class ReplayBuffer {
     this.#start = undefined;
     this.#publications = [];
     this.#bytes = 0;
+    this.#mayReadRemoved = false;
   }
 
-  /** Drops all publications, and goes on taking those that come. */
+  /**
+   * The history was removed: drops all publications, goes on taking those that come, and keeps nothing of what was read,
+   * until the buffer is closed.
+   */
   empty(): void {
     this.#shared.clear();
     if (this.#start === undefined) return;
+    this.#mayReadRemoved = true;
     this.#start += this.#publications.length;
     this.#publications = [];
     this.#bytes = 0;
@@ -95,6 +102,7 @@ export class ReplayBuffer {
     // A publication that is missing in `read` would be missing in the buffer.
     if (first.offset + before.length - 1 !== start) return undefined;
     const merged = [...before, ...this.#publications];
+    if (this.#mayReadRemoved) return merged;
     this.#start = first.offset - 1;
     this.#publications = [...merged];
     this.#bytes += before.reduce((sum, publication) => sum + publicationBytes(publication), 0);

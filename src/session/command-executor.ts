@@ -61,6 +61,8 @@ export class CommandExecutor {
   readonly #session: CommandSession;
   /** Undefined while no command has to wait for another one. */
   #queue: CommandQueue | undefined;
+  /** For each key whose commands let others have a turn: whether they go on then. Undefined before the first. */
+  #turns: Map<string, boolean> | undefined;
   /** Undefined while no reply is outstanding. */
   #replyOrder: ReplyOrder | undefined;
   readonly #rateLimit: CommandRateLimit;
@@ -237,6 +239,10 @@ export class CommandExecutor {
    * refused connect it drops them.
    */
   #resume(key: string): void {
+    if (this.#turns?.has(key) === true) {
+      this.#turns.set(key, true);
+      return;
+    }
     const { later } = this.#session.context;
     const all = this.#queue?.close(key) ?? [];
     if (this.#queue?.idle === true) this.#queue = undefined;
@@ -254,12 +260,28 @@ export class CommandExecutor {
       this.#admit(isNew ? this.#takeChannel(command, nowMs) : taken, counted);
     }
     const rest = all.slice(waited.length);
-    if (rest.length === 0 || this.#session.ignoresCommands) return;
-    if (this.#queue?.isOpen(key) !== true) {
-      this.#open(key);
-      later?.(0, () => this.#resume(key));
-    }
+    if (waited.length === 0 || this.#session.ignoresCommands) return;
+    const isLeft = rest.length > 0 && this.#queue?.isOpen(key) !== true;
+    if (isLeft) this.#open(key);
     for (const received of rest) this.#queue?.enqueue(key, received);
+    if (this.#queue?.isOpen(key) === true) this.#giveTurn(key, isLeft);
+  }
+
+  /**
+   * Others have a turn before waiting commands go on.
+   *
+   * @param goOn whether they go on then; otherwise what they wait for has to happen first, and it may in this event
+   */
+  #giveTurn(key: string, goOn: boolean): void {
+    const { later } = this.#session.context;
+    if (later === undefined) return;
+    const turns = (this.#turns ??= new Map());
+    turns.set(key, goOn);
+    later(0, () => {
+      const goesOn = turns.get(key);
+      turns.delete(key);
+      if (goesOn === true) this.#resume(key);
+    });
   }
 
   #inOrder(channel: string, apply: DecisionDone): DecisionDone {

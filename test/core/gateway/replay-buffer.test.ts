@@ -114,6 +114,18 @@ describe("a replay buffer", () => {
     expect(buffer.since(5)).toBeUndefined();
   });
 
+  it("[L6] keeps nothing of a read during which the history was removed, and answers its clients", () => {
+    const buffer = openedAt(5, 6);
+    buffer.empty();
+    expect(offsets(buffer.merge(publications(5, 6)))).toEqual([5, 6]);
+    expect(buffer.last).toBeUndefined();
+    expect(buffer.since(4)).toBeUndefined();
+    buffer.close();
+    buffer.open(6, 0);
+    buffer.merge(publications(5, 6));
+    expect(offsets(buffer.since(4))).toEqual([5, 6]);
+  });
+
   it("[L6] continues from the gateway's position once it was emptied", () => {
     const buffer = openedAt(5, 6);
     buffer.empty();

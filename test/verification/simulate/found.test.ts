@@ -5,6 +5,43 @@ import { run } from "./run.ts";
 /** Faults that the simulator found, each as the smallest plan that showed it. */
 const found: readonly { readonly name: string; readonly plan: Plan }[] = [
   {
+    name: "[B17] commands that waited for reads let others have turns although the reads end together",
+    plan: {
+      seed: 26636,
+      faultShare: 0,
+      channels: ["last:c"],
+      gateways: 1,
+      clients: [{ reconnectsEarly: true }, { reconnectsEarly: false }, { reconnectsEarly: true }],
+      steps: [
+        { do: "connect", client: 1, ms: 50 },
+        { do: "frame", client: 1, channel: "last:c", letters: "hshshhsshhhhsshshs", ms: 0 },
+        { do: "frame", client: 1, channel: "last:c", letters: "c".repeat(130), ms: 0 },
+      ],
+      outcomes: {},
+    },
+  },
+  {
+    name: "[U3] an order and the alarm for it are in one commit",
+    plan: {
+      seed: 6743,
+      faultShare: 0,
+      channels: ["keep:a"],
+      gateways: 1,
+      clients: [
+        { given: "keep:a", reconnectsEarly: true, user: "user-1" },
+        { reconnectsEarly: false, user: "user-1" },
+      ],
+      steps: [
+        { do: "connect", client: 1, ms: 50 },
+        { do: "crash at commit", object: "home 52", ms: 0 },
+        { do: "crash", object: "home 52", ms: 0 },
+        { do: "block user", user: "user-1", ms: 50 },
+      ],
+      hasHomes: true,
+      outcomes: {},
+    },
+  },
+  {
     name: "[O3] a client that was further on another gateway isn't taken back when what this one is missing can't be read",
     plan: {
       seed: 90803562,

@@ -1,5 +1,6 @@
 import { cursorProtections } from "./cursor-protections.ts";
 import { growthProtections } from "./growth-protections.ts";
+import { objectProtections } from "./object-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
 import type { Program, Protection } from "./protection.ts";
 import { receiptsProtections } from "./receipts-protections.ts";
@@ -342,6 +343,7 @@ export const protections: readonly Protection[] = [
   ...receiptsProtections,
   ...growthProtections,
   ...presenceProtections,
+  ...objectProtections,
   {
     name: "newer-versions",
     meaning: "a connection is sent only versions above the last that it was sent",

@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AlarmSchedule, NextTimer } from "../../../src/object/alarm-schedule.ts";
+import { limits } from "../../../src/limits.ts";
 import type { Platform } from "../../../src/object/platform.ts";
 import { newChannel } from "../support/new-channel.ts";
 
@@ -10,7 +11,7 @@ const nextYearMs = Date.UTC(new Date().getUTCFullYear() + 1, 0, 2);
 
 interface Watched {
   /** The storage's alarms, with each write noted. */
-  readonly platform: Pick<Platform, "readAlarm" | "setAlarm">;
+  readonly platform: Pick<Platform, "readAlarm" | "setAlarm" | "after">;
   readonly writes: readonly number[];
   readonly reads: () => number;
   /** Asks for an alarm, and waits until it is set. */
@@ -37,6 +38,7 @@ function onStorage(test: (watched: Watched) => Promise<void>): Promise<void> {
           writes.push(time);
           underWay.push(storage.setAlarm(time));
         },
+        after: timers.after,
       },
       writes,
       reads: () => reads,
@@ -117,23 +119,57 @@ describe("the schedule of an object's one alarm", () => {
       expect(writes).toHaveLength(1);
     }));
 
-  it("[K1] doesn't take an alarm for set that the platform refused", () =>
-    onStorage(async ({ platform, atMost, writes }) => {
-      let refuse = true;
+  it("[K1] [S6] doesn't take an alarm for set that the platform refused, and asks again", () =>
+    onStorage(async ({ platform, atMost, writes, alarm }) => {
+      let refused = 2;
+      const again: (() => void)[] = [];
+      const waits: number[] = [];
       const alarms = new AlarmSchedule({
         readAlarm: (done) => platform.readAlarm(done),
         setAlarm: (time, failed) => {
-          if (refuse) failed();
+          if (refused-- > 0) failed();
           else platform.setAlarm(time, failed);
+        },
+        after: (waitMs, work) => {
+          waits.push(waitMs);
+          again.push(work);
+          return { cancel: () => undefined };
         },
       });
       await atMost(alarms, nextYearMs);
       expect(alarms.covers(nextYearMs)).toBe(false);
-      refuse = false;
-      await atMost(alarms, nextYearMs);
+      again.shift()?.();
+      await atMost(alarms);
+      expect(alarms.covers(nextYearMs)).toBe(false);
+      again.shift()?.();
+      await atMost(alarms);
       expect(alarms.covers(nextYearMs)).toBe(true);
       expect(writes).toStrictEqual([nextYearMs]);
+      expect(await alarm()).toBe(nextYearMs);
+      expect(waits).toStrictEqual([limits.alarmRetryMs, limits.alarmRetryMs]);
     }));
+
+  it("[S6] doesn't take a time that was read before the alarm rang", () => {
+    const reads: ((atMs: number) => void)[] = [];
+    const writes: number[] = [];
+    const failures: (() => void)[] = [];
+    const alarms = new AlarmSchedule({
+      readAlarm: (done) => reads.push(done),
+      setAlarm: (time, failed) => {
+        writes.push(time);
+        failures.push(failed);
+      },
+      after: () => ({ cancel: () => undefined }),
+    });
+    alarms.atMost(nextYearMs);
+    alarms.rang();
+    alarms.atMost(nextYearMs + 5);
+    failures.shift()?.();
+    reads.shift()?.(nextYearMs - 5);
+    expect(alarms.covers(nextYearMs)).toBe(false);
+    reads.shift()?.(Number.POSITIVE_INFINITY);
+    expect(writes).toStrictEqual([nextYearMs + 5, nextYearMs]);
+  });
 });
 
 const timers: Pick<Platform, "after" | "nowMs"> = {

@@ -6,6 +6,7 @@ const most = limits.frameTurnCommands;
 const endpoint = "https://backend.example/hooks";
 const connect = '{"id":1,"connect":{}}';
 const publish = (data: number) => `{"id":2,"publish":{"channel":"a","data":${data}}}`;
+const history = '{"id":3,"history":{"channel":"b"}}';
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const published = (data: number) => `publish a ${data}`;
 
@@ -35,10 +36,41 @@ describe("commands that waited for another one", () => {
     fixture.send(connection, [connect, ...numbers(most + 1).map(publish)].join("\n"));
     fixture.backend.answer({ result: { user: "7" } });
     expect(publishes(fixture)).toStrictEqual(numbers(most).map(published));
-    fixture.send(connection, '{"id":3,"history":{"channel":"b"}}');
+    fixture.send(connection, history);
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
     turns.shift()?.();
     expect(fixture.channels.takeCalls()).toStrictEqual([published(most), "history b"]);
+  });
+
+  it("[B17] are carried out in turns although several reads that they waited for end together", () => {
+    const { fixture, turns } = inTurns();
+    const connection = fixture.connected();
+    const reads = numbers(limits.readsUnderWayMax + 1).map(() => history);
+    const waiting = numbers(most + 10).map(publish);
+    fixture.send(connection, [...reads, ...waiting].join("\n"));
+    fixture.channels.takeCalls();
+    for (const _ of numbers(3)) fixture.channels.answerHistory("b");
+    expect(publishes(fixture)).toStrictEqual(numbers(most - 1).map(published));
+    turns.shift()?.();
+    expect(publishes(fixture)).toStrictEqual(numbers(11).map((one) => published(most - 1 + one)));
+    expect(turns).toStrictEqual([]);
+  });
+
+  it("[B17] are carried out in turns although some of them wait again, for reads that end together", () => {
+    const { fixture, turns } = inTurns();
+    const connection = fixture.connected();
+    const reads = numbers(limits.readsUnderWayMax + 1).map(() => history);
+    const waiting = numbers(most - 2).map(publish);
+    const after = numbers(most).map((one) => publish(most + one));
+    fixture.send(connection, [...reads, ...waiting, history, ...after].join("\n"));
+    fixture.channels.takeCalls();
+    for (const _ of numbers(3)) fixture.channels.answerHistory("b");
+    expect(publishes(fixture)).toHaveLength(most - 2);
+    turns.shift()?.();
+    expect(publishes(fixture)).toHaveLength(most - 1);
+    turns.shift()?.();
+    expect(publishes(fixture)).toHaveLength(1);
+    expect(turns).toStrictEqual([]);
   });
 
   it.each(["ends", "is refused"])("[B29] are dropped if their connection %s", (how) => {
