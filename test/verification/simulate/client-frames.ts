@@ -31,7 +31,9 @@ export class ClientFrames {
   send(channel: string, letters: string): void {
     if (this.#client.connected === undefined || !this.#client.knows(channel)) return;
     const watch: FrameWatch = { moment: 0, calls: 0, published: [] };
-    this.#send([...letters].map((letter, index) => this.#command(channel, letter, index, watch)));
+    this.#send(
+      Array.from(letters, (letter, index) => this.#command(channel, letter, index, watch)),
+    );
   }
 
   #command(channel: string, letter: string, index: number, watch: FrameWatch): SentCommand {
