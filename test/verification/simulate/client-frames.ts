@@ -32,7 +32,7 @@ export class ClientFrames {
     if (this.#client.connected === undefined || !this.#client.knows(channel)) return;
     const watch: FrameWatch = { moment: 0, calls: 0, published: [] };
     this.#send(
-      letters.split("").map((letter, index) => this.#command(channel, letter, index, watch)),
+      Array.from(letters, (letter, index) => this.#command(channel, letter, index, watch)),
     );
   }
 
