@@ -70,6 +70,7 @@ const ownFiles: readonly string[] = [
   "workers/features/metrics/metrics.ts",
   "workers/http/api.ts",
   "workers/http/body.ts",
+  "workers/http/descriptor-use.ts",
   "workers/http/middleware.ts",
   "workers/http/responses.ts",
   "workers/objects/channel-object.ts",
@@ -109,7 +110,7 @@ const gatewayFiles: readonly string[] = [
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
-const subscribeFilesMax = { own: 58, gateway: 88 };
+const subscribeFilesMax = { own: 60, gateway: 88 };
 
 /** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
 function tableUnder(heading: string): readonly string[][][] {

@@ -74,10 +74,14 @@ describe.each(endpoints)("a client that doesn't read, at the endpoint of a $name
     await harmless(target);
     hostile.readAgain();
     const answers = await hostile.lines.count(1 + 2 * requests);
-    // One that recovered is under way to it; to recover again it has to take that first.
-    expect(answers.filter((line) => line.includes('"recovered":true'))).toHaveLength(1);
-    expect(answers.filter((line) => line.includes('"code":111'))).toHaveLength(requests - 1);
-    expect(hostile.receivedLength).toBeLessThan(2 * answerLength);
+    // One that recovered is under way to it, and maybe one more that began when the system had taken the first; to recover
+    // again it has to take these.
+    const recovered = answers.filter((line) => line.includes('"recovered":true')).length;
+    expect([1, 2]).toContain(recovered);
+    expect(answers.filter((line) => line.includes('"code":111'))).toHaveLength(
+      requests - recovered,
+    );
+    expect(hostile.receivedLength).toBeLessThan((recovered + 1) * answerLength);
     hostile.close();
     target.client.close();
   });

@@ -73,8 +73,9 @@ describe("questions for who is present", () => {
       expect(await other.line()).toContain('"data":1');
       // It is closed for its rate (rule B7): all frames were carried out.
       expect((await turns.until(hostile.closed)).code).toBe(3013);
-      // The commands of a frame are carried out in turns (rule B17), and a list is made in one.
-      const most = Math.ceil(12_000 / limits.frameTurnCommands);
+      // The commands of a frame are carried out in turns (rule B17), those that waited for reads as soon as as many as may be
+      // under way have ended (rule B16), and a list is made in one.
+      const most = Math.ceil(12_000 / limits.readsUnderWayMax);
       // A gateway lists what the channel's object has listed. A list overtakes one whose gateway takes long to answer.
       expect(lists.mock.calls.length).toBeLessThanOrEqual(
         variant.place === channelPlace ? most : 3 * most,
