@@ -83,7 +83,7 @@ function Channel({
 }) {
   const [isHearing, setIsHearing] = useState(isHeardAtOnce);
   const tail = useTail(channel, isHearing);
-  // The page itself becomes a subscriber when it hears the channel.
+  // What the page hears from then on may differ from what it was told before.
   const [round, refresh] = useRounds(tail.heard[0], tail.state);
   const asked = { round, loggedOut };
   return (
@@ -92,12 +92,7 @@ function Channel({
         <h1>{channel}</h1>
         <button onClick={refresh}>Refresh</button>
       </div>
-      <State
-        {...asked}
-        question={questions.state}
-        namespace={namespace}
-        isHeard={tail.state === "hearing"}
-      />
+      <State {...asked} question={questions.state} namespace={namespace} />
       <div class="columns">
         {namespace.type === "stream" && (
           <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
@@ -172,13 +167,11 @@ function HistoryPart({
 function State({
   question,
   namespace,
-  isHeard,
   round,
   loggedOut,
 }: Asked & {
   readonly question: Question;
   readonly namespace: NamespaceSettings;
-  readonly isHeard: boolean;
 }) {
   const [{ result, problem }, take] = useAnswer<Moment>(loggedOut);
   useEffect(() => {
@@ -186,7 +179,7 @@ function State({
     void take(
       coming.then((answer) =>
         answer.outcome === "result"
-          ? { ...answer, result: { state: answer.result, atMs: Date.now(), isHeard } }
+          ? { ...answer, result: { state: answer.result, atMs: Date.now() } }
           : answer,
       ),
     );
@@ -203,12 +196,10 @@ function State({
 interface Moment {
   readonly state: Inspected;
   readonly atMs: number;
-  /** Whether the page itself was a subscriber. */
-  readonly isHeard: boolean;
 }
 
 function StateFacts({
-  moment: { state, atMs, isHeard },
+  moment: { state, atMs },
   namespace,
 }: {
   readonly moment: Moment;
@@ -223,7 +214,7 @@ function StateFacts({
       <Facts
         facts={[
           ["At", time(atMs)],
-          [isHeard ? "Subscribers, with this page" : "Subscribers", count(own + all)],
+          ["Subscribers", count(own + all)],
           ["of them directly", count(own)],
           ["of them on gateways", count(all)],
           ...(isMirror(namespace) ? [] : streamFacts(namespace, channel)),
