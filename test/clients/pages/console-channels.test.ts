@@ -216,7 +216,7 @@ const notesFailures = `{
 
 /** One of several, a number and a duration that run together, and a part of nothing. */
 const unreadable = [
-  /\b1 (?!ms\b|was\b|is\b|has\b)[a-z]+s\b/,
+  /(?<![\d.,])1 (?!ms\b|was\b|is\b|has\b)[a-z]+s\b/,
   /\d \d+ (?:ms|s|min|h)\b/,
   /\bof 0\b/,
 ];
