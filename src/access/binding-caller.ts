@@ -21,15 +21,20 @@ export function parseBindingCaller(props: unknown, keys: readonly Named[]): ApiK
 
 /** Whether a binding has no `props`. The platform gives an empty object where none are written. */
 export function isWithoutProps(props: unknown): boolean {
-  if (props === undefined || props === null) return true;
-  return typeof props === "object" && !Array.isArray(props) && Reflect.ownKeys(props).length === 0;
+  return parseKeys(props)?.length === 0;
 }
 
 /** The name that the props have, if they have nothing else. */
 function nameIn(props: unknown): string | undefined {
-  if (typeof props !== "object" || props === null || Array.isArray(props)) return undefined;
-  const name: unknown = Reflect.get(props, "name");
-  return typeof name === "string" && Reflect.ownKeys(props).length === 1 ? name : undefined;
+  if (parseKeys(props)?.length !== 1) return undefined;
+  const name: unknown = Reflect.get(Object(props), "name");
+  return typeof name === "string" ? name : undefined;
+}
+
+/** The keys of props that are an object; none of absent ones; undefined if they are something else. */
+function parseKeys(props: unknown): readonly PropertyKey[] | undefined {
+  if (props === undefined || props === null) return [];
+  return typeof props === "object" && !Array.isArray(props) ? Reflect.ownKeys(props) : undefined;
 }
 
 /** A key of the configuration. */

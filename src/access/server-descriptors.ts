@@ -1,4 +1,4 @@
-/** Who gets the file descriptors of a server of one's own (rules B10, B30 and B31). */
+/** This file decides which clients get the file descriptors of a server of one's own (rules B10, B30 and B31). */
 import { limits } from "../limits.ts";
 
 /**
@@ -32,7 +32,7 @@ export function hasDescriptors(
   return underWay * limits.descriptorsPerRequest <= left / 2;
 }
 
-/** What is kept from a use, in parts of `limits.descriptorsSpare`. */
+/** The descriptors that each use leaves to the others, as multiples of `limits.descriptorsSpare`. */
 const shareOf: Readonly<Record<DescriptorUse, number>> = {
   stranger: 2,
   request: 1,

@@ -156,8 +156,7 @@ export class Relay {
     switch (outcome) {
       case "taken":
         if (progress.checking) this.#registry.found(gateway, nowMs);
-        if (reply !== "failed" && "onlooks" in reply) progress.occupies = false;
-        else progress.occupies = true;
+        progress.occupies = reply === "failed" || !("onlooks" in reply);
         progress.took(batch.first + batch.entries.length);
         this.#trim();
         return;

@@ -293,15 +293,15 @@ export class PendingSubscribes {
       if (since === undefined || position === undefined || !this.#isPending(pending)) return false;
       return sameStream(since, position) && beginsAt(pending.options) > position.offset;
     };
-    const ahead = read.subscribes.filter(isFurther);
-    if (ahead.length === 0) {
+    const ahead = new Set(read.subscribes.filter(isFurther));
+    if (ahead.size === 0) {
       this.#caughtUp(read);
       return;
     }
     this.#aheadOf = position?.offset ?? 0;
     this.#aheadSinceMs = undefined;
-    for (const pending of ahead) this.#ahead.add(pending);
-    for (const pending of read.subscribes) if (!ahead.includes(pending)) this.#waiting.add(pending);
+    for (const pending of read.subscribes)
+      (ahead.has(pending) ? this.#ahead : this.#waiting).add(pending);
   }
 
   /** Whether the cursor has moved since subscribes began to wait for that. */

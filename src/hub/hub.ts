@@ -319,17 +319,18 @@ export class Hub<Local extends Subscriber = Subscriber> {
    */
   #sendTo(subscriber: Local, batch: BatchFrames): number {
     if (!batch.concerns(subscriber)) return 0;
+    // Nearly always there is no onlooker to be asked for.
+    const isCounted = this.#onlookers === 0 || subscriber.onlooks !== true;
     const behind = subscriber.backlogBytes();
     if (behind > this.#queueMaxBytes) {
       this.#addSlow(subscriber);
-      if (subscriber.onlooks !== true) batch.slow++;
+      if (isCounted) batch.slow++;
       return 0;
     }
     const message = batch.frameFor(subscriber);
     const bytes = message?.length ?? 0;
     if (this.#frame === undefined) this.#backlogBytes += bytes;
     else this.#frame.backlogBytes += behind + bytes;
-    const isCounted = subscriber.onlooks !== true;
     if (message === undefined) {
       if (isCounted && subscriber.filter !== undefined) batch.leftOut++;
       return 0;

@@ -1,4 +1,4 @@
-/** Who may take file descriptors of a server of one's own (rules B10, B30 and B31). On Cloudflare there are none to take. */
+/** The edge refuses clients for which a server of one's own has no file descriptors (rules B10, B30 and B31). Cloudflare has no such bound. */
 import type { Context, MiddlewareHandler, Next } from "hono";
 import { type Descriptors, descriptorsOf } from "../platform/descriptors.ts";
 import { offeredToken, tokenRequired } from "./admit.ts";
@@ -13,7 +13,7 @@ import { busyRetrySeconds, cutOff, respondBusy } from "./responses.ts";
  */
 export const enoughDescriptors: MiddlewareHandler<AppEnv> = (context, next) => {
   const { env, req } = context;
-  const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
+  const descriptors = descriptorsOf(env);
   if (descriptors === undefined || req.path === "/health") return next();
   return withDescriptors(descriptors, context, next);
 };
@@ -62,8 +62,7 @@ export async function refusedStranger(
   { claims, asked }: Admitted,
   isSilent = false,
 ): Promise<Response | undefined> {
-  const { env } = context;
-  const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
+  const descriptors = descriptorsOf(context.env);
   if (descriptors === undefined || claims !== undefined || asked !== undefined) return undefined;
   // Otherwise `checkClient` has verified the token.
   if (!isSilent && tokenRequired(context)) return undefined;

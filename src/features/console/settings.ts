@@ -1,6 +1,6 @@
 import type { ChannelOptions, ClientConfig, Config } from "../../config/config.ts";
 
-/** What the console's pages need to know of the configuration; no secret, and no address of a backend. */
+/** Selects the settings that the console's pages need. It gives them no secret, and no address of a backend. */
 export function shownSettings({ channel, client }: Config): object {
   const { withoutNamespace, namespaces, namespaceBoundary, privatePrefix, userBoundary } = channel;
   const { historyMaxPublicationLimit, recoveryMaxPublicationLimit } = client;

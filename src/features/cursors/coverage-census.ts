@@ -16,7 +16,7 @@ export interface CoverageCensus {
 
 /** What a census has found. It is written in the users' rows where it says more than these. */
 export interface FoundCoverage {
-  /** What those who answered know. Who isn't here may still be known by a row. */
+  /** The proofs of the gateways that answered. A row may still have one of a user who isn't here. */
   readonly proofs: ReadonlyUserProofs;
   /** Users with a connection of which an answer to its next ping may prove more than is known of it. */
   readonly unsure: ReadonlySet<string>;

@@ -53,7 +53,7 @@ export function addProof(proofs: UserProofs, user: string, proof: Coverage): voi
   proofs.set(user, [...apart, joined].slice(-cursorLimits.stretchesMax));
 }
 
-/** What users are known to have got, by user: stretches with holes between them. */
+/** The publications that users have provably got, by user: stretches with holes between them. */
 export type UserProofs = Map<string, readonly Coverage[]>;
 export type ReadonlyUserProofs = ReadonlyMap<string, readonly Coverage[]>;
 
@@ -62,7 +62,7 @@ export function listProofs(proofs: ReadonlyUserProofs): readonly UserProof[] {
   return [...proofs].flatMap(([user, all]) => all.map((proof) => ({ user, proof })));
 }
 
-/** What a user is known to have got. */
+/** A stretch that a user has provably got. */
 export interface UserProof {
   readonly user: string;
   readonly proof: Coverage;

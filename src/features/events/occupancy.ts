@@ -20,8 +20,8 @@ export class Occupancy {
    *                   was told
    */
   note(isOccupied: boolean | undefined, nowMs: number): void {
-    if ((isOccupied ?? false) === (this.#outbox.mark(markName) !== undefined)) return;
     if (isOccupied === undefined) return;
+    if (isOccupied === (this.#outbox.mark(markName) !== undefined)) return;
     this.#outbox.setMark(markName, isOccupied ? "1" : undefined);
     const type = isOccupied ? "channel_occupied" : "channel_vacated";
     this.#outbox.append({ type, channel: this.#channel }, nowMs);

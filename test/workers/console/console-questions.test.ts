@@ -5,6 +5,7 @@ import type { Settings } from "../../../workers/page/answers.ts";
 import { knownChannel, type Question } from "../../../workers/page/channel-questions.ts";
 import { address, apiKeyHeader, call, publish } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
+import { logInWith, post } from "../support/console-post.ts";
 
 const password = "the-password-of-the-console-tests";
 const endpoint = "https://backend.example/hooks";
@@ -46,21 +47,7 @@ configure({
 });
 Object.assign(metricsLimits, { metricsReportMs: 300, metricsCollectMs: 100, metricsStoreMs: 300 });
 
-const own = { Origin: "https://dormouse.example.com" };
-
-async function post(path: string, body: object, headers: object = {}): Promise<Response> {
-  return exports.default.fetch(address(path), {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { ...own, ...headers },
-  });
-}
-
-async function logIn(): Promise<{ readonly Cookie: string }> {
-  const response = await post("/console/login", { password });
-  const [cookie = ""] = (response.headers.get("Set-Cookie") ?? "").split(";");
-  return { Cookie: cookie };
-}
+const logIn = () => logInWith(password);
 
 async function settingsOf(login: object): Promise<Settings> {
   return (await post("/console/api/settings", {}, login)).json();

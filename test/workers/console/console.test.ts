@@ -7,28 +7,13 @@ import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
+import { logInWith, own, post } from "../support/console-post.ts";
 
 const password = "the-password-of-the-console-tests";
 Object.assign(env, { CONSOLE_PASSWORD: password });
 configure({ ...testConfig, console: { enabled: true } });
 
-const own = { Origin: "https://dormouse.example.com" };
-
-function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return exports.default.fetch(address(path), {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { ...own, ...headers },
-  });
-}
-
-/** Logs in. @returns the header with the cookie */
-async function logIn(): Promise<{ readonly Cookie: string }> {
-  const response = await post("/console/login", { password });
-  expect(response.status).toBe(204);
-  const [cookie = ""] = (response.headers.get("Set-Cookie") ?? "").split(";");
-  return { Cookie: cookie };
-}
+const logIn = () => logInWith(password);
 
 async function statusOf(response: Promise<Response>): Promise<number> {
   const { status, body } = await response;

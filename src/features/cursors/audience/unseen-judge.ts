@@ -120,7 +120,7 @@ export class UnseenJudge {
     this.#kept.members.write({ user, epoch, since: sinceIn(epoch, member), unseen }, false, nowMs);
   }
 
-  /** What counts for a member of a stretch and hasn't been seen, in parts with something seen between them. */
+  /** The publications of a stretch that count for a member who hasn't seen them, in parts with a seen one between them. */
   #unseen(
     member: Member,
     stretch: CountedStretch,
@@ -191,7 +191,7 @@ function isThere({ since, offset }: Stretch): boolean {
   return since < offset;
 }
 
-/** What others leave of some stretches. */
+/** The parts of some stretches that no other stretch covers. */
 function without(parts: readonly Stretch[], others: readonly Stretch[]): readonly Stretch[] {
   return others.filter(isThere).reduce(
     (left, { since, offset }) =>

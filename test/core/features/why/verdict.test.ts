@@ -11,18 +11,7 @@ import type {
   SubscriptionNote,
   TracedConnection,
 } from "../../../../src/features/why/trail.ts";
-
-const publishedAtMs = 1_000_000;
-const frame = {
-  publications: 1,
-  begunAtMs: publishedAtMs + 12,
-  sentAtMs: publishedAtMs + 14,
-  subscribers: 1,
-  filtered: 0,
-  leftOut: 0,
-  slow: 0,
-};
-const at = (offset: number) => ({ epoch: "e", offset });
+import { at, frame, publishedAtMs } from "./sent-frame.ts";
 
 /** A subscription that began so many ms before the publication, at this offset. */
 const began = (beforeMs: number, offset = 4, more: Partial<SubscriptionNote> = {}) =>

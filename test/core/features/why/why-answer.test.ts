@@ -8,18 +8,7 @@ import type {
   TrailAnswer,
 } from "../../../../src/features/why/trail.ts";
 import type { Verdict } from "../../../../src/features/why/verdict.ts";
-
-const publishedAtMs = 1_000_000;
-const at = (offset: number) => ({ epoch: "e", offset });
-const frame = {
-  publications: 1,
-  begunAtMs: publishedAtMs + 12,
-  sentAtMs: publishedAtMs + 14,
-  subscribers: 1,
-  filtered: 0,
-  leftOut: 0,
-  slow: 0,
-};
+import { at, frame, publishedAtMs } from "./sent-frame.ts";
 
 /** A connection, open or ended, with what its object remembers of its subscription. */
 interface Client {
