@@ -5,7 +5,7 @@ import type { Settings } from "../../../workers/page/answers.ts";
 import { knownChannel, type Question } from "../../../workers/page/channel-questions.ts";
 import { address, apiKeyHeader, call, publish } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
-import { logInWith, post } from "../support/console-post.ts";
+import { logInWith, post } from "./console-post.ts";
 
 const password = "the-password-of-the-console-tests";
 const endpoint = "https://backend.example/hooks";

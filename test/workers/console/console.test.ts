@@ -7,7 +7,7 @@ import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
-import { logInWith, own, post } from "../support/console-post.ts";
+import { logInWith, own, post } from "./console-post.ts";
 
 const password = "the-password-of-the-console-tests";
 Object.assign(env, { CONSOLE_PASSWORD: password });

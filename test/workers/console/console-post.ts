@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { expect } from "vitest";
-import { address } from "./api-request.ts";
+import { address } from "../support/api-request.ts";
 
 /** The header of a page of the server's own. */
 export const own = { Origin: "https://dormouse.example.com" };
