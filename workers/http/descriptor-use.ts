@@ -13,7 +13,7 @@ import { busyRetrySeconds, cutOff, respondBusy } from "./responses.ts";
  */
 export const enoughDescriptors: MiddlewareHandler<AppEnv> = (context, next) => {
   const { env, req } = context;
-  const descriptors = descriptorsOf(env);
+  const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
   if (descriptors === undefined || req.path === "/health") return next();
   return withDescriptors(descriptors, context, next);
 };
@@ -62,7 +62,8 @@ export async function refusedStranger(
   { claims, asked }: Admitted,
   isSilent = false,
 ): Promise<Response | undefined> {
-  const descriptors = descriptorsOf(context.env);
+  const { env } = context;
+  const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
   if (descriptors === undefined || claims !== undefined || asked !== undefined) return undefined;
   // Otherwise `checkClient` has verified the token.
   if (!isSilent && tokenRequired(context)) return undefined;
