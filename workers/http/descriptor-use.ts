@@ -37,8 +37,10 @@ async function withDescriptors(
     }
   } else context.res = refusedByUse(context, "B10");
   const isStranger = !isKnown && context.get("apiKey") === undefined;
-  if (!isStranger || context.res.status < 400 || (await descriptors.haveRoom("stranger"))) return;
-  context.res = cutOff(context.res);
+  if (!isStranger || context.res.status < 400) return;
+  // Room may have come since the refusal.
+  if (wasRefused(context) || !(await descriptors.haveRoom("stranger")))
+    context.res = cutOff(context.res);
 }
 
 /** Whether a request has a key of the API, or a valid token where an upgrade has it. */
@@ -82,6 +84,12 @@ async function closedAnother(
   if (node === undefined) return true;
   const object = objectOf(node, env, configured.config.channel);
   return (await object?.closeOldestSilent()) === true;
+}
+
+/** Whether the request was answered by `refusedByUse`. */
+function wasRefused(context: Context<AppEnv>): boolean {
+  const rule = context.get("refusal")?.rule;
+  return rule === "B10" || rule === "B30";
 }
 
 function refusedByUse(context: Context<AppEnv>, rule: "B10" | "B30"): Response {
