@@ -18,7 +18,12 @@ import {
 } from "../contract/open-channel.ts";
 import { openMap, set, stateOf } from "../contract/open-map.ts";
 import { NodeSql } from "../support/node-sql.ts";
-import { eventsConfig, openOutbox, published, shownBatch } from "./events/outbox-fixture.ts";
+import {
+  eventsConfig,
+  openOutbox,
+  published,
+  shownBatch,
+} from "./features/events/outbox-fixture.ts";
 
 const startMs = 1_700_000_000_000;
 const minuteMs = 60_000;

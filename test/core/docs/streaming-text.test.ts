@@ -4,7 +4,7 @@ import { prices } from "../../../cli/cost/prices.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { limits } from "../../../src/limits.ts";
-import { growingMap } from "../map/growth/growing-map.ts";
+import { growingMap } from "../features/maps/growth/growing-map.ts";
 
 /** An answer of 20 seconds, at 40 tokens a second. */
 const tokens = 800;

@@ -16,7 +16,7 @@ import { httpApiPage } from "../../../../cli/openapi/http-api-page.ts";
 import { openApiPage } from "../../../../cli/openapi/page.ts";
 import type { Schema } from "../../../../cli/openapi/schema.ts";
 import { caller } from "../../api/channel-config.ts";
-import { eventsConfig } from "../../events/outbox-fixture.ts";
+import { eventsConfig } from "../../features/events/outbox-fixture.ts";
 
 const document = openApiDocument();
 const backend = caller();

@@ -3,7 +3,7 @@ import { limits } from "../../../../src/limits.ts";
 import { json } from "../../api/channel-config.ts";
 import { ChannelFixture } from "../channel-fixture.ts";
 import { ManyChannelsFixture } from "../many-channels-fixture.ts";
-import { ask } from "../map-fixture.ts";
+import { ask } from "../../features/maps/map-fixture.ts";
 import type { TestConnection } from "../test-connection.ts";
 
 const options = {

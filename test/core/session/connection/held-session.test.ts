@@ -4,7 +4,7 @@ import { disconnectCodes } from "../../../../src/protocol/codes.ts";
 import { ScriptedHome } from "../../users/scripted-home.ts";
 import { publish, pushed, subscribe, subscribed } from "../frames.ts";
 import { HeldFixture } from "../held-fixture.ts";
-import { eventsOf, openedOutbox, typesIn } from "../session-events-fixture.ts";
+import { eventsOf, openedOutbox, typesIn } from "../../features/events/session-events-fixture.ts";
 import { connectionToken } from "../verified-tokens.ts";
 
 const connect = `{"id":1,"connect":{}}`;
