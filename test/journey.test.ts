@@ -36,7 +36,6 @@ const ownFiles: readonly string[] = [
   "src/channel/relay.ts",
   "src/config/name-parts.ts",
   "src/contract/channel-call.ts",
-  "src/features/why/event-counts.ts",
   "src/features/why/frame-trail.ts",
   "src/features/why/object-trail.ts",
   "src/features/why/publication-trail.ts",

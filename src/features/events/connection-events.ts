@@ -1,5 +1,5 @@
 import type { EventsConfig, EventType } from "./config.ts";
-import { hashOf } from "../../contract/text-hash.ts";
+import { hashOf } from "../../contract/object-names.ts";
 import { connectionLost } from "../../protocol/codes.ts";
 import type { EndCode } from "../../session/observer.ts";
 import { eventLimits } from "./limits.ts";

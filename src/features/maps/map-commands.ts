@@ -1,4 +1,3 @@
-/** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
 import { errorOf } from "../../contract/channel-call.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
@@ -17,9 +16,17 @@ import { type PublishRequest, subscriptionTypes } from "../../protocol/command.t
 import { emptyPayload, type Payload } from "../../protocol/payload.ts";
 import { badRequest, failWith, refuseByOptions, refuseWith } from "../../session/decision.ts";
 import { type Caller, callerOf, isPermitted, mayAsk } from "../../session/grant.ts";
-import { ask, type CommandSession, type RunningCommand } from "../../session/ports.ts";
+import {
+  ask,
+  type CommandSession,
+  type RunningCommand,
+  type SubscriptionType,
+} from "../../session/ports.ts";
 import type { SubscriptionPart } from "../../session/channels.ts";
 import { clientInfo } from "../../session/subscription.ts";
+import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
+
+/** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
 
 declare module "../../session/ports.ts" {
   interface Questions {
@@ -42,7 +49,7 @@ declare module "../../session/ports.ts" {
  * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).
  * A change that does nothing, because of the key's mode or version, is answered like any other.
  */
-export function changeMap(command: RunningCommand<PublishRequest>, known: KnownChannel): void {
+function changeMap(command: RunningCommand<PublishRequest>, known: KnownChannel): void {
   const { session, request, done } = command;
   const { map } = known.options;
   // The keys of a presence map are those of another channel's clients.
@@ -178,3 +185,12 @@ function removeByHook(
     } else done(answer);
   });
 }
+
+/** Subscriptions to maps, presence maps included (docs/protocol.md 3.4). */
+export const mapSubscriptions: SubscriptionType = {
+  goOn: continueMapFlow,
+  refuse: lostFlow,
+  begin: beginMapFlow,
+  publish: changeMap,
+  asksBeforePublish: ({ map }) => (map?.publishHook ?? map?.removeHook) !== undefined,
+};

@@ -14,8 +14,7 @@ import type { ChannelOperation, FailedReply } from "../../contract/channel-call.
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { Payload } from "../../protocol/payload.ts";
-import { LeftKeys } from "./left-keys.ts";
-import { contentOf, isSameContent, type PolledKey } from "./polled-key.ts";
+import { LeftKeys, contentOf, isSameContent, type PolledKey } from "./polled-key.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
 

@@ -3,7 +3,7 @@ import type { AddedCalls, PartedChannelObject } from "../../../object/part.ts";
 import { ReceiptsDriver, ReceiptsMapDriver, heldReceipts, ReceiptsMap } from "./receipts-driver.ts";
 import { mapOf } from "../../maps/map-operations.ts";
 import { mirrorOf, sourceOf } from "../../maps/mirror/mirror-name.ts";
-import { mapSubscriptions } from "../../maps/subscription-type.ts";
+import { mapSubscriptions } from "../../maps/map-commands.ts";
 import type { SubscriptionType } from "../../../session/ports.ts";
 import type { Feature } from "../../feature.ts";
 import { ChannelCursors } from "../channel-cursors.ts";

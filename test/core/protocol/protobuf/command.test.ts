@@ -2,7 +2,7 @@ import { Writer } from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
-import { decodeCommand, decodeFrame } from "../../../../src/protocol/protobuf/decode.ts";
+import { decodeCommand, decodeFrame } from "../../../../src/protocol/protobuf/codec.ts";
 import { bytes, hex, proto, readFrame, contentOf, sdkCodec, writeFrame } from "./peers.ts";
 
 const commandType = proto.lookupType("Command");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
 import { joinBinaryFrame as joinFrame } from "../../../../src/protocol/bytes.ts";
-import { decodeFrame } from "../../../../src/protocol/protobuf/decode.ts";
+import { decodeFrame } from "../../../../src/protocol/protobuf/codec.ts";
 import { bytes } from "./peers.ts";
 
 const ping = { method: "ping", id: 1 };
