@@ -1,3 +1,8 @@
+/**
+ * The commands of the HTTP API, parsed but not carried out. One request has one command, or many of them in a batch or
+ * in the legacy form; one command has an entry for each channel that it names. The parsers of `src/api` make them, and
+ * `calls.ts` plans the calls for them.
+ */
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ApiKey } from "../access/api-keys.ts";
 import type { CommandName, OperationAt } from "../access/operations.ts";
@@ -7,12 +12,6 @@ import type { NoteUnknownFields } from "./unknown-fields.ts";
 import type { UserOrder } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
-
-/**
- * The commands of the HTTP API, parsed but not carried out. One request has one command, or many of them in a batch or
- * in the legacy form; one command has an entry for each channel that it names. The parsers of `src/api` make them, and
- * `calls.ts` plans the calls for them.
- */
 
 /** The backend that calls, as far as its requests depend on it. */
 export interface ApiCaller {
@@ -177,9 +176,7 @@ export function methodOf(command: ApiCommand): GivenName {
   return command.form === "single" ? command.method : "broadcast";
 }
 
-/** The keys of maps and of shared polls in requests (docs/protocol.md 3.4 and 3.5). */
-
-/** Refuses a key that nothing can have, with error 107; undefined if it can be one. */
+/** Refuses a key of a map or of a shared poll that nothing can have, with error 107; undefined if it can be one. */
 export function refusedKey(key: string): Refused | undefined {
   return key === "" ? refusedRequest("key is required") : refusedKeyText(key);
 }

@@ -1,10 +1,9 @@
+/** The rules of the server, whose texts are loaded when somebody asks for one. */
 import { href } from "./hash-route.ts";
 import type { CollectedRefusal, Settings } from "./answers.ts";
 import { reasonText } from "./channel-questions.ts";
 import { Table } from "./parts.tsx";
 import { time } from "./text.ts";
-
-/** The rules of the server, whose texts are loaded when somebody asks for one. */
 
 /** The rules by their ids. */
 export type Rules = Readonly<Record<string, Rule>>;

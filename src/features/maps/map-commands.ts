@@ -1,3 +1,4 @@
+/** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
 import { errorOf } from "../../contract/channel-call.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
@@ -25,8 +26,6 @@ import {
 import type { SubscriptionPart } from "../../session/channels.ts";
 import { clientInfo } from "../../session/subscription.ts";
 import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
-
-/** The changes that clients make in maps: `publish` with a key (docs/protocol.md 1.3 and 3.4). */
 
 declare module "../../session/ports.ts" {
   interface Questions {

@@ -1,3 +1,4 @@
+/** What a channel's own object reports of the way of a publication, and of itself (rules Y1 and Y4). */
 import type { Channel } from "../../channel/channel.ts";
 import type { ChannelState, SubscriberCounts } from "./object-state.ts";
 import type { KnownPublication, TrailAnswer, TrailQuery } from "./trail.ts";
@@ -8,8 +9,6 @@ import type { PublicationTrail } from "./publication-trail.ts";
 import { countSubscribers, type OpenConnection } from "./inspection.ts";
 import type { BatchTrail } from "./batch-trail.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-
-/** What a channel's own object reports of the way of a publication, and of itself (rules Y1 and Y4). */
 
 /** What the channel knows of the publication at an offset, from memory or else from the history. */
 export function reportOfChannel(

@@ -1,3 +1,4 @@
+/** Checks the answers of functions that are hooks (rule OW11). */
 import {
   hasOtherField,
   type Invalid,
@@ -9,8 +10,6 @@ import {
 import { parseJsonObject } from "../../../src/protocol/json/text.ts";
 import { isJsonObject, type JsonValue } from "../../../src/protocol/wire-value.ts";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
-
-/** Checks the answers of functions that are hooks (rule OW11). */
 
 /** The answer as a backend would send it; why it isn't one of the hook, if it isn't. */
 export function parseFunctionAnswer(hook: string, given: unknown): ReturnType<typeof parseGiven> {

@@ -1,3 +1,4 @@
+/** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
 import type { Context, MiddlewareHandler, Next } from "hono";
 import { routePath } from "hono/route";
 import { previousName } from "../../../src/access/secrets.ts";
@@ -34,8 +35,6 @@ import {
 } from "../../http/responses.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Env } from "../../platform/env.ts";
-
-/** Metrics at the edge: what it counts itself, and `GET /metrics`, which shows what all have counted. */
 
 /**
  * Counts a request, by its route and never by its path, and a command of the HTTP API by its method. What an isolate has
