@@ -17,7 +17,6 @@ import { awake } from "./workers/support/object-state.ts";
 /** Files that a publication runs through to a client on the channel's own object. */
 const ownFiles: readonly string[] = [
   "src/api/answers.ts",
-  "src/api/answers.ts",
   "src/api/execute.ts",
   "src/api/methods.ts",
   "src/api/operations.ts",
