@@ -32,7 +32,7 @@ function gatewayWith(first = '{"id":1,"connect":{}}'): {
 } {
   const platform = new ScriptedPlatform("eu/0");
   const config = configured({
-    client: { allow_anonymous_connect_without_token: true, ...options },
+    client: { allow_anonymous_connect_without_token: true },
   });
   const host = new GatewayHost(platform, config);
   const handover: Handover = { v: 1, keepalive: "client", ...(first !== "" && { first }) };
