@@ -48,7 +48,7 @@ export function readConsoleSection(section: Section): ConsoleConfig | undefined 
   return team === "" ? { enabled } : { enabled, access: { team, audience } };
 }
 
-/** Only Cloudflare's own domain, because whoever serves the keys decides who gets in. */
+/** Only Cloudflare's own domain, because the server of the keys decides who gets in. */
 const teamDomain = {
   default: "",
   shape: /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.cloudflareaccess\.com)?$/,

@@ -51,7 +51,7 @@ export class ConnectionEvents {
   }
 
   /**
-   * Compares, in a fresh instance and once, what was reported to the backend with what is there, and reports the difference.
+   * Compares, in a fresh instance and once, what was reported to the backend with the existing connections, and reports the difference.
    * It is called before anything is sent, and before an event may overwrite rows that are still to be compared.
    */
   compare(): void {
