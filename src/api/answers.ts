@@ -134,7 +134,7 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
 /**
  * The seconds after which a call without an answer should be repeated; undefined if the call was answered or failed.
  */
-export function retrySecondsOf(outcome: CallOutcome): number | undefined {
+function retrySecondsOf(outcome: CallOutcome): number | undefined {
   switch (outcome.outcome) {
     case "pending":
     case "overloaded":

@@ -77,9 +77,9 @@ export function carryOut(name: CommandName): Handler<AppEnv> {
 }
 
 /** `POST /api/rpc`, which is refused (rule W9). */
-export const rpc = handlerOf("rpc", jsonOf, (body) =>
-  oneCommand(singleCommand("rpc", parseRpc(body))),
-);
+export function rpc(): Handler<AppEnv> {
+  return handlerOf("rpc", jsonOf, (body) => oneCommand(singleCommand("rpc", parseRpc(body))));
+}
 
 /** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108. */
 export function missing(method: string): Handler<AppEnv> {
@@ -89,41 +89,45 @@ export function missing(method: string): Handler<AppEnv> {
 }
 
 /** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
-export const batch = handlerOf("batch", jsonOf, (body, caller) => {
-  const parsed = parseBatch(body, caller);
-  if (parsed.outcome !== "batch") return parsed;
-  const { commands } = parsed;
-  return {
-    outcome: "commands",
-    commands,
-    failsAsOne: true,
-    respond: (answers, { detailed }, retry) =>
-      respondAnswers(encodeReplies(commands, answers, detailed), retry),
-  };
-});
-
-/** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
-export const legacy = handlerOf(
-  "legacy",
-  ({ req }) => readBody(req.raw),
-  (body, caller) => {
-    const parsed = parseLegacy(body, caller);
-    if (parsed.outcome !== "lines") return parsed;
-    const commands = parsed.lines.map((line) => line.command);
-    const ids = parsed.lines.map((line) => line.id);
+export function batch(): Handler<AppEnv> {
+  return handlerOf("batch", jsonOf, (body, caller) => {
+    const parsed = parseBatch(body, caller);
+    if (parsed.outcome !== "batch") return parsed;
+    const { commands } = parsed;
     return {
       outcome: "commands",
       commands,
-      failsAsOne: false,
+      failsAsOne: true,
       respond: (answers, { detailed }, retry) =>
-        respondAnswers(
-          encodeLines(ids, commandAnswers(commands, answers, detailed), detailed),
-          retry,
-        ),
+        respondAnswers(encodeReplies(commands, answers, detailed), retry),
     };
-  },
-  { transport: false },
-);
+  });
+}
+
+/** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
+export function legacy(): Handler<AppEnv> {
+  return handlerOf(
+    "legacy",
+    ({ req }) => readBody(req.raw),
+    (body, caller) => {
+      const parsed = parseLegacy(body, caller);
+      if (parsed.outcome !== "lines") return parsed;
+      const commands = parsed.lines.map((line) => line.command);
+      const ids = parsed.lines.map((line) => line.id);
+      return {
+        outcome: "commands",
+        commands,
+        failsAsOne: false,
+        respond: (answers, { detailed }, retry) =>
+          respondAnswers(
+            encodeLines(ids, commandAnswers(commands, answers, detailed), detailed),
+            retry,
+          ),
+      };
+    },
+    { transport: false },
+  );
+}
 
 /** A parsed request: its commands, and how their answers are written in the form in which it was made. */
 interface ParsedRequest {
@@ -418,7 +422,7 @@ const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloaded
 const notBegun: CallOutcome = { outcome: "not-begun", retryAfterSeconds: overloadedRetrySeconds };
 
 /** Warns of the unknown fields of API requests: once for each method and field in an isolate (rule W14). */
-export const warnOfUnknownFields: NoteUnknownFields = (method, fields) => {
+const warnOfUnknownFields: NoteUnknownFields = (method, fields) => {
   for (const field of fields) {
     const line = `api ${method}: ${unknownFieldText(field)}`;
     if (warned.has(line) || warned.size >= limits.unknownFieldLinesMax) continue;
