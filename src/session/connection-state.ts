@@ -5,7 +5,7 @@ import type {
   SubscriptionState,
 } from "../contract/connection-state.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import { maySubscribe, subscribeHookOf } from "./grant.ts";
+import { maySubscribe } from "./may.ts";
 import type { CommandSession } from "./ports.ts";
 import { personalChannel } from "./server-subscriptions.ts";
 
@@ -88,20 +88,22 @@ function sourceOf(
 ): number {
   const { channel, serverSide, ordered, byCapability, chanInfo, expireAtSeconds } = granted;
   const known = context.channels.resolve(channel);
-  const isOpen = known.outcome === "resolved" && maySubscribe(known, { user });
+  const { allowed: isOpen } =
+    known.outcome === "resolved"
+      ? maySubscribe(known, { user }, context.config.channel)
+      : { allowed: false };
   if (ordered === true) return sources.api;
   if (byCapability === true) return sources.capability;
   if (serverSide === true) {
     if (channel === personalChannel(user, context.config)) return sources.personal;
-    if (isOpen && identity.codec === "one_way") return sources.unidirectional;
+    if (isOpen === true && identity.codec === "one_way") return sources.unidirectional;
     return identity.byHook === true ? sources.connectHook : sources.connectionToken;
   }
   const isByToken = granted.issuedAtSeconds !== undefined;
-  const isByHook = known.outcome === "resolved" && subscribeHookOf(known) !== undefined;
-  if (!isByToken && isByHook) return sources.subscribeHook;
-  if (isByToken || !isOpen || chanInfo !== undefined || expireAtSeconds !== 0)
+  if (!isByToken && isOpen === "asked") return sources.subscribeHook;
+  if (isByToken || isOpen !== true || chanInfo !== undefined || expireAtSeconds !== 0)
     return sources.subscriptionToken;
-  if (known.users !== undefined) return sources.userLimited;
+  if (known.outcome === "resolved" && known.users !== undefined) return sources.userLimited;
   return context.config.client.insecure ? sources.insecure : sources.allowed;
 }
 
