@@ -149,6 +149,7 @@ export function mayHearJoins(channel: AskedChannel<PresenceOptions>, caller: Cal
 type HistoryOptions = ClosingOptions &
   Pick<
     ChannelOptions,
+    | "subscriptionType"
     | "historySize"
     | "historyTtlMs"
     | "allowHistoryForClient"
@@ -166,10 +167,17 @@ export function mayReadHistory(channel: AskedChannel<HistoryOptions>, caller: Ca
     subscriber: options.allowHistoryForSubscriber,
     anonymous: options.allowHistoryForAnonymous,
   };
-  return isPermitted(channel, caller, "hst", permission)
-    ? allowed
-    : notPermitted(caller, "history");
+  if (!isPermitted(channel, caller, "hst", permission)) return notPermitted(caller, "history");
+  return options.subscriptionType === "stream" ? allowed : noStream;
 }
+
+/** What a map keeps are the changes of its keys (docs/protocol.md 3.4). */
+const noStream: NotAllowed = {
+  allowed: false,
+  because: "a map's changes are read by subscribing to it",
+  rule: "W1",
+  error: errorCodes.notAvailable,
+};
 
 /** Whether publications are kept; of a map, its changes. */
 export function hasHistory({

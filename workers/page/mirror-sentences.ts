@@ -3,7 +3,7 @@ import { maySeeMarks } from "../../src/features/cursors/may.ts";
 import type { NamespaceSettings, Settings, ShownOptions } from "./answers.ts";
 import { isMirror, knownChannel } from "./channel-questions.ts";
 import { duration, listed } from "./text.ts";
-import { type Ask, whoMay, whyNobody } from "./who-may.ts";
+import { type Ask, isForNobody, whyNobody } from "./who-may.ts";
 
 /** A channel whose mirror has a name that begins with a prefix. */
 interface Source {
@@ -114,10 +114,9 @@ function whoSees(type: string, sources: readonly Source[]): readonly string[] {
     ];
   return sources.map(({ namespace: { options }, channel }) => {
     const ask: Ask = (caller) => maySeeMarks({ options, private: false }, caller);
-    const who = whoMay(ask);
-    return who === undefined
-      ? `Of “${channel}”, no client may subscribe to the receipts: ${whyNobody(ask)}.`
-      : `Of “${channel}”, only a ${who} may subscribe to the receipts, with a subscription token as well.`;
+    return isForNobody(ask)
+      ? `No client may subscribe to the receipts of “${channel}”: ${whyNobody(ask)}.`
+      : `To the receipts of “${channel}”, only a client may subscribe that may see what others have read there, with a subscription token or without.`;
   });
 }
 

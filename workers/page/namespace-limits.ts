@@ -22,7 +22,7 @@ export function limitSentences(
     ...ofPublications(namespace, server),
     ...ofMaps(namespace, server),
     ...ofPolls(namespace),
-    ...(hasHistory(namespace.options)
+    ...(namespace.type === "stream" && hasHistory(namespace.options)
       ? [`A client reads up to ${whole(settings.history_max)} publications of the history at once.`]
       : []),
     ...ofRates(namespace),

@@ -30,7 +30,7 @@ import {
 /** What holds in all namespaces. */
 export function generalSentences({ private_prefix: prefix }: Settings): readonly string[] {
   return [
-    "A subscription token lets its client subscribe to its channel, whatever the namespace says, but not to receipts that the client may not see.",
+    "A subscription token lets its client subscribe to its channel, whatever the namespace says, but for receipts that the client may not see.",
     "Backends and connection tokens may subscribe clients to any channel.",
     ...(prefix === ""
       ? []

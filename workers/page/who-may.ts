@@ -54,6 +54,11 @@ export function isAsked(ask: Ask): boolean {
   return kinds.every((caller) => ask(caller).allowed === "asked");
 }
 
+/** Whether no capability helps either. */
+export function isForNobody(ask: Ask): boolean {
+  return ask(mostEntitled).allowed === false;
+}
+
 /** Why nobody may do it: as the client is told that may do the most. */
 export function whyNobody(ask: Ask): string {
   for (const caller of [mostEntitled, { user: "42", subscribed: true }]) {

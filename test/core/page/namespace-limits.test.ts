@@ -55,12 +55,7 @@ describe("the limits that the page Namespaces says", () => {
     [
       "a map that is stored",
       map({ mode: "persistent" }),
-      [
-        value,
-        "A map has at most 100,000 keys.",
-        pages,
-        "A client reads up to 300 publications of the history at once.",
-      ],
+      [value, "A map has at most 100,000 keys.", pages],
     ],
     [
       "a map in memory",
