@@ -21,9 +21,9 @@ import {
   byCapability,
   type Deed,
   forSubscribersOnly,
+  isForKept,
   sentenceOf,
   whichSubscribersMay,
-  whoMay,
   whyNobody,
 } from "./who-may.ts";
 
@@ -253,11 +253,13 @@ function recovery(
 function cursors(channel: Channel): readonly string[] {
   const deeds = marking(channel);
   if (deeds.length === 0) return [];
-  const isOutside = whoMay((caller) => mayMark(channel, caller)) !== "client with a user";
+  const isForOthers = [false, true].some((isPrivate) =>
+    isForKept((caller) => mayMark({ ...channel, private: isPrivate }, caller)),
+  );
   return [
     "The server keeps how far each user has read. A client marks and asks for its own user only.",
     ...deeds.map((deed) => sentenceOf(deed)),
-    ...(isOutside
+    ...(isForOthers
       ? ["Another client with a user may mark once the channel keeps something of that user."]
       : []),
   ];

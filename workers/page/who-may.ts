@@ -59,6 +59,11 @@ export function isForNobody(ask: Ask): boolean {
   return ask(mostEntitled).allowed === false;
 }
 
+/** Whether some clients may do it only if the channel keeps something of their users. */
+export function isForKept(ask: Ask): boolean {
+  return kinds.some((caller) => ask(caller).allowed === "if-kept");
+}
+
 /** Why nobody may do it: as the client is told that may do the most. */
 export function whyNobody(ask: Ask): string {
   for (const caller of [mostEntitled, { user: "42", subscribed: true }]) {
@@ -109,7 +114,9 @@ export function forSubscribersOnly(
   onLimited: readonly Deed[],
 ): readonly string[] {
   return onPlain.flatMap(({ what, ask }, index) => {
+    const { allowed: onOrdinary } = ask(mostEntitledOutside);
     const limited = onLimited[index]?.ask(mostEntitledOutside).allowed;
-    return ask(mostEntitledOutside).allowed !== false && limited === false ? [what] : [];
+    const isLess = limited === false || (limited === "if-kept" && onOrdinary === true);
+    return onOrdinary !== false && isLess ? [what] : [];
   });
 }

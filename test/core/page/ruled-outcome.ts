@@ -104,12 +104,7 @@ function readsHistory(one: Try, namespace: RandomNamespace): boolean {
 }
 
 function seesMarks(one: Try, namespace: RandomNamespace): Outcome {
-  switch (namespace.cursors["receipts"]) {
-    case "publisher":
-      return of(may(one, namespace, "publish", "pub"));
-    case "subscriber":
-      return of(one.user !== "" && one.subscribed);
-    default:
-      return "no";
-  }
+  const receipts = namespace.cursors["receipts"];
+  if (receipts === "publisher") return of(may(one, namespace, "publish", "pub"));
+  return of(receipts === "subscriber" && one.user !== "" && one.subscribed);
 }

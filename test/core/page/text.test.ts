@@ -82,8 +82,9 @@ function settingsWith(options: object): Settings {
   return JSON.parse(JSON.stringify(shownSettings(config)));
 }
 
+const map = (options: object) => ({ subscription_type: "map", map: options });
+
 describe("what the console says of a channel", () => {
-  const map = (options: object) => ({ subscription_type: "map", map: options });
   it.each([
     [{ history_size: 5, history_ttl: "1s" }, { publications: 2, size: 5 }, "2 of 5"],
     [{}, { publications: 0, size: 0 }, "off"],

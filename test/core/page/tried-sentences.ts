@@ -34,8 +34,10 @@ type Says = (one: Try) => Outcome | undefined;
 export class SaidOfTries {
   readonly #tries: readonly Try[];
   readonly contradictions: Contradiction[] = [];
-  /** The actions of which something was said. */
-  readonly told = new Set<Action>();
+  /** The tries of which something was said. */
+  readonly #told = new Set<Try>();
+  /** Whether channels are limited by the users in their names. */
+  limitsUsers = false;
 
   constructor(tries: readonly Try[]) {
     this.#tries = tries;
@@ -56,9 +58,25 @@ export class SaidOfTries {
     for (const one of this.#tries) {
       const expected = says(one);
       if (expected === undefined) continue;
-      this.told.add(one.action);
+      this.#told.add(one);
       if (expected !== one.outcome) this.contradictions.push({ sentence, one, expected });
     }
+  }
+
+  /**
+   * The tries of which nothing was said, although something should be: on an ordinary channel of anything, and on others of
+   * what isn't as it is there.
+   */
+  untold(): readonly Try[] {
+    const told = new Set([...this.#told].map(({ action }) => action));
+    return this.#tries.filter((one) => {
+      if (this.#told.has(one)) return false;
+      return one.channel === "plain"
+        ? words.some(([action]) => action === one.action) &&
+            !told.has(one.action) &&
+            one.action !== "hears"
+        : this.outcomeOf(one, {}) !== one.outcome;
+    });
   }
 
   /** What the same client, with or without a user, came to with another try on the plain channel. */
@@ -141,11 +159,13 @@ const meanings: readonly (readonly [
   ],
   [
     /^To a channel whose name ends with users, .+ only these may subscribe, without a token\.$/,
-    () =>
-      ({ action, channel, user }) =>
+    (_, said) => {
+      said.limitsUsers = true;
+      return ({ action, channel, user }) =>
         action === "subscribe" && (channel === "own" || channel === "other")
           ? of(channel === "own" && user !== "")
-          : undefined,
+          : undefined;
+    },
   ],
   [
     /^To a channel whose name begins with “.+”, nothing but these lets a client subscribe\.$/,
@@ -196,9 +216,11 @@ const meanings: readonly (readonly [
   ],
   [
     /^In private channels, and in those that are limited to users, only subscribers may (.+)\.$/,
-    ([, text = ""]) =>
-      ({ action, channel, subscribed }) =>
-        channel === "private" && !subscribed && actionsIn(text).includes(action) ? "no" : undefined,
+    ([, text = ""], said) =>
+      ({ action, channel, subscribed }) => {
+        const isLimited = channel === "private" || (channel === "own" && said.limitsUsers);
+        return isLimited && !subscribed && actionsIn(text).includes(action) ? "no" : undefined;
+      },
   ],
 ];
 

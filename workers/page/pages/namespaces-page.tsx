@@ -50,7 +50,7 @@ function optionsOn(options: object, section = ""): readonly (readonly [string, s
   return Object.entries(options).flatMap(([key, value]) => {
     const name = section + key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     if (typeof value === "object") return optionsOn(value, `${name}.`);
-    return Boolean(value) ? [[name, String(value)] as const] : [];
+    return value ? [[name, String(value)] as const] : [];
   });
 }
 

@@ -55,10 +55,15 @@ function append(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
     const key = keyOf(session, given.key, map);
     const parsed = parseAppend({ ...given, key, idempotency_key: "" }, known.options);
     const appending = { command, channel };
-    if (parsed.outcome === "refused") {
-      const { detail = "the request isn't one to append" } = parsed;
-      done(refuseWith(errorCodes.badRequest, "Z45", detail));
-    } else if (may.allowed === "asked") askFirst(appending, parsed.request, may.by);
+    if (parsed.outcome === "refused")
+      done(
+        refuseWith(
+          errorCodes.badRequest,
+          "Z45",
+          parsed.detail ?? "the request isn't one to append",
+        ),
+      );
+    else if (may.allowed === "asked") askFirst(appending, parsed.request, may.by);
     else call(appending, parsed.request);
   }
 }
