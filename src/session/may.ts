@@ -11,10 +11,10 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 export type May = { readonly allowed: true } | NotAllowed;
 
 /** The same, where a backend may decide. */
-export type MayByBackend<Backend> = May | Asked<Backend>;
+export type MayByBackend<Backend> = May | AskedBackend<Backend>;
 
 /** A backend is asked whether a client may do something. */
-interface Asked<Backend> {
+interface AskedBackend<Backend> {
   readonly allowed: "asked";
   readonly by: Backend;
 }
@@ -52,7 +52,7 @@ export interface Caller {
   readonly filtered?: boolean;
 }
 
-type SubscribeOptions<Backend> = Pick<
+type SubscribeRules<Backend> = Pick<
   ChannelOptions,
   "allowSubscribeForClient" | "allowSubscribeForAnonymous"
 > & { readonly subscribeHook?: Backend };
@@ -62,7 +62,7 @@ type SubscribeOptions<Backend> = Pick<
  * a private or user-limited channel isn't opened by one.
  */
 export function maySubscribe<Backend>(
-  channel: AskedChannel<SubscribeOptions<Backend>>,
+  channel: AskedChannel<SubscribeRules<Backend>>,
   { user, capabilities, hasToken }: Omit<Caller, "subscribed">,
   { privatePrefix }: Pick<Config["channel"], "privatePrefix">,
 ): MayByBackend<Backend> {
@@ -83,7 +83,7 @@ export function maySubscribe<Backend>(
   return deniedByOptions("A1", `${reason}${capabilities === undefined ? "" : notCapable("sub")}`);
 }
 
-type PublishOptions<Backend> = ClosingOptions &
+type PublishRules<Backend> = ClosingRules &
   Pick<
     ChannelOptions,
     | "subscriptionType"
@@ -94,7 +94,7 @@ type PublishOptions<Backend> = ClosingOptions &
 
 /** Whether a client may publish to a channel without keys of its clients. */
 export function mayPublish<Backend>(
-  channel: AskedChannel<PublishOptions<Backend>>,
+  channel: AskedChannel<PublishRules<Backend>>,
   caller: Caller,
 ): MayByBackend<Backend> {
   const { options } = channel;
@@ -119,7 +119,7 @@ const onlyBackends: NotAllowed = {
   error: errorCodes.badRequest,
 };
 
-type PresenceOptions = ClosingOptions &
+type PresenceRules = ClosingRules &
   Pick<
     ChannelOptions,
     "allowPresenceForClient" | "allowPresenceForSubscriber" | "allowPresenceForAnonymous"
@@ -127,14 +127,14 @@ type PresenceOptions = ClosingOptions &
 
 /** Whether a client may see who is present. */
 export function maySeePresence(
-  channel: AskedChannel<PresenceOptions & Pick<ChannelOptions, "presence">>,
+  channel: AskedChannel<PresenceRules & Pick<ChannelOptions, "presence">>,
   caller: Caller,
 ): May {
   return channel.options.presence ? mayHearJoins(channel, caller) : switchedOff("presence");
 }
 
 /** Whether a client that subscribes may ask to hear of joins and leaves: no matter whether presence is on. */
-export function mayHearJoins(channel: AskedChannel<PresenceOptions>, caller: Caller): May {
+export function mayHearJoins(channel: AskedChannel<PresenceRules>, caller: Caller): May {
   const { options } = channel;
   const permission = {
     client: options.allowPresenceForClient,
@@ -146,7 +146,7 @@ export function mayHearJoins(channel: AskedChannel<PresenceOptions>, caller: Cal
     : notPermitted(caller, "presence");
 }
 
-type HistoryOptions = ClosingOptions &
+type HistoryRules = ClosingRules &
   Pick<
     ChannelOptions,
     | "subscriptionType"
@@ -158,7 +158,7 @@ type HistoryOptions = ClosingOptions &
   >;
 
 /** Whether a client may read the history. */
-export function mayReadHistory(channel: AskedChannel<HistoryOptions>, caller: Caller): May {
+export function mayReadHistory(channel: AskedChannel<HistoryRules>, caller: Caller): May {
   const { options } = channel;
   if (!hasHistory(options)) return switchedOff("history");
   if (caller.filtered === true) return denied("A17", "the subscription has a server_tags_filter");
@@ -193,8 +193,8 @@ export function hasHistory({
  */
 export function mayCall<Backend>(
   method: string,
-  { withoutNamespace, namespaces, namespaceBoundary }: CallOptions<Backend>,
-): Asked<Backend> | NotAllowed {
+  { withoutNamespace, namespaces, namespaceBoundary }: CallRules<Backend>,
+): AskedBackend<Backend> | NotAllowed {
   const boundary = namespaceBoundary === "" ? -1 : method.indexOf(namespaceBoundary);
   const namespace = method.slice(0, boundary);
   const isKnown = boundary < 0 || namespaces.has(namespace);
@@ -210,17 +210,17 @@ export function mayCall<Backend>(
       );
 }
 
-interface CallOptions<Backend> {
+interface CallRules<Backend> {
   readonly withoutNamespace?: Backend;
   readonly namespaces: ReadonlyMap<string, Backend | undefined>;
   readonly namespaceBoundary: string;
 }
 
-type ClosingOptions = Pick<ChannelOptions, "limitedChannelsForSubscribersOnly">;
+type ClosingRules = Pick<ChannelOptions, "limitedChannelsForSubscribersOnly">;
 
 /** Whether nothing on the channel is for this client, because nobody but subscribers does anything there (rule A5). */
 export function isClosed(
-  { private: isPrivate, users, options }: AskedChannel<ClosingOptions>,
+  { private: isPrivate, users, options }: AskedChannel<ClosingRules>,
   { subscribed }: Caller,
 ): boolean {
   const isLimited = isPrivate || users !== undefined;
@@ -236,7 +236,7 @@ interface Permission {
 
 /** Whether a client may do something that needs a capability, or one of these permissions of the namespace. */
 export function isPermitted(
-  channel: AskedChannel<ClosingOptions>,
+  channel: AskedChannel<ClosingRules>,
   caller: Caller,
   capability: Capability,
   permission: Permission,

@@ -149,20 +149,4 @@ describe("what the page Namespaces says of presence maps and receipts", () => {
       "No namespace names a prefix for such channels, so they show nothing.",
     );
   });
-
-  it.each([
-    [
-      "subscriber",
-      "only clients with a user that are subscribed to it, by the same connection, may subscribe to the receipts.",
-    ],
-    ["publisher", "only clients that may publish to it may subscribe to the receipts."],
-    ["backend", "no client may subscribe to the receipts: backends alone read them."],
-  ])("[N29] [CU37] is who may see receipts: %s", (receipts, text) => {
-    const cursors = { enabled: true, receipts, receipts_channel_prefix: "receipts:" };
-    const namespaces = [{ ...shown, cursors }, ...all.slice(1)];
-    expect(said(namespaces, "receipts").sentences).toContain(`Of “room:…”, ${text}`);
-    expect(said(namespaces, "room").sentences).toContain(
-      "What others have read is shown by “receipts:room:…”, to clients that may see it.",
-    );
-  });
 });
