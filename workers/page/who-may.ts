@@ -30,7 +30,7 @@ const subjects: readonly (readonly [string, (caller: Caller) => boolean])[] = [
 ];
 
 /** The clients without capabilities that may do something, such as "client with a user"; undefined for none. */
-export function whoMay(ask: Ask): string | undefined {
+function whoMay(ask: Ask): string | undefined {
   return subjectOf(kinds, ask);
 }
 
@@ -50,7 +50,7 @@ function subjectOf(asking: readonly Caller[], ask: Ask): string | undefined {
 }
 
 /** Whether a backend decides. */
-export function isAsked(ask: Ask): boolean {
+function isAsked(ask: Ask): boolean {
   return kinds.every((caller) => ask(caller).allowed === "asked");
 }
 

@@ -64,18 +64,17 @@ export class SaidOfTries {
   }
 
   /**
-   * The tries of which nothing was said, although something should be: on an ordinary channel of anything, and on others of
-   * what isn't as it is there.
+   * The tries of which nothing was said, although something should be: on an ordinary channel of anything, and of what
+   * capabilities or the names of other channels change.
    */
   untold(): readonly Try[] {
     const told = new Set([...this.#told].map(({ action }) => action));
     return this.#tries.filter((one) => {
       if (this.#told.has(one)) return false;
-      return one.channel === "plain"
-        ? words.some(([action]) => action === one.action) &&
-            !told.has(one.action) &&
-            one.action !== "hears"
-        : this.outcomeOf(one, {}) !== one.outcome;
+      if (one.channel !== "plain") return this.outcomeOf(one, {}) !== one.outcome;
+      const isNamed = words.some(([action]) => action === one.action);
+      const isMore = this.outcomeOf(one, { capabilities: [] }) !== one.outcome;
+      return isNamed && (isMore || (!told.has(one.action) && one.action !== "hears"));
     });
   }
 
