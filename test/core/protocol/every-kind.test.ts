@@ -100,7 +100,7 @@ const full: Sent = {
     ["", empty],
     ["é", { ...empty, flag: true }],
   ],
-  tags: { t: "v" },
+  tags: { t: "v", "": "" },
   wide: 18_446_744_073_709_551_615n,
   signed: -300,
 };
@@ -108,7 +108,7 @@ const full: Sent = {
 describe("a message with a field of every kind", () => {
   it("[W1] is written in JSON", () => {
     expect(jsonOf(full, sentFields)).toBe(
-      String.raw`{"text":"é\"\n","text_always":"é\"\n","flag":true,"count":300,"count_always":300,"seconds":9,"data":"/wA=","json":{"a":1.0},"inner":{"data":1},"list":[{"data":1},{"text":"t","text_always":"t","data":1}],"by_name":{"":{"data":1},"é":{"flag":true,"data":1}},"tags":{"t":"v"},"wide":18446744073709551615,"signed":-300}`,
+      String.raw`{"text":"é\"\n","text_always":"é\"\n","flag":true,"count":300,"count_always":300,"seconds":9,"data":"/wA=","json":{"a":1.0},"inner":{"data":1},"list":[{"data":1},{"text":"t","text_always":"t","data":1}],"by_name":{"":{"data":1},"é":{"flag":true,"data":1}},"tags":{"t":"v","":""},"wide":18446744073709551615,"signed":-300}`,
     );
   });
 
@@ -128,7 +128,7 @@ describe("a message with a field of every kind", () => {
       inner: one,
       list: [one, { text: "t", text_always: "t", ...one }],
       by_name: { "": one, é: { flag: true, ...one } },
-      tags: { t: "v" },
+      tags: { t: "v", "": "" },
       wide: "18446744073709551615",
       signed: "-300",
     });
@@ -148,7 +148,7 @@ describe("a message with a field of every kind", () => {
       inner: one,
       list: [one, { text: "t", text_always: "t", ...one }],
       by_name: { "": one, é: { flag: true, ...one } },
-      tags: { t: "v" },
+      tags: { t: "v", "": "" },
       wide: 18_446_744_073_709_551_615n,
       signed: -300,
     });

@@ -1,80 +1,12 @@
 import { type Field, MapField, Type } from "protobufjs";
 import { describe, expect, it } from "vitest";
-import { errorCodes, disconnectCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import { readCommand, subscribeRequest } from "../../../src/protocol/command-fields.ts";
 import type { CommandMethod } from "../../../src/protocol/command.ts";
 import { decodeFilter } from "../../../src/protocol/json/decode.ts";
 import { pushReplyFields, replyFields } from "../../../src/protocol/reply-fields.ts";
-import type { Push, Reply } from "../../../src/protocol/reply.ts";
 import { proto } from "./protobuf/peers.ts";
 import { type RecordedField, RecordingReader, writtenFields } from "./recorded-fields.ts";
-import { valid } from "./valid-json-text.ts";
-
-const info = { user: "42", client: "c1", connInfo: valid("1"), chanInfo: valid("2") };
-const publication = {
-  data: valid("1"),
-  offset: 1,
-  epoch: "e",
-  info,
-  tags: { t: "v" },
-  key: "k",
-  score: 1,
-  prevData: valid("0"),
-  version: 1n,
-};
-const position = { offset: 1, epoch: "e" };
-const subscribed = {
-  ttlSeconds: 1,
-  recoverable: true,
-  positioned: true,
-  wasRecovering: true,
-  recovered: true,
-  publications: [publication],
-  position,
-  delta: true,
-  data: valid("1"),
-  type: 1,
-  phase: 2,
-  cursor: "k",
-  state: [publication],
-  publishDebounceMs: 1,
-};
-const connected = {
-  client: "c1",
-  version: "1",
-  ttlSeconds: 1,
-  pingSeconds: 1,
-  pong: true,
-  data: valid("1"),
-  subscriptions: new Map([["x", subscribed]]),
-};
-const counted = { clientCount: 1, userCount: 1 };
-
-/** One reply of each kind, with every message that it can have in it. */
-const replies: readonly Reply[] = [
-  { id: 1, error: errorCodes.internal },
-  { id: 1, method: "connect", result: connected },
-  { id: 1, method: "subscribe", result: subscribed },
-  { id: 1, method: "unsubscribe" },
-  { id: 1, method: "publish" },
-  { id: 1, method: "presence", result: { parts: [[info]] } },
-  { id: 1, method: "presence_stats", result: counted },
-  { id: 1, method: "history", result: { publications: [publication], position } },
-  { id: 1, method: "rpc", data: valid("1") },
-  { id: 1, method: "refresh", result: { ttlSeconds: 1 } },
-  { id: 1, method: "sub_refresh", result: { ttlSeconds: 1, items: [publication] } },
-];
-
-/** One push of each kind. */
-const pushes: readonly Push[] = [
-  { type: "publication", channel: "x", publication },
-  { type: "join", channel: "x", info },
-  { type: "leave", channel: "x", info },
-  { type: "unsubscribe", channel: "x", code: unsubscribeCodes.insufficientState },
-  { type: "disconnect", code: disconnectCodes.stale },
-  { type: "subscribe", channel: "x", result: subscribed },
-  { type: "refresh", expiry: { ttlSeconds: 1 } },
-];
+import { sentMessages } from "./sent-messages.ts";
 
 const methods: readonly Exclude<CommandMethod, "pong">[] = [
   "connect",
@@ -178,23 +110,22 @@ function isAscending(fields: readonly RecordedField[]): boolean {
 }
 
 describe("the fields that the server sends", () => {
+  const written = sentMessages.map(([, message]) =>
+    "type" in message
+      ? writtenFields(message, pushReplyFields)
+      : writtenFields(message, replyFields),
+  );
+
   it("[W1] [W5] are those of client.proto, by name, number and type, and only these are missing", () => {
     const seen = new Map<string, Set<string>>();
     const type = proto.lookupType("Reply");
-    const wrong = [
-      ...replies.flatMap((reply) => faults(type, writtenFields(reply, replyFields), seen)),
-      ...pushes.flatMap((push) => faults(type, writtenFields(push, pushReplyFields), seen)),
-    ];
+    const wrong = written.flatMap((fields) => faults(type, fields, seen));
     expect(wrong).toStrictEqual([]);
     expect(missing(seen)).toStrictEqual(neverSent);
   });
 
   it("[W1] stand in the order of their numbers", () => {
-    const messages = [
-      ...replies.map((reply) => writtenFields(reply, replyFields)),
-      ...pushes.map((push) => writtenFields(push, pushReplyFields)),
-    ];
-    expect(messages.filter((fields) => !isAscending(fields))).toStrictEqual([]);
+    expect(written.filter((fields) => !isAscending(fields))).toStrictEqual([]);
   });
 });
 

@@ -5,8 +5,8 @@ import { limits } from "../../../../src/limits.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 import { messagePackCodec } from "../../../../src/protocol/messagepack/codec.ts";
 import { depthMax } from "../../../../src/protocol/messagepack/scan.ts";
-import { fromHex, toHex, utf8 } from "./hex.ts";
-import { sentCommand } from "../random-command.ts";
+import { fromHex, toHex } from "./hex.ts";
+import { sentCommand, withBytes } from "../random-command.ts";
 
 describe("the MessagePack codec", () => {
   it("[W6] pings with the empty map, which reads as a pong", () => {
@@ -157,11 +157,6 @@ function withoutProto(wire: object): object {
   return JSON.parse(text);
 }
 
-/** What is JSON in JSON is bytes here. */
 function encodeAsClient(wire: object): Uint8Array {
-  const withBytes = Object.entries(wire).map(([name, request]) => {
-    const isWithData = typeof request === "object" && request !== null && "data" in request;
-    return [name, isWithData ? { ...request, data: utf8(JSON.stringify(request.data)) } : request];
-  });
-  return encode(Object.fromEntries(withBytes), { ignoreUndefined: true });
+  return encode(withBytes(wire), { ignoreUndefined: true });
 }
