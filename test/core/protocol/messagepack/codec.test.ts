@@ -24,13 +24,6 @@ describe("the MessagePack codec", () => {
     );
   });
 
-  it("[W6] reads the commands before a malformed one", () => {
-    expect(messagePackCodec.decodeFrame(fromHex("80 80 01"))).toStrictEqual({
-      commands: [{ method: "pong" }, { method: "pong" }],
-      malformed: "the command is not an object",
-    });
-  });
-
   it("[W6] refuses text and empty frames", () => {
     for (const [frame, malformed] of [
       ["", "the frame is not binary"],
@@ -39,15 +32,6 @@ describe("the MessagePack codec", () => {
     ] as const) {
       expect(messagePackCodec.decodeFrame(frame)).toStrictEqual({ commands: [], malformed });
     }
-  });
-
-  it("[W6] takes as many commands in a frame as the limit says", () => {
-    const most = new Uint8Array(limits.frameCommandsMax).fill(0x80);
-    expect(messagePackCodec.decodeFrame(most).malformed).toBeUndefined();
-    const over = new Uint8Array(limits.frameCommandsMax + 1).fill(0x80);
-    expect(messagePackCodec.decodeFrame(over).malformed).toBe(
-      `the frame has over ${limits.frameCommandsMax} commands`,
-    );
   });
 
   it("[W6] reads any command as it is read in JSON", () => {
