@@ -27,14 +27,16 @@ describe("[A21] a value in another type", () => {
       "config.yaml",
       `
 Client: { token: { Audience: 42 } }
-channel: { namespaces: { name: 77, join_leave: "T", history_ttl: 60000000000 } }
+channel: { namespaces: { name: 77, join_leave: "T", history_size: "10", history_ttl: 60000000000 } }
 user_status: { enabled: "1" }
 `,
     );
     expect(rows.filter(({ outcome }) => outcome !== "kept")).toEqual([]);
     expect(config).toEqual({
       client: { token: { audience: "42" }, users: { status: { enabled: true } } },
-      channel: { namespaces: [{ name: "77", join_leave: true, history_ttl: "60s" }] },
+      channel: {
+        namespaces: [{ name: "77", join_leave: true, history_size: 10, history_ttl: "60s" }],
+      },
     });
   });
 
