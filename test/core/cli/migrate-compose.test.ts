@@ -206,7 +206,14 @@ const readable: readonly (readonly [string, object, Files, object?])[] = [
 ];
 
 describe("[A21] dormouse migrate reads what a compose file brings", () => {
-  it.each(readable)("%s", async (_, service, files, others = {}) => {
+  const rows = readable.map(([name, service, files, others = {}]) => ({
+    name,
+    service,
+    files,
+    others,
+  }));
+
+  it.each(rows)("$name", async ({ service, files, others }) => {
     const { code, read, report, noted } = await migrated({
       ...files,
       "compose.yaml": compose(service, others),
@@ -401,7 +408,15 @@ const unread: readonly (readonly [string, object, Files, RegExp, object?])[] = [
 ];
 
 describe("[A21] dormouse migrate names what it can't read of a compose file, and exits with 1", () => {
-  it.each(unread)("%s", async (_, service, files, sentence, others = {}) => {
+  const rows = unread.map(([name, service, files, sentence, others = {}]) => ({
+    name,
+    service,
+    files,
+    sentence,
+    others,
+  }));
+
+  it.each(rows)("$name", async ({ service, files, sentence, others }) => {
     const { code, report, noted } = await migrated({
       ...files,
       "compose.yaml": compose(service, others),
