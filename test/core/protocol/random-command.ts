@@ -62,6 +62,7 @@ const subscribe = record(
     joinLeave: fc.boolean(),
     delta: anyText,
     filter: fc.option(anyFilter, { nil: undefined }),
+    data: fc.jsonValue(),
     flag: fc.maxSafeInteger(),
     type: anyInt32,
     phase: anyInt32,
@@ -72,7 +73,12 @@ const subscribe = record(
   (id, request) => {
     const { joinLeave, filter, ...same } = request;
     const wire = { ...same, join_leave: joinLeave, tf: filter };
-    const meant = filter === undefined ? { ...same, joinLeave } : { ...same, joinLeave, filter };
+    const meant = {
+      ...same,
+      data: valid(JSON.stringify(same.data)),
+      joinLeave,
+      ...(filter !== undefined && { filter }),
+    };
     return { wire: { id, subscribe: wire }, command: { method: "subscribe", id, request: meant } };
   },
 );

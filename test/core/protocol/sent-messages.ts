@@ -211,6 +211,14 @@ const pushes: readonly (readonly [json: string, push: Push])[] = [
     },
   ],
   [
+    '{"push":{"channel":"x","pub":{"data":1,"key":"k"}}}',
+    {
+      type: "publication",
+      channel: "x",
+      publication: { data: valid("1"), offset: 0, key: "k", score: 0, version: 0n },
+    },
+  ],
+  [
     `{"push":{"channel":"x","pub":${keyedJson}}}`,
     { type: "publication", channel: "x", publication: keyed },
   ],

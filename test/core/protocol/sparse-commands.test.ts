@@ -90,7 +90,7 @@ const commands: readonly (readonly [json: string, command: Command])[] = [
     },
   ],
   [
-    '{"id":9,"sub_refresh":{"channel":"x","track":[{"signature":"s","items":[{"key":"k","version":2},{}]},{}]}}',
+    '{"id":9,"sub_refresh":{"channel":"x","track":[{"signature":"s","items":[{"key":"k","version":9223372036854775808},{}]},{}]}}',
     {
       method: "sub_refresh",
       id: 9,
@@ -102,7 +102,7 @@ const commands: readonly (readonly [json: string, command: Command])[] = [
           {
             signature: "s",
             items: [
-              { key: "k", version: 2n },
+              { key: "k", version: 2n ** 63n },
               { key: "", version: 0n },
             ],
           },
