@@ -195,7 +195,8 @@ function sampleOf(schema: Schema): unknown {
       return ["a"];
     case "object":
       return schema.properties === undefined ? { a: "b" } : samplesOf(schema);
-    default:
+    case "integer":
+    case undefined:
       return 1;
   }
 }
