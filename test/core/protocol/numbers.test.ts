@@ -56,8 +56,8 @@ describe("a number", () => {
   );
 });
 
-it("[W6] a message has more fields than the shortest head of a map counts", () => {
-  const texts = Array.from({ length: 40 }, (_, index) => [`f${index}`, "t".repeat(index + 1)]);
+it.each([15, 16, 40])("[W6] a message may have %i fields", (count) => {
+  const texts = Array.from({ length: count }, (_, index) => [`f${index}`, "t".repeat(index + 1)]);
   function many(out: FieldWriter): void {
     out.message(1, "inner", texts, (inner) => {
       for (const [index, [name = "", text]] of texts.entries()) inner.text(index + 1, name, text);

@@ -197,8 +197,9 @@ function sampleOf(schema: Schema): unknown {
       return schema.properties === undefined ? { a: "b" } : samplesOf(schema);
     case "integer":
     case undefined:
-      return 1;
+      break;
   }
+  return 1;
 }
 
 /** A method's requests that together have all its fields: two if a field excludes another one. */
