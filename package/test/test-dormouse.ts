@@ -4,7 +4,7 @@ import type { AskedQuestion, HookBackend, TestHooks } from "./hooks.ts";
 import { Network } from "./network.ts";
 import type { Runtime, StartedObject } from "./runtime.ts";
 import { checkCount } from "./numbers.ts";
-import { TestClient, type TestSubscription } from "./test-client.ts";
+import type { TestClient, TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
 import { signedToken, type TokenClaims } from "./tokens.ts";
@@ -151,6 +151,7 @@ export class TestDormouse {
     network.lateMs = this.#lateMs;
     const credentials =
       user === undefined ? {} : { getToken: () => Promise.resolve(this.token(user, token)) };
+    const { TestClient } = await officialClient();
     const client = new TestClient({
       user: user ?? "a client without a user",
       network,
@@ -270,6 +271,18 @@ export class TestDormouse {
     if (!this.#clients.has(client))
       throw new DormouseTestError(`${call}: this is no client of the server, or no longer`);
     return [client.network];
+  }
+}
+
+/** The module with the official client, which is the project's own: its version is the one that the project's users have. */
+async function officialClient(): Promise<typeof import("./test-client.ts")> {
+  try {
+    return await import("./test-client.ts");
+  } catch (error) {
+    if (!String(error).includes("'centrifuge'")) throw error;
+    throw new DormouseTestError(
+      "client: the test kit connects the official client, which isn't installed: npm install --save-dev centrifuge",
+    );
   }
 }
 
