@@ -4,7 +4,7 @@ import type { AskedQuestion, HookBackend, TestHooks } from "./hooks.ts";
 import { Network } from "./network.ts";
 import type { Runtime, StartedObject } from "./runtime.ts";
 import { checkCount } from "./numbers.ts";
-import type { TestClient, TestSubscription } from "./test-client.ts";
+import type { TestClient, TestClientSetup, TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
 import { signedToken, type TokenClaims } from "./tokens.ts";
@@ -151,8 +151,7 @@ export class TestDormouse {
     network.lateMs = this.#lateMs;
     const credentials =
       user === undefined ? {} : { getToken: () => Promise.resolve(this.token(user, token)) };
-    const { TestClient } = await officialClient();
-    const client = new TestClient({
+    const client = await newClient({
       user: user ?? "a client without a user",
       network,
       path: `${prefix}${websocketPath}`,
@@ -274,10 +273,11 @@ export class TestDormouse {
   }
 }
 
-/** The module with the official client, which is the project's own: its version is the one that the project's users have. */
-async function officialClient(): Promise<typeof import("./test-client.ts")> {
+/** Makes a client of the project's own package, which is in the version that the project's users have. */
+async function newClient(setup: TestClientSetup): Promise<TestClient> {
   try {
-    return await import("./test-client.ts");
+    const { TestClient: OfficialClient } = await import("./test-client.ts");
+    return new OfficialClient(setup);
   } catch (error) {
     if (!String(error).includes("'centrifuge'")) throw error;
     throw new DormouseTestError(
