@@ -6,10 +6,13 @@ import { mirrorOf, sourceOf } from "../../maps/mirror/mirror-name.ts";
 import { mapSubscriptions } from "../../maps/map-commands.ts";
 import type { SubscriptionType } from "../../../session/ports.ts";
 import type { Feature } from "../../feature.ts";
+import { resolveChannel } from "../../../channel/channel-name.ts";
+import { refuse } from "../../../session/decision.ts";
+import { callerOf } from "../../../session/grant.ts";
+import { maySeeMarks } from "../may.ts";
 import { ChannelCursors } from "../channel-cursors.ts";
 import { receiptsCallers } from "../calls.ts";
 import { receiptsPrefix } from "./config.ts";
-import { refuseReceipts } from "./receipts-right.ts";
 import { ReceiptsSource } from "./receipts-source.ts";
 
 type ReceiptsCalls = Pick<AddedChannelCalls, "receiptsTold" | "listReceipts">;
@@ -41,8 +44,12 @@ const receiptsSubscriptions: SubscriptionType = {
     dependentOf: (channel, config) => mirrorOf(channel, receiptsPrefix, config),
     baseOf: (channel, config) => sourceOf(channel, receiptsPrefix, config),
     refuse: (client, channel) => {
-      const shown = sourceOf(channel, receiptsPrefix, client.context.config.channel);
-      return refuseReceipts(client, shown ?? "");
+      const { channel: config } = client.context.config;
+      const shown = sourceOf(channel, receiptsPrefix, config) ?? "";
+      const found = resolveChannel(shown, config);
+      const known = found.outcome === "resolved" ? found : undefined;
+      const may = maySeeMarks(known, callerOf(client, shown));
+      return may.allowed ? undefined : refuse(may);
     },
   },
 };
