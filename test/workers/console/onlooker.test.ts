@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { hexadecimal } from "../../../workers/platform/digest.ts";
 import { homeName, homeObject } from "../../../src/contract/object-names.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { configureEvents } from "../events/event-receiver.ts";
 import { address, call, publish } from "../support/api-request.ts";
 import { attachmentsOf, hibernate } from "../support/attachments.ts";
@@ -69,6 +70,9 @@ configureEvents(
     },
   },
 );
+
+// An eviction waits until an ephemeral map rests.
+Object.assign(mapLimits, { mapRestMs: 50 });
 
 const gateway = () => env.GATEWAYS.getByName("any/0");
 const own = { Origin: "https://dormouse.example.com" };

@@ -56,6 +56,9 @@ configure({
   },
 });
 
+// An eviction waits until an ephemeral map rests.
+Object.assign(mapLimits, { mapRestMs: 50 });
+
 const limitsBefore = { ...cursorLimits };
 afterEach(() => {
   Object.assign(cursorLimits, limitsBefore);

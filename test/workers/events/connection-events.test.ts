@@ -27,7 +27,7 @@ afterEach(() => answerWith(200));
 const clientDriven = "?keepalive=client";
 const newUser = () => `user-${crypto.randomUUID()}`;
 
-describe.each(ofBothKinds(variants))("the events of connections on $name", (variant) => {
+describe.each(variants)("the events of connections on $name", (variant) => {
   it("[E8] [E13] tell a connection from its connect to its close by the client", async () => {
     const channel = newChannel("room");
     const user = newUser();

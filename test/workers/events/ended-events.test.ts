@@ -3,7 +3,7 @@ import { tokenKey } from "../../../src/contract/identity-key.ts";
 import { homeName, homeObject } from "../../../src/contract/object-names.ts";
 import { call } from "../support/api-request.ts";
 import { configureEvents, takenOf, takenUntil, toldOfUser } from "./event-receiver.ts";
-import { eventObjectOf, ofBothKinds, story, typesTaken } from "./event-story.ts";
+import { eventObjectOf, story, typesTaken } from "./event-story.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { secondsFromNow, token } from "../support/sign-token.ts";
 import { testConfig } from "../support/test-config.ts";
@@ -34,7 +34,7 @@ const newUser = () => `user-${crypto.randomUUID()}`;
 const done = { status: 200, body: '{"result":{}}' };
 const ended = "disconnected 3500 invalid token";
 
-describe.each(ofBothKinds(variants))("the events of connections on $name", (variant) => {
+describe.each(variants)("the events of connections on $name", (variant) => {
   /** A socket that has asked to connect as a user whom the backend names. */
   async function connecting(channel: string, user: string): Promise<TestSocket> {
     const socket = await variant.open(channel);

@@ -25,6 +25,9 @@ configure({
   },
 });
 
+// Timers run by the real clock, and an eviction waits for them.
+Object.assign(mapLimits, { mapRestMs: 500 });
+
 beforeEach(() => beginAnswerClock(env.CHANNELS.getByName("clock")));
 afterEach(endAnswerClock);
 

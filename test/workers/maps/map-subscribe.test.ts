@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { call } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
@@ -36,6 +37,9 @@ configure({
     ],
   },
 });
+
+// An eviction waits until an ephemeral map rests.
+Object.assign(mapLimits, { mapRestMs: 50 });
 
 /** Sets a key as a backend does, and gives the position. */
 async function set(

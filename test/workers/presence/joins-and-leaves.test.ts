@@ -5,9 +5,9 @@ import { call, publish } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
 import type { Holder } from "../support/place.ts";
 import { subscribePastJoin, infoJson, pushLine } from "./presence-pushes.ts";
-import { variants } from "../support/variant.ts";
+import { everyVariant } from "../support/variant.ts";
 
-describe.each(variants)("joins and leaves on $name", (variant) => {
+describe.each(everyVariant)("joins and leaves on $name", (variant) => {
   it("[P1] sees the subscribed clients", async () => {
     const channel = newChannel("room");
     const ada = await subscribePastJoin(variant, channel, "ada");

@@ -57,6 +57,9 @@ async function watcher(variant: Variant, channel: string) {
   return { socket, keys: await watch(socket, channel) };
 }
 
+// Timers run by the real clock, and an eviction waits for them.
+Object.assign(mapLimits, { mapRestMs: 200 });
+
 const infoOf = ({ client }: TestSocket, user: string) => ({ info: { user, client } });
 
 /** The push of a change, byte for byte. */

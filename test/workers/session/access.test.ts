@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { call, keptData } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { variants } from "../support/variant.ts";
+import { everyVariant } from "../support/variant.ts";
 import { token } from "../support/sign-token.ts";
 
-describe.each(variants)("the permissions of a client on $name", (variant) => {
+describe.each(everyVariant)("the permissions of a client on $name", (variant) => {
   it("[A1][A4] is refused where nothing opens the channel, and opened by its own token only", async () => {
     const channel = newChannel("closed");
     const claims = { sub: "ada", channel };

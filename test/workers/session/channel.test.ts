@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { call, publish } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { subscribePastJoin, infoJson, pushLine } from "../presence/presence-pushes.ts";
-import { variants } from "../support/variant.ts";
+import { everyVariant } from "../support/variant.ts";
 
-describe.each(variants)("a subscription on $name", (variant) => {
+describe.each(everyVariant)("a subscription on $name", (variant) => {
   it("[O3][O1] gets every publication after its reply, in order, each once", async () => {
     const channel = newChannel("room");
     const { epoch } = await publish(channel, "before");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { version } from "../../../src/version.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { variants } from "../support/variant.ts";
+import { everyVariant } from "../support/variant.ts";
 import { secondsFromNow, token } from "../support/sign-token.ts";
 
 const badRequest = { code: 3501, reason: "bad request" };
@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(variants)("a connection on $name", (variant) => {
+describe.each(everyVariant)("a connection on $name", (variant) => {
   it("[C1][W1] is answered with its ID, the version and the interval of pings", async () => {
     const channel = newChannel("room");
     const socket = await variant.open(channel);
@@ -167,7 +167,7 @@ describe.each(variants)("a connection on $name", (variant) => {
   });
 });
 
-describe.each(variants.filter(({ place }) => place.oneChannel))(
+describe.each(everyVariant.filter(({ place }) => place.oneChannel))(
   "a connection on $name",
   (variant) => {
     it("[C6] answers 102 to every other channel's name", async () => {

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Attachment } from "../../../src/contract/attachment.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
+import { limits } from "../../../src/limits.ts";
 import { columnText } from "../../../src/sql.ts";
 import type { UsersObject } from "../../../workers/objects/users-object.ts";
 import { beginAnswerClock, endAnswerClock } from "../support/answer-clock.ts";
@@ -18,6 +19,7 @@ import { TestStream } from "../support/test-stream.ts";
 import { awake } from "../support/object-state.ts";
 import { awakeVariants, Variant, variants } from "../support/variant.ts";
 import { writeRegistrations } from "../users/written-registrations.ts";
+import { waitLess } from "../support/wait-less.ts";
 import { patience } from "../../support/patience.ts";
 
 configure(openConfig);
@@ -254,6 +256,7 @@ describe("connections of a user in two objects", () => {
     const user = newUser();
     const socket = await new Variant(channelPlace, awake).connect(channel, user);
     const silent = await new Variant(gatewayPlace(), awake).connect(channel, user);
+    waitLess(limits, { holderAnswerMs: 300 });
     const unblock = blockObject(gatewayPlace().holder(channel));
     const { connections, incomplete } = await connectionsOf(user);
     expect(Object.keys(connections)).toStrictEqual([socket.client]);

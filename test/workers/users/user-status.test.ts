@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { homeName } from "../../../src/contract/object-names.ts";
+import { limits } from "../../../src/limits.ts";
 import type { UsersObject } from "../../../workers/objects/users-object.ts";
 import { answerOf, call, postWith } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
@@ -19,6 +20,9 @@ configure({
   ...testConfig,
   client: { ...testConfig.client, users: { status: { enabled: true } } },
 });
+
+// An eviction waits until ends are told of.
+Object.assign(limits, { endedNoteMs: 100 });
 
 const newUser = () => `user-${crypto.randomUUID()}`;
 const homeOf = (user: string) => env.USERS.getByName(homeName(user));
