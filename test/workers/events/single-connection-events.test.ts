@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { configureEvents, toldOfUser } from "./event-receiver.ts";
-import { ofBothKinds, story, typesTaken } from "./event-story.ts";
+import { story, typesTaken } from "./event-story.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import { variants } from "../support/variant.ts";
