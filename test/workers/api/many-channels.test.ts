@@ -4,7 +4,7 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { answerOf, postWith } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { overloadedError, watchedChannels } from "../support/watched-channels.ts";
+import { watchedChannels } from "../support/watched-channels.ts";
 
 const tooMany = '{"error":{"code":111,"message":"too many requests"}}';
 const internal = '{"error":{"code":100,"message":"internal server error"}}';
@@ -81,18 +81,6 @@ describe("a request to many channels", () => {
     });
   });
 
-  it("[B28] whose answers may be large takes 30 s as well, although few are called at a time", async () => {
-    const commands = channelsOf(40).map((channel) => ({ history: { channel, limit: -1 } }));
-    const { response, afterMs, asked } = await postTo(silence, "/api/batch", { commands });
-    expect(afterMs).toBe(limits.requestAnswerMs);
-    expect(asked).toBe(24);
-    const entries = commands.map((_, index) => (index < asked ? internal : tooMany));
-    expect(await answerOf(response)).toStrictEqual({
-      status: 503,
-      body: `{"replies":[${entries.join()}]}`,
-    });
-  });
-
   it("[B28] succeeds when each of 1,000 takes 0.6 s to wake, asking so many at a time", async () => {
     const channels = channelsOf(limits.requestChannelsMax);
     const { response, asked, mostAtATime } = await postTo(speakLate, "/api/broadcast", {
@@ -107,57 +95,6 @@ describe("a request to many channels", () => {
     expect(await answerOf(response)).toStrictEqual({
       status: 200,
       body: `{"result":{"responses":[${entries.join()}]}}`,
-    });
-  });
-
-  it("[B28] of which some are silent is answered 200, with the answers of the others", async () => {
-    const [silent, good] = [newChannel("plain"), newChannel("plain")];
-    const { response, afterMs } = await postTo(
-      (channel) => (channel === silent ? silence() : Promise.resolve(spoken)),
-      "/api/broadcast",
-      { channels: [silent, good], data: 1 },
-    );
-    expect(afterMs).toBe(limits.objectAnswerMs);
-    expect(response.headers.get("Retry-After")).toBeNull();
-    expect(await answerOf(response)).toStrictEqual({
-      status: 200,
-      body: `{"result":{"responses":[${internal},${notAvailable}]}}`,
-    });
-  });
-
-  it.each<[string, (channels: readonly string[]) => object, (entries: string) => string]>([
-    [
-      "/api/broadcast",
-      (channels) => ({ channels, data: 1 }),
-      (entries) => `{"result":{"responses":[${entries}]}}`,
-    ],
-    [
-      "/api/batch",
-      (channels) => ({ commands: channels.map((channel) => ({ presence_stats: { channel } })) }),
-      (entries) => `{"replies":[${entries}]}`,
-    ],
-  ])("[B28] all silent or overloaded is answered 503, one by one: %s", async (path, make, wrap) => {
-    const [silent, busy] = [newChannel("plain"), newChannel("plain")];
-    const { response } = await postTo(
-      (channel) => (channel === silent ? silence() : Promise.reject(overloadedError())),
-      path,
-      make([silent, busy]),
-    );
-    expect(response.headers.get("Retry-After")).toBe("5");
-    expect(response.headers.get("X-Dormouse-Error-Detail")).toContain("the outcome is unknown");
-    expect(await answerOf(response)).toStrictEqual({
-      status: 503,
-      body: wrap(`${internal},${tooMany}`),
-    });
-  });
-
-  it("[B28] silent is answered 503 by the legacy form too", async () => {
-    const params = { channel: newChannel("plain"), data: 1 };
-    const { response } = await postTo(silence, "/api", { id: 3, method: "publish", params });
-    expect(response.headers.get("Retry-After")).toBe("5");
-    expect(await answerOf(response)).toStrictEqual({
-      status: 503,
-      body: `{"id":3,${internal.slice(1)}\n`,
     });
   });
 });

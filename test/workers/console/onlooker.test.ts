@@ -391,20 +391,6 @@ describe("an onlooker", () => {
     expect(await admitted.ask({ id: 1, connect: {} })).toHaveProperty("connect");
   });
 
-  it("[N19] brings no token, and lives no longer for one", async () => {
-    const { user, channel } = await begin();
-    const bearer = { token: await token({ sub: user }) };
-    const onlooker = await lookOn(user);
-    expect(await onlooker.ask({ id: 1, connect: bearer })).toMatchObject({ error: { code: 103 } });
-    expect(await onlooker.ask({ id: 2, connect: {} })).toHaveProperty("connect");
-    expect(await onlooker.ask({ id: 3, refresh: bearer })).toMatchObject({ error: { code: 103 } });
-    const subscribe = { channel, token: await token({ sub: user, channel }) };
-    expect(await onlooker.ask({ id: 4, subscribe })).toMatchObject({ error: { code: 103 } });
-    // What has no answer ends the connection.
-    onlooker.send({ send: { data: 1 } });
-    expect(await onlooker.closed).toMatchObject({ code: 3_508 });
-  });
-
   it("[N26] [V1] is no connection of the user's for the release before", async () => {
     const { user } = await begin();
     const onlooker = await lookOn(user);

@@ -149,39 +149,6 @@ describe.each(variants)("a backend that is asked at the upgrade, on $name", (var
     for (const socket of sockets) socket.close();
   });
 
-  it("[Q10] [C3] gives no credentials: the client needs a token, and nobody is asked again", async () => {
-    const channel = newChannel("room");
-    const nothing = saying({ body: {} });
-    const socket = await variant.open(channel, "", nothing);
-    await variant.betweenSteps(channel);
-    socket.send({ id: 1, connect: {} });
-    expect(await socket.closed).toStrictEqual({ code: 3501, reason: "bad request" });
-    const other = await variant.open(channel, "", nothing);
-    await variant.betweenSteps(channel);
-    await other.ask({ id: 1, connect: { token: await token({ sub: "ada" }) } });
-    expect(await takeAsked()).toHaveLength(2);
-    other.close();
-  });
-
-  it("[Q10] [Q14] [U11] gives way to a token of the same user only", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    const connecting = async (sub: string): Promise<TestSocket> => {
-      const socket = await variant.open(channel, "", giving({ user }));
-      await variant.betweenSteps(channel);
-      socket.send({ id: 1, connect: { token: await token({ sub }) } });
-      return socket;
-    };
-    const other = await connecting("somebody else");
-    const invalid = { code: 3500, reason: "invalid token" };
-    expect(await other.closed).toStrictEqual(invalid);
-    const same = await connecting(user);
-    expect(await same.line()).toContain('"connect"');
-    await variant.betweenSteps(channel);
-    await call("invalidate_user_tokens", { user });
-    expect(await same.closed).toStrictEqual(invalid);
-  });
-
   it("[V1] [Q10] is asked by the object if the edge of another release hasn't", async () => {
     const channel = newChannel("room");
     const holder = variant.place.holder(channel);
@@ -291,22 +258,6 @@ describe("a client that a backend refuses at the upgrade", () => {
     const later = await refusedSocket(refusedBy(no));
     expect(await later.ask({ id: 1, connect: {} })).toMatchObject({ error: { code: 1_000 } });
     later.close();
-  });
-
-  it.each([
-    ["too large credentials", givingLarge({ info: limits.sessionClaimsBytesMax })],
-    ["too many subscriptions", givingLarge({ subs: 1_000, name: "room:" })],
-    ["too much data", saying({ size: limits.attachmentBytesMax })],
-  ])("[B2] [Q10] [Q14] is answered 106 after %s", async (_, headers) => {
-    const socket = await refusedSocket(headers);
-    expect((await socket.ask({ id: 1, connect: {} })).error?.code).toBe(106);
-    socket.close();
-  });
-
-  it("[Q5] [Q10] [Q14] is answered 110 after credentials that have ended", async () => {
-    const socket = await refusedSocket(giving({ user: "ada", expire_at: 5 }));
-    expect((await socket.ask({ id: 1, connect: {} })).error?.code).toBe(110);
-    socket.close();
   });
 
   it.each([

@@ -1,13 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { call, keptData } from "../support/api-request.ts";
+import { keptData } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { watchedRelay } from "../support/watched-relay.ts";
 import { variants } from "../support/variant.ts";
 import { TestSocket } from "../support/test-socket.ts";
 import { token } from "../support/sign-token.ts";
-
-const badRequest = { code: 3501, reason: "bad request" };
 const tooLarge = { code: 1009, reason: "message size limit exceeded" };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -44,33 +41,6 @@ describe.each(variants)("a frame on $name", (variant) => {
     }
     const kept = await keptData(channel);
     expect(kept.map((data) => data.slice(0, 3))).toStrictEqual(['"a"', '"b"']);
-    await variant.betweenSteps(channel);
-  });
-
-  it("[O6] has its commands for one channel answered in order, whichever object answers", async () => {
-    const channel = newChannel("room");
-    const socket = await variant.open(channel);
-    await variant.betweenSteps(channel);
-    socket.send(
-      { id: 1, connect: { token: await token({ sub: "ada" }) } },
-      { id: 2, publish: { channel, data: "too early" } },
-      { id: 3, subscribe: { channel } },
-      { id: 4, publish: { channel, data: "a" } },
-      { id: 5, history: { channel, limit: 1 } },
-      { id: 6, unsubscribe: { channel } },
-      { id: 7, publish: { channel, data: "too late" } },
-      { id: 8, subscribe: { channel } },
-    );
-    const answers: [number, number | "ok"][] = [];
-    while (answers.length < 8) {
-      const { id, error } = await socket.next();
-      if (id !== undefined) answers.push([id, error?.code ?? "ok"]);
-    }
-    const denied = new Set([2, 7]);
-    expect(answers).toStrictEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8].map((id) => [id, denied.has(id) ? 103 : "ok"]),
-    );
-    expect(await keptData(channel)).toHaveLength(1);
     await variant.betweenSteps(channel);
   });
 
@@ -114,50 +84,6 @@ describe.each(variants)("a frame on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it.each<[string, string | Uint8Array]>([
-    ["empty", ""],
-    ["a line break", "\n"],
-    ["no JSON", "no command"],
-    ["no object", "[]"],
-    [
-      "binary that is not UTF-8",
-      bytesOf('{"id":3,"rpc":{"data":"~"}}').map((byte) => (byte === 0x7e ? 0xff : byte)),
-    ],
-    ["without a method", '{"id":3}'],
-    ["without an id", '{"unsubscribe":{"channel":"a"}}'],
-    ["with two methods", '{"id":3,"ping":{},"rpc":{}}'],
-    ["with a field of another type", '{"id":3,"unsubscribe":{"channel":1}}'],
-  ])("[C8] that is malformed closes 3501: %s", async (_, frame) => {
-    const channel = newChannel("room");
-    const socket = await variant.connect(channel, "ada");
-    await variant.betweenSteps(channel);
-    socket.sendFrame(frame);
-    expect(await socket.closed).toStrictEqual(badRequest);
-    expect(await socket.rest()).toStrictEqual([]);
-    await variant.betweenSteps(channel);
-  });
-
-  it.each(['{"id":', "", '{"id":0,"rpc":{}}'])(
-    "[C8] is carried out up to its fault: %j",
-    async (fault) => {
-      const channel = newChannel("room");
-      const socket = await variant.subscribe(channel, "ada");
-      await socket.line(); // its own join
-      await variant.betweenSteps(channel);
-      const publish = (id: number, data: string) =>
-        `{"id":${id},"publish":{"channel":"${channel}","data":"${data}"}}`;
-      const answered = '{"id":3,"unsubscribe":{"channel":"nothing-here"}}';
-      socket.sendFrame([answered, publish(4, "before"), fault, publish(5, "after")].join("\n"));
-      expect(await socket.closed).toStrictEqual(badRequest);
-      // A command that takes time, such as a publish on a gateway, is carried out, but not answered any more.
-      expect((await socket.rest())[0]).toBe('{"id":3,"unsubscribe":{}}');
-      await watchedRelay.settled();
-      expect(await keptData(channel)).toStrictEqual([expect.stringContaining('"before"')]);
-      expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
-      await variant.betweenSteps(channel);
-    },
-  );
-
   it("[C8][B1] may have 64 KiB exactly, as text and as binary, and not one byte more", async () => {
     const channel = newChannel("room");
     const fitting = paddedCommand(limits.frameBytesMax);
@@ -172,46 +98,6 @@ describe.each(variants)("a frame on $name", (variant) => {
       expect(await socket.rest()).toStrictEqual([]);
       await variant.betweenSteps(channel);
     }
-  });
-
-  it("[C8][B2] is measured in bytes and not in characters", async () => {
-    const channel = newChannel("room");
-    const socket = await variant.connect(channel, "ada");
-    await variant.betweenSteps(channel);
-    const frame = paddedCommand(limits.frameBytesMax).replace("xx", "é");
-    socket.sendFrame(frame);
-    expect(await socket.line()).toBe('{"id":7,"unsubscribe":{}}');
-    socket.sendFrame(frame.replace("x", "é"));
-    expect(await socket.closed).toStrictEqual(tooLarge);
-    await variant.betweenSteps(channel);
-  });
-
-  it("[B1] may be full of the smallest commands there are", async () => {
-    const channel = newChannel("room");
-    const socket = await variant.connect(channel, "ada");
-    await variant.betweenSteps(channel);
-    const command = '{"id":7,"rpc":{}}';
-    const count = Math.floor((limits.frameBytesMax + 1) / (command.length + 1));
-    expect(count).toBeLessThan(limits.frameCommandsMax);
-    socket.sendFrame(Array.from({ length: count }, () => command).join("\n"));
-    for (let reply = 0; reply < count; reply++) {
-      expect(await socket.next()).toMatchObject({ id: 7, error: { code: 108 } });
-    }
-    await variant.betweenSteps(channel);
-  });
-
-  it("[F2] carries the publications of one call together", async () => {
-    const channel = newChannel("plain");
-    const socket = await variant.subscribe(channel, "ada");
-    await variant.betweenSteps(channel);
-    const commands = [1, 2, 3].map((data) => ({ publish: { channel, data } }));
-    await call("batch", { commands });
-    expect(await socket.frame()).toBe(
-      [1, 2, 3]
-        .map((data) => `{"push":{"channel":"${channel}","pub":{"data":${data}}}}`)
-        .join("\n"),
-    );
-    await variant.betweenSteps(channel);
   });
 });
 
@@ -236,17 +122,5 @@ describe("a frame on a channel's socket", () => {
     // Who is present is told in a later turn.
     expect(kinds).toStrictEqual([one, two, "join", "pub", three, [5, "ok"], [6, 103], four]);
     expect(await keptData(channel)).toHaveLength(1);
-  });
-
-  it("[C8] has the commands before the malformed one answered, publications too", async () => {
-    const channel = newChannel("room");
-    const socket = await TestSocket.subscribe(channel, "ada");
-    await socket.line(); // its own join
-    socket.sendFrame(`{"id":3,"publish":{"channel":"${channel}","data":1}}\nno command`);
-    expect(await socket.closed).toStrictEqual(badRequest);
-    expect(await socket.rest()).toStrictEqual([
-      expect.stringContaining('"data":1'),
-      '{"id":3,"publish":{}}',
-    ]);
   });
 });
