@@ -24,7 +24,7 @@ configure({
   channel: { ...testConfig.channel, namespaces: [...testConfig.channel.namespaces, board] },
   prometheus: { enabled: true },
 });
-// The same in shorter times: test/core/metrics holds the reports to their real ones.
+// The same in shorter times: test/core/features/metrics holds the reports to their real ones.
 Object.assign(metricsLimits, { metricsReportMs: 300, metricsCollectMs: 100, metricsStoreMs: 300 });
 
 const metricsKey = "a-key-for-metrics-of-32-characters";
