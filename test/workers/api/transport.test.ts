@@ -141,6 +141,15 @@ describe("a body's size", () => {
     expect(endless.chunks()).toBeLessThan(2);
   });
 
+  it.each(["5", "-1", "none"])(
+    "[B1] is measured where the stated length is a lie: %s",
+    async (length) => {
+      const headers = { "Content-Length": length };
+      const response = await postWith({}, "/api/publish", endlessBody().body, headers);
+      expect(await answerOf(response)).toStrictEqual(tooLarge);
+    },
+  );
+
   it("[W1] may come in chunks that cut characters", async () => {
     const channel = newChannel("ring");
     const bytes = new TextEncoder().encode(JSON.stringify({ channel, data: "Zoë 😀" }));
@@ -168,6 +177,26 @@ describe("an error", () => {
     expect(await answerOf(response)).toStrictEqual({
       status: 200,
       body: '{"error":{"code":102,"message":"unknown channel"}}',
+    });
+  });
+
+  it("[W1] inside a batch, a broadcast or a line stays there in transport mode", async () => {
+    const mode = { "X-Centrifugo-Error-Mode": "transport" };
+    const batch = await post(
+      "/api/batch",
+      JSON.stringify({ commands: [{ publish: unknown }] }),
+      mode,
+    );
+    const error = '{"error":{"code":102,"message":"unknown channel"}}';
+    expect(await answerOf(batch)).toStrictEqual({ status: 200, body: `{"replies":[${error}]}` });
+    const broadcast = await post(
+      "/api/broadcast",
+      JSON.stringify({ channels: [unknown.channel], data: {} }),
+      mode,
+    );
+    expect(await answerOf(broadcast)).toStrictEqual({
+      status: 200,
+      body: `{"result":{"responses":[${error}]}}`,
     });
   });
 

@@ -42,6 +42,44 @@ describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (plac
     expect(turns.waiting).toBe(0);
   });
 
+  it("[F2] gives the event loop several turns after a slice while the next frame is collected", async () => {
+    const sockets = await twoFramesToMany(place);
+    const { sliceSubscribersMax: slice, sliceTurns } = limits;
+    const [sent, unsent] = [sockets[2 * slice - 1], sockets[2 * slice]];
+    expect(await sent?.line()).toContain('"data":1');
+    for (let turn = 1; turn < sliceTurns; turn++) {
+      await turns.next();
+      expect(await unread(unsent)).toEqual([]);
+    }
+    await turns.next();
+    expect(await unsent?.line()).toContain('"data":1');
+    turns.release();
+    for (const socket of [sent, unsent]) expect(await socket?.line()).toContain('"data":2');
+  });
+
+  it("[F2] gives it one turn when that took long", async () => {
+    const sockets = await twoFramesToMany(place);
+    const { sliceSubscribersMax: slice, sliceTurnsMs } = limits;
+    turns.passMs(sliceTurnsMs);
+    await turns.next();
+    expect(await unread(sockets[2 * slice])).toEqual([]);
+    await turns.next();
+    expect(await sockets[2 * slice]?.line()).toContain('"data":1');
+  });
+
+  it("[F12] is sent in several slices at once after a turn that took long", async () => {
+    const { channel, sockets } = await subscribeMany(place, "plain");
+    turns.stopClock();
+    await publish(channel, 1);
+    await watchedRelay.settled();
+    const { sliceSubscribersMax: slice, slicesAtOnceMax, othersMsPerSlice } = limits;
+    expect((1 + slicesAtOnceMax) * slice).toBeGreaterThan(size);
+    expect(await unread(sockets[slice])).toEqual([]);
+    turns.passMs(2 * othersMsPerSlice);
+    await turns.next();
+    expect(await sockets[Math.min(3 * slice, size) - 1]?.line()).toContain('"data":1');
+  });
+
   it("[F5] [O4] is sent alone to who leaves or publishes, and not to who comes", async () => {
     const { channel, sockets } = await subscribeMany(place, "plain");
     const [early, leaving, publisher, staying] = [
@@ -171,6 +209,19 @@ async function subscribeMany(
   for (let user = 0; user < size; user++)
     sockets.push(await turns.until(subscribed(place, channel, `user${user}`)));
   return { channel, sockets };
+}
+
+/** Publishes twice, on a stopped clock: two slices of the first frame are sent, and the second one is collected. */
+async function twoFramesToMany(place: Place): Promise<readonly TestSocket[]> {
+  const { channel, sockets } = await subscribeMany(place, "plain");
+  // The turns after a slice end earlier when they have taken long.
+  turns.stopClock();
+  await publish(channel, 1);
+  await publish(channel, 2);
+  await watchedRelay.settled();
+  // The first slice was sent when nothing was collected yet.
+  await turns.next();
+  return sockets;
 }
 
 async function subscribed(place: Place, channel: string, user: string): Promise<TestSocket> {
