@@ -261,6 +261,22 @@ describe("a client that a backend refuses at the upgrade", () => {
   });
 
   it.each([
+    ["too large credentials", givingLarge({ info: limits.sessionClaimsBytesMax })],
+    ["too many subscriptions", givingLarge({ subs: 1_000, name: "room:" })],
+    ["too much data", saying({ size: limits.attachmentBytesMax })],
+  ])("[B2] [Q10] [Q14] is answered 106 after %s", async (_, headers) => {
+    const socket = await refusedSocket(headers);
+    expect((await socket.ask({ id: 1, connect: {} })).error?.code).toBe(106);
+    socket.close();
+  });
+
+  it("[Q5] [Q10] [Q14] is answered 110 after credentials that have ended", async () => {
+    const socket = await refusedSocket(giving({ user: "ada", expire_at: 5 }));
+    expect((await socket.ask({ id: 1, connect: {} })).error?.code).toBe(110);
+    socket.close();
+  });
+
+  it.each([
     ["a fault", saying({ status: 500 })],
     ["nonsense", giving({ user: 5 })],
   ])("[Q5] [Q10] [Q13] comes back later after %s of the backend", async (_, headers) => {

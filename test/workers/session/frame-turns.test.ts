@@ -3,7 +3,8 @@ import { limits } from "../../../src/limits.ts";
 import { HeldTurns } from "../support/held-turns.ts";
 import { newChannel } from "../support/new-channel.ts";
 import type { TestSocket } from "../support/test-socket.ts";
-import { variants } from "../support/variant.ts";
+import { token } from "../support/sign-token.ts";
+import { gatewayVariants, variants } from "../support/variant.ts";
 
 const most = limits.frameTurnCommands;
 const ids = Array.from({ length: 3 * most }, (_, index) => index + 10);
@@ -33,6 +34,27 @@ describe.each(variants)("a frame of many commands on $name", (variant) => {
     turns.release();
     expect(await answers(sender, most + 1)).toStrictEqual([...ids.slice(2 * most), 9]);
     await variant.betweenSteps(channel);
+  });
+});
+
+describe.each(gatewayVariants)("a frame with many tokens on $name", (variant) => {
+  it("[B17] [A2] has each command carried out with its own token, also beyond the first turn", async () => {
+    const first = newChannel("closed");
+    const socket = await variant.connect(first, "ada");
+    await variant.betweenSteps(first);
+    const channels = Array.from({ length: most + 6 }, () => newChannel("closed"));
+    const commands = channels.map(async (channel, index) => ({
+      id: index + 10,
+      subscribe: { channel, token: await token({ sub: "ada", channel }) },
+    }));
+    socket.send(...(await Promise.all(commands)));
+    const replies = new Map<number, object>();
+    while (replies.size < channels.length) {
+      const reply = await socket.next();
+      if (reply.id !== undefined) replies.set(reply.id, reply);
+    }
+    for (const index of channels.keys())
+      expect(replies.get(index + 10)).toMatchObject({ subscribe: {} });
   });
 });
 

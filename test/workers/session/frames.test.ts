@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { keptData } from "../support/api-request.ts";
+import { call, keptData } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
+import { watchedRelay } from "../support/watched-relay.ts";
 import { variants } from "../support/variant.ts";
 import { TestSocket } from "../support/test-socket.ts";
 import { token } from "../support/sign-token.ts";
+
+const badRequest = { code: 3501, reason: "bad request" };
 const tooLarge = { code: 1009, reason: "message size limit exceeded" };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -84,6 +87,50 @@ describe.each(variants)("a frame on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
+  it.each<[string, string | Uint8Array]>([
+    ["empty", ""],
+    ["a line break", "\n"],
+    ["no JSON", "no command"],
+    ["no object", "[]"],
+    [
+      "binary that is not UTF-8",
+      bytesOf('{"id":3,"rpc":{"data":"~"}}').map((byte) => (byte === 0x7e ? 0xff : byte)),
+    ],
+    ["without a method", '{"id":3}'],
+    ["without an id", '{"unsubscribe":{"channel":"a"}}'],
+    ["with two methods", '{"id":3,"ping":{},"rpc":{}}'],
+    ["with a field of another type", '{"id":3,"unsubscribe":{"channel":1}}'],
+  ])("[C8] that is malformed closes 3501: %s", async (_, frame) => {
+    const channel = newChannel("room");
+    const socket = await variant.connect(channel, "ada");
+    await variant.betweenSteps(channel);
+    socket.sendFrame(frame);
+    expect(await socket.closed).toStrictEqual(badRequest);
+    expect(await socket.rest()).toStrictEqual([]);
+    await variant.betweenSteps(channel);
+  });
+
+  it.each(['{"id":', "", '{"id":0,"rpc":{}}'])(
+    "[C8] is carried out up to its fault: %j",
+    async (fault) => {
+      const channel = newChannel("room");
+      const socket = await variant.subscribe(channel, "ada");
+      await socket.line(); // its own join
+      await variant.betweenSteps(channel);
+      const publish = (id: number, data: string) =>
+        `{"id":${id},"publish":{"channel":"${channel}","data":"${data}"}}`;
+      const answered = '{"id":3,"unsubscribe":{"channel":"nothing-here"}}';
+      socket.sendFrame([answered, publish(4, "before"), fault, publish(5, "after")].join("\n"));
+      expect(await socket.closed).toStrictEqual(badRequest);
+      // A command that takes time, such as a publish on a gateway, is carried out, but not answered any more.
+      expect((await socket.rest())[0]).toBe('{"id":3,"unsubscribe":{}}');
+      await watchedRelay.settled();
+      expect(await keptData(channel)).toStrictEqual([expect.stringContaining('"before"')]);
+      expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
+      await variant.betweenSteps(channel);
+    },
+  );
+
   it("[C8][B1] may have 64 KiB exactly, as text and as binary, and not one byte more", async () => {
     const channel = newChannel("room");
     const fitting = paddedCommand(limits.frameBytesMax);
@@ -98,6 +145,20 @@ describe.each(variants)("a frame on $name", (variant) => {
       expect(await socket.rest()).toStrictEqual([]);
       await variant.betweenSteps(channel);
     }
+  });
+
+  it("[F2] carries the publications of one call together", async () => {
+    const channel = newChannel("plain");
+    const socket = await variant.subscribe(channel, "ada");
+    await variant.betweenSteps(channel);
+    const commands = [1, 2, 3].map((data) => ({ publish: { channel, data } }));
+    await call("batch", { commands });
+    expect(await socket.frame()).toBe(
+      [1, 2, 3]
+        .map((data) => `{"push":{"channel":"${channel}","pub":{"data":${data}}}}`)
+        .join("\n"),
+    );
+    await variant.betweenSteps(channel);
   });
 });
 
