@@ -4,7 +4,7 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { answerOf, postWith } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { watchedChannels } from "../support/watched-channels.ts";
+import { overloadedError, watchedChannels } from "../support/watched-channels.ts";
 
 const tooMany = '{"error":{"code":111,"message":"too many requests"}}';
 const internal = '{"error":{"code":100,"message":"internal server error"}}';
@@ -95,6 +95,42 @@ describe("a request to many channels", () => {
     expect(await answerOf(response)).toStrictEqual({
       status: 200,
       body: `{"result":{"responses":[${entries.join()}]}}`,
+    });
+  });
+
+  it.each<[string, (channels: readonly string[]) => object, (entries: string) => string]>([
+    [
+      "/api/broadcast",
+      (channels) => ({ channels, data: 1 }),
+      (entries) => `{"result":{"responses":[${entries}]}}`,
+    ],
+    [
+      "/api/batch",
+      (channels) => ({ commands: channels.map((channel) => ({ presence_stats: { channel } })) }),
+      (entries) => `{"replies":[${entries}]}`,
+    ],
+  ])("[B28] all silent or overloaded is answered 503, one by one: %s", async (path, make, wrap) => {
+    const [silent, busy] = [newChannel("plain"), newChannel("plain")];
+    const { response } = await postTo(
+      (channel) => (channel === silent ? silence() : Promise.reject(overloadedError())),
+      path,
+      make([silent, busy]),
+    );
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(response.headers.get("X-Dormouse-Error-Detail")).toContain("the outcome is unknown");
+    expect(await answerOf(response)).toStrictEqual({
+      status: 503,
+      body: wrap(`${internal},${tooMany}`),
+    });
+  });
+
+  it("[B28] silent is answered 503 by the legacy form too", async () => {
+    const params = { channel: newChannel("plain"), data: 1 };
+    const { response } = await postTo(silence, "/api", { id: 3, method: "publish", params });
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(await answerOf(response)).toStrictEqual({
+      status: 503,
+      body: `{"id":3,${internal.slice(1)}\n`,
     });
   });
 });

@@ -49,6 +49,17 @@ describe("an object that the platform calls overloaded", () => {
       body: '{"code":111,"message":"too many requests"}',
     });
   });
+
+  it("[B1] is status 503 in the legacy form too, in its own lines", async () => {
+    const channel = newChannel("ring");
+    const line = JSON.stringify({ id: 3, method: "publish", params: { channel, data: 1 } });
+    const response = await postWith({ CHANNELS: failing([channel], overloaded) }, "/api", line);
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(await answerOf(response)).toStrictEqual({
+      status: 503,
+      body: `{"id":3,${tooMany.slice(1)}\n`,
+    });
+  });
 });
 
 describe("an object that doesn't answer", () => {

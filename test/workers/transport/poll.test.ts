@@ -120,6 +120,12 @@ describe("a long poll", () => {
     const answer = await poll(channel, `?offset=0&epoch=${epoch}${query}`, headers);
     expect(answer).toMatchObject({ status: 200, cache: fleeting });
   });
+
+  it("[T9] a response without an epoch isn't cached", async () => {
+    const channel = newChannel("open");
+    await publish(channel, 1);
+    expect(await poll(channel, "?offset=0")).toMatchObject({ status: 200, cache: fleeting });
+  });
 });
 
 describe("a long poll that isn't understood", () => {
