@@ -18,7 +18,7 @@ import { TestStream } from "../support/test-stream.ts";
 import { awake } from "../support/object-state.ts";
 import { awakeVariants, Variant, variants } from "../support/variant.ts";
 import { writeRegistrations } from "../users/written-registrations.ts";
-import { waitLess } from "../support/wait-less.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { patience } from "../../support/patience.ts";
 
 configure(openConfig);
@@ -227,7 +227,7 @@ describe("connections of a user in two objects", () => {
     const user = newUser();
     const socket = await new Variant(channelPlace, awake).connect(channel, user);
     const silent = await new Variant(gatewayPlace(), awake).connect(channel, user);
-    waitLess(limits, { holderAnswerMs: 300 });
+    lowerLimits(limits, { holderAnswerMs: 300 });
     const unblock = blockObject(gatewayPlace().holder(channel));
     const { connections, incomplete } = await connectionsOf(user);
     expect(Object.keys(connections)).toStrictEqual([socket.client]);

@@ -15,7 +15,7 @@ import type { TestSocket } from "../support/test-socket.ts";
 import { awakeVariants, variants } from "../support/variant.ts";
 import { writeRegistrations } from "../users/written-registrations.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
-import { waitLess } from "../support/wait-less.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { patience } from "../../support/patience.ts";
 
 afterEach(() => {
@@ -214,7 +214,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     expect(await socket.line()).toContain('{"id":1,"connect"');
     const later = await variant.open(channel);
     const another = newUid();
-    waitLess(limits, { registerAnswerMs: 300 });
+    lowerLimits(limits, { registerAnswerMs: 300 });
     const unblockAnother = blockObject(homeOf(tokenKey(another)));
     later.send({ id: 1, connect: { token: await token({ sub: "", jti: another }) } });
     expect((await later.closed).code).toBe(3004);

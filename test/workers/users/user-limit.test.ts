@@ -15,7 +15,7 @@ import { channelPlace, gatewayPlace, type Place, spillPlace } from "../support/p
 import { token } from "../support/sign-token.ts";
 import { TestSocket } from "../support/test-socket.ts";
 import { awakeVariants, everyVariant } from "../support/variant.ts";
-import { waitLess } from "../support/wait-less.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { writeRegistrations } from "./written-registrations.ts";
 import { patience } from "../../support/patience.ts";
 
@@ -135,7 +135,7 @@ describe("client.user_connection_limit across all objects", () => {
     for (let index = 0; index < 2; index++)
       expect((await tryToConnect(gatewayPlace(0), channel, user)).outcome).toBe("connected");
     const unblock = blockObject(gatewayPlace(0).holder(channel));
-    waitLess(limits, { slotAnswerMs: 300 });
+    lowerLimits(limits, { slotAnswerMs: 300 });
     const startedMs = Date.now();
     expect((await tryToConnect(gatewayPlace(1), channel, user)).outcome).toBe("connected");
     expect(Date.now() - startedMs).toBeGreaterThan(limits.slotAnswerMs / 2);

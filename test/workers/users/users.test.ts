@@ -15,7 +15,7 @@ import { awakeVariants, variants } from "../support/variant.ts";
 import { writeRegistrations } from "./written-registrations.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
 import { limits } from "../../../src/limits.ts";
-import { waitLess } from "../support/wait-less.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { patience } from "../../support/patience.ts";
 
 afterEach(() => {
@@ -308,7 +308,7 @@ describe.each(awakeVariants)("users' homes and $place.name", (variant) => {
     const before = await variant.connect(channel, user);
     await hibernate(variant.place.holder(channel));
     const socket = await variant.open(channel);
-    waitLess(limits, { registerAnswerMs: 300 });
+    lowerLimits(limits, { registerAnswerMs: 300 });
     const unblock = blockObject(homeOf(user));
     socket.send({ id: 1, connect: { token: await token({ sub: user }) } });
     expect((await socket.closed).code).toBe(3004);
@@ -387,7 +387,7 @@ describe("an order that isn't carried out in time", () => {
     const user = newUser();
     const socket = await variant.connect(channel, user);
     watchedRelay.orderFault = lostCall;
-    waitLess(limits, { orderAnswerMs: 300 });
+    lowerLimits(limits, { orderAnswerMs: 300 });
     const { status, headers } = await post("/api/disconnect", JSON.stringify({ user }));
     expect(status).toBe(503);
     expect(headers.get("Retry-After")).toBe("5");
@@ -419,7 +419,7 @@ describe.each(awakeVariants)(
         home,
         (instance) => instance,
       );
-      waitLess(limits, { unsureAskMs: 50 });
+      lowerLimits(limits, { unsureAskMs: 50 });
       await hibernate(home);
       for (const user of users) expect(await call("disconnect", { user })).toStrictEqual(done);
       for (const socket of sockets) expect((await socket.closed).code).toBe(3503);

@@ -17,7 +17,7 @@ import { openConfig } from "../support/open-transports.ts";
 import { channelPlace, gatewayPlace, type Holder } from "../support/place.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 import { Variant, variants } from "../support/variant.ts";
-import { waitLess } from "../support/wait-less.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
 
 /** A channel with tags filters, whose history keeps three publications. */
@@ -257,7 +257,7 @@ describe("why, with several objects", () => {
     const { offset } = await publish(channel, 1);
     await watchedRelay.settled();
     const unblock = blockObject(gateway.place.holder(channel));
-    waitLess(trailLimits, { trailAnswerMs: 200 });
+    lowerLimits(trailLimits, { trailAnswerMs: 200 });
     const told = await why({ channel, offset, user });
     await unblock();
     expect(told).toMatchObject({ connections: [{ client: one.client }], incomplete: true });
