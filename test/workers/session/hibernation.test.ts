@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import type { Attachment } from "../../../src/contract/attachment.ts";
 import { answerOf, call, keptData, publish } from "../support/api-request.ts";
 import { rewriteAttachments, hibernate } from "../support/attachments.ts";
@@ -10,7 +11,8 @@ import { awakeVariants } from "../support/variant.ts";
 import { testConfig } from "../support/test-config.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 
-const connectionLimit = 20;
+// More than a frame is sent to at once.
+const connectionLimit = limits.immediateSubscribersMax + 10;
 configure({
   ...testConfig,
   client: { ...testConfig.client, connection_limit: connectionLimit },
