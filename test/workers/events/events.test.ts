@@ -86,6 +86,14 @@ describe("the events of publications", () => {
     expect(await takenOf(`channel/${ring}`)).toStrictEqual([]);
   });
 
+  it("[E1] [I1] don't come for a publication that is repeated", async () => {
+    const channel = newChannel("room");
+    for (const data of [1, 1]) await publish(channel, data, { idempotency_key: "k" });
+    await publish(channel, 2);
+    const events = await takenUntil(`channel/${channel}`, ({ data }) => data === 2);
+    expect(events.map(({ data }) => data)).toStrictEqual([1, 2]);
+  });
+
   it.each(["awake", "evicted", "crashed"])(
     "[E2] [E4] all arrive in order, objects %s between publications",
     async (state) => {

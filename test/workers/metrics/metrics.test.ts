@@ -75,6 +75,12 @@ async function increaseOf(
 
 const room = (name: string, more = "") => `${name}{${more}channel_namespace="room"}`;
 
+const synchronised = (outcome: string) =>
+  `dormouse_map_synchronisations_total{outcome="${outcome}",channel_namespace="board"}`;
+
+const pages = (phase: string) =>
+  `dormouse_map_pages_total{phase="${phase}",channel_namespace="board"}`;
+
 const requests = (path: string, method: string, status: number) =>
   `centrifugo_node_incoming_http_requests_total{path="${path}",method="${method}",status="${status}"}`;
 
@@ -127,6 +133,28 @@ describe("metrics", () => {
       expect(left).toStrictEqual([-1, -1, -1]);
     },
   );
+
+  it.each(places)("count how clients on $name synchronise with maps", async (place) => {
+    const channel = newChannel("board");
+    for (const key of ["a", "b", "a"]) await call("map_publish", { channel, key, data: 1 });
+    await call("map_publish", { channel, key: "a", data: 1, key_mode: "if_new" });
+    const outcomes = ["unrecoverable", "lost", "completed", "recovered"].map(synchronised);
+    const added = await increaseOf([...outcomes, pages("state"), pages("stream")], 1, async () => {
+      const socket = await new Variant(place, awake).connect(channel, "ada");
+      const ask = async (id: number, fields: object) => {
+        socket.send({ id, subscribe: { channel, type: 1, limit: 1, ...fields } });
+        return JSON.parse(await socket.line()).subscribe;
+      };
+      await ask(2, { phase: 2, cursor: "a", epoch: "another" });
+      const { cursor, epoch, offset } = await ask(3, { phase: 2 });
+      await ask(4, { phase: 2, cursor, epoch, offset });
+      await socket.ask({ id: 5, unsubscribe: { channel } });
+      await ask(6, { phase: 1, recover: true, epoch, offset });
+      await socket.ask({ id: 7, unsubscribe: { channel } });
+      await ask(8, { phase: 1, recover: true, epoch: "another", offset });
+    });
+    expect(added).toStrictEqual([1, 1, 1, 1, 2, 0]);
+  });
 
   it("[A13] count refusals by their rule, and errors by their code", async () => {
     const channel = newChannel("closed");

@@ -138,6 +138,26 @@ describe.each(variants)("tokens on $name", (variant) => {
     expect(await current.closed).toStrictEqual(invalid);
     expect(await other.unread()).toStrictEqual([]);
   });
+
+  it("[U29] invalidate_user_tokens with a channel leaves connections and other channels alone", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const socket = await variant.connect(channel, user);
+    await subscribeWith(socket, 2, channel, { sub: user });
+    expect(await socket.line()).toContain('"subscribe"');
+    await socket.unread();
+    await pause(channel, user);
+    const elsewhere = { user, channel: newChannel("room") };
+    expect(await call("invalidate_user_tokens", elsewhere)).toStrictEqual(done);
+    await publish(channel, 1);
+    expect(await socket.line()).toContain('"data":1');
+    await pause(channel, user);
+    expect(await call("invalidate_user_tokens", { user, channel })).toStrictEqual(done);
+    expect(await socket.line()).toBe(ended(channel));
+    await variant.connect(channel, user);
+    socket.send({ id: 3, subscribe: { channel } });
+    expect(await socket.line()).toContain('{"id":3,"subscribe"');
+  });
 });
 
 describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) => {
