@@ -1,6 +1,6 @@
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import type { NamedEpoch } from "./cursor-plan.ts";
+import type { NamedEpoch } from "./actions.ts";
 import type { UnreadAnswer } from "./cursor-rules.ts";
 import type { ReceivedFrame } from "./received-frame.ts";
 import type { WorldContext } from "./world-context.ts";
@@ -17,7 +17,7 @@ export class ClientCursors {
     this.#send = send;
   }
 
-  /** Marks what the client has got, see `CursorAction`. A client that has no position marks nothing. */
+  /** Marks what the client has got, see `actions`. A client that has no position marks nothing. */
   mark(channel: string, back: number, epoch: NamedEpoch, sends: boolean): void {
     const { connected, user, name } = this.#client;
     const { position } = this.#client.subscription(channel);

@@ -1,6 +1,8 @@
-import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
+import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import type { Random } from "../../support/random.ts";
+import { ignoreAnswer } from "./backend.ts";
+import { callChannel } from "./channel-call.ts";
 import type { Incarnation } from "./incarnation.ts";
 import { pollModeOf } from "./poll-kinds.ts";
 import type { WorldContext } from "./world-context.ts";
@@ -93,16 +95,7 @@ export class PollBackend {
       method: "shared_poll_publish",
       request: { key, data, version: BigInt(value.version), epoch },
     };
-    const { network } = this.#context();
-    network.call<readonly ChannelOperation[], ChannelAnswers>({
-      kind: "api",
-      from: "backend",
-      to: channel,
-      request: [command],
-      waitMs: 5_000,
-      carryOut: (commands, answer) => this.#context().channel(channel).execute(commands, answer),
-      answered: () => undefined,
-    });
+    callChannel(this.#context(), channel, command, ignoreAnswer);
   }
 
   /** For so many ms, questions about the channel are answered in this mood. */
