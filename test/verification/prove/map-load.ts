@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../support/random.ts";
 import { BackendLoad } from "./backend-load.ts";
@@ -16,7 +17,7 @@ import type { ProvedMap } from "./scenario.ts";
 export class MapLoad extends BackendLoad {
   readonly #maps: readonly ProvedMap[];
   /** What the backend knows of keys, by map and key. */
-  readonly #keys = new Map<string, KnownKey>();
+  readonly #keys = new Records((): KnownKey => ({ offset: 0, before: 0, version: 0 }));
   #changes = 0;
 
   constructor(
@@ -78,7 +79,7 @@ export class MapLoad extends BackendLoad {
   async #change({ name: channel, mode, load }: ProvedMap): Promise<void> {
     const change = `map-${++this.#changes}`;
     const key = `key-${this.random.between(1, keysMax)}`;
-    const known = this.#known(channel, key);
+    const known = this.#keys.of(`${channel} ${key}`);
     const isRandom = load === "random";
     const isRemoval = isRandom && this.random.chance(0.25);
     const isKeyed = mode !== "ephemeral" && this.random.chance(0.8);
@@ -131,13 +132,6 @@ export class MapLoad extends BackendLoad {
       version: isVersioned ? (isLate ? late : known.version) : undefined,
       ifOffset: this.random.chance(0.15) ? ifOffset : undefined,
     };
-  }
-
-  #known(channel: string, key: string): KnownKey {
-    const name = `${channel} ${key}`;
-    const known = this.#keys.get(name) ?? { offset: 0, before: 0, version: 0 };
-    this.#keys.set(name, known);
-    return known;
   }
 }
 
