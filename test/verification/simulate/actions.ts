@@ -323,6 +323,9 @@ const actions = {
   ) => network.cut({ kind, from: object, to }, forMs),
 } satisfies Record<string, (world: World, action: never) => void>;
 
+/** All kinds of actions. */
+export const actionKinds: readonly string[] = Object.keys(actions);
+
 /** What the client of an action does, if there is one. */
 function byClient<Named extends ByClient>(
   work: (client: WorldClient, action: Named, world: World) => void,
