@@ -138,7 +138,7 @@ const actions = {
     producers.appendBlind(action.channel, action.keyed),
   /** A client appends a piece to where the producer is. */
   "append own": byClient((client, { channel, key }: ByClient & OnKey) =>
-    client.appends.append(channel, key),
+    client.calls.append(channel, key),
   ),
   /** Somebody replaces the value by the beginning of another text, removes it or reads it. */
   "begin text": ({ producers }, { channel, key }: OnKey) => producers.begin(channel, key),
@@ -184,15 +184,15 @@ const actions = {
         /** Whether the client sends the mark, and gets no answer. */
         readonly sends: boolean;
       },
-    ) => client.cursors.mark(channel, back, epoch, sends),
+    ) => client.calls.mark(channel, back, epoch, sends),
   ),
   "mark for": byClient(({ user }, { channel, back, epoch: name }: Marked, world) => {
     const { epoch, offset } = world.channel(channel).top ?? { epoch: "", offset: 0 };
     const named = { known: epoch, none: "", other: "another" }[name];
     world.cursors.mark(channel, user, Math.max(offset - back, 0), named);
   }),
-  "count own unread": byClient(({ cursors }, { channel }: ByClientOnChannel) =>
-    cursors.countUnread(channel),
+  "count own unread": byClient(({ calls }, { channel }: ByClientOnChannel) =>
+    calls.countUnread(channel),
   ),
   "count unread for": byClient(({ user }, { channel }: ByClientOnChannel, { cursors }) =>
     cursors.countUnread(channel, user),

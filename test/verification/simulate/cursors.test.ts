@@ -282,9 +282,9 @@ describe("a world with marks", () => {
     for (let count = 0; count < 3; count++) world.backend.publish(channel, false);
     client.publish(channel);
     world.pass(100);
-    client.cursors.mark(channel, 1, "known", false);
-    client.cursors.mark(channel, 2, "none", true);
-    client.cursors.countUnread(channel);
+    client.calls.mark(channel, 1, "known", false);
+    client.calls.mark(channel, 2, "none", true);
+    client.calls.countUnread(channel);
     world.cursors.countUnread(channel, "ada");
     world.pass(100);
     expect(world.channel(channel).marks).toEqual(new Map([["ada", { epoch, read: 3 }]]));
