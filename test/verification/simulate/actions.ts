@@ -99,9 +99,9 @@ const actions = {
   remove: ({ backend }, { channel }: OnChannel) => backend.removeHistory(channel),
 
   // Clients.
-  connect: byClient((client, _: ByClient) => client.connect()),
-  disconnect: byClient((client, _: ByClient) => client.disconnect()),
-  break: byClient((client, _: ByClient) => client.breakLine()),
+  connect: byClient((client) => client.connect()),
+  disconnect: byClient((client) => client.disconnect()),
+  break: byClient((client) => client.breakLine()),
   subscribe: byClient((client, { channel }: ByClientOnChannel) => client.subscribe(channel)),
   leave: byClient((client, { channel }: ByClientOnChannel) => client.unsubscribe(channel, false)),
   forget: byClient((client, { channel }: ByClientOnChannel) => client.unsubscribe(channel, true)),
@@ -290,7 +290,7 @@ const actions = {
   "recover beside removals": recoverBesideRemovals,
   wave: startWave,
   /** A client sends the keep-alive text of the first release, which the object answers and not the platform (rule K3). */
-  keepalive: byClient((client, _: ByClient) => client.sendKeepalive()),
+  keepalive: byClient((client) => client.sendKeepalive()),
   "meet ping": byClient((client, action: ByClient & MetPing, world) =>
     meetPing(world, client, action),
   ),
@@ -327,9 +327,9 @@ const actions = {
 export const actionKinds: readonly string[] = Object.keys(actions);
 
 /** What the client of an action does, if there is one. */
-function byClient<Named extends ByClient>(
-  work: (client: WorldClient, action: Named, world: World) => void,
-): (world: World, action: Named) => void {
+function byClient<Given extends ByClient = ByClient>(
+  work: (client: WorldClient, action: Given, world: World) => void,
+): (world: World, action: Given) => void {
   return (world, action) => {
     const client = world.clients[action.client];
     if (client !== undefined) work(client, action, world);
@@ -337,9 +337,9 @@ function byClient<Named extends ByClient>(
 }
 
 /** An order. One for a connection that doesn't exist isn't given. */
-function order<Named extends ForUser>(
-  give: (users: UserBackend, target: OrderTarget, action: Named, world: World) => void,
-): (world: World, action: Named) => void {
+function order<Given extends ForUser>(
+  give: (users: UserBackend, target: OrderTarget, action: Given, world: World) => void,
+): (world: World, action: Given) => void {
   return (world, action) => {
     const { users } = world;
     const client = action.only === undefined ? undefined : idOf(world, action.only);

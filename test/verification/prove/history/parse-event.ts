@@ -32,9 +32,9 @@ function parseLack(value: unknown): string | undefined {
   if (typeof time !== "number") return "has no time";
   if (typeof process !== "string") return "has no process";
   if (typeof f !== "string" || typeof type !== "string") return "has no f or type";
-  const shape = byName.get(f);
-  if (shape === undefined || !shape.types.includes(type)) return `is not an event: ${type} ${f}`;
-  for (const [name, wanted] of Object.entries(shape.fields)) {
+  const known = byName.get(f);
+  if (known === undefined || !known.types.includes(type)) return `is not an event: ${type} ${f}`;
+  for (const [name, wanted] of Object.entries(known.fields)) {
     const field = value[name];
     if (wanted === "list" ? !Array.isArray(field) : typeof field !== wanted)
       return `has no ${name}`;
