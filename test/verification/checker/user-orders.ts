@@ -180,7 +180,11 @@ function ends(
       return true;
     case "unsubscribe":
       return order.channel === channel && subscribedTime < order.invokedTime;
-    case "revoke_token":
+    case "revoke_token": {
+      // One that reached the server only after its end has ended nothing.
+      const { acknowledgedTime = Infinity, barredUntil } = order;
+      return acknowledgedTime < barredUntil && takesBack(order, connection);
+    }
     case "invalidate_user_tokens":
       return takesBack(order, connection);
     case "subscribe":

@@ -99,9 +99,9 @@ const actions = {
   remove: ({ backend }, { channel }: OnChannel) => backend.removeHistory(channel),
 
   // Clients.
-  connect: byClient((client) => client.connect()),
-  disconnect: byClient((client) => client.disconnect()),
-  break: byClient((client) => client.breakLine()),
+  connect: byClient<ByClient>((client) => client.connect()),
+  disconnect: byClient<ByClient>((client) => client.disconnect()),
+  break: byClient<ByClient>((client) => client.breakLine()),
   subscribe: byClient((client, { channel }: ByClientOnChannel) => client.subscribe(channel)),
   leave: byClient((client, { channel }: ByClientOnChannel) => client.unsubscribe(channel, false)),
   forget: byClient((client, { channel }: ByClientOnChannel) => client.unsubscribe(channel, true)),
@@ -290,7 +290,7 @@ const actions = {
   "recover beside removals": recoverBesideRemovals,
   wave: startWave,
   /** A client sends the keep-alive text of the first release, which the object answers and not the platform (rule K3). */
-  keepalive: byClient((client) => client.sendKeepalive()),
+  keepalive: byClient<ByClient>((client) => client.sendKeepalive()),
   "meet ping": byClient((client, action: ByClient & MetPing, world) =>
     meetPing(world, client, action),
   ),
@@ -327,7 +327,7 @@ const actions = {
 export const actionKinds: readonly string[] = Object.keys(actions);
 
 /** What the client of an action does, if there is one. */
-function byClient<Given extends ByClient = ByClient>(
+function byClient<Given extends ByClient>(
   work: (client: WorldClient, action: Given, world: World) => void,
 ): (world: World, action: Given) => void {
   return (world, action) => {
