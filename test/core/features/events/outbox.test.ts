@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Outbox } from "../../../../src/features/events/outbox.ts";
+import type { Outbox } from "../../../../src/features/events/outbox.ts";
 import { eventLimits } from "../../../../src/features/events/limits.ts";
 import type { Sql } from "../../../../src/sql.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
