@@ -41,6 +41,20 @@ describe("after hibernation with the largest history", () => {
     expect(sql.rowsRead).toBe(size);
   });
 
+  it("[H15] looks for a new key among the young ones alone when nothing else can be read", () => {
+    const { sql, channel } = woken(full, nowMs, 1_000);
+    const oldestYoung = top - 1_499;
+    expect(keyed(channel, `key${oldestYoung}`, nowMs)).toEqual(suppressed(oldestYoung));
+    expect(keyed(channel, `key${oldestYoung - 1}`, nowMs)).toMatchObject({ outcome: "published" });
+    expect(sql.rowsRead).toBe(3 * page);
+  });
+
+  it("[H15] reads no key when none is young and none can be read", () => {
+    const { sql, channel } = woken(full, 2 * memoryMs, 1_000);
+    expect(keyed(channel, `key${top}`, 2 * memoryMs)).toMatchObject({ outcome: "published" });
+    expect(sql.rowsRead).toBe(0);
+  });
+
   it("[H15] [I2] reads of the rows that are overwritten each once, and none once they are 5 minutes old", () => {
     const { sql, channel } = woken(full, nowMs);
     publishNumbers(channel, 1, page, nowMs);

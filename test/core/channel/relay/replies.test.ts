@@ -111,6 +111,16 @@ describe("recovering", () => {
     expect(new Set(outcomes(answer(channel, all)))).toEqual(new Set(["recovered"]));
   });
 
+  it("[L3] gives a gateway thousands of small ones, as many as fit with their channel's name", () => {
+    const historySize = 10_000;
+    const channel = opened({ options: { ...withHistory, historySize } });
+    publishNumbers(channel, 1, 9_000);
+    const { length } = page(channel, 0);
+    // A push may be twice as large as the stored publication.
+    expect(length * 130).toBeLessThan(524_288);
+    expect(length).toBeGreaterThan(3_000);
+  });
+
   it("[L3] doesn't recover a gateway whose oldest missed publication or whose stream is gone", () => {
     const channel = opened();
     publishNumbers(channel, 1, 9);
