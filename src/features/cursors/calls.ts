@@ -18,15 +18,15 @@ declare module "../../contract/object-calls.ts" {
   interface AddedChannelCalls {
     /** Deletes everything that the channel keeps of a user (rule CU30). @returns when that is durable */
     forgetUserHere(request: ForgottenHere): Promise<object>;
-    /** Takes what users of a channel have read, where this one is its receipts (rule CU39). */
+    /** Takes what users of another channel have read, of which this channel is the receipts (rule CU39). */
     receiptsTold(told: ReceiptsTold): Promise<MirrorToldReply>;
     /** Lists what the channel's receipts show (rule CU38). */
     listReceipts(question: ReceiptsQuestion): Promise<ReceiptsAnswer>;
   }
   interface AddedHomeCalls {
-    /** Takes of whom a channel keeps something (rule CU31). */
+    /** Takes the users of whom a channel keeps something (rule CU31). */
     keepUsers(told: ToldUsers): Promise<KeptAnswer>;
-    /** Has all channels forget a user. @returns when all have, or not in time */
+    /** Makes all channels forget a user. @returns when all have, or when the time is over */
     forgetUser(request: ForgottenHere): Promise<Ordered>;
   }
 }
@@ -89,7 +89,7 @@ export interface MarksQuery {
   readonly limit: number;
   /** The cursor of the page before; "" for the first page. */
   readonly cursor: string;
-  /** Up to where those have read who are counted; undefined if nobody is. */
+  /** The answer counts the users who have read up to this offset; undefined: it counts nobody. */
   readonly offset: number | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface MarkRequest extends UserRequest {
 /** A question about a user, or a change of what is kept of one. */
 export interface UserRequest {
   readonly user: string;
-  /** A client asks that isn't subscribed: it may only if the channel keeps something of its user (rule CU7). */
+  /** A client asks that isn't subscribed. It may only ask if the channel keeps something of its user (rule CU7). */
   readonly ifKept?: true;
 }
 
@@ -125,7 +125,10 @@ interface ArrivedQuestion {
   readonly channel: string;
   /** Absent: all. */
   readonly users?: readonly string[];
-  /** Who can still prove to have got everything up to this offset is told. Absent: nobody is. */
+  /**
+   * The answer names the users who may still prove that they have received everything up to this offset. Absent: it
+   * names nobody.
+   */
   readonly upTo?: number;
 }
 
@@ -143,7 +146,7 @@ export interface KeptUser {
   readonly forMs: number;
 }
 
-/** What a channel's object tells a home of all its users for whom that home is. */
+/** What a channel's object reports to a home: all users of the channel whose home this is. */
 interface ToldUsers {
   readonly channel: string;
   readonly kept: readonly KeptUser[];
@@ -154,7 +157,7 @@ interface ForgottenHere {
   readonly user: string;
 }
 
-/** The answer of a home, which knows now that the channel keeps something of the others. */
+/** The answer of a home. The home now knows that the channel keeps something of the other users. */
 export interface KeptAnswer {
   /** The users of whom the channel is to delete everything (rules CU32 and CU34). */
   readonly forget: readonly string[];

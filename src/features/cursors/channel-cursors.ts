@@ -72,9 +72,10 @@ export class ChannelCursors implements ChannelPart {
   }
 
   /**
-   * Moves a user's mark forward, or answers the one that stands (rules CU1 to CU3).
+   * Moves a user's mark forward, or answers with the mark that stands (rules CU1 to CU3).
    *
-   * @param isOwn whether a client of the user marks, and so says that it has got everything up to there (rule CU11)
+   * @param isOwn whether a client of the user marks, and so claims to have received everything up to the mark (rule
+   *              CU11)
    */
   #mark(request: MarkRequest, isOwn: boolean, kept: UserMark | undefined, nowMs: number) {
     const { user, offset, epoch } = request;
@@ -101,7 +102,7 @@ export class ChannelCursors implements ChannelPart {
     return { outcome: "result", fields } as const;
   }
 
-  /** Asks who holds connections of the users before what they have got is told (rule CU10). */
+  /** Asks the objects with connections of the users before `delivered` is answered for them (rule CU10). */
   whenReadable(
     calls: readonly (ChannelOperation | RelayRequest)[],
     nowMs: number,
@@ -146,7 +147,7 @@ export class ChannelCursors implements ChannelPart {
     this.#notices?.judge.noteSeen(user, nowMs);
   }
 
-  /** Keeps what a member has got before what its row tells of, unless that is judged already (rule CU45). */
+  /** Keeps what a member received before the stretch of its row, unless that is judged already (rule CU45). */
   #keepEarlier(user: string, left: Coverage, nowMs: number): void {
     const { asksWhoGot, progress } = this.#notices ?? {};
     const judgedTo = asksWhoGot === true ? progress?.judged?.upTo : undefined;
@@ -207,8 +208,8 @@ export class ChannelCursors implements ChannelPart {
   }
 
   /**
-   * Counts publications after an offset that count as unread. Those that the history has lost count too, because nobody
-   * knows any more whose they were (rule CU6).
+   * Counts the unread publications after an offset. Publications that the history has lost count too, because their
+   * publishers aren't known any more (rule CU6).
    */
   #count(user: string, after: number, { offset: top }: StreamPosition, nowMs: number): Unread {
     const { unreadMax } = this.#options;

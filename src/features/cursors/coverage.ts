@@ -28,7 +28,7 @@ export type ProofKind = "ping" | "recovery" | "command";
 
 /**
  * Adds a proof of the same epoch. Of two intervals with a hole between them the later one stays, because nothing is
- * claimed of a hole; but one that is empty, and so claims nothing, never takes the place of one that isn't.
+ * claimed of a hole. An empty interval claims nothing, and never replaces one that isn't empty.
  *
  * @param kept undefined if nothing is known
  * @returns `kept` itself if the proof adds nothing
@@ -43,8 +43,8 @@ export function extend(kept: Coverage | undefined, proof: Coverage): Coverage {
 }
 
 /**
- * Adds a proof to those of users, of whom each has one for each stretch. Of more than `cursorLimits.stretchesMax` of a user
- * the one that was added first is left out.
+ * Adds a proof to the proofs of users. Each user has one proof for each stretch. If a user has more than
+ * `cursorLimits.stretchesMax`, the one that was added first is left out.
  */
 export function addProof(proofs: UserProofs, user: string, proof: Coverage): void {
   const kept = proofs.get(user) ?? [];
@@ -81,8 +81,8 @@ export function leftOut(kept: Coverage | undefined, proof: Coverage): Coverage |
 }
 
 /**
- * Adds a stretch to others, which have holes between them and are in order. Where there are more than a number of them, those
- * with the smallest hole between them become one (rule CU45).
+ * Adds a stretch to others, which have holes between them and are in order. If there are more than `stretchesMax` then,
+ * the two with the smallest hole between them become one (rule CU45).
  */
 export function addStretch(
   kept: readonly Stretch[],
@@ -113,12 +113,15 @@ function isEmpty({ since, offset }: Stretch): boolean {
   return offset === since;
 }
 
-/** Asks those who hold connections of users what these are known to have got of the channel (rule CU10). */
+/**
+ * Asks the objects with connections of users what these users are known to have received of the channel (rule CU10).
+ */
 export interface CoverageCensus {
   /**
    * @param users "all": everybody who is connected
    * @param done  called once, later or at once
-   * @param upTo  who can still prove to have got everything up to this offset is told; absent: nobody is
+   * @param upTo  `unsure` names the users who may still prove that they have received everything up to this offset;
+   *              absent: it names nobody
    */
   ask(
     users: ReadonlySet<string> | "all",
@@ -127,11 +130,11 @@ export interface CoverageCensus {
   ): void;
 }
 
-/** What a census has found. It is written in the users' rows where it says more than these. */
+/** What a census has found. It is written into the users' rows if it proves more than they do. */
 export interface FoundCoverage {
   /** The proofs of the gateways that answered. A row may still have one of a user who isn't here. */
   readonly proofs: ReadonlyUserProofs;
-  /** Users with a connection of which an answer to its next ping may prove more than is known of it. */
+  /** Users with a connection whose answer to its next ping may prove more than is known now. */
   readonly unsure: ReadonlySet<string>;
   /** Whether all have answered in time. */
   readonly isComplete: boolean;

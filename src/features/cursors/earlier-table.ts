@@ -3,9 +3,9 @@ import { addStretch, type Coverage, type Stretch } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
 
 /**
- * The table of what members have got before the stretch that their rows tell of, until that is judged (rule CU45): a row for
- * each stretch. It is a table of its own because the release before writes the columns of a user's row by their order. It
- * is made with the first row.
+ * The table of what members received before the stretch in their own rows, until that is judged (rule CU45). It has a
+ * row for each stretch, and is made with the first row. It is a table of its own because the release before writes the
+ * columns of a user's row by their order.
  */
 export class EarlierTable {
   readonly #sql: Sql;
@@ -39,7 +39,7 @@ export class EarlierTable {
   }
 
   /**
-   * Deletes what is judged of users after a name, and what is of another epoch.
+   * Deletes the stretches of users after a name that are judged, or that are of another epoch.
    *
    * @param last     the last of these users; undefined for all
    * @param judgedTo everything up to this offset of the epoch is judged for them
@@ -56,7 +56,7 @@ export class EarlierTable {
     if (this.#exists) this.#sql.run("DELETE FROM user_got WHERE user = ?", user);
   }
 
-  /** Deletes all: nobody is told of anything before now. */
+  /** Deletes all stretches: nothing that came before now will be reported. */
   clear(): void {
     if (this.#exists) this.#sql.run("DROP TABLE user_got");
     this.#exists = false;

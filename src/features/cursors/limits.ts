@@ -21,9 +21,9 @@ export const cursorLimits = {
    */
   sharedAnswersMax: 256,
   /**
-   * Users whose marks the receipts of a channel show one by one: together about 80 kB, which each client reads that looks,
-   * and each mark is sent to all of these. Of more users only counts are shown, for as many of the newest publications
-   * (rule CU38).
+   * Users whose marks the receipts of a channel show one by one. Together they are about 80 kB, which each client with
+   * receipts reads, and each mark is sent to all these clients. With more users only counts are shown, for as many of
+   * the newest publications (rule CU38).
    */
   receiptKeysMax: 1_000,
   /** Users in one request about an audience: looking each up and writing the row takes about 20 ms together. */
@@ -35,8 +35,9 @@ export const cursorLimits = {
   notifyAfterMsMin: 1_000,
   notifyAfterMsMax: 86_400_000,
   /**
-   * How much later than `cursors.notify_after` publications are judged, at most, so that those of a burst share an event, an
-   * alarm and a census: a tenth of it, and no longer than a person takes to write some messages (rule CU24).
+   * How much later than `cursors.notify_after` publications are judged, at most: a tenth of it, and no longer than a
+   * person takes to write some messages. So the publications of a burst share an event, an alarm and a census (rule
+   * CU24).
    */
   judgedTogetherMsMax: 5_000,
   /** Members that are looked at in one turn: their rows are read, and events of them are written, within about 3 ms. */
@@ -50,25 +51,26 @@ export const cursorLimits = {
    */
   judgedLogShare: 0.5,
   judgedAgainLogShare: 0.25,
-  /** Users of whom gateways are asked by name. Of more they are asked for all who are connected. */
+  /** Users that a question to gateways names. If there are more, the gateways are asked for all connected users. */
   censusUsersMax: 1_000,
-  /** Connections of which one turn looks what they have got, when that is asked: about 1 ms. */
+  /** Connections whose notes one turn of a census reads: about 1 ms. */
   censusSliceSessions: 500,
   /**
-   * After how many ms those are asked again of whom it wasn't known what they have got, because a gateway hadn't answered, and
-   * how often: before a ping is waited for, and after it (rule CU25).
+   * After how many ms objects are asked again, because a gateway hadn't answered, and how often: before the wait for a
+   * ping, and after it (rule CU25).
    */
   judgedAskAgainMs: 10_000,
   judgedAskAgainMax: 3,
   /**
-   * How long a client may take to answer a ping before it counts as one that hasn't got what was sent before: a mobile network
+   * How long a client may take to answer a ping before what was sent earlier counts as not received: a mobile network
    * that wakes takes 2 to 4 s (rule CU25).
    */
   judgedAnswerMs: 5_000,
   /**
-   * Stretches that are kept of what one member has got before the newest one, until they are judged, each a row of about
-   * 60 bytes: one for each time that the user was away while something came, within `cursors.notify_after`. Over this bound
-   * the two with the smallest hole between them count as one (rule CU45). A census finds as many of one user.
+   * Stretches before the newest one that are kept for one member until they are judged. Each is a row of about 60
+   * bytes. There is one for each time that the user was away while something came, within `cursors.notify_after`. Over
+   * this bound the two with the smallest hole between them count as one (rule CU45). A census finds as many of one
+   * user.
    */
   stretchesMax: 32,
   /** Channels that one question for unread publications may name: as many objects are called for it, or woken. */
@@ -90,17 +92,22 @@ export const cursorLimits = {
    * what it keeps of the user (rule CU34).
    */
   channelsPerUserMax: 10_000,
-  /** Users of whom a channel tells their homes at once: a call of about 50 kB, or several smaller ones. */
+  /** Users that a channel reports to their homes at once: a call of about 50 kB, or several smaller ones. */
   toldUsersMax: 500,
   /** How long a channel's object waits for a home's answer, and how much later than it says something may have been kept. */
   tellMs: 4_000,
   /** The pause after which a home that didn't answer is called again by a channel's object that is awake. */
   tellPauseMs: 2_000,
-  /** When the alarm has a channel's object tell homes again, should the instance be lost that was about to. */
+  /**
+   * After how long the alarm makes a channel's object report to homes again, if the instance that was about to is lost.
+   */
   tellAgainMs: 10_000,
-  /** Channels that a home calls at once to have them forget a user. */
+  /** Channels that a home calls at once to make them forget a user. */
   forgetCallsAtOnce: 50,
-  /** As many times a home does that in one event: the platform bounds the calls of one. The alarm goes on. */
+  /**
+   * How many times a home calls that many channels in one event, because the platform bounds the calls of an event. The
+   * alarm continues with the rest.
+   */
   forgetPagesAtOnce: 10,
   /** Users whose channels a home calls at the same time; further ones wait for the alarm. */
   forgottenAtOnce: 20,
@@ -109,8 +116,8 @@ export const cursorLimits = {
   /** The shortest time to that alarm, so that it isn't set for each answer. */
   forgetPauseMs: 1_000,
   /**
-   * How long a home remembers whom it had forgotten: a channel's object that couldn't tell the home earlier what it keeps
-   * deletes it when it tells that (rule CU32).
+   * How long a home remembers which users it has forgotten. A channel's object that couldn't report earlier what it
+   * keeps deletes it when it reports (rule CU32).
    */
   forgottenMs: 86_400_000,
 } as const;

@@ -2,7 +2,7 @@ import type { Coverage, ProofKind } from "./coverage.ts";
 import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
 import { cursorLimits } from "./limits.ts";
 
-/** A channel keeps this of each user: how far the user has got and read (rules CU). */
+/** A channel keeps this of each user: what the user has received and read (rules CU). */
 export interface UserMark {
   readonly user: string;
   /** The epoch that the offsets are of. */
@@ -20,8 +20,8 @@ export interface UserMark {
 }
 
 /**
- * The mark as it counts in the channel's epoch: offsets of an epoch that is gone say nothing (rule CU5). Only the beginning
- * is the same in each epoch, also for a user who marked it before the first publication.
+ * The mark as it counts in the channel's epoch: offsets of an epoch that has ended mean nothing (rule CU5). Only the
+ * beginning is the same in each epoch, also for a user who marked it before the first publication.
  *
  * @param epoch of the channel's stream; undefined without a stream
  */

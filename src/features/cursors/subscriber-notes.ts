@@ -219,10 +219,10 @@ function noteOfStart(
 }
 
 /**
- * The note when a ping is sent.
+ * The note of a subscription at the time a ping is sent.
  *
- * @param answeredMs when the ping before was answered, at the latest; undefined if it isn't known to be
- * @param isTold     whether an answer to this ping can be told from an earlier one
+ * @param answeredMs the latest time at which the ping before was answered; undefined if it isn't known to be answered
+ * @param isTold     whether an answer to this ping can be distinguished from an answer to an earlier ping
  * @returns the same note if it says the same
  */
 export function noteAtPing(

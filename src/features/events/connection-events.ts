@@ -9,9 +9,10 @@ import type { Outbox } from "./outbox.ts";
 import type { ReportedConnection, ReportedTable } from "./reported-table.ts";
 
 /**
- * The events of one object's connections and their subscriptions (rules E8 and E9). Each event's row has a digest of what
- * the backend has been told to be there. A fresh instance compares it with the connections that it finds: if they differ,
- * because connections died with the object, it reads what was reported and writes the events that are missing.
+ * The events of one object's connections and their subscriptions (rules E8 and E9). Each event's row has a digest of
+ * the connections that the backend knows from the events. A fresh instance compares the digest with the connections
+ * that it finds. If they differ, because connections ended with the object, it reads what was reported and writes the
+ * missing events.
  */
 export class ConnectionEvents {
   readonly #setup: ConnectionEventsSetup;
@@ -95,7 +96,9 @@ export class ConnectionEvents {
       if (reported?.channels.has(channel) !== true) this.subscribed(one, channel, {});
   }
 
-  /** The connections of which the backend has been told: those of the last checkpoint, changed by the events since. */
+  /**
+   * The connections that were reported to the backend: those of the last checkpoint, changed by the events since then.
+   */
   #reported(): Map<string, ReportedConnection> {
     const { outbox, table } = this.#setup;
     const number = this.#checkpoint;
@@ -161,7 +164,7 @@ export interface ConnectionEventsSetup {
   readonly outbox: Outbox;
   readonly table: ReportedTable;
   /**
-   * The connections of which the backend has been told; in a fresh instance, those that were open when the instance
+   * The connections that were reported to the backend. In a fresh instance: those that were open when the instance
    * before it ended.
    */
   readonly sessions: () => Iterable<ReportedConnection>;
@@ -177,7 +180,7 @@ export interface ClientDetails {
   readonly chanInfo?: JsonText;
 }
 
-/** A digest of the connections of which the backend was told: their number, and the sum of a hash of each. */
+/** A digest of the connections that were reported to the backend: their number, and the sum of a hash of each. */
 interface Digest {
   readonly count: number;
   readonly hash: number;

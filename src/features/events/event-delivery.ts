@@ -23,7 +23,7 @@ import { SessionEvents, sessionEvents } from "./session-events.ts";
  */
 class EventDelivery implements ObjectPart, HomePart {
   readonly outbox: Outbox;
-  /** Tells of the object's connections; undefined where the backend isn't told of any. */
+  /** Reports the object's connections; undefined if the backend gets no events of connections. */
   readonly connections: ConnectionEvents | undefined;
   readonly #setup: EventDeliverySetup;
   /** Whether the channel has subscribers, and who reports it; undefined where that isn't reported. */
@@ -84,7 +84,7 @@ class EventDelivery implements ObjectPart, HomePart {
       : { observe: (session) => sessionEvents(session, connections) };
   }
 
-  /** A backend may wait to be told that a channel has no subscriber any more (rule E10). */
+  /** A backend may wait for the event that a channel has no subscriber any more (rule E10). */
   readonly ofGateway: Pick<GatewaySetup, "awaitsEnd"> = {
     awaitsEnd: (channel) => this.#reports("channel_vacated", channel),
   };
@@ -164,7 +164,7 @@ class EventDelivery implements ObjectPart, HomePart {
   }
 }
 
-/** Makes the events of an object; undefined if no backend is told of anything there. */
+/** Makes the events of an object; undefined if it reports no events to a backend. */
 export function newEvents(object: PartHost): ObjectPart | undefined {
   const { config, platform, knownChannel: channel, node } = object;
   const { events } = config;
@@ -189,7 +189,7 @@ export function newEvents(object: PartHost): ObjectPart | undefined {
   });
 }
 
-/** Makes the events of a home; undefined if no backend is told which users are online (rule E11). */
+/** Makes the events of a home; undefined if no backend gets events of users who are online (rule E11). */
 export function newHomeEvents({ config, platform, endEvent }: PartedHome): HomePart | undefined {
   const { events } = config;
   if (events === undefined || !reportsWhoIsOnline(config)) return undefined;
@@ -241,8 +241,8 @@ interface EventDeliverySetup {
 }
 
 /**
- * Tells a backend when a channel gets its first subscriber, and when it has lost its last one (rule E10). What was told
- * last is noted in the rows of the outbox, so the two alternate, through crashes.
+ * Reports to a backend when a channel gets its first subscriber, and when it has lost its last one (rule E10). The rows
+ * of the outbox note the last report, so the two events alternate, through crashes.
  */
 export class Occupancy {
   readonly #outbox: Outbox;
@@ -256,8 +256,8 @@ export class Occupancy {
   /**
    * The object calls it when its work on a frame, a call or its alarm ends.
    *
-   * @param isOccupied whether the channel has subscribers, here or on gateways; undefined if that isn't known: then it is as it
-   *                   was told
+   * @param isOccupied whether the channel has subscribers, here or on gateways; undefined if that isn't known: then the
+   *                   last report stands
    */
   note(isOccupied: boolean | undefined, nowMs: number): void {
     if (isOccupied === undefined) return;

@@ -5,7 +5,7 @@ import type { JsonText } from "../../protocol/json/text.ts";
 import { base64, type Payload, payloadLength, payloadText } from "../../protocol/payload.ts";
 import type { ClientInfo, StreamPosition, Tags } from "../../protocol/publication.ts";
 
-/** An event of an object, as a backend is told it. Fields that don't apply are absent. */
+/** An event of an object, as a backend gets it. Fields that don't apply are absent. */
 export interface ObjectEvent {
   readonly type: EventType;
   readonly channel?: string;
@@ -67,10 +67,11 @@ function dataField(data: Payload, bytesMax: number): string {
 }
 
 /**
- * Whether a backend is told of events of a type.
+ * Whether events of a type are reported to a backend.
  *
- * @param events    undefined if no backend is told of anything
- * @param namespace of the channel that the events are about; "" for a channel without one, absent if they are about none
+ * @param events    undefined if no backend gets events
+ * @param namespace the namespace of the events' channel; "" for a channel without one, absent for events without a
+ *                  channel
  */
 export function isReported(
   events: EventsConfig | undefined,

@@ -2,7 +2,7 @@ import type { Feature } from "../feature.ts";
 import { newEvents, newHomeEvents, reportsWhoIsOnline } from "./event-delivery.ts";
 import { eventsOperations } from "./events-request.ts";
 
-/** Events of which a backend is told. */
+/** Events that are reported to a backend. */
 export const events = {
   operations: eventsOperations,
   ofObject: newEvents,

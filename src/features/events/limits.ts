@@ -49,13 +49,13 @@ export const eventLimits = {
    */
   eventsCheckpointEvery: 2_000,
   /**
-   * How often an alarm wakes an object with connections of which a backend is told, so that it finds those that died with
-   * its last instance (rule E9).
+   * How often an alarm wakes an object whose connections are reported to a backend, so that it finds the connections
+   * that ended with its last instance (rule E9).
    */
   eventsConnectionsCheckMs: 600_000,
   /**
-   * How often a channel's object asks its gateways whether they still follow the channel, if a backend is told when it is
-   * vacated: a gateway that has crashed doesn't say so by itself (rule E10).
+   * How often a channel's object asks its gateways whether they still follow the channel, if `channel_vacated` is
+   * reported to a backend: a gateway that has crashed doesn't say so by itself (rule E10).
    */
   eventsFollowersCheckMs: 3_600_000,
   /**

@@ -94,7 +94,10 @@ export class OutboxTable {
     this.#exists = true;
   }
 
-  /** Deletes all events and the checkpoint of what was told. The row of `outbox` stays, with the newest number. */
+  /**
+   * Deletes all events and the checkpoint of the reported connections. The row of `outbox` stays, with the newest
+   * number.
+   */
   clear(last: number): void {
     for (const statement of statements.clear) this.#sql.run(statement);
     this.#sql.run("UPDATE outbox SET first = 0, delivered = ?, failures = 0, retry = 0", last);

@@ -1,8 +1,9 @@
 import { columnText, hasTable, type Sql } from "../../sql.ts";
 
 /**
- * A checkpoint of what was reported to a backend of an object's connections, in the table `told`: some rows of text, written
- * anew each time. With the events since then, it says who was connected when the object ended.
+ * A checkpoint of the connections of an object that were reported to a backend. It is in the table `told`, as rows of
+ * text that are all rewritten each time. Together with the later events, it says who was connected when the object
+ * ended.
  */
 export class ReportedTable {
   readonly #sql: Sql;
@@ -51,9 +52,9 @@ export interface ReportedConnection {
   readonly user: string;
   /** The trace of its handshake (rule X1); undefined without one, and after a crash. */
   readonly traceparent?: string | undefined;
-  /** Whether the backend was told that it is connected, and not only of its subscriptions. */
+  /** Whether `connected` was reported of it, and not only its subscriptions. */
   readonly connected: boolean;
-  /** The channels of whose subscriptions the backend was told. */
+  /** The channels whose subscriptions were reported to the backend. */
   readonly channels: ReadonlySet<string>;
 }
 

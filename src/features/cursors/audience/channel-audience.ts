@@ -16,7 +16,7 @@ export class ChannelAudience implements ChannelPart {
   readonly #channel: Pick<PartedChannel, "topAt">;
   readonly #kept: KeptUsers;
   readonly #table: MemberTable;
-  /** Undefined if a backend is told of nothing. */
+  /** Undefined if no notices are sent to a backend. */
   readonly notices: Notices | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ export class ChannelAudience implements ChannelPart {
     return this.#result;
   }
 
-  /** Those who are members already go on being so since then. */
+  /** A user who is a member already keeps the earlier offset. */
   #set(users: ReadonlySet<string>, nowMs: number): PartOutcome {
     const table = this.#table;
     const staying = [...users].flatMap((user) => table.find(user) ?? []);
@@ -110,8 +110,8 @@ export class ChannelAudience implements ChannelPart {
 }
 
 /**
- * Makes those members of a channel's audience who subscribe, where the namespace says so (rule CU22), and those whom a token
- * or a backend names with the subscription (rule CU29).
+ * Makes users members of a channel's audience: users who subscribe, if the namespace says so (rule CU22), and users
+ * that a token or a backend names with the subscription (rule CU29).
  */
 export const membersOfSubscriptions: SubscriptionPart = {
   entryOfBegin: ({ info: { user }, granted: { members = [] } }, { cursors }) => {

@@ -2,9 +2,9 @@ import type { PartedChannel } from "../../../channel/channel-part.ts";
 import type { TagsFilter } from "../../../protocol/tags-filter.ts";
 
 /**
- * The publications of a stretch of a channel's stream that count for its members: those that pass the filter (rule CU4), and
- * those that the history has lost (rule CU6). They are read in slices, the newest ones first, because a lost one is older
- * than all that are kept.
+ * The publications of a stretch of a channel's stream that count for its members: those that pass the filter (rule
+ * CU4), and those that the history has lost (rule CU6). They are read in slices, the newest ones first: lost
+ * publications are older than all kept ones.
  */
 export class CountedStretch {
   /** Everything up to this offset came before the stretch. */
@@ -32,7 +32,7 @@ export class CountedStretch {
   /**
    * Reads the next slice.
    *
-   * @param stored has those that are kept
+   * @param stored has the kept publications
    * @returns whether all are read
    */
   read(stored: Pick<PartedChannel["stored"], "labels">, rowsMax: number): boolean {

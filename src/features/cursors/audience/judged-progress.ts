@@ -5,10 +5,10 @@ import type { StreamPosition } from "../../../protocol/publication.ts";
 import { columnText, hasTable, type Sql } from "../../../sql.ts";
 
 /**
- * Says when a channel's publications are old enough to be judged for its audience, and which of them are (rules CU23 and
- * CU24). How far they are judged is a row, so that each is judged once, through crashes. How old they are is in the rows of
- * the history. Where these can't say it, because the first one is lost or the clock was set back, the top and the time are
- * written down, and what came until then is judged when that is old enough.
+ * Says when a channel's publications are old enough to be judged for its audience, and which ones are (rules CU23 and
+ * CU24). A row holds how far they are judged, so that each is judged once, through crashes. The rows of the history
+ * hold how old they are. If these rows can't show it, because the first one is lost or the clock was set back, the top
+ * and the time are written down. The publications up to that top are judged when that time is long enough ago.
  */
 export class JudgedProgress {
   readonly #channel: Pick<PartedChannel, "stored" | "top">;
@@ -44,7 +44,7 @@ export class JudgedProgress {
     return { ...atRest, epoch: top.epoch, upTo: 0 };
   }
 
-  /** The audience gets its first member: what was published before is for nobody. */
+  /** The audience gets its first member: earlier publications are for nobody. */
   begin(nowMs: number): void {
     this.#judged = fromTop(this.#channel.top);
     this.#first = undefined;
@@ -116,7 +116,7 @@ export class JudgedProgress {
     return is;
   }
 
-  /** They have been judged for users up to this one: one row written. */
+  /** The publications have been judged for users up to this one: one row written. */
   passed({ last }: JudgedRange, user: string, nowMs: number): void {
     const { judged } = this;
     if (judged !== undefined) this.#write({ ...judged, target: last, after: user }, nowMs);
@@ -128,7 +128,10 @@ export class JudgedProgress {
     this.passed(range, user, nowMs);
   }
 
-  /** It isn't known yet who has got them: one row written. @param asked how often it was asked, as is to be counted */
+  /**
+   * It isn't known yet who has received the publications: one row written. @param asked how often it was asked, as is
+   * to be counted
+   */
   postpone({ last }: JudgedRange, asked: number, askAtMs: number, nowMs: number): void {
     const { judged } = this;
     this.#isRunning = false;
@@ -136,14 +139,14 @@ export class JudgedProgress {
     this.#write({ ...judged, target: last, asked, askAtMs }, nowMs);
   }
 
-  /** They have been judged for everybody: one row written. */
+  /** The publications have been judged for everybody: one row written. */
   finish({ epoch, last }: JudgedRange, nowMs: number): void {
     this.#isRunning = false;
     this.#first = undefined;
     this.#write({ ...atRest, epoch, upTo: last }, nowMs);
   }
 
-  /** When a publication came, ms since 1970, or one that came before it if the history has lost that. */
+  /** When a publication came, ms since 1970. If the history has lost it, the time of an earlier one. */
   timeOf(offset: number): number {
     const { firstMs = 0, sampleMs = 0 } = this.judged ?? {};
     return this.#channel.stored.timeOf(offset) ?? (firstMs || sampleMs);
@@ -191,9 +194,9 @@ export interface JudgedRange {
   /** They come after this offset. */
   readonly after: number;
   readonly last: number;
-  /** They have been judged already for users up to this one. */
+  /** The publications have been judged already for users up to this one. */
   readonly afterUser: string;
-  /** How often it was asked already who has got them. */
+  /** How often objects were asked already who has received the publications. */
   readonly asked: number;
 }
 
@@ -203,7 +206,7 @@ interface ProgressSetup {
   /** How old publications are at least when they are judged, in ms, and how old the oldest of them is then. */
   readonly afterMs: number;
   readonly judgedAtAgeMs: number;
-  /** The longest time after which it is asked again who has got publications. */
+  /** The longest time after which objects are asked again who has received publications. */
   readonly askAgainMs: number;
   readonly hasMembers: () => boolean;
 }
@@ -262,7 +265,7 @@ export class JudgedTable {
     this.#exists = false;
   }
 
-  /** Forgets it: nobody is told any more. */
+  /** Forgets the progress, because nothing is reported any more. */
   clear(): void {
     if (this.#exists) this.#sql.run("DROP TABLE audience_judged");
     this.#exists = false;
@@ -275,8 +278,8 @@ export interface Judged {
   /** Everything up to this offset has been judged for everybody. */
   readonly upTo: number;
   /**
-   * The top at some time, from where on the publications after {@link upTo} can't be told to be old by their rows: the history
-   * has lost the first of them, or they came at times that are yet to come. 0 for none.
+   * The top at the time {@link sampleMs}, for publications after {@link upTo} whose rows don't show how old they are:
+   * the history has lost the first ones, or their times lie in the future. 0 for none.
    */
   readonly sampleOffset: number;
   readonly sampleMs: number;
@@ -284,11 +287,11 @@ export interface Judged {
   readonly firstMs: number;
   /** The last offset that is being judged; 0 while nothing is. */
   readonly target: number;
-  /** The last user for whom it was judged; "" for none. */
+  /** The last user for whom {@link target} was judged; "" for none. */
   readonly after: string;
   /**
-   * How often it was asked in vain who has got it, counted from another number on once a ping was waited for; and when it is
-   * asked again.
+   * How often objects were asked in vain who has received the publications, and when they are asked again. After the
+   * wait for a ping the count goes on from another number.
    */
   readonly asked: number;
   readonly askAtMs: number;

@@ -21,13 +21,16 @@ declare module "../../../object/part.ts" {
   }
 }
 
-/** Judges which publications the members of an audience haven't seen, and has a backend told of it (rules CU23 and CU26). */
+/**
+ * Judges which publications the members of an audience haven't seen, and reports them to a backend (rules CU23 and
+ * CU26).
+ */
 export class UnseenJudge {
   readonly #channel: { readonly name: string; readonly top: StreamPosition | undefined };
   readonly #notify: NotifyOptions;
   readonly #kept: KeptUsers;
   readonly #progress: JudgedProgress;
-  /** Has a backend told; absent where nobody could be told. */
+  /** Reports an event to a backend; undefined if no backend gets events. */
   tell: ((event: ToldEvent, nowMs: number) => void) | undefined;
   /** Whether the log of events has room for so many (rule CU46). */
   hasRoomFor = (_events: number): boolean => true;
@@ -40,7 +43,7 @@ export class UnseenJudge {
   }
 
   /**
-   * Finds those of a slice of the members who aren't known, by their rows, to have seen what counts for them.
+   * Finds the members of a slice whose rows don't prove that they have seen everything that counts for them.
    *
    * @param after the last user of the slice before
    */
@@ -58,10 +61,10 @@ export class UnseenJudge {
   }
 
   /**
-   * Tells of what the members of the next slice haven't seen, and writes down that it did, in one stretch. Where the log of
-   * events is full, those who are left are for later.
+   * Reports what the members of the next slice haven't seen, and writes down that it did, in one stretch. If the log of
+   * events is full, the remaining members are judged later.
    *
-   * @param proofs what they are known to have got beside their rows
+   * @param proofs what the members are known to have received beside what their rows hold
    */
   report(
     range: JudgedRange,
@@ -77,7 +80,7 @@ export class UnseenJudge {
       const got = proofs.get(member.user) ?? [];
       this.#resolve(member, got, nowMs);
       const parts = this.#unseen(member, stretch, range.epoch, got);
-      // When it begins or goes on there is room for anybody, so that it always gets further.
+      // When judging begins or goes on there is room for at least one member, so it always gets further.
       isFull = last !== range.afterUser && !this.hasRoomFor(parts.length);
       if (isFull) break;
       if (parts.length > 0) this.#tellUnseen(member, range.epoch, parts, nowMs);
@@ -149,7 +152,7 @@ export class UnseenJudge {
     const { read = 0, covered } = kept === undefined ? nothing : inEpoch(kept, epoch);
     const rest = [{ since: Math.max(since, read), offset }].filter(isThere);
     if (this.#notify.unless === "read") return rest;
-    // Of stretches with a hole between them each counts.
+    // Stretches with a hole between them count separately.
     const known = [...(covered === undefined ? [] : [covered]), ...got];
     const left = without(
       rest,
@@ -169,7 +172,7 @@ interface JudgeSetup {
 
 /** A slice of an audience. */
 interface JudgedSlice {
-  /** Those whom something is found of. */
+  /** The members that the search has found. */
   readonly users: readonly string[];
   /** The last user of the slice. */
   readonly last: string;
@@ -217,11 +220,11 @@ export interface Notices {
   readonly filter: TagsFilter | undefined;
   /** Whether what has arrived counts as seen. */
   readonly asksWhoGot: boolean;
-  /** Within which time a connection has been sent a ping, and has answered it, in ms. */
+  /** The time within which a connection is sent a ping and answers it, in ms. */
   readonly answerMs: number;
 }
 
-/** The notices of a channel; undefined if a backend is told of nothing. */
+/** The notices of a channel; undefined if none are sent to a backend. */
 export function noticesOf(
   channel: PartedChannel,
   { notify, audience, unreadFilter }: CursorOptions,

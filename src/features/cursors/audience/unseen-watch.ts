@@ -7,9 +7,9 @@ import { cursorLimits } from "../limits.ts";
 import type { UnseenJudge } from "./unseen-judge.ts";
 
 /**
- * Judges the publications of a channel for its audience when the alarm rings for them, in slices (rules CU23 to CU25): it
- * reads what counts, finds the members who aren't known to have seen it, asks who holds connections of these, and has a
- * backend told of the others.
+ * Judges the publications of a channel for its audience when their alarm rings, in slices (rules CU23 to CU25). It
+ * reads the publications that count, and finds the members who aren't known to have seen them. It asks the objects with
+ * connections of these members, and reports to a backend the members who still aren't known to have seen them.
  */
 export class UnseenWatch implements ObjectPart {
   readonly #object: PartedChannelObject;
@@ -54,7 +54,7 @@ export class UnseenWatch implements ObjectPart {
     });
   }
 
-  /** Finds the members of whom somebody has to be asked. */
+  /** Finds the members about whom other objects have to be asked. */
   #find(range: JudgedRange, stretch: CountedStretch): void {
     const { judge, census, asksWhoGot } = this.#setup;
     const { judgedSliceMembers, censusUsersMax } = cursorLimits;
@@ -99,7 +99,7 @@ export class UnseenWatch implements ObjectPart {
       const waits = slice.some((user) =>
         judge.isUnseen(user, stretch, range.epoch, found.proofs.get(user) ?? []),
       );
-      // By then each connection has had a ping and the time to answer it, so that is waited for once.
+      // By then each connection has had a ping and the time to answer it, so one wait is enough.
       const nowMs = platform.nowMs();
       if (waits) progress.postpone(range, askedAfterPing, nowMs + answerMs, nowMs);
       else if (unsure.length === 0) this.#report(range, stretch, found);
@@ -123,7 +123,9 @@ export class UnseenWatch implements ObjectPart {
     });
   }
 
-  /** Works until it is done, or the stream has ended: the first slice now, and each further one in another turn. */
+  /**
+   * Works until everything is done, or the stream has ended: the first slice now, each further slice in another turn.
+   */
   #inSlices(range: JudgedRange, work: () => boolean): void {
     if (!this.#setup.progress.isRunning(range) || work()) return;
     this.#object.later(0, () => this.#inSlices(range, work));
@@ -137,13 +139,13 @@ interface WatchSetup {
   /** Lets through the publications that count; undefined if all do. */
   readonly filter: TagsFilter | undefined;
   readonly census: CoverageCensus;
-  /** Within which time a connection has been sent a ping, and has answered it, in ms. */
+  /** The time within which a connection is sent a ping and answers it, in ms. */
   readonly answerMs: number;
   /** Whether what has arrived counts as seen. */
   readonly asksWhoGot: boolean;
 }
 
-/** From here on it is counted how often somebody was asked in vain after the ping that had to be waited for. */
+/** From this number on, the count is of the times that objects were asked in vain after the wait for a ping. */
 const askedAfterPing = cursorLimits.judgedAskAgainMax + 1;
 
 const nothingFound = { proofs: new Map() } as const;

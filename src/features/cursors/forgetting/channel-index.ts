@@ -10,8 +10,8 @@ import { cursorLimits } from "../limits.ts";
 import { columnText, hasTable, type Sql } from "../../../sql.ts";
 
 /**
- * Knows in a home which channels keep something of its users, and has them forget a user (rules CU30 to CU34). A round
- * that was interrupted, or that a channel hasn't answered, goes on by the alarm.
+ * Knows in a home which channels keep something of its users, and makes them forget a user (rules CU30 to CU34). The
+ * alarm continues a round that was interrupted, or that a channel hasn't answered.
  */
 export class ChannelIndex implements HomePart {
   readonly #home: PartedHome;
@@ -30,19 +30,19 @@ export class ChannelIndex implements HomePart {
     this.#timer = new NextTimer(platform, (nowMs) => this.#goOn(nowMs));
   }
 
-  /** A channel tells of whom it keeps something. */
+  /** A channel reports the users of whom it keeps something. */
   keep(channel: string, kept: readonly KeptUser[]): KeptAnswer {
     const nowMs = this.#home.platform.nowMs();
     const forget: string[] = [];
     for (const { user, forMs } of kept) {
-      // The call itself may have taken that long: what could be older than a forgetting counts as older.
+      // The call itself may have taken that long. If something may be older than a forgetting, it counts as older.
       const sinceMs = nowMs - forMs - cursorLimits.tellMs;
       if (!this.#table.add(user, channel, sinceMs, nowMs)) forget.push(user);
     }
     return { forget };
   }
 
-  /** Has all channels forget a user. */
+  /** Makes all channels forget a user. */
   forget(user: string, done: (ordered: Ordered) => void): void {
     const { platform, endEvent } = this.#home;
     const nowMs = platform.nowMs();
@@ -166,9 +166,10 @@ export function newChannelIndex(home: PartedHome): ChannelIndex | undefined {
 const retryAfterSeconds = 5;
 
 /**
- * The tables of a home: which channels keep something of its users, and which users are, or were lately, to be forgotten
- * (rules CU30 to CU34). They are made with the first row. A user's rounds of forgetting are numbered, and a channel's row
- * has the number of the round after which the channel began to keep something: those below the last round are to forget.
+ * The tables of a home: which channels keep something of its users, and which users are, or were lately, to be
+ * forgotten (rules CU30 to CU34). They are made with the first row. A user's rounds of forgetting are numbered. A
+ * channel's row has the number of the round after which the channel began to keep something: channels with a number
+ * below the last round have to forget.
  */
 export class ChannelIndexTable {
   readonly #sql: Sql;
@@ -226,7 +227,7 @@ export class ChannelIndexTable {
     return rows.map((row) => columnText(row, "channel"));
   }
 
-  /** A channel has forgotten a user; what it has told of since stays. */
+  /** A channel has forgotten a user. What it has reported since then stays. */
   acknowledged(user: string, channel: string): void {
     this.#sql.run(acknowledged, user, channel);
   }
@@ -243,7 +244,7 @@ export class ChannelIndexTable {
     return rows.map((row) => columnText(row, "user"));
   }
 
-  /** When the first one is to be removed who is forgotten for good, ms since 1970; Infinity for never. */
+  /** When the first user who is forgotten for good is to be removed, ms since 1970; Infinity for never. */
   removalAtMs(): number {
     if (!this.#exists) return Number.POSITIVE_INFINITY;
     const [row] = this.#sql.rows("SELECT min(time) AS time FROM forgotten_user WHERE done = 1");
@@ -253,7 +254,7 @@ export class ChannelIndexTable {
       : Number.POSITIVE_INFINITY;
   }
 
-  /** Removes those of whom no channel can tell any more what it kept before. */
+  /** Removes the users for whom no channel can still report what it kept before the forgetting. */
   remove(nowMs: number): void {
     if (this.#exists) this.#sql.run(removal, nowMs - cursorLimits.forgottenMs);
   }

@@ -3,7 +3,7 @@ import { EarlierTable } from "../earlier-table.ts";
 import { MarkTable, type UserMark } from "../mark-table.ts";
 import { type Member, MemberTable } from "../audience/member-table.ts";
 
-/** Hears of the marks of a channel's users, once they are written. */
+/** Gets each change of the marks of a channel's users, once it is written. */
 export interface MarkWatcher {
   /**
    * @param before undefined if nothing was kept of the user
@@ -74,8 +74,8 @@ export class KeptUsers {
 }
 
 /**
- * The table of the users of whom a channel keeps something, and whose homes haven't been told that yet (rule CU31). It is
- * made with the first of them. A row is written with the first one that is kept of the user, in the same commit.
+ * The users of whom a channel keeps something that it hasn't reported to their homes yet (rule CU31). The table is made
+ * for the first such user. A user's row here is written in the same commit as the first row that is kept of the user.
  */
 export class UntoldTable {
   readonly #sql: Sql;
@@ -95,7 +95,7 @@ export class UntoldTable {
     return this.#users;
   }
 
-  /** Notes a user; who is noted already stays so since then. */
+  /** Notes a user; a user who is noted already keeps the earlier time. */
   add(user: string, nowMs: number): void {
     if (this.#users.has(user)) return;
     if (!this.#exists) this.#sql.run(table);
@@ -113,7 +113,7 @@ export class UntoldTable {
     this.#exists = false;
   }
 
-  /** Has a user come after all others. */
+  /** Moves a user behind all others. */
   putOff(user: string): void {
     const sinceMs = this.#users.get(user);
     if (sinceMs === undefined) return;

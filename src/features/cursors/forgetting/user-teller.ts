@@ -8,13 +8,13 @@ import { cursorLimits } from "../limits.ts";
 import type { KeptUsers } from "./kept-users.ts";
 
 /**
- * Tells users' homes of which users the channel keeps something, so that they find the channel when a user is to be
- * forgotten (rule CU31).
+ * Reports to the homes of users that the channel keeps something of these users. So a home finds the channel when a
+ * user is to be forgotten (rule CU31).
  */
 export class UserTeller implements ObjectPart {
   readonly #object: PartedChannelObject;
   readonly #kept: KeptUsers;
-  /** Those of whom homes are being told. One who is forgotten meanwhile isn't among them any more. */
+  /** The users in calls to homes that are under way, except those who were forgotten since the call. */
   readonly #told = new Set<string>();
   #callsUnderWay = 0;
   /** When homes that didn't answer are called again, ms since 1970. */
@@ -57,7 +57,7 @@ export class UserTeller implements ObjectPart {
     this.#kept.forget(user);
   }
 
-  /** Calls the homes of as many users as may be told of at once. */
+  /** Calls the homes of the next users, as many as may be reported at once. */
   #tell(nowMs: number): void {
     const next = firstOf(this.#kept.untold.users, cursorLimits.toldUsersMax);
     const homes = Map.groupBy(next, ([user]) => homeName(userKey(user)));
@@ -84,7 +84,7 @@ export class UserTeller implements ObjectPart {
         if (answer === undefined) this.#pausedUntilMs = nowMs + cursorLimits.tellPauseMs;
         const forgotten = new Set(answer?.forget);
         for (const { user } of kept) {
-          // What is kept of a user who was forgotten since is new, and the home is told of it anew.
+          // If the user was forgotten since the call, what is kept now is newer, and is reported in another call.
           if (!this.#told.delete(user)) continue;
           if (answer === undefined) this.#kept.untold.putOff(user);
           else if (forgotten.has(user)) this.#kept.forget(user);

@@ -108,7 +108,7 @@ export class ReceiptsDriver implements ObjectPart {
   }
 }
 
-/** Has the object of receipts ask what the users of the other channel have read, and take what it is told. */
+/** Lets the object of receipts ask what the users of the other channel have read, and take the reported changes. */
 export class ReceiptsMapDriver extends MirrorDriver<ReceiptKey> {
   constructor(object: PartedChannelObject, map: ReceiptsMap) {
     super(object, map, (done) => {
@@ -127,7 +127,7 @@ export class ReceiptsMapDriver extends MirrorDriver<ReceiptKey> {
     });
   }
 
-  /** Takes what the object of the channel has told whose receipts this is. */
+  /** Takes the changes that the object of the receipts' channel has reported. */
   told({ source, edition, changes }: ReceiptsTold, done: (reply: MirrorToldReply) => void): void {
     this.take(source, changes.map(mirrorChange), edition, done);
   }

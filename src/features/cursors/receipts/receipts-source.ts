@@ -7,11 +7,11 @@ import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { cursorLimits } from "../limits.ts";
 
 /**
- * What the object of a channel lists and tells the object of its receipts (rules CU38 and CU39). While nobody looks, it
- * keeps nothing in memory.
+ * What the object of a channel lists and reports to the object of its receipts (rules CU38 and CU39). While nobody
+ * looks at the receipts, it keeps nothing in memory.
  */
 export class ReceiptsSource implements MarkWatcher {
-  /** The changes that the receipts' object hasn't been told yet. */
+  /** The changes that haven't been reported to the receipts' object yet. */
   readonly line = new MirrorLine<ReceiptKey>(({ key }) => key);
   readonly #table: MarkTable;
   readonly #topOf: () => StreamPosition;
@@ -24,7 +24,7 @@ export class ReceiptsSource implements MarkWatcher {
     this.#topOf = topOf;
   }
 
-  /** The edition of the keys that are told. Before the first list it is "", which no list has. */
+  /** The edition of the keys that are reported. Before the first list it is "", which no list has. */
   get edition(): string {
     return this.#count?.edition ?? "";
   }
