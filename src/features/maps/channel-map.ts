@@ -60,9 +60,9 @@ export class ChannelMap implements ChannelKeys {
   readonly #keyCounter: KeyCounter;
   /** The values that grow. */
   readonly growth: MapGrowth;
-  /** Whether the state of an ephemeral map was lost, and its subscribers haven't been told yet (rule Z30). */
+  /** Whether the state of an ephemeral map was lost, and its subscribers haven't been notified yet (rule Z30). */
   #isLost: boolean;
-  /** Whether subscribers were told pieces that are lost, and haven't been told that yet (rule Z41). */
+  /** Whether subscribers were sent pieces that are lost, and haven't been notified of the loss yet (rule Z41). */
   #wasTelling: boolean;
   #hasBegun = false;
 
@@ -221,7 +221,10 @@ export class ChannelMap implements ChannelKeys {
     return this.#store.state.heads(after, count).map(({ key }) => key);
   }
 
-  /** Has a key end at a time, ms since 1970, or no more. Nobody is told before it ends. For presence maps (rule Z23). */
+  /**
+   * Makes a key end at a time, ms since 1970; undefined: never. Subscribers learn nothing before it ends. For presence
+   * maps (rule Z23).
+   */
   endAt(key: string, endsMs: number | undefined, nowMs: number): void {
     const entry = this.entry(key);
     if (entry === undefined || entry.endsMs === endsMs) return;
@@ -289,7 +292,7 @@ export class ChannelMap implements ChannelKeys {
     if ((this.#store.dueMs ?? Number.POSITIVE_INFINITY) > nowMs) return;
     this.#store.changing(nowMs);
     for (const key of this.#expiry.nextEnded(nowMs)) {
-      // What was told of it makes it live longer.
+      // Pieces of it that were sent make it live longer.
       if (this.growth.isWaiting(key) && this.growth.makeDurable(key, nowMs) === undefined) continue;
       const known = this.#store.state.known(key);
       if (known !== undefined && !this.#end(known, nowMs))

@@ -9,10 +9,10 @@ import { columnText, type Sql, type SqlRow } from "../../sql.ts";
 import type { MapEntry } from "./map-state.ts";
 
 /**
- * The checkpoint of an ephemeral map, which is written while the map is quiet, so that its state survives hibernation
+ * The checkpoint of an ephemeral map. It is written while the map is quiet, so that the state survives hibernation
  * (rule Z11). It has a few large rows, whatever the number of keys. Before the next change the checkpoint is taken out,
- * which costs one row. So an instance that finds it taken out knows that the instance before it ended without writing
- * another one, and that the last changes that subscribers were told are lost.
+ * which costs one row. If an instance finds it taken out, the instance before ended without writing another one, and
+ * the last changes that subscribers received are lost.
  */
 export class MapCheckpoint {
   readonly #sql: Sql;

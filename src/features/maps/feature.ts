@@ -91,7 +91,7 @@ class MapDriver implements ObjectPart {
     this.#windowTimer.set(this.#map.growth.endsInMs(nowMs), nowMs);
   }
 
-  /** While subscribers were told what isn't durable, an alarm covers a crash (rule Z41). */
+  /** While subscribers have pieces that aren't durable, an alarm covers a crash (rule Z41). */
   dueAtMs(nowMs: number): number {
     const { isTelling } = this.#map.growth;
     return isTelling ? nowMs + limits.crashAlarmMs : Number.POSITIVE_INFINITY;

@@ -64,8 +64,8 @@ export const mapLimits = {
   /** The shortest `key_ttl`. Each key that expires is a change of its own. A configuration with a shorter one is refused. */
   mapKeyTtlMsMin: 100,
   /**
-   * The longest `subscribe_catch_up_timeout`. What a client was told of its first page is in memory for as long. A
-   * configuration with a longer one is refused (rule A8).
+   * The longest `subscribe_catch_up_timeout`. The object keeps what it knows of a client's synchronising in memory for
+   * that long. A configuration with a longer one is refused (rule A8).
    */
   mapCatchUpMsMax: 60_000,
   /**

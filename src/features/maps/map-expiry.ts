@@ -4,10 +4,9 @@ import { dueMoment } from "../../moment.ts";
 
 /**
  * Finds the keys of a map that end next (rules Z6 and Z33). The rows of the state have no index on the time, because it
- * would cost a row for each change. So the keys that end next are kept in memory, `limits.mapExpiryKeysMax` of them, as
- * a queue in the order in which they end. When they have ended, a look through all rows finds the next ones; it is made
- * in portions, one for each call of {@link nextEnded}. A key that was changed since it was queued is skipped when its turn
- * comes.
+ * would cost a row for each change. So the next `limits.mapExpiryKeysMax` keys to end are in memory, in a queue in the
+ * order of their ends. When these have ended, a scan of all rows finds the next ones, a portion for each call of {@link
+ * nextEnded}. A key that was changed since it was queued is skipped.
  *
  * The state notes a time before which no key ends, so that an object that wakes for something else looks at no row.
  */

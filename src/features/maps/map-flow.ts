@@ -60,7 +60,7 @@ export class MapFlow implements SubscriptionFlow {
     return nowMs > dueMoment(this.#endsAtMs, this.map.subscribeCatchUpTimeoutMs, nowMs - 1);
   }
 
-  /** Whether clients are told offsets, and can recover. */
+  /** Whether clients get offsets, and can recover. */
   get hasStream(): boolean {
     return this.map.mode !== "ephemeral";
   }

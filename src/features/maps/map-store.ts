@@ -31,7 +31,7 @@ export interface MapStore {
   readonly isNew: boolean;
   /** Where the changes are, and the stream before them, if they are in memory; undefined if they are stored. */
   readonly memory: StreamMemory | undefined;
-  /** The mark of pieces that aren't durable; undefined if subscribers are told none. */
+  /** The mark of pieces that aren't durable; undefined if subscribers never get such pieces. */
   readonly windowMark: WindowMark | undefined;
   /** Whether the instance before this one ended before it wrote its state down. */
   readonly wasLost: boolean;

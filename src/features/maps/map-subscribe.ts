@@ -312,7 +312,7 @@ class FlowStep {
       ttlSeconds: replyTtlSeconds(grant, this.#nowMs),
       type: this.#flow.type,
       recoverable: hasStream,
-      // A client of a map isn't told that it is positioned: with `recoverable` it is.
+      // The reply to a client of a map doesn't say `positioned`: `recoverable` implies it.
       positioned: false,
       wasRecovering: recovering,
       recovered: recovering && reply.recovered,
@@ -324,7 +324,7 @@ class FlowStep {
     };
   }
 
-  /** A position as the client is told it: without an offset where it can't recover. */
+  /** A position as the client gets it: without an offset if it can't recover. */
   #told({ epoch, offset }: StreamPosition): StreamPosition {
     return { epoch, offset: this.#flow.hasStream ? offset : 0 };
   }

@@ -8,9 +8,9 @@ import { dueMoment } from "../../moment.ts";
  * and reading one takes thousands of times as long as finding it here. All of them get the same list of entries, so that
  * it is also encoded once.
  *
- * A later page may be older than what was asked for: it belongs to the position of its first page, and whoever gets it gets
- * all changes since that position before its subscription begins (rule Z3). So nothing has to be dropped when the map
- * changes; only of a first page, whoever keeps it has to see whether the map is still at its position.
+ * A later page may be older than the question: it belongs to the position of its first page. A client that gets it also
+ * gets all changes since that position before its subscription begins (rule Z3). So nothing has to be dropped when the
+ * map changes. The keeper of a first page has to check that the map is still at the page's position.
  */
 export class SharedPages<Page extends { readonly publications: readonly Publication[] }> {
   /** By what was asked for, oldest first. */

@@ -70,7 +70,7 @@ export class PresenceDriver implements ObjectPart {
   }
 }
 
-/** Has the object of a presence map count, and take what it is told. */
+/** Lets the object of a presence map count, and take the reported changes. */
 export class PresenceMapDriver extends MirrorDriver<ClientInfo> {
   constructor(object: PartedChannelObject, map: PresenceMap) {
     const { channel, kind } = map.shown;
@@ -84,7 +84,7 @@ export class PresenceMapDriver extends MirrorDriver<ClientInfo> {
     });
   }
 
-  /** Takes what the channel that this presence map shows has told. */
+  /** Takes the changes that the channel shown by this presence map has reported. */
   told({ source, changes }: PresenceTold, done: (reply: MirrorToldReply) => void): void {
     this.take(source, changes.map(mirrorChange), undefined, done);
   }

@@ -43,13 +43,13 @@ export class PresenceTeller implements ChannelPart {
       else if (info.user !== "") line.tell({ type: "here", info: { user: info.user, client: "" } });
   }
 
-  /** A client's subscription has ended. Users stay for a while in their map, so nothing is told of them. */
+  /** A client's subscription has ended. Users stay in their map for a while, so nothing is reported about them. */
   away(info: ClientInfo): void {
     for (const { map, line } of this.#lines)
       if (map.kind === "clients") line.tell({ type: "away", info });
   }
 
-  /** A map's object asks who is there: from now on it is told what happens. */
+  /** A map's object asks who is subscribed: from now on changes are reported to it. */
   asked(kind: PresenceKind): void {
     for (const { map, line } of this.#lines) if (map.kind === kind) line.asked();
   }
@@ -91,7 +91,7 @@ export interface PresenceTelling {
   readonly telling: MirrorTelling<PresenceChange>;
 }
 
-/** One presence map, and what it is still to be told. */
+/** One presence map, and the changes that are still to be reported to it. */
 interface PresenceLine {
   readonly map: PresenceChannel;
   readonly line: MirrorLine<PresenceChange>;
@@ -102,9 +102,9 @@ function keyOf(kind: PresenceKind): (change: PresenceChange) => string {
 }
 
 /**
- * What the object of a channel tells the object of its presence map, and is asked by it (rules Z21 and Z22). During a
- * deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a
- * meaning.
+ * What the object of a channel reports to the object of its presence map, and what that asks (rules Z21 and Z22).
+ * During a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added
+ * field has a meaning.
  */
 export interface PresenceTold {
   /** The channel whose subscribers the map shows. */
@@ -113,7 +113,10 @@ export interface PresenceTold {
   readonly changes: readonly PresenceChange[];
 }
 
-/** A client has subscribed, or its subscription has ended. Of a user only the first is told, with "" for the client. */
+/**
+ * A client has subscribed, or its subscription has ended. For a user only the first case is reported, with "" for the
+ * client.
+ */
 export interface PresenceChange {
   readonly type: "here" | "away";
   readonly info: ClientInfo;

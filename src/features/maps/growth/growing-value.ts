@@ -5,14 +5,14 @@ import { type Payload, payloadText } from "../../../protocol/payload.ts";
 import type { Splice } from "../../../protocol/piece.ts";
 
 /**
- * A value that grows at the end of its text: a JSON string, or a string in an object of which the rest stays as it is.
- * Appending costs as much as the piece is long, whatever the length of the value: the engine joins strings when somebody
- * reads them, and the checksum is made from sums that are kept.
+ * A value that grows at the end of its text: a JSON string, or a string in an object whose other members stay the same.
+ * The cost of appending depends on the length of the piece, not of the value: the engine joins strings only when they
+ * are read, and the checksum is made from sums that are kept.
  */
 export class GrowingValue {
   /**
-   * Whether subscribers who have the value as it was read can be told a splice of it: they have the same text, in which the
-   * string was there.
+   * Whether a splice can be sent to subscribers that have the value as it was read: they have the same text, and the
+   * string was in it.
    */
   readonly isAsTold: boolean;
   readonly #after: CountedText;

@@ -39,8 +39,8 @@ export const growthLimits = {
   /** How long after a window that couldn't be written, because of idempotency keys, writing is tried again. */
   windowRetryMs: 1_000,
   /**
-   * The longest `append_window`. What was told within a window is lost in a crash. A configuration with a longer one is
-   * refused (rule A8).
+   * The longest `append_window`. A crash loses the pieces that were sent within a window. A configuration with a longer
+   * one is refused (rule A8).
    */
   appendWindowMsMax: 10_000,
 } as const;

@@ -15,9 +15,9 @@ import { growthLimits } from "./limits.ts";
 import type { WindowMark } from "./window-mark.ts";
 
 /**
- * The values of a map that grow (rules Z38 to Z44). The first piece of a key is a change like any other, and begins a window.
- * Pieces that come within it are told to subscribers with deltas at once, and are kept in memory; one change at the end of the
- * window makes them durable, and begins the next window. A window without a piece is the last one.
+ * The values of a map that grow (rules Z38 to Z44). The first piece of a key is a change like any other, and begins a
+ * window. Pieces that come within it are sent to subscribers with deltas at once, and are kept in memory. One change at
+ * the end of the window makes them durable, and begins the next window. A window without a piece is the last one.
  */
 export class MapGrowth {
   readonly #map: GrowingMap;
@@ -34,7 +34,7 @@ export class MapGrowth {
   /**
    * @param windowMs how long pieces may wait to be durable; 0: they don't
    * @param keyTtlMs how long a key lives, in ms, which is longer than any window; 0: for ever
-   * @param mark     undefined for an ephemeral map, whose subscribers are told no piece before it is in the state
+   * @param mark     undefined for an ephemeral map, whose subscribers get no piece before it is in the state
    */
   constructor(map: GrowingMap, windowMs: number, keyTtlMs: number, mark: WindowMark | undefined) {
     this.#map = map;
@@ -45,7 +45,7 @@ export class MapGrowth {
     this.#mark = mark;
   }
 
-  /** Whether subscribers may have been told pieces that aren't durable, also by an instance before this one. */
+  /** Whether subscribers may have received pieces that aren't durable, also from an earlier instance. */
   get isTelling(): boolean {
     return this.#mark?.isOpen === true;
   }
@@ -92,7 +92,8 @@ export class MapGrowth {
   }
 
   /**
-   * Another change of the key comes: what was told of it becomes durable, and its growth is over (rule Z43).
+   * Another change of the key comes: the pieces that were sent become durable, and the growth of the key is over (rule
+   * Z43).
    *
    * @returns why that couldn't be done; undefined if it was
    */
@@ -160,7 +161,10 @@ export class MapGrowth {
     this.#bytes -= growing.bytes;
   }
 
-  /** The keys are gone, or their stream has another epoch: what isn't durable is lost, and the subscribers are told. */
+  /**
+   * The keys are gone, or their stream has another epoch: pieces that aren't durable are lost, and the subscribers are
+   * notified.
+   */
   clear(): void {
     this.#keys.clear();
     this.#bytes = 0;
@@ -321,7 +325,7 @@ export class MapGrowth {
     growing.bytes = bytes;
   }
 
-  /** Takes the mark away if all that was told is durable, and no more is to be expected. */
+  /** Removes the mark if everything that was sent is durable, and no window is open. */
   #closeMark(): void {
     if (this.#mark?.isOpen !== true) return;
     for (const { windowEndsMs } of this.#keys.values()) if (windowEndsMs !== undefined) return;
@@ -385,7 +389,7 @@ interface GrowingKey {
   isFinal: boolean;
   /** Whether subscribers have the value as it is durable. */
   isTold: boolean;
-  /** How many pieces subscribers were told since. */
+  /** How many pieces subscribers have received since then. */
   pieces: number;
   /** Who appended the last piece that isn't durable; undefined if all are. */
   waiting: Omit<Changer, "nowMs"> | undefined;

@@ -1,9 +1,9 @@
 import type { Sql } from "../../../sql.ts";
 
 /**
- * The mark of a map whose subscribers were told pieces that aren't durable (rule Z41): one row, which is there before the
- * first of them is told, and goes when all of them are durable. So an instance that finds the mark knows that the one before
- * ended in between.
+ * The mark of a map whose subscribers have pieces that aren't durable (rule Z41). It is one row, which is written
+ * before the first such piece is sent, and deleted when all pieces are durable. If an instance finds the mark, the
+ * instance before ended in between.
  */
 export class WindowMark {
   readonly #sql: Sql;

@@ -82,7 +82,7 @@ export type AskSource<Item> = (done: (list: MirrorList<Item> | undefined) => voi
 
 const busy = { outcome: "busy" } as const;
 
-/** The memory of one told change, in bytes, roughly. */
+/** The memory of one reported change, in bytes, roughly. */
 const changeBytes = 512;
 
 const sliceBytes = limits.presenceSliceClients * changeBytes;

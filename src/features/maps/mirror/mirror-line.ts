@@ -3,10 +3,10 @@ import { mapLimits } from "../limits.ts";
 import type { MirrorToldReply } from "./mirror-map.ts";
 
 /**
- * What the object of a source still has to tell one of its mirrors (rules Z27 and Z37). One call is in flight, and what
- * happens meanwhile shares the next one; of a key only the last thing that happened waits. A mirror that nobody looks at
- * isn't called until its object asks for a list. Calls that fail are repeated a few times and then dropped: the mirror's
- * object asks again anyway.
+ * The changes that the object of a source still has to report to one of its mirrors (rules Z27 and Z37). One call is in
+ * flight, and changes that happen meanwhile share the next call. Of each key, only the last change waits. A mirror that
+ * nobody looks at isn't called until its object asks for a list. A call that fails is repeated a few times and then
+ * dropped, because the mirror's object will ask for a list anyway.
  */
 export class MirrorLine<Change> {
   readonly #keyOf: (change: Change) => string;
@@ -27,7 +27,7 @@ export class MirrorLine<Change> {
     this.#keyOf = keyOf;
   }
 
-  /** Whether somebody looks, as far as it is known: nothing has to be told otherwise. */
+  /** Whether somebody looks at the mirror, as far as it is known. If not, nothing has to be reported. */
   get isHeard(): boolean {
     return this.#isHeard;
   }
@@ -40,13 +40,13 @@ export class MirrorLine<Change> {
     this.#waiting.set(key, change);
   }
 
-  /** What waits has no meaning any more: the mirror's object is called, so that it asks for a new list. */
+  /** The waiting changes mean nothing any more: the mirror's object is called, so that it asks for a new list. */
   renew(): void {
     this.#waiting.clear();
     this.#isRenewed = this.#isHeard;
   }
 
-  /** The mirror's object asks for a list: from now on it is told what happens. */
+  /** The mirror's object asks for a list: from now on changes are reported to it. */
   asked(): void {
     this.#asks++;
     this.#isHeard = true;
@@ -106,7 +106,7 @@ export class MirrorLine<Change> {
     }
   }
 
-  /** Puts changes back before all others, but for those of keys of which something newer waits. */
+  /** Puts changes back before all others, except for keys with a newer change that waits. */
   #putBack(changes: readonly Change[]): void {
     const newer = this.#waiting;
     this.#waiting = new Map();

@@ -9,13 +9,13 @@ import type { ChannelMap } from "../channel-map.ts";
 import { plainMapPublish } from "../map-call.ts";
 
 /**
- * A mirror: an ephemeral map whose keys come from the object of another channel, its source (rules Z22 to Z24 and Z27 to
- * Z28). The truth is a census: the source's object lists everything. One is made before the first page is read, and twice
- * within each `key_ttl` while somebody is subscribed to the map; in between, the source's object tells what changes.
+ * A mirror: an ephemeral map whose keys come from the object of another channel, its source (rules Z22 to Z24 and Z27
+ * to Z28). In a census, the source's object lists everything. A census is made before the first page is read, and twice
+ * within each `key_ttl` while the map has subscribers. In between, the source's object reports what changes.
  *
  * ```text
- * first page ─► census ─► slices ─► page      told ─► there: set · gone: remove
- *     alarm ───────┘  what is told meanwhile is newer than the list
+ * first page ─► census ─► slices ─► page      change ─► there: set · gone: remove
+ *     alarm ───────┘  what is reported meanwhile is newer than the list
  * ```
  *
  * While nobody looks, nothing is counted, and the keys are forgotten.
@@ -34,7 +34,9 @@ export class MirrorMap<Item> implements ChannelPart {
   #waiting: MirrorDone[] = [];
   /** Of the last list; undefined before it, and where lists have none. */
   #edition: string | undefined;
-  /** The source's object has told something of another edition: its list is needed before that has a meaning. */
+  /**
+   * The source's object has reported a change of another edition, which means nothing before a list of that edition.
+   */
   #isOutdated = false;
 
   constructor(map: ChannelMap, source: string, setup: MirrorSetup<Item>) {
@@ -84,7 +86,7 @@ export class MirrorMap<Item> implements ChannelPart {
    */
   counted(list: MirrorList<Item> | undefined, nowMs: number): boolean {
     if (list !== undefined) {
-      // What was told of another edition says nothing about this one.
+      // Changes of another edition say nothing about this one.
       if (list.edition !== this.#edition) this.#census?.told.clear();
       this.#edition = list.edition;
       this.#census?.list(list.items, list.isComplete);
@@ -163,7 +165,7 @@ export class MirrorMap<Item> implements ChannelPart {
     return this.#setup.keyTtlMs / 2;
   }
 
-  /** Whether the keys are those of a census that isn't old, and of what was told since. */
+  /** Whether the keys are those of a census that isn't old, with the changes that were reported since. */
   #isFresh(nowMs: number): boolean {
     if (this.#countedMs === undefined || this.#isOutdated) return false;
     return !elapsed(this.#countedMs, this.#intervalMs, nowMs);
@@ -192,7 +194,7 @@ export class MirrorMap<Item> implements ChannelPart {
     return keys.length > 0;
   }
 
-  /** Whether what is told has come late: a list, or a later call, has shown something newer since it was sent. */
+  /** Whether a reported change has come late: a list, or a later call, has shown a newer value since it was sent. */
   #hasNewer({ key, data }: MirrorKey): boolean {
     const entry = this.#map.entry(key);
     return entry !== undefined && this.#setup.isOlder?.(data, entry.data) === true;
@@ -227,7 +229,7 @@ export interface MirrorSetup<Item> extends MirrorTimes {
   readonly keyOf: (item: Item) => MirrorKey | undefined;
   /** Whether a key that isn't in a list is removed at once, and not `keyTtlMs` later. */
   readonly hidesAtOnce: (isComplete: boolean) => boolean;
-  /** Whether a value that is told was sent before the value that is shown; absent where values don't say. */
+  /** Whether a reported value was sent before the shown value; absent if values don't say. */
   readonly isOlder?: (told: Payload, shown: Payload) => boolean;
 }
 
@@ -248,22 +250,22 @@ export interface MirrorKey {
   readonly info?: ClientInfo;
 }
 
-/** Everything that there is to be shown. */
+/** Everything that the mirror has to show. */
 export interface MirrorList<Item> {
   readonly items: readonly Item[];
-  /** Whether nobody was missing who had to answer. */
+  /** Whether all objects that had to answer did. */
   readonly isComplete: boolean;
-  /** What the items are of. Changes are told for one edition. Absent where there is only one. */
+  /** Names what the items belong to. A reported change belongs to one edition. Absent if there is only one. */
   readonly edition?: string;
 }
 
-/** An item is there, or is so in another way, or is gone. */
+/** An item has come, has changed, or is gone. */
 export interface MirrorChange<Item> {
   readonly isGone: boolean;
   readonly item: Item;
 }
 
-/** The reply of a mirror's object to what it is told. */
+/** The reply of a mirror's object to reported changes. */
 export type MirrorToldReply =
   | { readonly outcome: "taken" }
   /** Nobody looks at the map: its object needs no calls until it asks for a list. */
@@ -281,7 +283,7 @@ type MirrorDone = (outcome: "ready" | "failed") => void;
 
 /** One census, from the question to its last slice. */
 class MirrorCensus<Item> {
-  /** The keys of which something was told since the question: that is newer than the list. */
+  /** The keys with a change that was reported since the question: it is newer than the list. */
   readonly told = new Set<string>();
   readonly found = new Set<string>();
   /** The last key that was looked for among those that were found. */

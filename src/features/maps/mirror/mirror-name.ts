@@ -14,8 +14,8 @@ export interface MirrorPrefix {
 }
 
 /**
- * The mirror of a channel. A prefix may make a name that is too long, or of no namespace; then nobody can look at such a map,
- * and nothing is told.
+ * The mirror of a channel. A prefix may make a name that is too long, or that has no namespace. Then nobody can look at
+ * such a map, and nothing is reported.
  */
 export function mirrorOf(
   name: string,
