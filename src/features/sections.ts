@@ -166,7 +166,9 @@ export function neededFeatureSecrets(
   ];
 }
 
-/** The configuration under `npm start`: clients are told reasons, and the secrets that are given switch features on. */
+/**
+ * The configuration under `npm start`: clients get the reasons of refusals, and the given secrets switch features on.
+ */
 export function inDevelopment(config: Config, given: Secrets): Config {
   const opened = consoleInDevelopment(config, given);
   return { ...opened, client: { ...opened.client, tellsReasons: true } };

@@ -133,10 +133,10 @@ export interface PastSpan extends Omit<PastPoint, "interval"> {
 
 /**
  * Adds up what all collecting objects know of the past hour. An object that has counted nothing before its first report
- * had zero until then; of the time before another object knows its counts, nothing is told.
+ * had zero until then. The time before any other object knows its counts is left out.
  *
- * @returns a span for each interval, and one for that in which it is now; none if the hour isn't known. Undefined if one
- *          of the objects doesn't tell, because it runs another release
+ * @returns a span for each interval, and one for the current interval; none if the hour isn't known. Undefined if one
+ *          of the objects doesn't report it, because it runs another release
  */
 export function pastSpans(
   pasts: readonly (ObjectPast | undefined)[],

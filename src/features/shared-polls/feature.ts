@@ -61,7 +61,7 @@ export const pollSubscriptions: SubscriptionType = {
   changeTracks,
 };
 
-/** Finds out the epoch, which the client is told as a position. */
+/** Finds out the epoch, which the client gets as a position. */
 function withEpoch(
   { session, grant, request, options, nowMs }: GrantedSubscribe,
   done: (grant: Grant | Decision) => void,

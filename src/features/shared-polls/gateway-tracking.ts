@@ -34,9 +34,9 @@ declare module "../../contract/relay-request.ts" {
 }
 
 /**
- * Tracking for the connections of a gateway, on all shared polls. The channels' objects are told which keys are tracked
- * here, and call the gateway with what has changed (rules SP7 and SP8). What each subscription tracks is stored, so
- * that the gateway can hibernate.
+ * Tracking for the connections of a gateway, on all shared polls. The gateway reports to the channels' objects which
+ * keys are tracked here, and they call it with the changes (rules SP7 and SP8). The tracked keys of each subscription
+ * are stored, so that the gateway can hibernate.
  */
 export class GatewayTracking implements Tracking, ObjectPart {
   readonly #setup: GatewayTrackingSetup;

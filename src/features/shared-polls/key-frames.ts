@@ -39,7 +39,7 @@ export class KeyFrames<Receiver extends KeyReceiver> {
   /**
    * Has a change sent to a connection.
    *
-   * @param base the value of the key that the connection was told last; undefined if it has to be sent the change in full
+   * @param base the value of the key that the connection was sent last; undefined if the change has to be sent in full
    */
   collect(receiver: Receiver, change: KeyChange, base?: Payload): void {
     const changes = this.#waiting.get(receiver) ?? new Map<string, WaitingChange>();

@@ -14,8 +14,8 @@ export const pollLimits = {
    */
   pollsInFlightMax: 4,
   /**
-   * The keys of one channel that are polled, whoever tracks them: 100 questions of 1,000 keys in each cycle. A further key
-   * is answered 106 (rule SP9).
+   * The keys of one channel that are polled for all clients together: 100 questions of 1,000 keys in each cycle. A
+   * further key is answered 106 (rule SP9).
    */
   polledKeysMax: 100_000,
   /** The characters of these keys together, which may take two bytes each. A further key is answered 106 (rule SP9). */
@@ -27,8 +27,8 @@ export const pollLimits = {
    */
   polledDataMax: 16_777_216,
   /**
-   * The data that waits for one gateway and isn't kept otherwise, in characters. What is beyond it isn't told: the next
-   * cycle brings it again (rule SP7).
+   * The data that waits for one gateway and isn't kept otherwise, in characters. Changes beyond it aren't sent: the
+   * next cycle brings them again (rule SP7).
    */
   polledWaitingMax: 4_194_304,
   /**

@@ -15,9 +15,9 @@ import type { ObjectPart } from "../../object/part.ts";
 
 /**
  * The keys that the connections of one object track on one shared poll, and the fan-out to them. The channel's own
- * object and gateways both use it (rules SP2, SP6 to SP9). The channel's object is told every key that a connection
- * tracks here. If another instance of it answers, or the epoch of the versions is another one, all subscriptions end
- * with 2500, so that their clients track the keys again.
+ * object and gateways both use it (rules SP2, SP6 to SP9). Every key that a connection tracks here is reported to the
+ * channel's object. If another instance of that object answers, or the versions have another epoch, all subscriptions
+ * end with 2500, so that their clients track the keys again.
  */
 export class LocalTracks {
   readonly #setup: LocalTracksSetup;
@@ -25,7 +25,10 @@ export class LocalTracks {
   readonly #frames: KeyFrames<Subscription>;
   /** The instance of the channel's object that knows what is tracked here; undefined before its first reply. */
   #instance: number | undefined;
-  /** The epoch that was told last, while all live subscriptions are of it; undefined if that has to be looked at. */
+  /**
+   * The newest epoch that the channel's object named, while all live subscriptions belong to it; undefined if that has
+   * to be checked.
+   */
   #epoch: string | undefined;
   /** Subscriptions that track keys, or have asked to. */
   readonly #live = new Set<Subscription>();
@@ -252,7 +255,7 @@ export class LocalTracks {
     return replied;
   }
 
-  /** The subscription tracks keys from here on. It may have begun in another epoch than the last that was told. */
+  /** The subscription tracks keys from here on. It may have begun in another epoch than the newest one. */
   #begin(subscription: Subscription): void {
     if (!this.#live.has(subscription)) this.#epoch = undefined;
     this.#live.add(subscription);

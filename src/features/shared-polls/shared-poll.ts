@@ -19,9 +19,10 @@ import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
 
 /**
- * The keys of one shared poll, in its channel's object (rules SP1 to SP10): who tracks them, which version and data each
- * has, when the backend is asked for which of them, and which gateway is to be told what. Everything is in memory: a new
- * instance knows nothing. A watcher of the earlier instance is answered so, and tracks its keys again.
+ * The keys of one shared poll, in its channel's object (rules SP1 to SP10). It knows who tracks each key, and the key's
+ * version and data. It decides when the backend is asked for which keys, and which changes each gateway is sent.
+ * Everything is in memory, and a new instance knows nothing. It answers a watcher of the earlier instance accordingly,
+ * and the watcher tracks its keys again.
  *
  * It is synchronous: its owner asks the backend what {@link ask} says, calls the gateways that {@link deliveries} names,
  * and reports the outcomes.
@@ -117,8 +118,8 @@ export class SharedPoll implements ChannelPart {
    * @param watcher  the name of a gateway; "" for the channel's object itself
    * @param known    the keys with the versions that the connection has
    * @param bytesMax how large the reply may be
-   * @returns the newer values that there are, as far as the reply may hold them; the others are told later, as are those
-   *          for which the backend has to be asked first
+   * @returns the existing newer values, as far as the reply has room for them. The others are sent later, and so are
+   *          values for which the backend has to be asked first
    */
   track(
     watcher: string,
@@ -278,8 +279,8 @@ export class SharedPoll implements ChannelPart {
   }
 
   /**
-   * When an alarm has to ring although a timer is set, which a crash would lose: ms since 1970; Infinity for never. Keys
-   * need it, and gateways that aren't told yet that theirs are lost (rule SP10).
+   * When an alarm has to ring although a timer is set, which a crash would lose: ms since 1970; Infinity for never.
+   * Tracked keys need it, and gateways that haven't been notified yet that their keys are lost (rule SP10).
    */
   alarmAtMs(nowMs: number): number {
     const isNeeded = this.active || [...this.#watchers.values()].some(({ isOwed }) => isOwed);
@@ -387,7 +388,7 @@ export class SharedPoll implements ChannelPart {
     if (state === undefined) return;
     if (version !== undefined && version < state.version) return;
     const isSame = version === undefined ? isSameContent(state, data) : version === state.version;
-    // Everybody was told of a value that is kept, or got it in a reply.
+    // A kept value was sent to everybody already, or was in a reply.
     if (isSame && state.change !== undefined) return;
     if (!isSame) state.version = version ?? ++this.#newest;
     const change: KeyChange = { key, data, offset: 0, version: state.version };

@@ -18,7 +18,7 @@ export class Watcher {
   newestRequest = 0;
   /** The `since` of its last reply; undefined before the first. */
   since: number | undefined;
-  /** When it last said that it tracks keys, or told of one, ms since 1970. */
+  /** When it was first seen, or last took the changes of a call, ms since 1970. */
   checkedAtMs: number;
   readonly #pending = new Map<string, KeyChange>();
   /** Those of the pending changes whose data nobody else keeps, and the characters of that data. */
@@ -36,12 +36,12 @@ export class Watcher {
     this.checkedAtMs = nowMs;
   }
 
-  /** Whether it has neither keys nor anything to be told. */
+  /** Whether it has no keys, and nothing is to be sent to it. */
   get idle(): boolean {
     return this.has.size === 0 && !this.#hasNews;
   }
 
-  /** Whether it is a gateway that has to be told something, or is being told it. */
+  /** Whether it is a gateway to which something has to be sent, or is being sent. */
   get isOwed(): boolean {
     return this.name !== "" && (this.#hasNews || this.calling);
   }
@@ -62,8 +62,8 @@ export class Watcher {
   }
 
   /**
-   * Notes that it tracks a key, of which it has, or is about to get, this version. A removal that waits to be told is told no
-   * more: the backend is asked anew.
+   * Notes that the watcher tracks a key, and has this version of it, or is about to get it. A removal of the key that
+   * waits to be sent is dropped: the backend is asked anew.
    */
   track(key: string, version: bigint): void {
     if (this.#pending.get(key)?.removed === true) this.#drop(key);
@@ -86,7 +86,8 @@ export class Watcher {
   }
 
   /**
-   * Has a change told, unless the watcher has it already, or too much waits for it: then the backend will bring it again.
+   * Queues a change to be sent, unless the watcher has it already. If too much waits for the watcher, the change is
+   * dropped, and the backend will bring it again.
    *
    * @param isKept whether the channel keeps the change anyway
    */
@@ -102,7 +103,7 @@ export class Watcher {
     this.#pending.set(key, change);
   }
 
-  /** All changes to tell, to an object that can't fail to take them. */
+  /** All changes to send, for an object that can't fail to take them. */
   takeAll(): readonly KeyChange[] {
     const all = [...this.#pending.values()];
     this.#clear();
@@ -137,7 +138,7 @@ export class Watcher {
     return meanwhile;
   }
 
-  /** The call in flight has failed: the changes are told again, unless there are newer ones or another epoch. */
+  /** The call in flight has failed: its changes are sent again, unless newer ones wait or the epoch has changed. */
   failed(changes: readonly KeyChange[], nowMs: number): void {
     this.#trackedSince = undefined;
     for (const change of this.#callIsOver ? [] : changes) {
@@ -152,7 +153,7 @@ export class Watcher {
     this.#failures++;
   }
 
-  /** Whether there is something to tell it. */
+  /** Whether something is to be sent to it. */
   get #hasNews(): boolean {
     return this.mustCall || this.#pending.size > 0;
   }

@@ -329,7 +329,7 @@ function duration(ms: number): string {
 const insufficientStateCode = unsubscribeCodes.insufficientState.code;
 const slowCode = disconnectCodes.slow.code;
 
-/** The reason of a close code as clients are told it, in parentheses; "" for a code of the backend's own. */
+/** The reason of a close code as clients get it, in parentheses; "" for a code of the backend's own. */
 function reasonOf(code: number): string {
   const known = Object.values(disconnectCodes).find((one) => one.code === code);
   return known === undefined ? "" : ` (${known.reason})`;
