@@ -11,8 +11,8 @@ import type { ChannelPush, PiecePush, Subscriber } from "./subscriber.ts";
  * codec, whatever the number of subscribers and their filters; for delta subscribers, once for each codec and each
  * payload that they hold (rule F1).
  *
- * Most subscribers get the whole batch. One that came, or was caught up, while the batch was being collected gets the
- * rest of it: the pushes from a certain one on (rule F5).
+ * Most subscribers get the whole batch. A subscriber that came, or was caught up, while the batch was being collected
+ * gets the rest of it: the pushes from a certain one on (rule F5).
  */
 export class BatchFrames {
   readonly #firstCodec: Codec;
@@ -105,7 +105,7 @@ export class BatchFrames {
   }
 
   /**
-   * The frame for one subscriber; undefined when there is nothing for it. A delta subscriber is told which publication
+   * The frame for one subscriber; undefined if nothing is for it. This notes for a delta subscriber which publication
    * it holds then, so the frame must be sent.
    */
   frameFor(subscriber: Subscriber): Message | undefined {

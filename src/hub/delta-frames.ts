@@ -127,7 +127,7 @@ export function deltaPush(push: ChannelPush, standing: Standing): DeltaPush | un
   if (push.type !== "publication" || push.late === undefined || standing === "late") return push;
   if (standing === "unknown") return { ...push, publication: inFull(push.publication) };
   const { grown, ...publication } = push.publication;
-  // The subscriber has most of it already, and is told the offset.
+  // The subscriber has most of it already, and gets the offset.
   const own = grown?.rest === undefined ? {} : { grown: { pieces: 0, splice: grown.rest } };
   return { ...push, publication: { ...publication, ...own } };
 }

@@ -14,7 +14,7 @@ import type { ChannelPush, Subscriber } from "./subscriber.ts";
  *
  * Sending a frame takes the runtime about 25 µs for each socket, whatever the frame holds. So a frame to many is sent
  * in slices, with a turn of the event loop after each, and what comes meanwhile is collected and shares the next frame.
- * A subscriber that comes or goes between two slices is caught up alone; nobody else is sent to because of it.
+ * A subscriber that comes or goes between two slices is caught up alone; nothing is sent to the others because of it.
  *
  * The hub collects in {@link publish} and {@link announce}. Its owner starts the next frame with {@link begin}, and
  * calls {@link sendSlice} in later turns for as long as the hub is {@link sending}.
@@ -182,7 +182,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Puts a publication into the next frame (rule F3). {@link begin} must follow. */
   publish(publication: Publication): void {
     const shown = this.#hidesOffsets ? withoutPosition(publication) : publication;
-    // Pieces that a hub before this one was told count, too: subscribers with deltas may have been sent them.
+    // Pieces that an earlier hub sent count as well: subscribers with deltas may have them.
     if (shown.grown !== undefined) this.#windows ??= new PieceWindows();
     const told = this.#windows?.end(shown) ?? { publication: shown };
     this.#collect({ type: "publication", channel: this.#channel, ...told });
@@ -377,16 +377,16 @@ export interface HubSetup {
   readonly fanOut?: FanOutLimits;
   /** Where deliveries are counted; absent without `prometheus.enabled`. */
   readonly deliveries?: { value: number };
-  /** Hears of the frames, for all hubs of the object; absent where nobody does. */
+  /** Observes the frames of all hubs of the object; absent if nothing observes them. */
   readonly frames?: FrameObserver;
   /**
-   * Subscribers aren't told offsets, and of a key's changes that wait together only the newest: those of an ephemeral
-   * map have no use for more. Absent: they are told all.
+   * Whether subscribers get no offsets, and only the newest of a key's changes that wait together: subscribers of an
+   * ephemeral map have no use for more. Absent: they get everything.
    */
   readonly hidesOffsets?: boolean;
 }
 
-/** Hears of frames with publications. */
+/** Observes frames with publications. */
 export interface FrameObserver {
   /** A frame begins to be sent. @returns the number under which {@link sent} knows it */
   begun(channel: string, batch: BatchFrames): number;

@@ -3,11 +3,12 @@ import type { Publication } from "../protocol/publication.ts";
 import type { ChannelPush, PublicationPush, Subscriber } from "./subscriber.ts";
 
 /**
- * The windows of one hub: the keys of which subscribers were told pieces since the key's last publication, which made the
- * value before them durable (rule Z39). A subscriber that comes within a window has the value without the pieces: it is told
- * none of them, and gets them with the publication that ends the window. Where pieces are missing, nobody is told the rest,
- * and the publication goes to all in full. Who came back with values that may have pieces of a window already is told none of
- * them, and gets the publication in full. So a delta fits the value that its subscriber has, or isn't sent.
+ * The windows of one hub: the keys whose subscribers have been sent pieces since the key's last publication, which made
+ * the value before these pieces durable (rule Z39). A subscriber that comes within a window has the value without the
+ * pieces. It is sent none of them, and gets them with the publication that ends the window. If a piece is missing,
+ * nobody is sent the later ones, and the publication goes to all in full. A subscriber that came back with a value that
+ * may have pieces of a window already is sent none of them, and gets the publication in full. So a delta fits the value
+ * that its subscriber has, or isn't sent.
  */
 export class PieceWindows {
   readonly #open = new Map<string, PieceWindow>();
@@ -15,9 +16,9 @@ export class PieceWindows {
   /**
    * Takes a piece.
    *
-   * @param restoredAt the offset at which the subscribers were restored after a hibernation: it isn't known what they have of
-   *                   windows that were open then
-   * @returns those who came late for it; undefined if nobody can be told it
+   * @param restoredAt the offset at which the subscribers were restored after a hibernation: it isn't known which
+   *                   pieces they have of windows that were open then
+   * @returns the subscribers that came late for it; undefined if it can't be sent to anybody
    */
   take(
     { key, number, base = 0 }: Piece,
@@ -34,8 +35,8 @@ export class PieceWindows {
   /**
    * Ends the window of the key that a publication changes.
    *
-   * @returns the publication, in full if its subscribers may not have what its delta is made from, with those who
-   *          came late for the pieces that it makes durable
+   * @returns the publication, in full if its subscribers may not have what its delta is made from, with the subscribers
+   *          that came late for the pieces that it makes durable
    */
   end(publication: Publication): Told {
     const { key, grown } = publication;
@@ -63,7 +64,7 @@ export class PieceWindows {
 class PieceWindow {
   /** The offset of that publication. */
   readonly base: number;
-  /** Those who came within the window, and are told none of its pieces. */
+  /** The subscribers that came within the window, and are sent none of its pieces. */
   readonly late = new Set<Subscriber>();
   #pieces = 0;
   #isBroken: boolean;
@@ -73,7 +74,7 @@ class PieceWindow {
     this.#isBroken = isBroken;
   }
 
-  /** @returns whether all pieces before it came, too */
+  /** @returns whether all earlier pieces came as well */
   take(number: number): boolean {
     this.#isBroken ||= number !== this.#pieces + 1;
     if (!this.#isBroken) this.#pieces++;
@@ -88,7 +89,7 @@ class PieceWindow {
 /** See {@link PieceWindows.end}. */
 type Told = Pick<PublicationPush, "publication" | "late" | "base">;
 
-/** What a subscriber has of a window: what the hub has told it, nothing, or nobody knows. */
+/** What a subscriber has of a window: all pieces that the hub has sent, none, or it isn't known. */
 export type Standing = "on time" | "late" | "unknown";
 
 /** What a subscriber has of the window that a push belongs to. */
@@ -100,7 +101,7 @@ export function standingOf(subscriber: Subscriber, push: ChannelPush | undefined
   return push.late.has(subscriber) ? "late" : "on time";
 }
 
-/** A publication that its subscribers need nothing for. */
+/** The publication in a form that subscribers can read without an earlier value. */
 export function inFull(publication: Publication): Publication {
   const { before: _, grown: __, ...rest } = publication;
   return rest;

@@ -12,7 +12,7 @@ export type ChannelPush =
   | Extract<Push, { readonly type: "join" | "leave" }>
   | PiecePush;
 
-/** A piece by which a value has grown, for those with deltas who have the value up to there (rule Z39). */
+/** A piece by which a value has grown, for delta subscribers that have the value up to there (rule Z39). */
 export interface PiecePush {
   readonly type: "piece";
   readonly channel: string;
@@ -21,18 +21,18 @@ export interface PiecePush {
 }
 
 /**
- * A publication; if it makes pieces durable that subscribers were told, with those who came late, and with the offset of the
- * key's publication before.
+ * A publication. If it makes pieces durable that were sent to subscribers, it has the subscribers that came late, and
+ * the offset of the key's publication before.
  */
 export type PublicationPush = Extract<Push, { readonly type: "publication" }> & {
   readonly late?: LateSubscribers;
   readonly base?: number;
 };
 
-/** Those who came after the first piece of a window, and are told none of them. */
+/** The subscribers that came after the first piece of a window, and are sent none of its pieces. */
 type LateSubscribers = ReadonlySet<Subscriber>;
 
-/** A subscriber as the hub sees it: how to send to it, and what other subscribers are told of it. */
+/** A subscriber as the hub sees it: how to send to it, and what other subscribers get to know of it. */
 export interface Subscriber {
   readonly info: ClientInfo;
   /** Whether presence lists it. */
@@ -56,8 +56,8 @@ export interface Subscriber {
    */
   readonly deltaBase: Payload | undefined;
   /**
-   * Up to which offset it has recovered what it had missed, with values of its own: of windows that were open then it may have
-   * pieces that the hub doesn't know of (rule Z39). Absent, or undefined: it has read all values.
+   * The offset up to which it has recovered what it had missed, with values of its own. It may have pieces of windows
+   * that were open then, of which the hub doesn't know (rule Z39). Absent, or undefined: it has read all values.
    */
   readonly recoveredTo?: number | undefined;
   /** Notes that a delta subscriber is sent this publication, as the last one of a frame: it is then its `deltaBase`. */
@@ -66,7 +66,7 @@ export interface Subscriber {
   /** Its backlog: the bytes handed to its socket that the client has not taken yet. */
   backlogBytes(): number;
   disconnect(code: DisconnectCode): void;
-  /** The stream that it follows has ended: its subscription ends, and it is told to begin anew. */
+  /** The stream that it follows has ended: its subscription ends with a code that makes the client begin anew. */
   insufficientState(): void;
   /** A connection of the same user is to be the only one on the channel (rule C10); it may be this one. */
   replacedBy(client: string): void;

@@ -7,7 +7,7 @@ import { limits } from "../limits.ts";
 
 /**
  * Collects the connections of a user for one answer, as many as the answer may hold (rules U20 and B1). An object
- * collects those on its own sockets, and a home those that the objects have told it.
+ * collects the connections on its own sockets, and a home collects those that the objects have reported.
  */
 export class ConnectionList {
   readonly #connections: ConnectionState[] = [];
@@ -30,7 +30,7 @@ export class ConnectionList {
     }
   }
 
-  /** Notes that connections are missing, because an object hasn't told its own. */
+  /** Notes that connections are missing, because an object hasn't reported its own. */
   miss(): void {
     this.#incomplete = true;
   }

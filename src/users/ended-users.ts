@@ -3,9 +3,9 @@ import { homeName } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
 
 /**
- * Tells the homes of users that their last connection on an object has ended, so that they know when the users were
- * online (rule U26), and which users are (rule E11). Connections that end within `limits.endedNoteMs` share the look at
- * the object's sessions, and the calls.
+ * Reports to the homes of users that their last connection on an object has ended. So the homes know when users were
+ * online (rule U26), and which users are online (rule E11). Connections that end within `limits.endedNoteMs` share one
+ * search of the object's sessions, and the calls.
  */
 export class EndedUsers {
   readonly #port: EndedUsersPort;
@@ -60,7 +60,7 @@ export interface EndedSession {
 interface EndedUsersPort {
   /** Whether the homes keep when users were online. */
   readonly keepsStatus: boolean;
-  /** Whether a backend is told which users are online. */
+  /** Whether a backend gets events of users who are online. */
   readonly reportsWhoIsOnline: boolean;
   /** Does the work after so many ms. */
   later(waitMs: number, work: () => void): void;

@@ -4,11 +4,11 @@ import type { Holders } from "./holders.ts";
 import { dueMoment } from "../moment.ts";
 
 /**
- * Finds the registrations of users and tokens of which nothing is left (rule U15): a crashed object tells the home
- * nothing, and others only where somebody wants to know. Once a week, or each hour where a backend is told who is online
- * (rule E17), the home asks each holder about the users that it is registered for, some at a time, and forgets those whom
- * it doesn't hold. The only row of the table `sweep` says when the next sweep is due and how far one under way has come,
- * so a home that ends meanwhile goes on.
+ * Finds the registrations of users and tokens that a holder doesn't hold any more (rule U15): a crashed object reports
+ * nothing to the home, and other objects report only if it is asked for. The home sweeps once a week, or each hour if a
+ * backend gets events of users who are online (rule E17). It asks each holder about its registered users, some at a
+ * time, and forgets the ones that the holder doesn't hold. The only row of the table `sweep` says when the next sweep
+ * is due, and how far one under way has come. So a home that ends meanwhile goes on.
  */
 export class HolderSweep {
   readonly #sql: Sql;

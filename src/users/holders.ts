@@ -4,7 +4,8 @@ import { elapsed, lastsAsLong } from "../moment.ts";
 import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
- * The holders of a home's users and tokens: the objects that hold connections of a user, or what was made with a token.
+ * The holders of a home's users and tokens: the objects that hold connections of a user, or something made with a
+ * token.
  *
  * A registration that comes soon after another one needs no commit of its own (rule U42): it is in memory first, and its
  * row in the table `holder` is written later, together with others. Before the first such registration of a holder, the
@@ -16,8 +17,8 @@ import { columnText, hasTable, type Sql } from "../sql.ts";
  *                                                  └─ crash ─► marks are left: the holders are unsure ─► resolve
  * ```
  *
- * It reports when a user gets the first holder, and has lost the last one (rule E11). Where somebody wants to know that,
- * each registration is written at once, in the stretch that writes the report.
+ * It reports when a user gets the first holder, and has lost the last one (rule E11). If these reports are wanted, each
+ * registration is written at once, in the stretch that writes the report.
  */
 export class Holders {
   readonly #sql: Sql;
@@ -34,7 +35,7 @@ export class Holders {
   /** By key, the unsure holders that have said that they hold nothing of it. */
   readonly #absent = new Map<string, Set<string>>();
 
-  /** @param report absent if no backend is told who is online */
+  /** @param report absent if no backend gets events of users who are online */
   constructor(sql: Sql, report: ReportOnline | undefined) {
     this.#sql = sql;
     this.#report = report;

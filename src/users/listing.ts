@@ -42,7 +42,7 @@ export class Listing {
     });
   }
 
-  /** The object has told the directory that it has no open connection, and is about to be forgotten. */
+  /** The object has reported to the directory that it has no open connection, and is about to be forgotten. */
   forgotten(): void {
     this.#listed = false;
     this.#call = undefined;

@@ -98,8 +98,8 @@ export class LocalUsers {
   }
 
   /**
-   * Carries out a home's orders on the connections of a user, in order, after the calls before for the same user. A
-   * session that has seen an order before isn't concerned by it. Sessions that wait for the home are waited for.
+   * Carries out a home's orders on the connections of a user, in order, after the calls before for the same user. An
+   * order has no effect on a session that has seen it before. The orders wait for sessions that wait for the home.
    *
    * @param key      of the user, or of a token
    * @param sessions all sessions of the object
@@ -151,8 +151,8 @@ export class LocalUsers {
   }
 
   /**
-   * Finds out of which users and tokens this object holds something, for their home, which forgets it for the others
-   * (rules U31, U15): the next connection of one of them is registered again.
+   * Finds the users and tokens of which this object holds something. Their home forgets this object for the other ones
+   * (rules U31, U15), and their next connection is registered again.
    *
    * @param keys of users and tokens
    * @param all  sessions of the object
@@ -171,8 +171,9 @@ export class LocalUsers {
   }
 
   /**
-   * Lists of which users and tokens of a home this object holds something, or is about to (rule U41). Users that it only
-   * remembers are forgotten: the home doesn't know of them any more, so the next connection has to register them anew.
+   * Lists the users and tokens of a home of which this object holds something, or is about to (rule U41). Users that it
+   * only remembers are forgotten: the home doesn't know them any more, so the next connection has to register them
+   * anew.
    *
    * @param all sessions of the object
    */

@@ -141,7 +141,7 @@ export function takesOrders({ closed, user, connecting, identity, held }: Comman
 function names({ client, session, whitelist }: OrderTarget, one: CommandSession): boolean {
   const { client: own } = one.identity;
   if (client !== undefined && client !== own) return false;
-  // An anonymous client is told a session that ends with the object's node.
+  // An anonymous client gets a session ID that ends with the object's node.
   if (session !== undefined && session.split("@")[0] !== secretOf(one)) return false;
   return whitelist?.includes(own) !== true;
 }
