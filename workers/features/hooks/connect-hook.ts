@@ -56,8 +56,8 @@ export function headersForHooks(
 }
 
 /**
- * Asks a backend about a client, if the configuration says that this is done at the upgrade, and the client brings no
- * token (rule Q10). No object is called before.
+ * Asks a backend about a client, if the configuration wants this at the upgrade, and the client brings no token (rule
+ * Q10). No object is called earlier.
  *
  * @param admitted what is known of the client, whose origin was checked
  * @param client   what is known of its connection

@@ -14,12 +14,12 @@ import { inTime } from "../../platform/object-call.ts";
 import { dueMoment } from "../../../src/moment.ts";
 
 /**
- * The hooks of one isolate of the edge (rule Q13): its requests share the bounds of asking a backend, and what they know
- * of it, as the sessions of an object do (rules Q6 and Q7). Isolates share nothing.
+ * The hooks of one isolate of the edge (rule Q13). Its requests share the bounds of asking a backend, and what they
+ * know about the backend, as the sessions of an object do (rules Q6 and Q7). Isolates share nothing.
  *
- * The platform ties I/O to the request that began it, and ends both when the client goes, without any notice. So a
- * request sends its own question, and only learns from another one that its turn has come. A turn that isn't used, or
- * whose answer isn't reported in time, belongs to a request that has ended, and is taken back.
+ * The platform ties I/O to the request that began it, and ends both when the client goes, without any notice. So each
+ * request sends its own question. Another request only signals that its turn has come. A turn that isn't used, or whose
+ * answer isn't reported in time, belongs to a request that has ended, and is taken back.
  */
 export class SharedHooks {
   readonly #backends: Backends = new Map();

@@ -134,7 +134,10 @@ async function reportLater(
   );
 }
 
-/** `GET /metrics`: all metrics as text, for whoever has the secret `METRICS_KEY` or a key of the API that admits all. */
+/**
+ * `GET /metrics`: all metrics as text, for a client with the secret `METRICS_KEY` or with a key of the API that admits
+ * everything.
+ */
 export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
   if (!context.get("configured").config.prometheus.enabled)
     return respondText(404, "prometheus.enabled is not set");

@@ -123,7 +123,7 @@ async function holdersOf(
 
 const noHolders: readonly string[] = [];
 
-/** The object of a node that an object has told; undefined for one of a kind that the next release has. */
+/** The object of a node that another object has named; undefined for a kind of node that only the next release has. */
 function objectNamed(node: string, { CHANNELS, GATEWAYS }: Env) {
   const parsed = parseNodeName(node);
   if (parsed === undefined) return undefined;
