@@ -105,8 +105,8 @@ export class BatchFrames {
   }
 
   /**
-   * The frame for one subscriber; undefined if nothing is for it. This notes for a delta subscriber which publication
-   * it holds then, so the frame must be sent.
+   * The frame for one subscriber; undefined if nothing is for it. The call notes which publication a delta subscriber
+   * holds then, so the frame must be sent.
    */
   frameFor(subscriber: Subscriber): Message | undefined {
     const skipped = this.#skipped?.get(subscriber) ?? 0;

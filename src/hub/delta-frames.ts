@@ -14,7 +14,7 @@ import { numberText } from "../delta/fossil.ts";
  * Pushes that are sent together, for delta subscribers (docs/protocol.md 3.1). The first publication is a delta of the
  * payload that the subscriber holds, each other one of the publication before it. So subscribers that hold the same
  * payload get the same frame, and the frames of others differ in the first publication alone. Joins and leaves between
- * the publications are for those that hear them.
+ * the publications are for subscribers that get them.
  */
 export class DeltaFrames {
   readonly #pushes: readonly DeltaPush[];
@@ -29,7 +29,7 @@ export class DeltaFrames {
     );
   }
 
-  /** Gives the frame, and tells the subscriber which publication it holds then. */
+  /** Gives the frame, and notes in the subscriber which publication it holds then. */
   frameFor(subscriber: Subscriber): Message {
     const { codec, deltaBase, hearsJoinLeave } = subscriber;
     const frames = this.#framesIn(codec);

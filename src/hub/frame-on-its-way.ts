@@ -7,7 +7,7 @@ import type { Subscriber } from "./subscriber.ts";
  */
 export class FrameOnItsWay<Local extends Subscriber> {
   readonly batch: BatchFrames;
-  /** Its number for who hears of the frames; undefined if nobody does. */
+  /** Its number for the observer of frames; undefined if there is none. */
   readonly row: number | undefined;
   /** The backlog of the subscribers that the frame was sent to, with the frame. */
   backlogBytes = 0;

@@ -171,7 +171,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
   }
 
   /**
-   * Removes all subscribers, and tells each that it has to begin anew: the stream that it follows has ended (rule Z5).
+   * Removes all subscribers, and notifies each that it has to begin anew: the stream that it follows has ended (rule
+   * Z5).
    */
   insufficientState(): void {
     const ended = this.subscribers;
@@ -195,7 +196,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     if (late !== undefined) this.#collect({ type: "piece", channel: this.#channel, piece, late });
   }
 
-  /** Puts a join or a leave into the next frame, for the subscribers that hear them. {@link begin} must follow. */
+  /** Puts a join or a leave into the next frame, for the subscribers that get them. {@link begin} must follow. */
   announce(type: "join" | "leave", info: ClientInfo): void {
     this.#collect({ type, channel: this.#channel, info });
   }
@@ -220,8 +221,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
   }
 
   /**
-   * Tells all of a user's subscribers that one of them is to be the only one (rule C10). The others disconnect, and so
-   * are removed, while the loop runs.
+   * Notifies all of a user's subscribers that one of them is to be the only one (rule C10). The others disconnect, and
+   * so are removed, while the loop runs.
    *
    * @param client the ID of the connection that stays
    */

@@ -4,7 +4,7 @@ import { type Standing, standingOf } from "./piece-windows.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 import type { TagsFilter } from "../protocol/tags-filter.ts";
 
-/** The frames of a fixed run of pushes: each subscriber gets those that it hears, in its codec. */
+/** The frames of a fixed run of pushes: each subscriber gets the pushes that are for it, in its codec. */
 export class RunFrames {
   readonly #pushes: readonly ChannelPush[];
   readonly #messagesIn: (codec: Codec) => readonly Message[];
@@ -21,7 +21,7 @@ export class RunFrames {
   readonly #whole: FrameCache;
   /**
    * The frames with some of the pushes, under what selects them, and under their indexes. Undefined until a subscriber
-   * with a filter asks, or one that hears no joins and leaves among publications.
+   * with a filter asks, or one that gets no joins and leaves among publications.
    */
   #selected: Map<string, SelectedFrames> | undefined;
   /** The size of the frames in {@link #selected}. */
@@ -150,8 +150,8 @@ export class RunFrames {
 }
 
 /**
- * The indexes of publications by which a value has grown, where a later one of the same key has its whole value. The first
- * publication of a stream is none of them: it alone tells clients the epoch (docs/protocol.md 2.6).
+ * The indexes of publications by which a value has grown, where a later one of the same key has its whole value. The
+ * first publication of a stream isn't among them: it alone carries the epoch to clients (docs/protocol.md 2.6).
  */
 function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
   const hasGrown = pushes.some(

@@ -67,7 +67,7 @@ interface EndedUsersPort {
   /** The users of the object's connections, once for each connection. */
   users(): Iterable<string>;
   /**
-   * Calls a home, once. What it doesn't hear is lost, until the home asks by itself (rule U15).
+   * Calls a home, once. A report that doesn't arrive is lost, until the home asks by itself (rule U15).
    *
    * @param wereOnline users who were online until now
    * @param left       users who may have no connection on the object any more

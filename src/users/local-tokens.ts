@@ -109,8 +109,8 @@ export class LocalTokens {
   }
 
   /**
-   * Whether the object still has to hear of the token's revocation (rule U15). A token of which nothing is left is
-   * forgotten here first, and by its home a sweep later: a command with it may still be under way.
+   * Whether the token's revocation still has to be sent to the object (rule U15). If nothing made with a token is left,
+   * it is forgotten here first, and by its home a sweep later: a command with it may still be under way.
    *
    * @param sessions all sessions of the object
    */
@@ -120,8 +120,8 @@ export class LocalTokens {
   }
 
   /**
-   * The tokens of which the object has to hear, with the ends of their registrations: in seconds since 1970, 0 where it
-   * isn't known.
+   * The tokens whose orders have to be sent to the object, with the ends of their registrations: in seconds since 1970,
+   * 0 if the end isn't known.
    *
    * @param sessions all sessions of the object
    */

@@ -15,8 +15,8 @@ import type { LocalUsers, UserAnswer } from "./local-users.ts";
  * Registers the sessions of one object with the homes of their users and tokens.
  *
  * Tokens that were verified may not stand any more (rules U10 and U11): a backend may have revoked them, or made all
- * earlier tokens of the user invalid. What the object doesn't know, it asks the homes for before a command reaches its
- * session; orders of the homes change what it knows. So a command asks it again when it is carried out.
+ * earlier tokens of the user invalid. Before a command reaches its session, the object asks the homes for what it
+ * doesn't know. Later orders of the homes change what it knows. So a command is checked again when it is carried out.
  */
 export class SessionUsers implements Registrar {
   readonly #users: LocalUsers;
@@ -42,7 +42,7 @@ export class SessionUsers implements Registrar {
       missing--;
       if (missing === 0 && session.held) session.admitted();
     };
-    // Of an onlooker the user's home hears nothing (rule N26).
+    // An onlooker isn't reported to the user's home (rule N26).
     const isUsers = user !== "" && identity.onlooker !== true;
     if (isUsers) {
       missing++;

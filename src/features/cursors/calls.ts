@@ -12,7 +12,7 @@ import type { JsonText } from "../../protocol/json/text.ts";
 
 declare module "../../contract/object-calls.ts" {
   interface AddedGatewayCalls {
-    /** Says what users with connections here are known to have got of a channel (rule CU15). */
+    /** Says what users with connections here are known to have received of a channel (rule CU15). */
     arrivedOnGateway(question: ArrivedQuestion): Promise<ArrivedOnGateway>;
   }
   interface AddedChannelCalls {
@@ -37,7 +37,7 @@ declare module "../../contract/channel-call.ts" {
     readonly mark_read: Changing<MarkRequest>;
     /** Counts what a user hasn't read (rule CU4). */
     readonly unread: { readonly request: UserRequest; readonly info?: ClientInfo };
-    /** Says what a user is known to have got (rule CU10). */
+    /** Says what a user is known to have received (rule CU10). */
     readonly delivered: { readonly request: UserRequest };
     /** Lists what users have read, in pages, and counts who has read up to an offset (rule CU35). */
     readonly marks: Reading<MarksQuery> & { readonly info?: ClientInfo };

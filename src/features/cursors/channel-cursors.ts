@@ -124,7 +124,7 @@ export class ChannelCursors implements ChannelPart {
     if (entry.type === "arrived") this.prove(entry.user, entry.proof, nowMs);
   }
 
-  /** Keeps what a user has got, if that is more than is kept already. */
+  /** Keeps what a user has received, if that is more than the row has. */
   prove(user: string, proof: Coverage, nowMs: number): void {
     const top = this.top(nowMs);
     if (user === "" || proof.epoch !== top.epoch || proof.offset > top.offset) return;
@@ -155,7 +155,7 @@ export class ChannelCursors implements ChannelPart {
     if (this.#members.find(user) !== undefined) this.kept.earlier.add(user, left, nowMs);
   }
 
-  /** Says what a user is known to have got (rule CU10). */
+  /** Says what a user is known to have received (rule CU10). */
   #delivered({ user }: UserRequest, nowMs: number): PartOutcome {
     const top = this.top(nowMs);
     const kept = this.#table.find(user);
@@ -189,7 +189,7 @@ export class ChannelCursors implements ChannelPart {
 
   /** Where a user is who has marked nothing in this epoch. */
   #startOf(user: string, mark: UserMark | undefined, top: StreamPosition): number {
-    // What was read of an epoch that is gone doesn't count: everything of this one came after it (rule CU5).
+    // A mark in an epoch that has ended doesn't count: everything in this epoch came later (rule CU5).
     if (mark?.isReset === true) return 0;
     switch (this.#options.unreadFrom) {
       case "all":

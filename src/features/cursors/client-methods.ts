@@ -33,7 +33,7 @@ const cursorMethods: ClientMethods = new Map<string, ClientMethod>([
   ["dormouse.marks", { readsOf: () => 1, bySend: true, carryOut: countMarks }],
 ]);
 
-/** Those of a configuration: a backend may have methods of these names where no namespace has cursors. */
+/** The methods under a configuration: if no namespace has cursors, a backend may have methods of these names. */
 export function cursorMethodsOf({ channel }: Config): ClientMethods | undefined {
   return everyOptions(channel).some(({ cursors }) => cursors !== undefined)
     ? cursorMethods
@@ -73,10 +73,10 @@ function countUnread(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void 
   }
   const answers = new Map<string, UnreadAnswer>();
   const waiting = channels.values();
-  // Each answer has the next channel asked, so that no more are under way than rule B16 allows.
+  // Each answer triggers the question to the next channel, so that no more are under way than rule B16 allows.
   const askNext = (): void => {
     const { done: none = false, value: channel } = waiting.next();
-    // Of a connection that has ended nothing more is asked (rule B29).
+    // Nothing more is asked for a connection that has ended (rule B29).
     if (none || channel === undefined || command.session.closed) return;
     ask(command, channel, turnTo, unreadOf, (answer) => {
       answers.set(channel, "data" in answer ? { result: answer.data } : failed(answer));
@@ -129,7 +129,7 @@ function unreadOf(request: UserRequest, info: ClientInfo): CursorOperation {
   return { method: "unread", request, info };
 }
 
-/** Has a channel carry an operation out for a client, if the client may (rule CU7). */
+/** Lets a channel carry out an operation for a client, if the client may do it (rule CU7). */
 function ask(
   command: RunningCommand<RpcRequest>,
   channel: string,

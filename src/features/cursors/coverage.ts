@@ -9,8 +9,8 @@ export interface Stretch {
 }
 
 /**
- * What a user is known to have got of a channel: everything after `since` and up to `offset` that passes the filters of
- * the user's subscription has arrived at a client's program of the user (rule CU10).
+ * What a user is known to have received of a channel: everything after `since` and up to `offset` that passes the
+ * filters of the user's subscription has arrived at a client's program of the user (rule CU10).
  */
 export interface Coverage extends Stretch {
   readonly epoch: string;
@@ -21,8 +21,8 @@ export interface Coverage extends Stretch {
 }
 
 /**
- * ping: the client has answered a ping that was sent after these publications. recovery: a client has said from where it
- * goes on. command: a client has marked that its user has read up to here.
+ * ping: the client has answered a ping that was sent after these publications. recovery: a client has named the offset
+ * from which it continues. command: a client has marked that its user has read up to here.
  */
 export type ProofKind = "ping" | "recovery" | "command";
 

@@ -5,7 +5,7 @@ import { type CoverageCensus, addProof, listProofs, type UserProof } from "./cov
 import { cursorLimits } from "./limits.ts";
 import { type KnownHere, notingChannel, SubscriberNotes } from "./subscriber-notes.ts";
 
-/** Asks for a channel's cursors what the connections on its object, and on its gateways, are known to have got. */
+/** Asks, for a channel's cursors, what the connections on its object and on its gateways are known to have received. */
 export class CursorDriver extends SubscriberNotes implements ObjectPart, CoverageCensus {
   readonly #object: PartedChannelObject;
   readonly #kept: ChannelCursors;

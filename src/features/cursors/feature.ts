@@ -26,20 +26,20 @@ import { CursorDriver } from "./cursor-driver.ts";
 import { cursorMethodsOf } from "./client-methods.ts";
 import { ChannelAudience, membersOfSubscriptions } from "./audience/channel-audience.ts";
 
-/** On a channel whose namespace doesn't keep what users have got and read (rule CU9). */
+/** For a channel whose namespace has no cursors (rule CU9). */
 const noCursors: ChannelPart = {
   carryOut: ({ method }) =>
     method in cursorRows || method in audienceRows ? notAvailable : undefined,
 };
 
-/** On a channel whose namespace has no audience (rule CU21). */
+/** For a channel whose namespace has no audience (rule CU21). */
 const noAudience: ChannelPart = {
   carryOut: ({ method }) => (method in audienceRows ? notAvailable : undefined),
 };
 
 const notAvailable = { outcome: "not-available" } as const;
 
-/** The call with which a user's home has a channel forget the user. */
+/** The call with which a user's home makes a channel forget the user. */
 const cursorChannelCalls: AddedCalls<
   Pick<AddedChannelCalls, "forgetUserHere">,
   PartedChannelObject
@@ -90,7 +90,7 @@ const cursorGatewayCalls: AddedCalls<Pick<AddedGatewayCalls, "arrivedOnGateway">
   },
 };
 
-/** The cursors feature: each channel keeps how far each user has got and read. */
+/** The cursors feature: each channel keeps what each user has received and read. */
 export const cursors = {
   operations: { ...cursorRows, ...audienceRows },
   methods: { ...cursorApiMethods, ...audienceMethods },

@@ -18,14 +18,14 @@ import { cursorLimits } from "./limits.ts";
 
 declare module "../../contract/relay-batch.ts" {
   interface RelayEntries {
-    /** A subscription has ended that proves what its user has got (rule CU14). */
+    /** A subscription has ended, and proves what its user has received (rule CU14). */
     readonly arrived: { readonly user: string; readonly proof: Coverage };
   }
 }
 
 /**
- * Notes in the subscriptions of one object what their clients are known to have got (rules CU12 and CU13). The channel's
- * object hears of a note when the subscription ends, or when it asks.
+ * Notes in the subscriptions of one object what their clients are known to have received (rules CU12 and CU13). A note
+ * is reported to the channel's object when the subscription ends, or when the object asks.
  */
 export class SubscriberNotes implements ObjectPart, DeliveryNotes {
   readonly ofSessions: Pick<SessionContext, "deliveries"> = { deliveries: this };
@@ -134,7 +134,7 @@ export interface GatheringObject extends Pick<PartedObject, "later"> {
   readonly sockets: Pick<PartedObject["sockets"], "sessions">;
 }
 
-/** A question for what users have got of a channel. */
+/** A question about what users have received of a channel. */
 interface AskedUsers {
   readonly channel: string;
   readonly users: ReadonlySet<string> | "all";
@@ -145,7 +145,10 @@ interface AskedUsers {
 /** The proofs of the connections of one object. */
 export interface KnownHere {
   readonly proofs: UserProofs;
-  /** Users with a connection that isn't known to have got everything, but may prove it by its answer to the next ping. */
+  /**
+   * Users with a connection that isn't known to have received everything, but may prove it by its answer to the next
+   * ping.
+   */
   readonly unsure: Set<string>;
 }
 

@@ -94,7 +94,7 @@ class EventDelivery implements ObjectPart, HomePart {
     return isReported(events, type, namespaceOf(channel));
   }
 
-  /** Tells of what another feature has found (rules CU23 and CU26). */
+  /** Reports what another feature has found (rules CU23 and CU26). */
   tell(event: ToldEvent, nowMs: number): void {
     if (!this.#reports(event.type, event.channel)) return;
     this.connections?.compare();

@@ -370,8 +370,9 @@ const noFields = (_number: number, _body: string): string => "";
 const publicationType = '"type":"publication"';
 
 /**
- * When the publications of an object were durable (rule E12), for the events that tell of them: an event's row is written
- * before that is known. The times are kept in memory only; the oldest make room beyond `limits.eventsCommitTimesMax`.
+ * When the publications of an object were durable (rule E12), for the events that report them: an event's row is
+ * written before the time is known. The times are kept in memory only; the oldest make room beyond
+ * `limits.eventsCommitTimesMax`.
  */
 export class CommitTimes {
   readonly #rounds: CommittedRound[] = [];

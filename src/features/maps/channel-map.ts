@@ -251,8 +251,8 @@ export class ChannelMap implements ChannelKeys {
   }
 
   /**
-   * Tells the subscribers that the state of an ephemeral map was lost in a crash, or begins the stream in which those of a
-   * map that never had a key go on (rule Z30). To be called before anything else, or at the end of the first event.
+   * Notifies the subscribers that the state of an ephemeral map was lost in a crash. For a map that never had a key, it
+   * begins the stream in which they go on (rule Z30). Call it before anything else, or at the end of the first event.
    */
   tellLoss(nowMs: number): void {
     if (this.#wasTelling) {

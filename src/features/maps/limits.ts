@@ -76,8 +76,8 @@ export const mapLimits = {
   mirrorKeyTtlMsMin: 10_000,
   mirrorKeyTtlMsMax: 86_400_000,
   /**
-   * Changes that one call tells such a map, and those that wait for the call before it. Further ones are dropped: the map
-   * learns of them when its object asks next (rule Z37).
+   * Changes that one call reports to such a map, and changes that wait for the call before it. Further changes are
+   * dropped: the map gets them when its object asks for the next list (rule Z37).
    */
   mirrorToldMax: 1_000,
   mirrorToldWaitingMax: 10_000,

@@ -59,9 +59,9 @@ export type MapStateOutcome =
   | { readonly outcome: "unrecoverable"; readonly position: StreamPosition };
 
 /**
- * Reads one page of a map's state, in the order of the keys (rules Z3 and Z25). What a page looks at is bounded, whatever it
- * finds: where most keys were removed or changed since, a page has fewer entries than were asked for, or none, and a
- * cursor.
+ * Reads one page of a map's state, in the order of the keys (rules Z3 and Z25). The number of keys that a page looks at
+ * is bounded. If most of them were removed or changed since, a page has fewer entries than were asked for, or none, and
+ * a cursor.
  */
 export function readPage(state: MapState, bounds: PageBounds): MapPage {
   const { cursor, entriesMax, bytesMax, offsetMax } = bounds;

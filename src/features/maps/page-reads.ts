@@ -5,10 +5,10 @@ import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { SharedPages } from "./shared-pages.ts";
 
 /**
- * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Of those
- * after the first one, which may be a moment old, one answer of the channel's object is for all who want the same page
- * while it is on its way and for a moment after that. So a page crosses to the gateway once, and clients at the end of
- * a long call get no short pages because those before them have filled the answer. A first page is as new as the
+ * Reads pages of maps for a gateway's clients. Clients that come at the same time ask for the same pages. Pages after
+ * the first one may be a moment old. So one answer of the channel's object serves all clients that want the same page
+ * while the answer is on its way, and for a moment after that. A page crosses to the gateway once. Clients at the end
+ * of a long call don't get short pages because earlier ones have filled the answer. A first page is as new as the
  * request for it.
  */
 export class PageReads implements ObjectPart {

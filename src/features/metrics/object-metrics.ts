@@ -119,7 +119,7 @@ export class ObjectMetrics implements ObjectPart {
     return true;
   }
 
-  /** Counts a refusal, which the next report tells (rule Y6). */
+  /** Counts a refusal, which the next report includes (rule Y6). */
   refused(refusal: Refusal, nowMs: number): void {
     const { refused, rule } = refusal;
     this.counts.add("dormouse_refusals_total", { refused, rule });

@@ -69,7 +69,7 @@ interface ReporterPort {
   /**
    * Makes the call.
    *
-   * @param done hears whether the collecting object has answered
+   * @param done called with whether the collecting object has answered
    */
   send(report: Omit<MetricsReport, "node">, done: (isTaken: boolean, nowMs: number) => void): void;
 }

@@ -29,11 +29,11 @@ export interface MarkSums {
 }
 
 /**
- * Adds up the marks of all collecting objects. An object that has counted nothing before its mark had the same counters at
- * each earlier time, so such a beginning is the time of the sum only if all marks are beginnings: then it is the first
- * one (rule J6). An object that has counted nothing yet doesn't make the sum begin later.
+ * Adds up the marks of all collecting objects. An object that has counted nothing before its mark had the same counters
+ * at each earlier time, so such a beginning is the time of the sum only if all marks are beginnings. The sum then has
+ * the first of them (rule J6). An object that has counted nothing yet doesn't make the sum begin later.
  *
- * @returns undefined if one of them doesn't tell, because it runs another release
+ * @returns undefined if one of them doesn't report it, because it runs another release
  */
 export function markSums(marks: readonly (CounterMark | undefined)[]): MarkSums | undefined {
   const all: CounterMark[] = [];

@@ -25,7 +25,7 @@ export const presenceCallers: { readonly presenceTold: MakeCall<"presenceTold"> 
     objects.channel(to, (object) => object.presenceTold(...request)),
 };
 
-/** The call with which a channel's object tells the object of its presence map. */
+/** The call with which a channel's object reports to the object of its presence map. */
 export const presenceCalls: AddedCalls<PresenceCalls, PartedChannelObject> = {
   presenceTold: {
     answer(object, [told], done) {

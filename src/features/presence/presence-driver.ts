@@ -12,7 +12,10 @@ import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import { gatherPresence } from "../../object/channel-presence.ts";
 import { answerOf } from "../../object/object-call.ts";
 
-/** Tells the presence maps of a channel who comes and goes, and lists the subscribers: `PresenceTeller` decides when. */
+/**
+ * Reports to the presence maps of a channel who comes and goes, and lists the subscribers: `PresenceTeller` decides
+ * when.
+ */
 export class PresenceDriver implements ObjectPart {
   readonly #object: PartedChannelObject;
   readonly #teller: PresenceTeller;
@@ -31,7 +34,7 @@ export class PresenceDriver implements ObjectPart {
     this.#timer.set(this.#teller.retryInMs(nowMs), nowMs);
   }
 
-  /** Lists the clients or users that the channel's presence map shows, in slices, and tells it of later ones. */
+  /** Lists the clients or users that the channel's presence map shows, in slices, and reports later ones to it. */
   listShown(kind: PresenceKind, done: (reply: ChannelPresenceReply) => void): void {
     const { channel, platform, called, later, bounds, sweep, endEvent } = this.#object;
     sweep();

@@ -13,7 +13,7 @@ import type { PresenceChannel } from "./presence-channels.ts";
 
 /**
  * The keys of a presence map: the clients that are subscribed to another channel, or their users (rules Z21 to Z24,
- * Z27, Z28 and Z35 to Z37). It is a mirror, whose source's object lists the subscribers, and tells who comes and goes.
+ * Z27, Z28 and Z35 to Z37). It is a mirror: the source's object lists the subscribers, and reports who comes and goes.
  *
  * A client that isn't found any more is removed, if all gateways have answered. A user, or a client where a gateway hasn't
  * answered, is removed `key_ttl` after the first census that didn't find it.

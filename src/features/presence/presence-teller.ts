@@ -16,8 +16,8 @@ declare module "../../contract/relay-batch.ts" {
 }
 
 /**
- * Tells the presence maps of a channel who comes and goes (rule Z27), each on a line of its own. The platform makes the
- * calls and reports the reply of each to {@link answered}.
+ * Reports to the presence maps of a channel who comes and goes (rule Z27), to each on a line of its own. The platform
+ * makes the calls and reports the reply of each to {@link answered}.
  */
 export class PresenceTeller implements ChannelPart {
   readonly #source: string;

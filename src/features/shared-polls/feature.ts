@@ -32,7 +32,7 @@ export const pollCallers: { readonly polled: MakeCall<"polled"> } = {
   polled: (objects, to, request) => objects.gateway(to, (object) => object.polled(...request)),
 };
 
-/** The call with which a channel's object tells a gateway of changes. */
+/** The call with which a channel's object sends changes to a gateway. */
 export const pollCalls: AddedCalls<PollCalls, PartedGateway> = {
   polled: {
     answer(object, [batch], done) {

@@ -79,7 +79,7 @@ export class GatewayTracking implements Tracking, ObjectPart {
     return this.full ? { outcome: "busy" } : this.receive(batch, nowMs);
   }
 
-  /** Takes what a channel's object tells. */
+  /** Takes the changes that a channel's object sends. */
   receive({ channel, instance, epoch, changes, since }: PollBatch, nowMs: number): PollBatchReply {
     const tracks = this.#channels.get(channel);
     const mayBeLate = since === undefined || since !== tracks?.takesSinceMs;

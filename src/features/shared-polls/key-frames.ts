@@ -37,7 +37,7 @@ export class KeyFrames<Receiver extends KeyReceiver> {
   }
 
   /**
-   * Has a change sent to a connection.
+   * Collects a change that is to be sent to a connection.
    *
    * @param base the value of the key that the connection was sent last; undefined if the change has to be sent in full
    */

@@ -296,7 +296,7 @@ export interface LocalTracksSetup {
     nowMs: number,
     done: (reply: ObjectTracking) => void,
   ) => void;
-  /** Tells the channel's object that nobody here tracks these keys any more. */
+  /** Reports to the channel's object that nobody here tracks these keys any more. */
   readonly untrack: (keys: readonly string[]) => void;
   /** Called when what a subscription tracks has changed; absent where it isn't stored. */
   readonly changed?: (subscription: Subscription) => void;

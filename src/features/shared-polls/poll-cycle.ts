@@ -52,7 +52,7 @@ export class PollCycle {
     this.#soon.clear();
   }
 
-  /** Has a key asked for before the next cycle. */
+  /** Makes the backend be asked for a key before the next cycle. */
   askSoon(key: string): void {
     this.#soon.add(key);
   }

@@ -10,7 +10,7 @@ export interface PolledKey {
   version: bigint;
   /** The newest value; undefined if there is none yet, or it isn't kept. */
   change: KeyChange | undefined;
-  /** Of a value that isn't kept, what tells it from others. */
+  /** Identifies a value that isn't kept. */
   hash: string | undefined;
   readonly watchers: Set<Watcher>;
 }

@@ -23,7 +23,7 @@ export interface Tracking extends SubscriptionPart {
   untrack(subscription: Subscription, keys: readonly string[]): void;
 }
 
-/** Tells the tracking from the other parts of an object. */
+/** Whether a part of an object is its tracking. */
 export function isTracking(part: SubscriptionPart): part is Tracking {
   return "epoch" in part;
 }

@@ -1,6 +1,6 @@
 /**
- * What an object tells of its connections when a backend asks why something didn't arrive, or how the object is (rules Y2
- * and Y4). Everything is counted when it is asked for.
+ * What an object reports of its connections when a backend asks why something didn't arrive, or asks for the object's
+ * state (rules Y2 and Y4). Everything is counted when it is asked for.
  */
 import type { BehindConnection, ConnectionCounts, SubscriberCounts } from "./object-state.ts";
 import type { TrailAnswer, TracedConnection, TrailQuery } from "./trail.ts";
@@ -76,7 +76,7 @@ export function countBacklogs(connections: Iterable<OpenConnection>): {
 }
 
 /**
- * Tells of the asked connections.
+ * Reports the connections that were asked for.
  *
  * @param tags of the publication; undefined if they aren't known
  */

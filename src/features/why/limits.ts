@@ -35,7 +35,10 @@ export const trailLimits = {
   /** How long the edge waits for each object that it asks, and for all of them: less than `objectAnswerMs` (rule Y7). */
   trailAnswerMs: 3_000,
   trailAllAnswersMs: 8_000,
-  /** Connections of the asked user that one object tells, and ends of connections. Beyond it `incomplete` (rule Y3). */
+  /**
+   * Connections of the user that one object reports, and ends of connections. Beyond it the answer is `incomplete`
+   * (rule Y3).
+   */
   trailConnectionsMax: 100,
   /** Connections with the largest backlogs, and the last ends of connections, that `inspect` lists (rule Y4). */
   inspectedConnectionsMax: 20,

@@ -24,14 +24,14 @@ import {
 import type { TrailAnswer, TrailQuery } from "./trail.ts";
 
 /**
- * What an object of either kind remembers for those who ask why something didn't arrive (rules Y1, Y2, Y4 and Y5), and
- * what it tells of itself. All of it is in memory, bounded, and lost when the object hibernates.
+ * What an object of either kind remembers, so that it can answer why something didn't arrive (rules Y1, Y2, Y4 and Y5),
+ * and what it reports about itself. All of it is in memory, bounded, and lost when the object hibernates.
  */
 export class ObjectTrail implements ObjectPart {
   readonly #object: PartHost;
   readonly #events = new EventCounts();
   readonly #refusals = new LastRefusals();
-  /** Who hears of what: a channel, a gateway and sessions each have observers among these. */
+  /** The observers: a channel, a gateway and sessions each use some of them. */
   readonly #heard: Heard;
   readonly ofSessions: Pick<SessionContext, "clients">;
   readonly ofGateway: Pick<GatewaySetup, "batches" | "frames" | "clients">;
@@ -137,7 +137,10 @@ export class ObjectTrail implements ObjectPart {
   }
 }
 
-/** What the object remembers of each. Only a channel's hears of publications and calls, and only a gateway's of batches. */
+/**
+ * What the object remembers, by observer. Only a channel's object observes publications and calls, and only a gateway
+ * observes batches.
+ */
 interface Heard extends ChannelTrails {
   readonly frames: FrameTrail;
   readonly clients: ClientTrail;

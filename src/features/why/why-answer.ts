@@ -44,7 +44,7 @@ export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText 
     calls: callsTo(object.node, own.channel),
   }));
   const connections = passages.flatMap((passage) => shownConnections(passage));
-  // Of one client asked for by its ID, its user's other connections tell nothing.
+  // For a question about one client by its ID, the user's other connections prove nothing.
   const isRegistered = (node: string): boolean =>
     question.client === "" && asked.registered?.has(node) === true;
   const silent = [...others].filter(([, one]) => one === undefined).map(([node]) => node);

@@ -212,8 +212,8 @@ async function askCollectors<Answer>(
 }
 
 /**
- * Reports what an object or an isolate of the edge has counted, once, and the gauges that it carries for others: these
- * go to the objects that collect them, which may be others.
+ * Reports what an object or an isolate of the edge has counted, once, and the gauges that it carries for others. These
+ * gauges go to the objects that collect them, which may be other ones.
  *
  * @param carried by the names of the objects that collect them
  * @returns whether the collecting object has answered; if not, it may have taken the report all the same

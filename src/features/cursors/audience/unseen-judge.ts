@@ -96,7 +96,10 @@ export class UnseenJudge {
     return { last, isEnd, isFull };
   }
 
-  /** Something more is known of what a user has got or read: what was reported as unseen may be seen now (rule CU26). */
+  /**
+   * More is known of what a user has received or read: publications that were reported as unseen may be seen now (rule
+   * CU26).
+   */
   noteSeen(user: string, nowMs: number): void {
     if (!this.#notify.seen) return;
     const member = this.#kept.members.find(user);

@@ -19,8 +19,8 @@ import type { MirrorTelling } from "../../maps/mirror/mirror-line.ts";
 import type { ReceiptsSource } from "./receipts-source.ts";
 
 /**
- * The keys of receipts: what the users of another channel have read of it (rules CU36 to CU39). It is a mirror, whose
- * source's object lists the marks, and tells which go forward.
+ * The keys of receipts: what the users of another channel have read of it (rules CU36 to CU39). It is a mirror: the
+ * source's object lists the marks, and reports the marks that go forward.
  */
 export class ReceiptsMap extends MirrorMap<ReceiptKey> {
   /** @param shown the other channel */
@@ -49,7 +49,10 @@ function isOlder(told: Payload, shown: Payload): boolean {
   );
 }
 
-/** Lists for the receipts of a channel what its users have read, and tells them of marks: `ReceiptsSource` decides when. */
+/**
+ * Lists what the users of a channel have read for its receipts, and reports marks to them: `ReceiptsSource` decides
+ * when.
+ */
 export class ReceiptsDriver implements ObjectPart {
   readonly #object: PartedChannelObject;
   readonly #source: ReceiptsSource;
@@ -75,7 +78,7 @@ export class ReceiptsDriver implements ObjectPart {
     this.#timer.set(isDue ? Math.max(0, dueAtMs - nowMs) : undefined, nowMs);
   }
 
-  /** Lists what the receipts show, in slices, and tells them of later marks. */
+  /** Lists what the receipts show, in slices, and reports later marks to them. */
   list(receipts: string, done: (answer: ReceiptsAnswer) => void): void {
     if (receipts !== this.#receipts) {
       done({ outcome: "none" });

@@ -139,7 +139,7 @@ export class ReceiptsCount {
    *
    * @param before what the user had read; undefined for nothing
    * @param after  undefined for nothing any more
-   * @returns the keys that are others now
+   * @returns the keys whose values have changed
    */
   note(
     user: string,

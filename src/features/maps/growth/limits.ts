@@ -23,9 +23,9 @@ export const growthLimits = {
   growingBytesMax: 8_388_608,
   growingKeyIdleMs: 10_000,
   /**
-   * Bytes that the ends of windows write, and tell to each subscriber without deltas, in a ms: of one key, and of all keys of
-   * a map. A window of a long value lasts longer for this, up to `appendWindowMsMax` and half of the key's life. An answer of
-   * 16 kB keeps the default window of 250 ms, and a value of 500 kB has 7.6 s.
+   * Bytes that the ends of windows write, and send to each subscriber without deltas, in a ms: of one key, and of all
+   * keys of a map. A window of a long value lasts longer for this, up to `appendWindowMsMax` and half of the key's
+   * life. An answer of 16 kB keeps the default window of 250 ms, and a value of 500 kB has 7.6 s.
    */
   keyBytesPerMs: 65.536,
   mapBytesPerMs: 1_048.576,

@@ -248,8 +248,8 @@ export class MapGrowth {
   }
 
   /**
-   * How long the next window of a key lasts, in ms. Its end writes the whole value, and tells it to subscribers without
-   * deltas: the longer the values, the seldomer (rule Z46).
+   * How long the next window of a key lasts, in ms. Its end writes the whole value, and sends it to subscribers without
+   * deltas. So windows of longer values last longer (rule Z46).
    */
   #windowOf({ bytes }: GrowingKey): number {
     const { keyBytesPerMs, mapBytesPerMs } = growthLimits;
@@ -257,7 +257,7 @@ export class MapGrowth {
     return Math.max(this.#windowMs, Math.min(neededMs, this.#windowMsMax));
   }
 
-  /** Tells a piece before it is durable. */
+  /** Sends a piece before it is durable. */
   #tell(growing: GrowingKey, text: string, { info, apiKey, nowMs }: Changer): void {
     const splice = growing.value.append(text);
     this.#counted(growing);
@@ -344,10 +344,10 @@ export interface GrowingMap {
   position(nowMs: number): StreamPosition;
   /** Something is about to be changed, or will be. */
   changing(nowMs: number): void;
-  /** Tells subscribers a piece that isn't durable. */
+  /** Sends subscribers a piece that isn't durable. */
   tell(piece: Piece): void;
   /**
-   * Stores a change, and tells it.
+   * Stores a change, and sends it.
    *
    * @param known the key before; undefined if the map doesn't know it
    */

@@ -2,7 +2,7 @@ import { limits } from "../../../limits.ts";
 import type { ObjectPart, PartedChannelObject } from "../../../object/part.ts";
 import type { MirrorChange, MirrorList, MirrorMap, MirrorToldReply } from "./mirror-map.ts";
 
-/** Has the object of a mirror ask its source's object, and take what that tells: `MirrorMap` decides when. */
+/** Lets the object of a mirror ask its source's object, and take the reported changes: `MirrorMap` decides when. */
 export class MirrorDriver<Item> implements ObjectPart {
   readonly #object: PartedChannelObject;
   readonly #mirror: MirrorMap<Item>;
@@ -28,10 +28,10 @@ export class MirrorDriver<Item> implements ObjectPart {
   }
 
   /**
-   * Takes what the object of a channel tells, as a job.
+   * Takes the changes that the object of a channel reports, as a job.
    *
    * @param source  that channel
-   * @param changes what it tells
+   * @param changes the reported changes
    * @param edition as for `MirrorMap.takes`
    */
   take(

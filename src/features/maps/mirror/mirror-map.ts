@@ -115,7 +115,7 @@ export class MirrorMap<Item> implements ChannelPart {
   }
 
   /**
-   * Takes what the source's object tells. It is left alone while nobody looks.
+   * Takes the changes that the source's object reports. While nobody looks, the answer asks it to stop.
    *
    * @param edition of the list that the changes are changes of
    */

@@ -54,8 +54,8 @@ function typeOf(
 }
 
 /**
- * Reports prefixes that don't lead to channels of the right type, and those of which one begins with another: the name of a
- * mirror has to say of which channel it is.
+ * Reports prefixes that don't lead to channels of the right type, and prefixes that begin with another one: a mirror's
+ * name has to identify its channel.
  *
  * @param sections of the namespaces, by their names; "" for channels without one
  * @param what     the mirrors in a sentence, such as `presence map`
