@@ -1,18 +1,4 @@
 import type { ChannelOptions, Config } from "./config.ts";
-import { readBoolean } from "./fields.ts";
-import type { Section } from "./section.ts";
-
-/**
- * Reads the key `insecure` of a section, which exists for development only (rule A11).
- *
- * @param section receives the problem, or a note
- * @param effect what the key does, as a sentence without its subject
- */
-export function readInsecure(section: Section, effect: string): boolean {
-  const insecure = readBoolean(section, "insecure");
-  if (insecure) section.developmentOnly("insecure", effect);
-  return insecure;
-}
 
 /**
  * The configuration with `client.insecure`: clients may connect without a token, and do everything except subscribe to a

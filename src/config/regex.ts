@@ -9,7 +9,7 @@ import { readText } from "./fields.ts";
  * @returns undefined if there is no pattern, or if it can't be used
  */
 export function readPattern(section: Section, name: string): Pattern | undefined {
-  const source = readText(section, name, { default: "" });
+  const source = readText(section, name);
   if (source === "") return undefined;
   const pattern = Pattern.compile(source);
   if (pattern instanceof Pattern) return pattern;

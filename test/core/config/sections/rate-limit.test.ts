@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Rate } from "../../../../src/config/config.ts";
+import type { Rate } from "../../../../src/config/rate-limit.ts";
 import { limits } from "../../../../src/limits.ts";
 import { configOf, problemsOf } from "../parsed.ts";
 
