@@ -2,9 +2,7 @@ import { originFault } from "../access/origin.ts";
 import { limits } from "../limits.ts";
 import { readOption, readTexts } from "./fields.ts";
 import type { Options } from "./option.ts";
-import { commandRateOptions } from "./rate-limit.ts";
 import type { Section } from "./section.ts";
-import { separateTokenOptions, tokenOptions } from "./token-options.ts";
 
 /** `client.*`: how connections are admitted, kept and closed, before the rates of commands are read. */
 export const connectionOptions = {
@@ -94,18 +92,17 @@ const usersOptions = {
    * `refresh` work ([users.md](users.md)), and a directory lists all objects for `info` and `channels`
    * ([directory.md](directory.md)). With `false` connections cost no registration, and these methods are answered 108.
    */
-  enabled: { is: "boolean", own: true, default: true },
+  enabled: { is: "boolean", default: true },
   /** The status of users. */
   status: {
     is: "section",
-    own: true,
     of: {
       /**
        * Homes keep when users were active and online, for `update_user_status` and its like
        * ([users.md](users.md#active-and-online)); the end of a user's last connection on an object then costs a row.
        * Otherwise these methods are answered 108.
        */
-      enabled: { is: "boolean", own: true },
+      enabled: { is: "boolean" },
     },
   },
 } as const satisfies Options;
@@ -163,30 +160,6 @@ export const sessionOptions = {
     shape: /^[-!#$%&'*+.^_`|~0-9A-Za-z]*$/,
     meaning: "a cookie name",
   },
-} as const satisfies Options;
-
-/** The section `client`, but for what features add to it. */
-export const clientOptions = {
-  ...connectionOptions,
-  /** How fast clients may send commands: see [Rates of commands](configuration.md#rates-of-commands). */
-  rate_limit: {
-    is: "section",
-    of: {
-      /** How fast one connection may send commands. */
-      client_command: { is: "section", of: commandRateOptions },
-      /**
-       * How fast the connections of one user on one object may send commands together.
-       *
-       * @differs each object counts for itself, as each node does in Centrifugo PRO
-       */
-      user_command: { is: "section", of: commandRateOptions },
-    },
-  },
-  ...sessionOptions,
-  /** Which tokens are accepted. */
-  token: { is: "section", of: tokenOptions },
-  /** Which subscription tokens are accepted, where their keys differ from those of connection tokens. */
-  subscription_token: { is: "section", of: { ...separateTokenOptions, ...tokenOptions } },
 } as const satisfies Options;
 
 function readOrigins(section: Section, name: string): readonly string[] {

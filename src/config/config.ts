@@ -30,7 +30,7 @@ export interface Config {
   readonly channel: ChannelConfig;
   readonly httpApi: HttpApiConfig;
   /** The transports beside WebSocket that are on (docs/protocol.md 4). */
-  readonly transports: Values<typeof transportOptions>;
+  readonly transports: TransportsConfig;
   readonly swagger: SwaggerConfig;
 }
 
@@ -69,6 +69,9 @@ export type HookEndpoint =
 export type HookRefusal =
   | { readonly outcome: "error"; readonly error: ErrorCode }
   | { readonly outcome: "disconnect"; readonly code: DisconnectCode };
+
+/** Which transports beside WebSocket are on. */
+export interface TransportsConfig extends Values<typeof transportOptions> {}
 
 /** The section `client` (docs/protocol.md 5.7). */
 export interface ClientConfig

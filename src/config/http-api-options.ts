@@ -24,7 +24,6 @@ export const apiKeyOptions = {
    */
   name: {
     is: "text",
-    own: true,
     shape: /^[-a-zA-Z0-9_.]{0,64}$/,
     meaning: "at most 64 of A-Z, a-z, 0-9, -, _ and .",
   },
@@ -33,7 +32,7 @@ export const apiKeyOptions = {
    * stands in the configuration. An entry without it admits nothing over HTTP: its rights are those of
    * [other Workers](embedding.md#from-another-worker) with its name.
    */
-  secret: { is: "text", own: true, secret: "API_KEY" },
+  secret: { is: "text", secret: "API_KEY" },
 } as const satisfies Options;
 
 /** What each of `http_api.keys` admits. Which methods there are is known to whoever reads them. */
@@ -47,11 +46,11 @@ export const apiKeyRightOptions = {
    *
    * @default required
    */
-  methods: { is: "texts", own: true },
+  methods: { is: "texts" },
   /**
    * The channels that the key admits: names, or patterns as in `client.allowed_origins`.
    *
    * @default required
    */
-  channels: { is: "texts", own: true },
+  channels: { is: "texts" },
 } as const satisfies Options;

@@ -26,9 +26,7 @@ export function readHttpApiSection(section: Section, operations: OperationRows):
 
 /** Reads `http_api.keys` (rule A14). */
 function readKeys(section: Section, methods: readonly string[]): readonly ApiKeyConfig[] {
-  const sections = section.sections("keys", "name");
-  if (sections.length > limits.apiKeysMax)
-    section.problem("keys", `has more than ${limits.apiKeysMax} entries`);
+  const sections = section.sections("keys", "name", limits.apiKeysMax);
   const [names, secrets] = [new Map<string, string>(), new Map<string, string>()];
   return sections.map((one) => {
     const key = readKey(one, methods);

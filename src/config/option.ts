@@ -22,7 +22,7 @@ export type Option =
 
 /** What an option of any kind may say of itself. */
 interface AnyOption {
-  /** Dormouse's own: Centrifugo has no option of this name. */
+  /** Dormouse's own: Centrifugo has no option of this name. So are all options of a section that is. */
   readonly own?: true;
   /** The field that has the value, where its name isn't that of the option. */
   readonly as?: string;

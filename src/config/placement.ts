@@ -63,14 +63,14 @@ export const objectPlacementOptions = {
    *
    * @default anywhere
    */
-  jurisdiction: { is: "choice", own: true, optional: true, of: ["", "none", ...jurisdictions] },
+  jurisdiction: { is: "choice", optional: true, of: ["", "none", ...jurisdictions] },
   /**
    * Near what the platform is asked to create the objects: `"wnam"`, `"enam"`, `"sam"`, `"weur"`, `"eeur"`, `"apac"`,
    * `"apac-ne"`, `"apac-se"`, `"oc"`, `"afr"` or `"me"`; inside of the jurisdiction.
    *
    * @default near the first caller
    */
-  location: { is: "choice", own: true, optional: true, of: ["", ...locations] },
+  location: { is: "choice", optional: true, of: ["", ...locations] },
 } as const satisfies Options;
 
 /** What the section `placement` has beside them. */
@@ -80,7 +80,7 @@ export const serverPlacementOptions = {
    *
    * @default the client's continent
    */
-  gateway_location: { is: "choice", own: true, optional: true, of: ["", ...locations] },
+  gateway_location: { is: "choice", optional: true, of: ["", ...locations] },
   /**
    * What `jurisdiction` was until now: one of its values, or `"new"` for a server that keeps nothing yet. It admits a change
    * (rule PL5).
@@ -89,7 +89,6 @@ export const serverPlacementOptions = {
    */
   jurisdiction_before: {
     is: "choice",
-    own: true,
     optional: true,
     of: ["", "new", "none", ...jurisdictions],
   },

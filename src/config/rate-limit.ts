@@ -26,7 +26,7 @@ export interface Rate {
 }
 
 /** A bucket holds `rate` commands and fills up within `interval`. */
-const bucketOptions = {
+export const bucketOptions = {
   /**
    * How many commands a bucket holds, so how many may come at once.
    *
@@ -37,64 +37,15 @@ const bucketOptions = {
   interval: { is: "duration", default: 1_000, min: 1_000, max: limits.rateIntervalMsMax },
 } as const satisfies Options;
 
-const switchOptions = {
+/** Whether rates hold. */
+export const switchOptions = {
   /** Has to be `true` where there are buckets, and only there. */
   enabled: { is: "boolean" },
 } as const satisfies Options;
 
-const rateOptions = {
-  ...switchOptions,
-  /** The rates, up to 4, all of which must be kept. */
-  buckets: { is: "sections", of: bucketOptions },
-} as const satisfies Options;
-
-const channelRateOptions = {
-  ...rateOptions,
-  /** Rates that take the place of the others in all channels of one namespace together. */
-  namespace_overrides: {
-    is: "sections",
-    of: {
-      /**
-       * The namespace.
-       *
-       * @default required
-       */
-      namespace_name: { is: "text" },
-      ...rateOptions,
-    },
-  },
-} as const satisfies Options;
-
 /** The kinds of commands that name no channel. */
-const kinds = {
-  /** The rates of all commands together. */
-  total: { is: "section", of: rateOptions },
-  /** The rates of `rpc`. */
-  rpc: { is: "section", of: rateOptions },
-  /** The rates of `send`; one too many closes the connection with 3013. */
-  send: { is: "section", of: rateOptions },
-} as const satisfies Options;
-
-/** The kinds that are about a channel, whose namespace may have rates of its own. */
-const kindsOfChannels = {
-  /** The rates of `subscribe`. */
-  subscribe: { is: "section", of: channelRateOptions },
-  /** The rates of `publish`. */
-  publish: { is: "section", of: channelRateOptions },
-  /** The rates of `presence`. */
-  presence: { is: "section", of: channelRateOptions },
-  /** The rates of `presence_stats`. */
-  presence_stats: { is: "section", of: channelRateOptions },
-  /** The rates of `history`. */
-  history: { is: "section", of: channelRateOptions },
-} as const satisfies Options;
-
-/** `client.rate_limit.client_command` and `client.rate_limit.user_command` of Centrifugo PRO. */
-export const commandRateOptions = {
-  ...switchOptions,
-  ...kinds,
-  ...kindsOfChannels,
-} as const satisfies Options;
+const kinds = ["total", "rpc", "send"];
+const kindsOfChannels = ["subscribe", "publish", "presence", "presence_stats", "history"];
 
 /**
  * Reads `client.rate_limit`: how fast one connection, and all connections of a user on one object, may send commands
@@ -111,8 +62,8 @@ export function readRateLimits(section: Section): RateLimits {
 
 function readCommands(commands: Section): ReadonlyMap<string, CommandRates> {
   const all = new Map<string, CommandRates>();
-  for (const kind of Object.keys({ ...kinds, ...kindsOfChannels })) {
-    const rates = readCommandRates(commands.section(kind), kind in kindsOfChannels);
+  for (const kind of [...kinds, ...kindsOfChannels]) {
+    const rates = readCommandRates(commands.section(kind), kindsOfChannels.includes(kind));
     if (rates.size > 0) all.set(kind, rates);
   }
   endSection(commands, all.size > 0);
@@ -137,9 +88,7 @@ function readCommandRates(section: Section, hasChannel: boolean): CommandRates {
 }
 
 function readRates(section: Section): readonly Rate[] {
-  const buckets = section.sections("buckets", "interval");
-  if (buckets.length > limits.ratesMax)
-    section.problem("buckets", `has more than ${limits.ratesMax} entries`);
+  const buckets = section.sections("buckets", "interval", limits.ratesMax);
   return buckets.map((bucket) => {
     bucket.demand("rate");
     const { rate: burst, intervalMs } = readSection(bucket, bucketOptions);

@@ -45,7 +45,7 @@ export function subscriptionTypeOption(types: readonly Pick<ChannelType, "name">
   return { is: "choice", of: ["", "stream", ...types.map(({ name }) => name)] };
 }
 
-interface TypeOption extends ChoiceOption {
+export interface TypeOption extends ChoiceOption {
   readonly of: readonly ["", ...(keyof ChannelTypes)[]];
 }
 

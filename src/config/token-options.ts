@@ -68,30 +68,13 @@ export const issuerOptions = {
    *
    * @default required
    */
-  issuer: { is: "text", own: true },
+  issuer: { is: "text" },
   /**
    * The name of the Worker's secret that signs them: `TOKEN_HMAC_SECRET_KEY_` and more of `A-Z`, `0-9` and `_`. The secret
    * itself never stands in the configuration. The secret of that name with `_PREVIOUS` is accepted as well, until
    * `hmac_previous_secret_key_valid_until`.
    */
-  hmac_secret: { is: "text", own: true, secret: "TOKEN_HMAC_SECRET_KEY", optional: true },
-} as const satisfies Options;
-
-/** `client.token`; `client.subscription_token` has `enabled` beside them. */
-export const tokenOptions = {
-  ...publicKeyOptions,
-  ...previousSecretOptions,
-  ...claimOptions,
-  ...issuerClaimOptions,
-  /**
-   * Issuers, each with keys and rules of its own, in place of all other keys of the section; see
-   * [Several issuers](configuration.md#several-issuers).
-   */
-  issuers: {
-    is: "sections",
-    own: true,
-    of: { ...issuerOptions, ...publicKeyOptions, ...previousSecretOptions, ...claimOptions },
-  },
+  hmac_secret: { is: "text", secret: "TOKEN_HMAC_SECRET_KEY", optional: true },
 } as const satisfies Options;
 
 /** What `client.subscription_token` has beside the options of `client.token`. */

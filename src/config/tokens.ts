@@ -68,9 +68,7 @@ function readRules(section: Section): TokenRules {
 
 /** Reads `issuers` (rule A15). */
 function readIssuers(section: Section): readonly IssuerConfig[] {
-  const sections = section.sections("issuers", "issuer");
-  if (sections.length > limits.tokenIssuersMax)
-    section.problem("issuers", `has more than ${limits.tokenIssuersMax} entries`);
+  const sections = section.sections("issuers", "issuer", limits.tokenIssuersMax);
   const owners = new Map<string, string>();
   return sections.map((one) => {
     const config = readIssuer(one);

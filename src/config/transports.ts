@@ -63,7 +63,7 @@ export const transportOptions = {
        * Clients read a channel by asking for newer publications, at `/channel/<name>/poll`; the channel needs history and
        * recovery.
        */
-      enabled: { is: "boolean", own: true },
+      enabled: { is: "boolean" },
     },
     read: (root, name) => readEnabled(root, name, {}),
   },

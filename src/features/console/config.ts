@@ -54,11 +54,10 @@ export const consoleOptions = {
    * `prometheus.enabled`; needs the binding `METRICS`. Under `npm start` it is on where the configuration doesn't say, if
    * there is a password.
    */
-  enabled: { is: "boolean", own: true },
+  enabled: { is: "boolean" },
   /** The team's domain of Cloudflare Access, such as `example.cloudflareaccess.com`; then there is no password. */
   access_team_domain: {
     is: "text",
-    own: true,
     as: "team",
     // Only Cloudflare's own domain, because whoever serves the keys decides who gets in.
     shape: /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.cloudflareaccess\.com)?$/,
@@ -67,7 +66,6 @@ export const consoleOptions = {
   /** The audience tag of the application of Cloudflare Access, 64 hexadecimal digits; needed with the domain. */
   access_audience: {
     is: "text",
-    own: true,
     as: "audience",
     shape: /^(?:[0-9a-f]{64})?$/,
     meaning: "the audience tag of an application of Cloudflare Access: 64 hexadecimal digits",

@@ -42,12 +42,12 @@ export function judgedAtAgeMs({ afterMs }: Pick<NotifyOptions, "afterMs">): numb
 /** `cursors.*` of a namespace: what counts, and what a backend is told. */
 export const noticeOptions = {
   /** The channels keep how far each user has read. */
-  enabled: { is: "boolean", own: true },
+  enabled: { is: "boolean" },
   /**
    * Which publications count, by their tags, as a [tags filter](protocol.md#32-tags-filter):
    * `{ key = "kind", cmp = "eq", val = "message" }`; without it, all.
    */
-  unread_tags_filter: { is: "filter", own: true, as: "unreadFilter", read: readFilter },
+  unread_tags_filter: { is: "filter", as: "unreadFilter", read: readFilter },
   /**
    * After how long a backend is told that members of the audience haven't seen a publication; with a tenth more, at most 5 s,
    * shorter than `history_ttl`; requires `audience`, and [`events`](configuration.md#events) with the type `unseen`.
@@ -56,16 +56,15 @@ export const noticeOptions = {
    */
   notify_after: {
     is: "duration",
-    own: true,
     min: cursorLimits.notifyAfterMsMin,
     max: cursorLimits.notifyAfterMsMax,
   },
   /**
    * What counts as seen: `"got"`: what has arrived at a client of the user or is read; `"read"`: only what is read.
    */
-  notify_unless: { is: "choice", own: true, of: ["got", "read"] },
+  notify_unless: { is: "choice", of: ["got", "read"] },
   /** A `seen` event follows when they have seen it; requires the type `seen`. */
-  notify_seen: { is: "boolean", own: true, needs: "notify_after" },
+  notify_seen: { is: "boolean", needs: "notify_after" },
 } as const satisfies Options;
 
 /** `cursors.*` of a namespace: who the users are, and what they and others see. */
@@ -74,22 +73,21 @@ export const readerOptions = {
    * With `"receipts:"`, the marks of `room:7` are the map `receipts:room:7`, whose namespace has
    * `subscription_type = "map_receipts"` (rule CU36).
    */
-  receipts_channel_prefix: { is: "text", own: true, as: "receiptsPrefix", optional: true },
+  receipts_channel_prefix: { is: "text", as: "receiptsPrefix", optional: true },
   /**
    * Where a user is who has marked nothing: `"all"`: before the first publication; `"none"`: at the newest one;
    * `"subscribed"`: where the user became a member of the audience, or else where the channel first had something to keep of
    * the user.
    */
-  unread_from: { is: "choice", own: true, of: ["all", "none", "subscribed"] },
+  unread_from: { is: "choice", of: ["all", "none", "subscribed"] },
   /**
    * Who the users are to whom publications are addressed: `"subscribed"`: those who have ever subscribed; `"named"`: those
    * whom a backend names; `"none"`: nobody.
    */
-  audience: { is: "choice", own: true, of: ["none", "subscribed", "named"] },
+  audience: { is: "choice", of: ["none", "subscribed", "named"] },
   /** The largest number of unread publications that is told. */
   unread_max: {
     is: "whole",
-    own: true,
     default: cursorLimits.unreadMax,
     min: 1,
     max: cursorLimits.unreadMax,
@@ -98,7 +96,7 @@ export const readerOptions = {
    * Which clients may see what others have read: `"subscriber"`: those that are subscribed to the channel; `"publisher"`:
    * those that may publish to it; `"backend"`: none (rule CU37).
    */
-  receipts: { is: "choice", own: true, of: ["backend", "publisher", "subscriber"] },
+  receipts: { is: "choice", of: ["backend", "publisher", "subscriber"] },
 } as const satisfies Options;
 
 /**

@@ -84,23 +84,22 @@ export const eventOptions = {
    * Where events are sent: `https://…` (`http://` for localhost, or with `insecure_endpoints`), `service:BINDING` with or
    * without `#ENTRYPOINT`, or `queue:BINDING`. Nothing is told without it.
    */
-  target: { is: "text", own: true, read: readTarget },
+  target: { is: "text", read: readTarget },
   /**
    * What the target is told of: `connected` with `disconnected`, `subscribed` with `unsubscribed`, `user_online` with
    * `user_offline`, `channel_occupied` with `channel_vacated`, `publication`, and of [cursors](cursors.md) `unseen` and
    * `seen`.
    */
-  types: { is: "texts", own: true, read: readTypes },
+  types: { is: "texts", read: readTypes },
   /**
    * The namespaces whose channels it is told of; `""` stands for channels without a namespace.
    *
    * @default all
    */
-  namespaces: { is: "texts", own: true, read: readNamespaces },
+  namespaces: { is: "texts", read: readNamespaces },
   /** The most events in one request. */
   batch_max: {
     is: "whole",
-    own: true,
     default: eventLimits.eventsBatchDefault,
     min: 1,
     max: eventLimits.eventsBatchMax,
@@ -108,7 +107,6 @@ export const eventOptions = {
   /** For how long an event is kept that the target hasn't taken. */
   keep: {
     is: "duration",
-    own: true,
     default: eventLimits.eventsKeepMsDefault,
     min: eventLimits.eventsKeepMsMin,
     max: eventLimits.eventsKeepMsMax,
@@ -116,7 +114,6 @@ export const eventOptions = {
   /** How many events each object keeps; never more than 64 MiB of them. */
   keep_max: {
     is: "whole",
-    own: true,
     default: eventLimits.eventsKeepDefault,
     min: eventLimits.eventsKeepMin,
     max: eventLimits.eventsKeepMax,

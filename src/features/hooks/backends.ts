@@ -23,9 +23,7 @@ export type NamedTargets = ReadonlyMap<string, HookTarget>;
  * @param root the section of the whole configuration; receives the problems
  */
 export function readProxies(root: Section): NamedTargets {
-  const sections = root.sections("proxies", "name");
-  if (sections.length > hookLimits.hookTargetsMax)
-    root.problem("proxies", `has more than ${hookLimits.hookTargetsMax} entries`);
+  const sections = root.sections("proxies", "name", hookLimits.hookTargetsMax);
   const owners = new Map<string, string>();
   const named = new Map<string, HookTarget>();
   for (const section of sections) {
@@ -134,7 +132,7 @@ export const askingOptions = {
 } as const satisfies Options;
 
 /** `http.*` of a backend. */
-const httpOptions = {
+export const httpOptions = {
   /** Headers that every question has, unless the client brings one of the same name. */
   static_headers: { is: "map", read: readStaticHeaders },
   /** Refusals for which a response with another status than 200 stands; the first entry for a status counts. */
@@ -176,20 +174,11 @@ const httpOptions = {
 } as const satisfies Options;
 
 /** What a backend gets. */
-const contentOptions = {
+export const contentOptions = {
   /** Payloads are sent in base64. */
   binary_encoding: { is: "boolean" },
   /** Questions have the connection's `meta`. */
   include_connection_meta: { is: "boolean", as: "includesMeta" },
-} as const satisfies Options;
-
-/** A backend: `client.proxy.connect`, `channel.proxy.subscribe`, each of `proxies` and so on. */
-export const backendOptions = {
-  ...endpointOptions,
-  ...askingOptions,
-  /** What is asked for over HTTP alone. */
-  http: { is: "section", of: httpOptions },
-  ...contentOptions,
 } as const satisfies Options;
 
 /** Reads a backend; undefined if it has no endpoint. */
@@ -287,9 +276,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
 function readStatuses(section: Section, key: string): ReadonlyMap<number, HookRefusal> {
   const { status_code: statusCode, to_error: toError, to_disconnect: toDisconnect } =
     httpOptions.status_to_code_transforms.of;
-  const sections = section.sections(key, "status_code");
-  if (sections.length > hookLimits.hookStatusesMax)
-    section.problem(key, `has more than ${hookLimits.hookStatusesMax} entries`);
+  const sections = section.sections(key, "status_code", hookLimits.hookStatusesMax);
   const statuses = new Map<number, HookRefusal>();
   for (const one of sections) {
     one.demand("status_code");

@@ -8,7 +8,6 @@ import { not, notYet, pro, type UnsupportedKeys } from "../../config/unsupported
 import { hookLimits } from "./limits.ts";
 import {
   backendNameOptions,
-  backendOptions,
   type NamedTargets,
   readBackends,
   readTarget,
@@ -72,77 +71,23 @@ export const connectOptions = {
   at: { is: "choice", own: true, of: ["connect", "upgrade"] },
 } as const satisfies Options;
 
-/** `client.proxy.*` */
-export const clientHookOptions = {
-  /** The backend that decides who may connect. */
-  connect: {
-    is: "section",
-    of: {
-      ...connectOptions,
-      /**
-       * Asks about connects without a token.
-       *
-       * @differs asked for connects without a token
-       */
-      enabled: { is: "boolean" },
-      ...backendOptions,
-    },
-  },
-  /** The backend that extends connections. */
-  refresh: {
-    is: "section",
-    of: {
-      /**
-       * The server asks at the end of a connection, and clients don't refresh themselves.
-       *
-       * @differs the server asks at the end of a connection
-       */
-      enabled: { is: "boolean" },
-      ...backendOptions,
-    },
-  },
-  /** The backend to which clients send messages. */
-  message: {
-    is: "section",
-    own: true,
-    of: {
-      /** Takes what clients send with `send`. */
-      enabled: { is: "boolean", own: true },
-      ...backendOptions,
-    },
-  },
-} as const satisfies Options;
-
 /** `rpc.ping.*` */
-const pingOptions = {
+export const pingOptions = {
   /** Clients may call the method `ping`, which is answered with `{}`. */
   enabled: { is: "boolean" },
 } as const satisfies Options;
 
-const methodNameOptions = {
+export const methodNameOptions = {
   /** The part of a method's name before it is the namespace. */
   namespace_boundary: { is: "text", default: ":" },
 } as const satisfies Options;
 
 /** Which backend answers the methods of a namespace, or those without one. */
-const methodsOptions = {
+export const methodsOptions = {
   /** A backend answers the methods. */
   proxy_enabled: { is: "boolean" },
   /** Which backend: `"default"` for `rpc.proxy`, or the name of one of `proxies`. */
   proxy_name: { is: "text", default: "default" },
-} as const satisfies Options;
-
-/** `rpc.*` */
-export const rpcOptions = {
-  /** The method that needs no backend. */
-  ping: { is: "section", of: pingOptions },
-  /** The backend that answers the other methods. */
-  proxy: { is: "section", of: backendOptions },
-  /** Methods without a namespace. */
-  without_namespace: { is: "section", of: methodsOptions },
-  /** Namespaces of methods; a namespace is the part of a method's name before the boundary. */
-  namespaces: { is: "sections", of: { ...backendNameOptions, ...methodsOptions } },
-  ...methodNameOptions,
 } as const satisfies Options;
 
 /** The hooks of a namespace of channels. */
@@ -199,9 +144,7 @@ export function readRpcSection(section: Section, proxies: NamedTargets): RpcConf
   const ping = section.section("ping");
   const backends = readBackends(section, ["proxy"], proxies);
   const withoutNamespace = readMethods(section.section("without_namespace"), backends);
-  const sections = section.sections("namespaces", "name");
-  if (sections.length > hookLimits.hookTargetsMax)
-    section.problem("namespaces", `has more than ${hookLimits.hookTargetsMax} entries`);
+  const sections = section.sections("namespaces", "name", hookLimits.hookTargetsMax);
   const owners = new Map<string, string>();
   const namespaces = new Map<string, HookTarget | undefined>();
   for (const one of sections) {

@@ -156,16 +156,6 @@ export const pageOptions = {
   subscribe_catch_up_timeout: { is: "duration", max: mapLimits.mapCatchUpMsMax, zeroIs: 5_000 },
 } as const satisfies Options;
 
-/** The section `map` of a namespace. */
-export const mapSectionOptions = {
-  ...keyOptions,
-  ...mapStreamOptions,
-  ...mapHookOptions,
-  ...growthOptions,
-  ...clientsOptions,
-  ...pageOptions,
-} as const satisfies Options;
-
 /** The stream of a map, which is the history of its channel. */
 type StreamOptions = Pick<ChannelOptions, "historySize" | "historyTtlMs" | "historyMetaTtlMs">;
 

@@ -35,7 +35,7 @@ const queueOptions = {
    * `"queue:BINDING"`: the queue to which a refused message is sent with the reason, by its binding in
    * `[[queues.producers]]` of `wrangler.toml`.
    */
-  dead_letter: { is: "text", own: true, read: readDeadLetter },
+  dead_letter: { is: "text", read: readDeadLetter },
   /**
    * The name of the queue, which has to be a queue of `[[queues.consumers]]` in `wrangler.toml`, with a
    * `dead_letter_queue`.
@@ -44,7 +44,6 @@ const queueOptions = {
    */
   queue: {
     is: "text",
-    own: true,
     shape: /^(?:[a-zA-Z0-9](?:[-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)?$/,
     meaning: "the name of a queue",
   },
@@ -52,7 +51,7 @@ const queueOptions = {
 
 const modeOptions = {
   /** A message is a publication, and not a command. */
-  enabled: { is: "boolean", own: true },
+  enabled: { is: "boolean" },
 } as const satisfies Options;
 
 /** Each of `consumers`. */
@@ -83,21 +82,21 @@ export const consumerOptions = {
     own: true,
     of: {
       /** What a message is. */
-      publication_data_mode: { is: "section", own: true, of: modeOptions },
+      publication_data_mode: { is: "section", of: modeOptions },
       ...queueOptions,
       /**
        * The methods that a message may have, or `["*"]` for all that change something; not with `publication_data_mode`.
        *
        * @default required
        */
-      methods: { is: "texts", own: true },
+      methods: { is: "texts" },
       /**
        * The channels that it may name: names, or patterns as in `client.allowed_origins`. Methods that concern all channels
        * require `"*"`, as for [keys](configuration.md#keys-of-the-http-api).
        *
        * @default required
        */
-      channels: { is: "texts", own: true },
+      channels: { is: "texts" },
     },
   },
 } as const satisfies Options;
@@ -111,9 +110,7 @@ export const consumerOptions = {
  * @returns those that are enabled
  */
 export function readConsumers(root: Section, operations: OperationRows): readonly ConsumerConfig[] {
-  const sections = root.sections("consumers", "name");
-  if (sections.length > queueLimits.consumersMax)
-    root.problem("consumers", `has more than ${queueLimits.consumersMax} entries`);
+  const sections = root.sections("consumers", "name", queueLimits.consumersMax);
   const methods = Object.entries(operations).flatMap(([name, { changes }]) =>
     changes === true ? [name] : [],
   );
