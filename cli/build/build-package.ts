@@ -4,13 +4,22 @@
  * named by the file that it stands in. The dependencies stay dependencies, so that a Worker with hono has one hono.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { packageRoot } from "../package-root.ts";
 import { workerBuild } from "../../package/test/worker-build.ts";
-import { wranglerSchema } from "../package-types/wrangler-schema.ts";
+import { configDeclaration } from "../options/config-declaration.ts";
+import { wranglerSchema } from "../options/wrangler-schema.ts";
 import { writeChanged } from "./write-changed.ts";
 
 /** The files of each project from which all others of the package are imported. */
@@ -33,6 +42,8 @@ function buildModules(folder: string): void {
   try {
     for (const [project, entries] of Object.entries(entriesOfProjects))
       compile(project, entries, compiled);
+    // The compiler's declaration has each option's sentence, but neither its default nor its unit.
+    writeFileSync(join(compiled, "src", "features", "options.d.ts"), configDeclaration());
     replaceFiles(compiled, folder);
   } finally {
     rmSync(compiled, { recursive: true });

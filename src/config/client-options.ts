@@ -86,7 +86,7 @@ export const connectionOptions = {
 } as const satisfies Options;
 
 /** `client.users` (rules U1 to U6). */
-const usersOptions = {
+export const usersOptions = {
   /**
    * Each user has a home, which knows where the user's connections are, so that `disconnect`, `unsubscribe`, `subscribe` and
    * `refresh` work ([users.md](users.md)), and a directory lists all objects for `info` and `channels`
@@ -108,14 +108,14 @@ const usersOptions = {
 } as const satisfies Options;
 
 /** `client.subscribe_to_user_personal_channel` (docs/protocol.md 2.7). */
-const personalChannelOptions = {
+export const personalChannelOptions = {
   /** On `/connection/websocket`, the connections of each user are subscribed to the channel `#<user>`. */
   enabled: { is: "boolean" },
   /** The namespace of that channel, which is then `<namespace>:#<user>`. */
   personal_channel_namespace: { is: "text", as: "namespace" },
   /**
    * A user's new connection closes the older ones with 3504, also those at channels' own addresses (there only with
-   * `users.enabled`; rule C10).
+   * `users.enabled`) (rule C10).
    */
   single_connection: { is: "boolean", needs: "enabled" },
 } as const satisfies Options;

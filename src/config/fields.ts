@@ -62,9 +62,11 @@ function valueOf(section: Section, name: string, option: Option): OptionValue {
     case "duration":
       return readDurationMs(section, name, option) || (option.zeroIs ?? 0);
     case "text":
-      return (option.secret === undefined
-        ? readText(section, name, option)
-        : readSecretName(section, name, option.secret)) || emptyValue(option);
+      return (
+        (option.secret === undefined
+          ? readText(section, name, option)
+          : readSecretName(section, name, option.secret)) || emptyValue(option)
+      );
     case "choice":
       return readChoice(section, name, option) || emptyValue(option);
     case "texts":

@@ -131,13 +131,17 @@ interface SectionsOption extends AnyOption {
 
 /** What is read of a section, by the names of the fields. A value that may be missing is an optional field. */
 export type Values<Of extends Options> = {
-  readonly [Name in keyof Of & string as undefined extends ValueOf<Of[Name]>
-    ? never
-    : FieldOf<Name, Of[Name]>]: ValueOf<Of[Name]>;
+  readonly [
+    Name in keyof Of & string as undefined extends ValueOf<Of[Name]>
+      ? never
+      : FieldOf<Name, Of[Name]>
+  ]: ValueOf<Of[Name]>;
 } & {
-  readonly [Name in keyof Of & string as undefined extends ValueOf<Of[Name]>
-    ? FieldOf<Name, Of[Name]>
-    : never]?: Exclude<ValueOf<Of[Name]>, undefined>;
+  readonly [
+    Name in keyof Of & string as undefined extends ValueOf<Of[Name]>
+      ? FieldOf<Name, Of[Name]>
+      : never
+  ]?: Exclude<ValueOf<Of[Name]>, undefined>;
 };
 
 /** The value that is read of an option. */

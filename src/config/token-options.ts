@@ -80,8 +80,8 @@ export const issuerOptions = {
 /** What `client.subscription_token` has beside the options of `client.token`. */
 export const separateTokenOptions = {
   /**
-   * Subscription tokens are verified with the keys and rules of this section and none of `client.token`. Without it,
-   * `client.token` applies to both kinds of token.
+   * In `client.subscription_token` only: subscription tokens are verified with the keys and rules of this section and none
+   * of `client.token`. Without it, `client.token` applies to both kinds of token.
    */
   enabled: { is: "boolean" },
 } as const satisfies Options;

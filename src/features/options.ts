@@ -64,7 +64,7 @@ import {
 } from "./shared-polls/config.ts";
 
 /** A backend: `client.proxy.connect`, `channel.proxy.subscribe`, each of `proxies` and so on. */
-const backendOptions = {
+export const backendOptions = {
   ...endpointOptions,
   ...askingOptions,
   /** What is asked for over HTTP alone. */
@@ -73,7 +73,7 @@ const backendOptions = {
 } as const satisfies Options;
 
 /** `client.proxy.*` */
-const clientHookOptions = {
+export const clientHookOptions = {
   /** The backend that decides who may connect. */
   connect: {
     is: "section",
@@ -114,7 +114,7 @@ const clientHookOptions = {
 } as const satisfies Options;
 
 /** `client.token`; `client.subscription_token` has `enabled` beside them. */
-const tokenOptions = {
+export const tokenOptions = {
   ...publicKeyOptions,
   ...previousSecretOptions,
   ...claimOptions,
@@ -131,14 +131,14 @@ const tokenOptions = {
 } as const satisfies Options;
 
 /** Rates of one kind of commands. */
-const rateOptions = {
+export const rateOptions = {
   ...switchOptions,
   /** The rates, up to 4, all of which must be kept. */
   buckets: { is: "sections", of: bucketOptions },
 } as const satisfies Options;
 
 /** Rates of a kind of commands that is about a channel, whose namespace may have rates of its own. */
-const channelRateOptions = {
+export const channelRateOptions = {
   ...rateOptions,
   /** Rates that take the place of the others in all channels of one namespace together. */
   namespace_overrides: {
@@ -156,7 +156,7 @@ const channelRateOptions = {
 } as const satisfies Options;
 
 /** `client.rate_limit.client_command` and `client.rate_limit.user_command` of Centrifugo PRO. */
-const commandRateOptions = {
+export const commandRateOptions = {
   ...switchOptions,
   /** The rates of all commands together. */
   total: { is: "section", of: rateOptions },
@@ -177,7 +177,7 @@ const commandRateOptions = {
 } as const satisfies Options;
 
 /** The section `client`, but for what features add to it. */
-const clientOptions = {
+export const clientOptions = {
   ...connectionOptions,
   /** How fast clients may send commands: see [Rates of commands](configuration.md#rates-of-commands). */
   rate_limit: {
@@ -203,7 +203,7 @@ const clientOptions = {
 } as const satisfies Options;
 
 /** `rpc.*` */
-const rpcOptions = {
+export const rpcOptions = {
   /** The method that needs no backend. */
   ping: { is: "section", of: pingOptions },
   /** The backend that answers the other methods. */
@@ -216,7 +216,7 @@ const rpcOptions = {
 } as const satisfies Options;
 
 /** The section `map` of a namespace. */
-const mapOptions = {
+export const mapOptions = {
   ...keyOptions,
   ...mapStreamOptions,
   ...mapHookOptions,
@@ -226,7 +226,7 @@ const mapOptions = {
 } as const satisfies Options;
 
 /** Where the objects of a namespace's channels are, instead of what `placement` says. */
-const channelPlacementOptions = {
+export const channelPlacementOptions = {
   /**
    * Where the objects of the namespace's channels are kept and run: as in [`placement`](configuration.md#placement), and
    * instead of it.
@@ -243,7 +243,7 @@ const channelPlacementOptions = {
 } as const satisfies Options;
 
 /** The options of a namespace of channels, and of channels without one. */
-const channelOptions = {
+export const channelOptions = {
   ...lastingOptions,
   ...streamOptions,
   /**
@@ -273,7 +273,7 @@ const channelOptions = {
   ...dataOptions,
 } as const satisfies Options;
 
-const channelProxyOptions = {
+export const channelProxyOptions = {
   /** The backend that decides on subscribes without a token. */
   subscribe: { is: "section", of: backendOptions },
   /** The backend that decides on publishes of clients. */

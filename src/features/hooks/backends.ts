@@ -274,8 +274,11 @@ const ownHeaders: ReadonlySet<string> = new Set([
 
 /** Reads `http.status_to_code_transforms`. */
 function readStatuses(section: Section, key: string): ReadonlyMap<number, HookRefusal> {
-  const { status_code: statusCode, to_error: toError, to_disconnect: toDisconnect } =
-    httpOptions.status_to_code_transforms.of;
+  const {
+    status_code: statusCode,
+    to_error: toError,
+    to_disconnect: toDisconnect,
+  } = httpOptions.status_to_code_transforms.of;
   const sections = section.sections(key, "status_code", hookLimits.hookStatusesMax);
   const statuses = new Map<number, HookRefusal>();
   for (const one of sections) {

@@ -6,12 +6,7 @@ import type { Section } from "../../config/section.ts";
 import type { Target } from "../../config/targets.ts";
 import { not, notYet, pro, type UnsupportedKeys } from "../../config/unsupported.ts";
 import { hookLimits } from "./limits.ts";
-import {
-  backendNameOptions,
-  type NamedTargets,
-  readBackends,
-  readTarget,
-} from "./backends.ts";
+import { backendNameOptions, type NamedTargets, readBackends, readTarget } from "./backends.ts";
 
 declare module "../../config/config.ts" {
   interface Config {

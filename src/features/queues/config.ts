@@ -30,7 +30,7 @@ export interface ConsumerConfig {
 }
 
 /** Where a consumer's messages come from, and where refused ones go. */
-const queueOptions = {
+export const queueOptions = {
   /**
    * `"queue:BINDING"`: the queue to which a refused message is sent with the reason, by its binding in
    * `[[queues.producers]]` of `wrangler.toml`.
@@ -49,7 +49,7 @@ const queueOptions = {
   },
 } as const satisfies Options;
 
-const modeOptions = {
+export const modeOptions = {
   /** A message is a publication, and not a command. */
   enabled: { is: "boolean" },
 } as const satisfies Options;

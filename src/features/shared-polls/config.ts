@@ -128,7 +128,7 @@ export const unsupportedSharedPollKeys: UnsupportedKeys = {
 };
 
 /** `shared_poll.*` of a namespace. */
-const unsupportedSharedPollOptions: UnsupportedKeys = {
+export const unsupportedSharedPollOptions: UnsupportedKeys = {
   keep_latest_data: pro,
   backpressure_max_interval: pro,
   notification: pro,
