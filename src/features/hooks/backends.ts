@@ -228,7 +228,8 @@ const headerName = {
 
 /** Reads `http.static_headers`. Values may be secrets, and are never quoted. */
 function readStaticHeaders(section: Section, key: string): readonly HookHeader[] {
-  const given = section.take(key) ?? {};
+  const given = section.take(key);
+  if (given === undefined) return [];
   if (!isJsonObject(given)) {
     section.wrongType(key, given, "an object of strings");
     return [];
