@@ -10,7 +10,7 @@ import { defineConfig } from "../../../package/config.ts";
 import type { Option, Options } from "../../../src/config/option.ts";
 import { parseConfig } from "../../../src/config/parse-config.ts";
 import { configuration, type DormouseConfig } from "../../../src/features/options.ts";
-import type { JsonObject, JsonValue } from "../../../src/protocol/wire-value.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/protocol/wire-value.ts";
 
 interface Place extends PlacedOption {
   /** Its path; a list has `[0]` behind its name. */
@@ -66,6 +66,89 @@ function problemsAt(path: string, value: JsonValue): readonly string[] {
     .map((problem) => problem.replaceAll(/\[0\] \("[^"]*"\)/g, "[0]"))
     .filter((problem) => problem.startsWith(path))
     .map((problem) => problem.slice(path.length));
+}
+
+/** Options whose effect needs others, by patterns of their paths. */
+const effects: readonly (readonly [RegExp, JsonObject])[] = [
+  [
+    /^channel\.without_namespace\.map\./,
+    { channel: { without_namespace: { subscription_type: "map", map: { mode: "persistent" } } } },
+  ],
+  [
+    /^channel\.without_namespace\.shared_poll\./,
+    {
+      channel: {
+        proxy: { shared_poll_refresh: { endpoint: "service:A" } },
+        without_namespace: { subscription_type: "shared_poll" },
+      },
+    },
+  ],
+  [
+    /^channel\.without_namespace\.cursors\.(?!enabled|notify_)/,
+    {
+      channel: {
+        without_namespace: { history_size: 1, history_ttl: "1h", cursors: { enabled: true } },
+      },
+    },
+  ],
+  [
+    /^channel\.without_namespace\.cursors\.notify_/,
+    {
+      events: { target: "queue:E", types: ["unseen"] },
+      channel: {
+        without_namespace: {
+          history_size: 1,
+          history_ttl: "1h",
+          cursors: { enabled: true, audience: "named", notify_after: "30s" },
+        },
+      },
+    },
+  ],
+  [/^events\./, { events: { target: "queue:E", types: ["publication"] } }],
+  [/^client\.proxy\.connect\.at/, { client: { proxy: { connect: { enabled: false } } } }],
+];
+
+/** The options of backends, and the rates of commands, which are read in lists only or have an effect with others. */
+const isOfBackend =
+  /\bproxy\.(?!connect\.at)|rate_limit|^console\.enabled|notify_after|\.map\.(key_ttl|mode)/;
+
+/** A default as it may be written, and another value; undefined where a kind has no other one that is always right. */
+function valuesOf(option: Option): readonly [JsonValue, JsonValue | undefined] {
+  switch (option.is) {
+    case "boolean":
+      return [option.default ?? false, option.default !== true];
+    case "whole":
+      return [
+        option.default,
+        Math.min(option.default + 1, option.max ?? Infinity) -
+          (option.default === option.max ? 1 : 0),
+      ];
+    case "duration":
+      return [
+        `${option.default ?? 0}ms`,
+        `${Math.max((option.default ?? 0) + 2_000, option.min ?? 0)}ms`,
+      ];
+    case "choice":
+      return [option.of[0], option.of.at(-1)];
+    case "text":
+    case "texts":
+    case "map":
+    case "filter":
+    case "section":
+    case "sections":
+      return ["", undefined];
+  }
+}
+
+/** A configuration with another one in it. */
+function merged(one: JsonObject, other: JsonObject): JsonObject {
+  const all: Record<string, JsonValue> = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const known = all[name];
+    const areObjects = known !== undefined && isJsonObject(known) && isJsonObject(value);
+    all[name] = areObjects ? merged(known, value) : value;
+  }
+  return all;
 }
 
 const aDuration = 'a duration such as "25s" or "1h30m" (units: h, m, s, ms)';
@@ -194,6 +277,25 @@ describe("[A8] an option of the configuration", () => {
           `${quoted(path, "?")} is not ${expectedOf(option)}`,
         );
     }
+  });
+
+  it("has in its field what is written, and its default where nothing is", () => {
+    const alone = places.filter(({ path }) => !path.includes("[0]") && !isOfBackend.test(path));
+    const silent: string[] = [];
+    for (const { path, option } of alone) {
+      const [byDefault, other] = valuesOf(option);
+      if (other === undefined) continue;
+      const context = effects.find(([shape]) => shape.test(path))?.[1] ?? {};
+      const read = (value?: JsonValue) =>
+        parseConfig(merged(context, value === undefined ? {} : documentWith(path, value)), {
+          development: true,
+          selfHosted: true,
+        });
+      expect([path, read(byDefault)]).toEqual([path, read()]);
+      if (JSON.stringify(read(other)) === JSON.stringify(read())) silent.push(path);
+    }
+    expect(silent).toEqual([]);
+    expect(alone.length).toBeGreaterThan(190);
   });
 
   it("is named to whoever misspells it", () => {
