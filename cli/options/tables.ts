@@ -20,10 +20,9 @@ import {
   unsupportedHookOptions,
   unsupportedRpcPingKeys,
 } from "../../src/features/hooks/config.ts";
-import { mapsElsewhere, unsupportedMapOptions } from "../../src/features/maps/config.ts";
+import { unsupportedMapOptions } from "../../src/features/maps/config.ts";
 import { unsupportedPrometheusKeys } from "../../src/features/metrics/config.ts";
 import {
-  sharedPollsElsewhere,
   unsupportedSharedPollKeys,
   unsupportedSharedPollOptions,
 } from "../../src/features/shared-polls/config.ts";
@@ -142,9 +141,6 @@ export const tables: Readonly<Record<string, Table>> = {
   events: { at: "events" },
   others: { at: "", only: ["insecure_endpoints"], unsupported: otherSections },
 };
-
-/** The sections that a namespace of another type refuses. */
-export const elsewhere: UnsupportedKeys = { ...mapsElsewhere, ...sharedPollsElsewhere };
 
 /** An option with the name that it has in a table. */
 export interface TableRow extends PlacedOption {

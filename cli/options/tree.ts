@@ -1,4 +1,5 @@
 import type { Option, Options } from "../../src/config/option.ts";
+import { httpOptions } from "../../src/features/hooks/backends.ts";
 import * as whole from "../../src/features/options.ts";
 import { type Sentence, sentences } from "./sentences.ts";
 
@@ -49,6 +50,7 @@ export function optionsAt(path: string): { readonly options: Options; readonly i
 /** The tables of rows that are in the tree more than once, by a name for each. */
 export const sharedTables: ReadonlyMap<Options, string> = new Map<Options, string>([
   [whole.backendOptions, "Backend"],
+  [httpOptions, "BackendHttp"],
   [whole.channelOptions, "ChannelOptions"],
   [whole.commandRateOptions, "CommandRates"],
   [whole.channelRateOptions, "ChannelRates"],

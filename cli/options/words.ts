@@ -38,7 +38,7 @@ export function boundsOf(option: Option): string {
 }
 
 /** A duration as the configuration has it. */
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   if (ms % 1_000 !== 0) return `${ms}ms`;
   const seconds = ms / 1_000;
   if (seconds % 3_600 === 0 && seconds > 0) return `${seconds / 3_600}h`;
@@ -73,7 +73,7 @@ export function described(option: Option, said: Sentence, isOwn: boolean): strin
   return [
     ...explained(option, said, isOwn).map(withoutLinks),
     unitOf(option),
-    byDefault === "" ? "" : `Default: ${byDefault}.`,
+    byDefault === "required" ? "Required." : byDefault === "" ? "" : `Default: ${byDefault}.`,
   ]
     .filter((one) => one !== "")
     .join(" ");

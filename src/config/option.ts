@@ -97,7 +97,7 @@ export interface ChoiceOption extends AnyOption {
 }
 
 /** A list of texts; the default is the empty one. */
-export interface TextsOption extends AnyOption {
+interface TextsOption extends AnyOption {
   readonly is: "texts";
   /** If absent, any text is valid. */
   readonly each?: TextRule;
@@ -118,7 +118,7 @@ interface FilterOption extends AnyOption {
   readonly is: "filter";
 }
 
-export interface SectionOption extends AnyOption {
+interface SectionOption extends AnyOption {
   readonly is: "section";
   readonly of: Options;
 }
@@ -189,14 +189,14 @@ type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   : Name;
 
 /** What an operator may write in a section. The comments of the rows are those of the members. */
-export type Written<Of extends Options> = {
+export type WrittenOptions<Of extends Options> = {
   readonly [Name in keyof Of]?: WrittenValue<Of[Name]>;
 };
 
 type WrittenValue<One extends Option> = One extends { readonly is: "section"; readonly of: Options }
-  ? Written<One["of"]>
+  ? WrittenOptions<One["of"]>
   : One extends { readonly is: "sections"; readonly of: Options }
-    ? readonly Written<One["of"]>[]
+    ? readonly WrittenOptions<One["of"]>[]
     : One extends ChoiceOption
       ? One["of"][number]
       : WrittenValues[Exclude<One["is"], "section" | "sections" | "choice">];

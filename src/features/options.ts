@@ -13,7 +13,7 @@ import {
   streamOptions,
 } from "../config/channel-options.ts";
 import { connectionOptions, sessionOptions } from "../config/client-options.ts";
-import type { Options, Written } from "../config/option.ts";
+import type { Options, WrittenOptions } from "../config/option.ts";
 import { rootOptions } from "../config/parse-config.ts";
 import { objectPlacementOptions, serverPlacementOptions } from "../config/placement.ts";
 import { bucketOptions, switchOptions } from "../config/rate-limit.ts";
@@ -349,4 +349,4 @@ export const configuration = {
 } as const satisfies Options;
 
 /** The configuration, as it stands under `[vars.config]` (docs/configuration.md). */
-export type DormouseConfig = Written<typeof configuration>;
+export type DormouseConfig = WrittenOptions<typeof configuration>;

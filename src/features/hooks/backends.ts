@@ -299,7 +299,7 @@ function readStatuses(section: Section, key: string): ReadonlyMap<number, HookRe
   return statuses;
 }
 
-function readError(section: Section, options: Refusal["to_error"]["of"]): ErrorCode | undefined {
+function readError(section: Section, options: Transform["to_error"]["of"]): ErrorCode | undefined {
   const error = readOptions(section, options);
   if (error.code > 0 && error.code < 100)
     section.problem("code", "is under 100, which only clients use themselves");
@@ -309,7 +309,7 @@ function readError(section: Section, options: Refusal["to_error"]["of"]): ErrorC
 
 function readDisconnect(
   section: Section,
-  options: Refusal["to_disconnect"]["of"],
+  options: Transform["to_disconnect"]["of"],
 ): DisconnectCode | undefined {
   const { code, reason } = readOptions(section, options);
   if (code > 0 && code < 3_000) section.problem("code", "is not from 3000 to 4999");
@@ -322,7 +322,7 @@ function readDisconnect(
   return code === 0 ? undefined : { code, reason };
 }
 
-type Refusal = (typeof httpOptions)["status_to_code_transforms"]["of"];
+type Transform = (typeof httpOptions)["status_to_code_transforms"]["of"];
 
 /**
  * Whether a text passes through a WebSocket's close frame. JavaScript clients take a reason that is valid JSON for the
