@@ -24,7 +24,8 @@ function placesIn(options: Options, above: string, isOwn: boolean): readonly Pla
     const inside = below(placed.option);
     const at = placed.option.is === "sections" ? `${path}[0]` : path;
     const deeper = inside === undefined ? [] : placesIn(inside, at, placed.isOwn);
-    return [Object.assign({ path, above }, placed), ...deeper];
+    const place: readonly Place[] = [Object.assign({ path, above }, placed)];
+    return place.concat(deeper);
   });
 }
 
