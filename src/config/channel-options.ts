@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
-import { readPattern, readTexts } from "./fields.ts";
+import { readTexts } from "./fields.ts";
 import type { Options } from "./option.ts";
+import { readPattern } from "./regex.ts";
 import type { Section } from "./section.ts";
 
 /** `channel.*`: the syntax of the names of channels (docs/protocol.md 5.4). */

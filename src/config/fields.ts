@@ -2,8 +2,6 @@
  * Reads options by their rows: takes the value of a key from its section and returns the checked value, or the default if
  * the key is absent. If the value is invalid, it reports a problem to the section and returns the default.
  */
-import { Pattern, type PatternFault } from "../access/pattern.ts";
-import { limits } from "../limits.ts";
 import { isJsonArray, type JsonValue } from "../protocol/wire-value.ts";
 import type {
   BooleanOption,
@@ -256,28 +254,6 @@ function faultOf(text: string, rule: TextRule | undefined): string | undefined {
   if (typeof rule === "function") return rule(text);
   return rule.shape.test(text) ? undefined : `is not ${rule.meaning}`;
 }
-
-/**
- * Reads a pattern for texts that an attacker may choose, such as channel names.
- *
- * @returns undefined if there is no pattern, or if it can't be used
- */
-export function readPattern(section: Section, name: string): Pattern | undefined {
-  const source = readText(section, name);
-  if (source === "") return undefined;
-  const pattern = Pattern.compile(source);
-  if (pattern instanceof Pattern) return pattern;
-  section.wrongValue(name, source, patternProblems[pattern]);
-  return undefined;
-}
-
-const patternProblems: Readonly<Record<PatternFault, string>> = {
-  invalid: "is not a valid JavaScript regular expression",
-  lookaround: "has a lookaround, which is not supported",
-  "too-deep": `has more than ${limits.patternDepthMax} parentheses within each other`,
-  backreference: "has a backreference, which is not supported",
-  "too-large": `takes more than ${limits.patternStepsMax} steps when its repetitions are written out: write smaller counts`,
-};
 
 /** A parsed duration in whole milliseconds, so that 0 means exactly zero and never less than one. */
 type ParsedDuration =

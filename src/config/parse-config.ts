@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
-import type { Config } from "./config.ts";
+import type { ChannelOptions, Config } from "./config.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { readPlacementSection } from "./placement.ts";
@@ -11,7 +11,6 @@ import { unsupportedSwaggerKeys, unsupportedTopLevelKeys } from "./unsupported.t
 import { readOption, readOptions } from "./fields.ts";
 import type { Options } from "./option.ts";
 import { readEnabled, transportOptions } from "./transports.ts";
-import { opened } from "./insecure.ts";
 import {
   channelFeatures,
   checks,
@@ -171,4 +170,46 @@ function parseJson(input: unknown): JsonValue | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The configuration with `client.insecure`: clients may connect without a token, and do everything except subscribe to a
+ * private channel without a token (rule A11, docs/protocol.md 5.3). Features that are off stay off.
+ *
+ * @param openedByFeatures opens the options that features add
+ */
+function opened(config: Config, openedByFeatures: OpenedOptions): Config {
+  const { client, channel } = config;
+  const open = (options: ChannelOptions): ChannelOptions => ({
+    ...openedOptions(options),
+    ...openedByFeatures(options),
+  });
+  return {
+    ...config,
+    client: { ...client, allowAnonymousConnectWithoutToken: true },
+    channel: {
+      ...channel,
+      withoutNamespace: open(channel.withoutNamespace),
+      namespaces: new Map([...channel.namespaces].map(([name, options]) => [name, open(options)])),
+    },
+  };
+}
+
+type OpenedOptions = (options: ChannelOptions) => Partial<ChannelOptions>;
+
+function openedOptions(options: ChannelOptions): ChannelOptions {
+  return {
+    ...options,
+    allowSubscribeForClient: true,
+    allowSubscribeForAnonymous: true,
+    allowPublishForClient: true,
+    allowPublishForAnonymous: true,
+    allowPresenceForClient: true,
+    allowPresenceForAnonymous: true,
+    allowHistoryForClient: true,
+    allowHistoryForAnonymous: true,
+    // Without it, no channel is limited to users.
+    allowUserLimitedChannels: false,
+    limitedChannelsForSubscribersOnly: false,
+  };
 }

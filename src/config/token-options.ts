@@ -1,6 +1,7 @@
 import { type KeyKind, parsePublicKey, type PublicKey } from "../access/keys.ts";
-import { readPattern, readText } from "./fields.ts";
+import { readText } from "./fields.ts";
 import type { Options } from "./option.ts";
+import { readPattern } from "./regex.ts";
 import type { Section } from "./section.ts";
 
 /** The public keys of a section of tokens, and of each of its issuers. */
