@@ -13,7 +13,7 @@ import type {
   Questions,
   CommandSession,
 } from "../../session/ports.ts";
-import { protocolOf, transportOf } from "../../session/transport-name.ts";
+import { protocolOf, transportOf } from "../../session/connection-state.ts";
 import type { RefusedCommand } from "../../session/decision.ts";
 import { connectAnswer } from "./connect-answer.ts";
 import { afterConnect, fitHeaders, headersFor, withEmulated, withTrace } from "./headers.ts";

@@ -3,12 +3,15 @@ import { mirrorOf, sourceOf } from "../../maps/mirror/mirror-name.ts";
 import { mapSubscriptions } from "../../maps/subscription-type.ts";
 import type { SubscriptionType } from "../../../session/ports.ts";
 import type { Feature } from "../../feature.ts";
+import { resolveChannel } from "../../../channel/channel-name.ts";
+import { refuse } from "../../../session/decision.ts";
+import { callerOf } from "../../../session/grant.ts";
+import { maySeeMarks } from "../may.ts";
 import { ChannelCursors } from "../channel-cursors.ts";
 import { receiptsCallers, receiptsCalls } from "./calls.ts";
 import { receiptsPrefix } from "./config.ts";
 import { heldReceipts, ReceiptsDriver, ReceiptsMapDriver } from "./receipts-driver.ts";
 import { ReceiptsMap } from "./receipts-map.ts";
-import { refuseReceipts } from "./receipts-right.ts";
 import { ReceiptsSource } from "./receipts-source.ts";
 
 /** Subscriptions to receipts: to maps, for clients that may see what the users of the other channel have read. */
@@ -18,8 +21,12 @@ const receiptsSubscriptions: SubscriptionType = {
     dependentOf: (channel, config) => mirrorOf(channel, receiptsPrefix, config),
     baseOf: (channel, config) => sourceOf(channel, receiptsPrefix, config),
     refuse: (client, channel) => {
-      const shown = sourceOf(channel, receiptsPrefix, client.context.config.channel);
-      return refuseReceipts(client, shown ?? "");
+      const { channel: config } = client.context.config;
+      const shown = sourceOf(channel, receiptsPrefix, config) ?? "";
+      const found = resolveChannel(shown, config);
+      const known = found.outcome === "resolved" ? found : undefined;
+      const may = maySeeMarks(known, callerOf(client, shown));
+      return may.allowed ? undefined : refuse(may);
     },
   },
 };
