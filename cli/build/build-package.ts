@@ -43,7 +43,8 @@ function buildModules(folder: string): void {
     for (const [project, entries] of Object.entries(entriesOfProjects))
       compile(project, entries, compiled);
     // The compiler's declaration has each option's sentence, but neither its default nor its unit.
-    writeFileSync(join(compiled, "src", "features", "options.d.ts"), configDeclaration());
+    const declaration = join(compiled, "src", "features", "options.d.ts");
+    writeChanged(declaration, Buffer.from(configDeclaration()));
     replaceFiles(compiled, folder);
   } finally {
     rmSync(compiled, { recursive: true });
