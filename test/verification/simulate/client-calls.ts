@@ -1,23 +1,23 @@
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import type { NamedEpoch } from "./cursor-plan.ts";
+import type { NamedEpoch } from "./actions.ts";
 import type { UnreadAnswer } from "./cursor-rules.ts";
 import type { ReceivedFrame } from "./received-frame.ts";
 import type { WorldContext } from "./world-context.ts";
 
-/** A client marks what its user has read, and asks what is unread. */
-export class ClientCursors {
-  readonly #client: CursorClient;
+/** The calls of a client: it marks what its user has read, asks what is unread, and appends to values of maps. */
+export class ClientCalls {
+  readonly #client: CallingClient;
   readonly #context: WorldContext;
   readonly #send: SendCommand;
 
-  constructor(client: CursorClient, context: WorldContext, send: SendCommand) {
+  constructor(client: CallingClient, context: WorldContext, send: SendCommand) {
     this.#client = client;
     this.#context = context;
     this.#send = send;
   }
 
-  /** Marks what the client has got, see `CursorAction`. A client that has no position marks nothing. */
+  /** Marks what the client has got, see `actions`. A client that has no position marks nothing. */
   mark(channel: string, back: number, epoch: NamedEpoch, sends: boolean): void {
     const { connected, user, name } = this.#client;
     const { position } = this.#client.subscription(channel);
@@ -54,10 +54,29 @@ export class ClientCursors {
         publicationLog.complain(`${name} wasn't told what is unread: ${error?.code}`);
     });
   }
+
+  /** Appends what the key's producer has to append next, once (rule Z45). A client without a connection appends nothing. */
+  append(channel: string, key: string): void {
+    const { growth, producers, publicationLog } = this.#context;
+    const { connected, name } = this.#client;
+    const piece = producers().pieceOf(channel, key);
+    if (connected === undefined || !this.#client.knows(channel) || piece === undefined) return;
+    const { number, at, text } = piece;
+    growth.sends(channel, key, number, at + text.length, true);
+    const known = growth.known(channel, key);
+    const data = { channel, key, text, at };
+    this.#send({ rpc: { method: "dormouse.append", data } }, ({ rpc, error }) => {
+      const length = rpc?.data.length;
+      if (rpc !== undefined && length !== undefined)
+        growth.answered(known, piece, { ...rpc.data, length });
+      else if (error?.temporary !== true && error?.code !== errorCodes.internal.code)
+        publicationLog.complain(`${name} couldn't append: ${error?.code}`);
+    });
+  }
 }
 
-/** The client that marks and asks. */
-interface CursorClient {
+/** The client that calls. */
+interface CallingClient {
   readonly name: string;
   readonly user: string;
   readonly connected: object | undefined;

@@ -1,5 +1,5 @@
 import { Validator } from "@cfworker/json-schema";
-import { address, fetchWith } from "./api-request.ts";
+import { address, fetchWith } from "../support/api-request.ts";
 
 /** A schema of the description, as far as the walk through an answer needs it. */
 interface Schema {
