@@ -62,7 +62,7 @@ export function parseConfig(
   if (problems.length > 0) return { outcome: "bad", problems };
   return {
     outcome: "config",
-    config: config.client.insecure ? opened(config, openedByFeatures) : config,
+    config: config.client.insecure ? opened(config) : config,
     notes,
   };
 }
@@ -175,10 +175,8 @@ function parseJson(input: unknown): JsonValue | undefined {
 /**
  * The configuration with `client.insecure`: clients may connect without a token, and do everything except subscribe to a
  * private channel without a token (rule A11, docs/protocol.md 5.3). Features that are off stay off.
- *
- * @param openedByFeatures opens the options that features add
  */
-function opened(config: Config, openedByFeatures: OpenedOptions): Config {
+function opened(config: Config): Config {
   const { client, channel } = config;
   const open = (options: ChannelOptions): ChannelOptions => ({
     ...openedOptions(options),
@@ -194,8 +192,6 @@ function opened(config: Config, openedByFeatures: OpenedOptions): Config {
     },
   };
 }
-
-type OpenedOptions = (options: ChannelOptions) => Partial<ChannelOptions>;
 
 function openedOptions(options: ChannelOptions): ChannelOptions {
   return {
