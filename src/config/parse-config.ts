@@ -178,19 +178,21 @@ function parseJson(input: unknown): JsonValue | undefined {
  */
 function opened(config: Config): Config {
   const { client, channel } = config;
-  const open = (options: ChannelOptions): ChannelOptions => ({
-    ...openedOptions(options),
-    ...openedByFeatures(options),
-  });
   return {
     ...config,
     client: { ...client, allowAnonymousConnectWithoutToken: true },
     channel: {
       ...channel,
-      withoutNamespace: open(channel.withoutNamespace),
-      namespaces: new Map([...channel.namespaces].map(([name, options]) => [name, open(options)])),
+      withoutNamespace: openChannel(channel.withoutNamespace),
+      namespaces: new Map(
+        [...channel.namespaces].map(([name, options]) => [name, openChannel(options)]),
+      ),
     },
   };
+}
+
+function openChannel(options: ChannelOptions): ChannelOptions {
+  return { ...openedOptions(options), ...openedByFeatures(options) };
 }
 
 function openedOptions(options: ChannelOptions): ChannelOptions {
