@@ -8,7 +8,7 @@ import { utf8Fits } from "../protocol/bytes.ts";
 import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
 import { jsonValue } from "../protocol/wire-value.ts";
-import { parseServerFilter } from "../protocol/json/server-filter.ts";
+import { parseServerFilter } from "../protocol/json/decode.ts";
 import type { SubscriptionOverride } from "../access/claims.ts";
 import { isTokenUid, parseBase64Json } from "../access/parse-claims.ts";
 import { tokenKey, userKey } from "../contract/identity-key.ts";

@@ -6,7 +6,7 @@ import { missingClasses } from "../../src/contract/bindings.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
-import { visitors } from "../http/visitors.ts";
+import { visitors } from "../http/admit.ts";
 import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import type { ApiResults } from "./api-types.ts";

@@ -59,7 +59,7 @@ export const consoleOptions = {
   access_team_domain: {
     is: "text",
     as: "team",
-    // Only Cloudflare's own domain, because whoever serves the keys decides who gets in.
+    // Only Cloudflare's own domain, because the server of the keys decides who gets in.
     shape: /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.cloudflareaccess\.com)?$/,
     meaning: "the domain of a team: <name>.cloudflareaccess.com",
   },

@@ -1,26 +1,24 @@
-import type { ClientOperation } from "../../contract/channel-call.ts";
+import { type ClientOperation, errorOf } from "../../contract/channel-call.ts";
 import { type Config, everyOptions } from "../../config/config.ts";
 import { limits } from "../../limits.ts";
-import { errorOf } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
-import type { JsonText } from "../../protocol/json/text.ts";
+import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload } from "../../protocol/payload.ts";
 import { isJsonArray, type JsonObject, type JsonValue } from "../../protocol/wire-value.ts";
 import { failWith, refuse, type RefusedCommand, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
-import {
-  type ClientMethod,
-  type ClientMethods,
-  type CommandSession,
-  type RunningCommand,
-  type TurnTo,
+import type {
+  ClientMethod,
+  ClientMethods,
+  CommandSession,
+  RunningCommand,
+  TurnTo,
 } from "../../session/ports.ts";
 import { answerRpc, requestAsClient } from "../../session/commands.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
-import type { UserRequest } from "./cursor-calls.ts";
-import { encodeUnread, type UnreadAnswer } from "./unread-answer.ts";
+import type { UserRequest } from "./calls.ts";
 import { cursorLimits } from "./limits.ts";
 import { mayMark, maySeeMarks, noCursors, nothingKept, noUser } from "./may.ts";
 
@@ -213,4 +211,25 @@ function parseChannels(data: Payload | undefined): readonly string[] | undefined
   const names = channels.filter((name) => typeof name === "string");
   if (names.length !== channels.length || names.length === 0) return undefined;
   return names.length > cursorLimits.unreadChannelsMax ? undefined : [...new Set(names)];
+}
+
+/** The answer of one channel: the count as JSON text, or why it isn't known. */
+export type UnreadAnswer =
+  | { readonly result: string }
+  | { readonly error: Pick<ErrorCode, "code" | "message"> };
+
+/** Writes the answer to a question for unread publications of these channels (rule CU4): `{"channels":{…}}`. */
+export function encodeUnread(
+  channels: readonly string[],
+  answers: ReadonlyMap<string, UnreadAnswer>,
+): JsonText {
+  const members = channels.map((one) => `${JSON.stringify(one)}:${encodeOne(answers.get(one))}`);
+  return trustedJsonText(`{"channels":{${members.join(",")}}}`);
+}
+
+function encodeOne(answer: UnreadAnswer | undefined): string {
+  if (answer === undefined) return "{}";
+  if ("result" in answer) return answer.result;
+  const { code, message } = answer.error;
+  return JSON.stringify({ error: { code, message } });
 }

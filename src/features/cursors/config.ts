@@ -3,7 +3,7 @@ import { checkNeeds, readOptions } from "../../config/fields.ts";
 import type { Options, Values } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 import type { FilterNode } from "../../protocol/command.ts";
-import { parseServerFilter } from "../../protocol/json/server-filter.ts";
+import { parseServerFilter } from "../../protocol/json/decode.ts";
 import { isJsonObject } from "../../protocol/wire-value.ts";
 import { cursorLimits } from "./limits.ts";
 

@@ -18,9 +18,15 @@ import { emptyPayload, type Payload } from "../../protocol/payload.ts";
 import { badRequest, failWith, refuse, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
 import { clientsMapOf, mayRemoveKey, maySetKey } from "./may.ts";
-import { ask, type CommandSession, type RunningCommand } from "../../session/ports.ts";
+import {
+  ask,
+  type CommandSession,
+  type RunningCommand,
+  type SubscriptionType,
+} from "../../session/ports.ts";
 import type { SubscriptionPart } from "../../session/channels.ts";
 import { clientInfo } from "../../session/subscription.ts";
+import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 
 declare module "../../session/ports.ts" {
   interface Questions {
@@ -43,7 +49,7 @@ declare module "../../session/ports.ts" {
  * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).
  * A change that does nothing, because of the key's mode or version, is answered like any other.
  */
-export function changeMap(command: RunningCommand<PublishRequest>, known: KnownChannel): void {
+function changeMap(command: RunningCommand<PublishRequest>, known: KnownChannel): void {
   const { session, request, done } = command;
   const { channel, data = emptyPayload, removed } = request;
   const caller = callerOf(session, channel);
@@ -148,3 +154,12 @@ function removeByHook(
     } else done(answer);
   });
 }
+
+/** Subscriptions to maps, presence maps included (docs/protocol.md 3.4). */
+export const mapSubscriptions: SubscriptionType = {
+  goOn: continueMapFlow,
+  refuse: lostFlow,
+  begin: beginMapFlow,
+  publish: changeMap,
+  asksBeforePublish: ({ map }) => (map?.publishHook ?? map?.removeHook) !== undefined,
+};

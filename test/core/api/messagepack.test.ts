@@ -5,7 +5,7 @@ import { messagePackToJson } from "../../../src/api/messagepack.ts";
 import { parseBatch } from "../../../src/api/batch.ts";
 import { parseCommand } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
-import { depthMax } from "../../../src/protocol/messagepack/scan.ts";
+import { depthMax } from "../../../src/protocol/messagepack/value.ts";
 import { fromHex } from "../protocol/messagepack/hex.ts";
 import { caller } from "./channel-config.ts";
 

@@ -1,6 +1,9 @@
+import type { AddedChannelCalls } from "../../../contract/object-calls.ts";
+import type { AddedCalls, PartedChannelObject } from "../../../object/part.ts";
+import { ReceiptsDriver, ReceiptsMapDriver, heldReceipts, ReceiptsMap } from "./receipts-driver.ts";
 import { mapOf } from "../../maps/map-operations.ts";
 import { mirrorOf, sourceOf } from "../../maps/mirror/mirror-name.ts";
-import { mapSubscriptions } from "../../maps/subscription-type.ts";
+import { mapSubscriptions } from "../../maps/map-commands.ts";
 import type { SubscriptionType } from "../../../session/ports.ts";
 import type { Feature } from "../../feature.ts";
 import { resolveChannel } from "../../../channel/channel-name.ts";
@@ -8,11 +11,31 @@ import { refuse } from "../../../session/decision.ts";
 import { callerOf } from "../../../session/grant.ts";
 import { maySeeMarks } from "../may.ts";
 import { ChannelCursors } from "../channel-cursors.ts";
-import { receiptsCallers, receiptsCalls } from "./calls.ts";
+import { receiptsCallers } from "../calls.ts";
 import { receiptsPrefix } from "./config.ts";
-import { heldReceipts, ReceiptsDriver, ReceiptsMapDriver } from "./receipts-driver.ts";
-import { ReceiptsMap } from "./receipts-map.ts";
 import { ReceiptsSource } from "./receipts-source.ts";
+
+type ReceiptsCalls = Pick<AddedChannelCalls, "receiptsTold" | "listReceipts">;
+
+/** The calls between the object of a channel and that of its receipts. */
+const receiptsCalls: AddedCalls<ReceiptsCalls, PartedChannelObject> = {
+  receiptsTold: {
+    answer(object, [told], done) {
+      object.happened("presence");
+      const driver = object.part(ReceiptsMapDriver);
+      if (driver === undefined) done({ outcome: "left" });
+      else driver.told(told, done);
+    },
+  },
+  listReceipts: {
+    answer(object, [{ receipts }], done) {
+      object.happened("presence");
+      const driver = object.part(ReceiptsDriver);
+      if (driver === undefined) done({ outcome: "none" });
+      else driver.list(receipts, done);
+    },
+  },
+};
 
 /** Subscriptions to receipts: to maps, for clients that may see what the users of the other channel have read. */
 const receiptsSubscriptions: SubscriptionType = {

@@ -67,7 +67,7 @@ export class MapGrowth {
     if (mayEnd && isThere && at + text.length !== length)
       return { outcome: "not-appended", reason: "length_mismatch", length };
     if ((isThere || text === "") && !mayEnd) {
-      // What is there may not be durable yet (rule Z40).
+      // The text that is already there may not be durable yet (rule Z40).
       const key = request.idempotencyKey;
       const writes = key !== "" && this.isWaiting(request.key);
       if (writes && !this.#mayWrite(found, nowMs)) return { outcome: "failed", error: tooMuch };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Message } from "../../../../src/protocol/codec.ts";
 import { codecNamed } from "../../../../src/protocol/codecs.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../../../src/protocol/codes.ts";
-import { unidirectionalCodec } from "../../../../src/protocol/json/unidirectional-codec.ts";
+import { unidirectionalCodec } from "../../../../src/protocol/json/codec.ts";
 import { jsonText } from "../random-json-text.ts";
 import { valid } from "../valid-json-text.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 import { messagePackCodec } from "../../../../src/protocol/messagepack/codec.ts";
-import { depthMax } from "../../../../src/protocol/messagepack/scan.ts";
+import { depthMax } from "../../../../src/protocol/messagepack/value.ts";
 import { fromHex, toHex } from "./hex.ts";
 import { sentCommand, withBytes } from "../random-command.ts";
 

@@ -1,7 +1,7 @@
 import { Writer } from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
-import { decodeCommand, decodeFrame } from "../../../../src/protocol/protobuf/decode.ts";
+import { decodeCommand, decodeFrame } from "../../../../src/protocol/protobuf/codec.ts";
 import { bytes, proto } from "./peers.ts";
 
 const commandType = proto.lookupType("Command");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { joinBinaryFrame as joinFrame } from "../../../../src/protocol/bytes.ts";
-import { decodeFrame } from "../../../../src/protocol/protobuf/decode.ts";
+import { decodeFrame } from "../../../../src/protocol/protobuf/codec.ts";
 import { bytes } from "./peers.ts";
 
 const ping = { method: "ping", id: 1 };

@@ -1,7 +1,7 @@
 import { sendAll } from "../../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../../src/channel/channel.ts";
-import { shownSubscriptions } from "../../../../src/features/presence/subscriptions.ts";
+import { shownSubscriptions } from "../../../../src/features/presence/feature.ts";
 import { PresenceTeller } from "../../../../src/features/presence/presence-teller.ts";
 import { SharedPresence } from "../../../../src/channel/shared-presence.ts";
 import { SingleChannel } from "../../../../src/session/single-channel.ts";

@@ -1,12 +1,14 @@
 /** What a channel's own object reports of the way of a publication, and of itself (rules Y1 and Y4). */
 import type { Channel } from "../../channel/channel.ts";
 import type { ChannelState, SubscriberCounts } from "./object-state.ts";
-import type { KnownPublication, TrailAnswer } from "./trail.ts";
+import type { KnownPublication, TrailAnswer, TrailQuery } from "./trail.ts";
 import type { StoredPublication } from "../../channel/history-table.ts";
 import type { Tags } from "../../protocol/publication.ts";
 import type { CallTrails } from "./call-trail.ts";
 import type { PublicationTrail } from "./publication-trail.ts";
 import { countSubscribers, type OpenConnection } from "./inspection.ts";
+import type { BatchTrail } from "./batch-trail.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
 
 /** What the channel knows of the publication at an offset, from memory or else from the history. */
 export function reportOfChannel(
@@ -95,3 +97,44 @@ export interface ChannelTrails {
 }
 
 const noTags: Tags = {};
+
+/** What a gateway reports of the way of a publication, and of one channel (rules Y1 and Y4). */
+
+/** How far the gateway is with the channel, and when it took the publication. */
+export function reportOfGateway(
+  gateway: Gateway,
+  batches: BatchTrail,
+  { channel, offset, tags }: TrailQuery,
+): Pick<TrailAnswer, "subscribers" | "position" | "isSending" | "taken"> & {
+  readonly tags?: Tags;
+} {
+  const follower = gateway.follower(channel);
+  const position = follower?.position;
+  const taken = batches.find(channel, offset);
+  return {
+    subscribers: follower?.subscriptions.length ?? 0,
+    isSending: follower !== undefined && (follower.sending || follower.collecting),
+    ...(position === undefined ? {} : { position }),
+    ...(taken === undefined ? {} : { taken }),
+    ...(tags === undefined ? {} : { tags }),
+  };
+}
+
+/** The subscribers to a channel on the gateway's sockets, and how far the gateway is. */
+export function subscribersHere(
+  gateway: Gateway,
+  channel: string,
+  connections: readonly OpenConnection[],
+): SubscriberCounts {
+  const follower = gateway.follower(channel);
+  const counts = countSubscribers(channel, connections);
+  const cursor = follower?.cursor;
+  return {
+    ...counts,
+    pending: Math.max(counts.pending, follower?.pendingCount ?? 0),
+    ...(cursor === undefined ? {} : { instance: cursor.instance, sequence: cursor.sequence }),
+    ...(cursor?.position === undefined ? {} : { position: cursor.position }),
+    isSending: follower?.sending ?? false,
+    isCollecting: follower?.collecting ?? false,
+  };
+}
