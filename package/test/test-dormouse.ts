@@ -4,7 +4,7 @@ import type { AskedQuestion, HookBackend, TestHooks } from "./hooks.ts";
 import { Network } from "./network.ts";
 import type { Runtime, StartedObject } from "./runtime.ts";
 import { checkCount } from "./numbers.ts";
-import { TestClient, type TestSubscription } from "./test-client.ts";
+import type { TestClient, TestClientSetup, TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
 import { signedToken, type TokenClaims } from "./tokens.ts";
@@ -151,7 +151,7 @@ export class TestDormouse {
     network.lateMs = this.#lateMs;
     const credentials =
       user === undefined ? {} : { getToken: () => Promise.resolve(this.token(user, token)) };
-    const client = new TestClient({
+    const client = await newClient({
       user: user ?? "a client without a user",
       network,
       path: `${prefix}${websocketPath}`,
@@ -270,6 +270,19 @@ export class TestDormouse {
     if (!this.#clients.has(client))
       throw new DormouseTestError(`${call}: this is no client of the server, or no longer`);
     return [client.network];
+  }
+}
+
+/** Makes a client of the project's own package, which is in the version that the project's users have. */
+async function newClient(setup: TestClientSetup): Promise<TestClient> {
+  try {
+    const { TestClient: OfficialClient } = await import("./test-client.ts");
+    return new OfficialClient(setup);
+  } catch (error) {
+    if (!String(error).includes("'centrifuge'")) throw error;
+    throw new DormouseTestError(
+      "client: the test kit connects the official client, which isn't installed: npm install --save-dev centrifuge",
+    );
   }
 }
 

@@ -2,28 +2,18 @@ import type { CollectedMetrics } from "./metrics-report.ts";
 import { buckets, type Metric, metricNamed } from "./catalogue.ts";
 import { sumsOf } from "./sums.ts";
 
-/** The formats in which metrics are read: Prometheus' text format 0.0.4, and OpenMetrics 1.0. */
-export type ExpositionFormat = "prometheus" | "openmetrics";
-
-/** The content type of each format. */
-export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
-  prometheus: "text/plain; version=0.0.4; charset=utf-8",
-  openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
-};
-
-/** The format that a scraper asks for in its Accept header. */
-export function formatFor(accept: string): ExpositionFormat {
-  return accept.includes("application/openmetrics-text") ? "openmetrics" : "prometheus";
-}
+/** The content type of Prometheus' text format 0.0.4. */
+export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * The metrics as text. Those of several collecting objects are added up.
+ * The metrics in the text format of Prometheus. Those of several collecting objects are added up. A scraper that asks for
+ * OpenMetrics gets this format as well, as from Centrifugo: OpenMetrics would want `_total` at the end of each counter,
+ * and one metric would have two names.
  *
  * @param parts the totals of all collecting objects
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/
- * @see https://prometheus.io/docs/specs/om/open_metrics_spec/
  */
-export function exposition(parts: readonly CollectedMetrics[], format: ExpositionFormat): string {
+export function exposition(parts: readonly CollectedMetrics[]): string {
   const { counters, gauges, histograms } = sumsOf(parts);
   const families = new Map<string, string[]>();
   const samplesOf = (name: string): string[] => {
@@ -35,7 +25,7 @@ export function exposition(parts: readonly CollectedMetrics[], format: Expositio
   };
   for (const [series, value] of counters) {
     const [name, labels] = split(series);
-    samplesOf(name).push(`${sampleName(name, format)}${labels} ${value}`);
+    samplesOf(name).push(`${name}${labels} ${value}`);
   }
   for (const [series, value] of gauges) {
     const [name, labels] = split(series);
@@ -47,26 +37,14 @@ export function exposition(parts: readonly CollectedMetrics[], format: Expositio
   }
   const lines: string[] = [];
   for (const name of [...families.keys()].toSorted()) {
-    lines.push(...header(name, metricNamed(name), format), ...(families.get(name) ?? []));
+    lines.push(...header(name, metricNamed(name)), ...(families.get(name) ?? []));
   }
-  if (format === "openmetrics") lines.push("# EOF");
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** OpenMetrics wants each sample of a counter to end with `_total`, and names the counter without that. */
-function sampleName(name: string, format: ExpositionFormat): string {
-  return format === "prometheus" || name.endsWith("_total") ? name : `${name}_total`;
-}
-
-function header(
-  name: string,
-  metric: Metric | undefined,
-  format: ExpositionFormat,
-): readonly string[] {
+function header(name: string, metric: Metric | undefined): readonly string[] {
   if (metric === undefined) return [];
-  const isCounter = metric.type === "counter" && format === "openmetrics";
-  const family = isCounter ? name.replace(/_total$/, "") : name;
-  return [`# HELP ${family} ${metric.help}`, `# TYPE ${family} ${metric.type}`];
+  return [`# HELP ${name} ${metric.help}`, `# TYPE ${name} ${metric.type}`];
 }
 
 function histogramSamples(

@@ -1,17 +1,7 @@
-import { execFile, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { packageRoot } from "../../../cli/package-root.ts";
+import { debianFolder } from "./debian-folder.ts";
 
 /** The needs of an application: PHP, PHPUnit, and Laravel with the packages that it and the application need. */
 const packages = ["php-cli", "php-curl", "php-mbstring", "php-xml", "phpunit"];
@@ -39,13 +29,8 @@ export class LaravelEnvironment {
    * @returns undefined on a machine whose distribution has no such packages
    */
   static async open(): Promise<LaravelEnvironment | undefined> {
-    if (spawnSync("apt-get", ["--version"]).status !== 0) return undefined;
-    const release = spawnSync("cat", ["/etc/os-release"], { encoding: "utf8" }).stdout;
-    const wanted = JSON.stringify([packages, libraries, release]);
-    const hash = createHash("sha256").update(wanted).digest("hex").slice(0, 16);
-    const folder = join(environments, hash);
-    if (!existsSync(folder)) await make(folder);
-    return existsSync(join(folder, "usr")) ? new LaravelEnvironment(folder) : undefined;
+    const folder = await debianFolder([...packages, ...libraries], /^php/);
+    return folder === undefined ? undefined : new LaravelEnvironment(folder);
   }
 
   private constructor(folder: string) {
@@ -97,48 +82,4 @@ export class LaravelEnvironment {
   }
 }
 
-/**
- * Creates a folder atomically, also if several processes create it at the same time. It stays empty without packages.
- */
-async function make(folder: string): Promise<void> {
-  mkdirSync(environments, { recursive: true });
-  const unfinished = mkdtempSync(join(environments, "unfinished-"));
-  const lists = mkdtempSync(join(environments, "lists-"));
-  try {
-    // Lists of its own, because those of the machine may be missing or old, and none of what the machine has installed.
-    mkdirSync(join(lists, "cache", "archives", "partial"), { recursive: true });
-    mkdirSync(join(lists, "lists", "partial"), { recursive: true });
-    const options = [
-      `Dir::State=${lists}`,
-      `Dir::Cache=${join(lists, "cache")}`,
-      "Dir::State::status=/dev/null",
-      "APT::Sandbox::User=",
-    ].flatMap((option) => ["-o", option]);
-    await run("apt-get", [...options, "--quiet", "update"]);
-    const names = await packagesOf(options);
-    if (names.length > 0) await run("apt-get", [...options, "download", ...names], { cwd: lists });
-    for (const file of readdirSync(lists).filter((name) => name.endsWith(".deb")))
-      await run("dpkg-deb", ["--extract", join(lists, file), unfinished]);
-    renameSync(unfinished, folder);
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
-  } finally {
-    rmSync(lists, { recursive: true });
-  }
-}
-
-/** The packages that belong to PHP, with all those that they need; none if the distribution lacks one. */
-async function packagesOf(options: readonly string[]): Promise<readonly string[]> {
-  const install = [...options, "install", "--simulate", "--no-install-recommends"];
-  const simulated = spawnSync("apt-get", [...install, ...packages, ...libraries], {
-    encoding: "utf8",
-  });
-  if (simulated.status !== 0) return [];
-  return Array.from(simulated.stdout.matchAll(/^Inst (php\S*)/gm), ([, name = ""]) => name);
-}
-
-/** Rejects with the program's standard error. */
-const run = promisify(execFile);
 const surroundings = join(packageRoot, "test", "clients", "laravel");
-const environments = join(packageRoot, "node_modules", ".cache", "dormouse-laravel");

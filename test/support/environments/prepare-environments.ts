@@ -4,10 +4,12 @@
  */
 import { hasJava, JavaEnvironment } from "./java-environment.ts";
 import { LaravelEnvironment } from "./laravel-environment.ts";
+import { Prometheus } from "./prometheus.ts";
 import { PythonEnvironment } from "./python-environment.ts";
 
 await Promise.all([
   PythonEnvironment.open(),
   hasJava() ? JavaEnvironment.open() : undefined,
   LaravelEnvironment.open(),
+  Prometheus.install(),
 ]);

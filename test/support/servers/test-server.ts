@@ -19,6 +19,7 @@ export interface TestServerOptions {
     readonly TOKEN_HMAC_SECRET_KEY: string;
     readonly HOOK_SIGNING_SECRET?: string;
     readonly CONSOLE_PASSWORD?: string;
+    readonly METRICS_KEY?: string;
     readonly SHARED_POLL_HMAC_SECRET_KEY?: string;
   };
 }

@@ -12,7 +12,7 @@ import { TestSocket } from "../support/test-socket.ts";
 const password = "the-password-of-the-console-tests";
 Object.assign(env, { CONSOLE_PASSWORD: password });
 configure({ ...testConfig, console: { enabled: true } });
-// The same in shorter times: test/core/metrics holds the past hour to its real ones.
+// The same in shorter times: test/core/features/metrics holds the past hour to its real ones.
 Object.assign(metricsLimits, { metricsReportMs: 300, metricsCollectMs: 100, metricsStoreMs: 300 });
 Object.assign(metricsLimits, { metricsPlotMs: 1_000 });
 

@@ -8,7 +8,7 @@ import { configure } from "../support/configure.ts";
 import { testConfig, testSecrets } from "../support/test-config.ts";
 
 configure({ ...testConfig, prometheus: { enabled: true } });
-// The same in shorter times: test/core/metrics holds the reports to their real ones.
+// The same in shorter times: test/core/features/metrics holds the reports to their real ones.
 Object.assign(metricsLimits, { metricsReportMs: 300, metricsStoreMs: 300 });
 
 interface Told {

@@ -15,7 +15,7 @@ import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
 
 configure({ ...testConfig, prometheus: { enabled: true } });
-// The same in shorter times: test/core/metrics holds the reports to their real ones.
+// The same in shorter times: test/core/features/metrics holds the reports to their real ones.
 Object.assign(metricsLimits, { metricsReportMs: 200, metricsCollectMs: 50, metricsStoreMs: 200 });
 
 /** The reports that were made meanwhile, until all timers of reports have rung. */

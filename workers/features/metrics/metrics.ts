@@ -15,7 +15,7 @@ import { collectorName } from "../../../src/features/metrics/collectors.ts";
 import { CarriedGauges } from "../../../src/features/metrics/carried-gauges.ts";
 import { seriesOf } from "../../../src/features/metrics/catalogue.ts";
 import { Counts } from "../../../src/features/metrics/counts.ts";
-import { contentTypes, exposition, formatFor } from "../../../src/features/metrics/exposition.ts";
+import { exposition, expositionType } from "../../../src/features/metrics/exposition.ts";
 import { newestRefusals } from "../../../src/features/metrics/refusal-list.ts";
 import { version } from "../../../src/version.ts";
 import { answerInTime } from "../../platform/object-call.ts";
@@ -138,9 +138,8 @@ export async function showMetrics(context: Context<AppEnv>): Promise<Response> {
   }
   const parts = await collected(context.env.METRICS);
   if (parts === undefined) return respondBusy(busyRetrySeconds());
-  const format = formatFor(context.req.header("Accept") ?? "");
-  const headers = { "Content-Type": contentTypes[format] };
-  return new Response(exposition([build, ...parts], format), { headers });
+  const headers = { "Content-Type": expositionType };
+  return new Response(exposition([build, ...parts]), { headers });
 }
 
 /** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */

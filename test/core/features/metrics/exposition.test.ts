@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CollectedMetrics } from "../../../../src/features/metrics/metrics-report.ts";
 import { metrics } from "../../../../src/features/metrics/catalogue.ts";
-import { exposition, formatFor } from "../../../../src/features/metrics/exposition.ts";
+import { exposition } from "../../../../src/features/metrics/exposition.ts";
 
 function collected(more: Partial<CollectedMetrics>): CollectedMetrics {
   return { counters: [], histograms: [], gauges: [], ...more };
@@ -25,7 +25,7 @@ const parts = [
 
 describe("metrics as text", () => {
   it("are Prometheus' format, with the sums of all collecting objects", () => {
-    expect(exposition(parts, "prometheus")).toBe(
+    expect(exposition(parts)).toBe(
       [
         "# HELP centrifugo_client_connections_accepted Connects that were accepted.",
         "# TYPE centrifugo_client_connections_accepted counter",
@@ -41,22 +41,12 @@ describe("metrics as text", () => {
     );
   });
 
-  it("are OpenMetrics, whose counters end with _total", () => {
-    const text = exposition(parts, "openmetrics");
-    expect(text).toContain("# TYPE centrifugo_client_connections_accepted counter\n");
-    expect(text).toContain("centrifugo_client_connections_accepted_total 9\n");
-    expect(text).toContain("# TYPE dormouse_refusals counter\n");
-    expect(text).toContain('dormouse_refusals_total{refused="subscribe",rule="A1"} 2\n');
-    expect(text.endsWith("# EOF\n")).toBe(true);
-  });
-
   it("have cumulative buckets", () => {
     const name = "dormouse_fan_out_seconds";
     const counts = [1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 4];
-    const text = exposition(
-      [collected({ histograms: [{ series: `${name}{a="b"}`, sum: 7.5, counts }] })],
-      "prometheus",
-    );
+    const text = exposition([
+      collected({ histograms: [{ series: `${name}{a="b"}`, sum: 7.5, counts }] }),
+    ]);
     expect(text).toContain(`${name}_bucket{a="b",le="0.001"} 1\n`);
     expect(text).toContain(`${name}_bucket{a="b",le="0.01"} 3\n`);
     expect(text).toContain(`${name}_bucket{a="b",le="5"} 3\n`);
@@ -66,15 +56,7 @@ describe("metrics as text", () => {
 
   it("[V1] show a series of another release without its type", () => {
     const counters = [{ series: "of_tomorrow_total", added: 1 }];
-    expect(exposition([collected({ counters })], "prometheus")).toBe("of_tomorrow_total 1\n");
-  });
-
-  it("come in the format that the scraper asks for", () => {
-    expect(formatFor("application/openmetrics-text;version=1.0.0,text/plain;q=0.5")).toBe(
-      "openmetrics",
-    );
-    expect(formatFor("")).toBe("prometheus");
-    expect(formatFor("text/plain")).toBe("prometheus");
+    expect(exposition([collected({ counters })])).toBe("of_tomorrow_total 1\n");
   });
 
   it("have names that Prometheus takes, and a counter of ours ends with _total", () => {
