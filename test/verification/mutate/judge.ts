@@ -9,6 +9,14 @@ export type Share = "quick" | "slow";
 
 const slowMs = 20_000;
 
+/** For how long, without a mutant, the tests of workers run that are tried for one: code on every path is in all of them. */
+const workersMsMax = 240_000;
+
+/** How long the files without a mutant take in which it is looked for. */
+export function costMs(mutant: Mutant, reached: readonly FileRun[], share: Share): number {
+  return filesFor(mutant, reached, share).reduce((sum, { tookMs }) => sum + tookMs, 0);
+}
+
 /** The files of a share that come to a mutant, in the order in which they are tried. */
 export function filesFor(
   mutant: Mutant,
@@ -45,19 +53,30 @@ export async function judge(
   share: Share,
   runner: RunnerProcess,
 ): Promise<Verdict | undefined> {
-  const files = filesFor(mutant, reached, share);
+  const all = filesFor(mutant, reached, share);
+  const files = level === "workers" ? within(workersMsMax, all) : all;
   if (files.length === 0) return undefined;
   for (const part of parts(files)) {
-    const result = await run(mutant, part, runner);
+    const result = await runFiles(mutant, part, runner);
     const noticed = verdictOf(result, part);
     if (noticed === undefined) continue;
     if (level === "core" && !isLate(noticed)) return noticed;
     // A busy machine is late, too: it has to happen again.
     const again = part.filter(({ file }) => file === noticed.file);
-    const second = verdictOf(await run(mutant, again.length > 0 ? again : part, runner), part);
+    const second = verdictOf(await runFiles(mutant, again.length > 0 ? again : part, runner), part);
     if (second !== undefined) return second;
   }
   return { outcome: "survived", files: files.length };
+}
+
+/** The first of the files, until they take so long. */
+function within(totalMs: number, files: readonly FileRun[]): readonly FileRun[] {
+  let sum = 0;
+  return files.filter(({ tookMs }) => {
+    const isWithin = sum < totalMs;
+    sum += tookMs;
+    return isWithin;
+  });
 }
 
 type Noticed = Extract<Verdict, { outcome: "noticed" }>;
@@ -79,7 +98,7 @@ function parts(files: readonly FileRun[]): readonly (readonly FileRun[])[] {
   return result;
 }
 
-async function run(
+async function runFiles(
   mutant: Mutant,
   files: readonly FileRun[],
   runner: RunnerProcess,

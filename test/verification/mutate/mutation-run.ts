@@ -1,7 +1,17 @@
 /** Tries the mutants of a run one after another, and keeps what the tests said of each. */
-import { type Share, judge } from "./judge.ts";
+import { type Share, costMs, judge } from "./judge.ts";
 import type { MutateOptions } from "./options.ts";
-import { type RunRecord, type Verdict, noticedBy, writeRecord } from "./record.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../../cli/package-root.ts";
+import type { Place } from "./places.ts";
+import {
+  type MutantRecord,
+  type RunRecord,
+  type Verdict,
+  noticedBy,
+  writeRecord,
+} from "./record.ts";
 import { type FileRun, type Level, RunnerProcess } from "./runner-process.ts";
 import { type Mutant, foundAgain } from "./sample.ts";
 import { described } from "./summary.ts";
@@ -11,28 +21,34 @@ export class MutationRun {
   readonly #options: MutateOptions;
   /** Those that were noticed before come first: they are what is compared. */
   readonly #order: readonly Mutant[];
+  /** What an earlier run found of the same mutants. */
+  readonly #earlier = new Map<Place, MutantRecord>();
   readonly #reachedBy = new Map<Level, Promise<readonly FileRun[]>>();
 
   constructor(record: RunRecord, options: MutateOptions, earlier: RunRecord | undefined) {
     this.record = record;
     this.#options = options;
     const mutants = record.mutants.map(({ place }, id) => ({ id, place }));
-    const places = mutants.map(({ place }) => place);
-    const before = (earlier?.mutants ?? []).filter((one) => noticedBy(one) !== undefined);
-    const again = new Set(
-      foundAgain(
-        before.map(({ place }) => place),
-        places,
-      ),
+    const then = earlier?.mutants ?? [];
+    const now = foundAgain(
+      then.map(({ place }) => place),
+      mutants.map(({ place }) => place),
     );
-    this.#order = mutants.toSorted(
-      (one, other) => Number(again.has(other.place)) - Number(again.has(one.place)),
-    );
+    for (const [index, place] of now.entries()) {
+      const before = then[index];
+      if (place !== undefined && before !== undefined) this.#earlier.set(place, before);
+    }
+    const wasNoticed = ({ place }: Mutant) => {
+      const before = this.#earlier.get(place);
+      return Number(before !== undefined && noticedBy(before) !== undefined);
+    };
+    this.#order = mutants.toSorted((one, other) => wasNoticed(other) - wasNoticed(one));
   }
 
   /** What is quick at each level, and then what is slow, for what nothing else has noticed. */
   async all(): Promise<void> {
     const { levels, both } = this.#options;
+    for (const level of levels) await this.#passAgain(level);
     // The tests of workers wait most of the time: meanwhile those of core are run.
     await Promise.all([
       ...levels.map((level) => this.#reached(level)),
@@ -56,6 +72,29 @@ export class MutationRun {
     return mutant !== undefined && noticedBy(mutant) !== undefined;
   }
 
+  /** Tries the mutants of an earlier run with the very test files that noticed them then. */
+  async #passAgain(level: Level): Promise<void> {
+    const queue = this.#order.flatMap((mutant) => {
+      const verdict = this.#earlier.get(mutant.place)?.[level];
+      if (this.#isNoticed(mutant) || verdict?.outcome !== "noticed") return [];
+      if (verdict.file === "" || !existsSync(join(packageRoot, verdict.file))) return [];
+      return [{ mutant, file: verdict.file }];
+    });
+    const work = async () => {
+      const runner = this.#runner(level, false);
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const { mutant, file } = next;
+        const visits = [[mutant.id, 1_000_000] as const];
+        const reached = [{ file, visits, failures: [], tookMs: 10_000 }];
+        const verdict = await judge(mutant, level, reached, "quick", runner);
+        // Another file may still notice it.
+        if (verdict?.outcome === "noticed") this.#keep(mutant, level, verdict);
+      }
+      runner.close();
+    };
+    await Promise.all(Array.from({ length: this.#options.jobs }, work));
+  }
+
   /** Tries these mutants with the tests of a level. */
   async #pass(level: Level, share: Share, mutants: readonly Mutant[]): Promise<void> {
     const reached = await this.#reached(level);
@@ -63,10 +102,15 @@ export class MutationRun {
       const verdict = this.record.mutants[id]?.[level];
       return verdict === undefined || (share === "slow" && verdict.outcome === "survived");
     });
-    const jobs = level === "core" ? this.#options.jobs : 1;
     const minutes = level === "core" ? Number.POSITIVE_INFINITY : this.#options.workersMinutes;
     const until = Date.now() + minutes * 60_000;
-    const queue = [...untried];
+    // What is left when the time is over is what would have taken longest.
+    const queue =
+      level === "core"
+        ? [...untried]
+        : untried.toSorted(
+            (one, other) => costMs(one, reached, share) - costMs(other, reached, share),
+          );
     const work = async () => {
       const runner = this.#runner(level, false);
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
@@ -76,7 +120,7 @@ export class MutationRun {
       }
       runner.close();
     };
-    await Promise.all(Array.from({ length: jobs }, work));
+    await Promise.all(Array.from({ length: this.#options.jobs }, work));
   }
 
   /** Which test file comes to which mutant. */

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { placesIn } from "./places.ts";
 import { foundAgain, sample } from "./sample.ts";
@@ -17,7 +18,7 @@ const wait = async () => {
 `;
 
 const found = (text: string) =>
-  placesIn("src/queue.ts", text).map(({ within, kind, text: before, fault }) => [
+  placesIn("queue.ts", text).map(({ within, kind, text: before, fault }) => [
     within,
     kind,
     before,
@@ -47,25 +48,26 @@ describe("the places for faults", () => {
   });
 });
 
+/** What the code leaves in its variable `result`. */
+const result = (code: string, given: number, active: number): unknown =>
+  runInNewContext(`let result; ${code}; result`, {
+    given,
+    mutated: (id: number) => id === active,
+  });
+
 describe("the switches of the faults", () => {
   it("leave the code as it is, and take the fault of the one that is on", () => {
     const text = "result = ((size) => size > 1 && size < 4 || size === 7)(given);";
-    const mutants = placesIn("src/x.ts", text).map((place, id) => ({ place, id }));
+    const mutants = placesIn("x.ts", text).map((place, id) => ({ place, id }));
     const run = (given: number, active: number) =>
-      new Function(
-        "given",
-        "globalThis",
-        `let result; ${withSwitches(text, mutants)}; return result`,
-      )(given, { mutated: (id: number) => id === active });
+      result(withSwitches(text, mutants), given, active);
     const truth = [0, 1, 2, 3, 4, 5, 6, 7];
     expect(truth.map((given) => run(given, -1))).toEqual(
       truth.map((given) => [2, 3, 7].includes(given)),
     );
     for (const { id, place } of mutants) {
       const alone = text.slice(0, place.start) + place.fault + text.slice(place.end);
-      const expected = truth.map((given) =>
-        new Function("given", `let result; ${alone}; return result`)(given),
-      );
+      const expected = truth.map((given) => result(alone, given, -1));
       expect(truth.map((given) => run(given, id))).toEqual(expected);
     }
     expect(mutants).toHaveLength(5);
@@ -73,7 +75,7 @@ describe("the switches of the faults", () => {
 });
 
 describe("the chosen faults", () => {
-  const places = placesIn("src/queue.ts", source);
+  const places = placesIn("queue.ts", source);
 
   it("are the same for the same seed, and of each kind as many", () => {
     expect(sample(places, 3, 5)).toEqual(sample(places, 3, 5));
@@ -82,11 +84,11 @@ describe("the chosen faults", () => {
   });
 
   it("are found again after lines have moved, in another file, and not when they are gone", () => {
-    const moved = placesIn("src/queue.ts", `// More.\n\n${source}`);
+    const moved = placesIn("queue.ts", `// More.\n\n${source}`);
     expect(foundAgain(places, moved)).toEqual(moved);
-    const elsewhere = placesIn("src/rows/queue.ts", source);
+    const elsewhere = placesIn("rows/queue.ts", source);
     expect(foundAgain(places, elsewhere)).toEqual(elsewhere);
-    const changed = placesIn("src/queue.ts", source.replace("size > 1", "size > 2"));
+    const changed = placesIn("queue.ts", source.replace("size > 1", "size > 2"));
     expect(foundAgain(places, changed).filter((place) => place === undefined)).toHaveLength(3);
   });
 });

@@ -50,24 +50,28 @@ export function placesIn(file: string, source: string): readonly Place[] {
     found.push({ file, within, kind, text, fault, earlier, start, end, line });
   };
   visit(parseAst(source, { lang: "ts" }), "", (node, within) => {
-    const textOf = ({ start, end }: Node) => source.slice(start, end);
     const test = childOf(node, "test");
     if (test !== undefined && conditional.has(node.type))
-      add(within, "turned", test, `!(${textOf(test)})`);
-    const moved = movedBound(node, textOf);
+      add(within, "turned", test, `!(${textIn(source, test)})`);
+    const moved = movedBound(node, source);
     if (moved !== undefined) add(within, "bound", node, moved);
     if (node.type === "LogicalExpression") {
       const { left, right, operator } = sidesOf(node);
       const other = operator === "&&" ? "||" : "&&";
       if (operator !== "??")
-        add(within, "swapped", node, `(${textOf(left)}) ${other} (${textOf(right)})`);
+        add(
+          within,
+          "swapped",
+          node,
+          `(${textIn(source, left)}) ${other} (${textIn(source, right)})`,
+        );
     }
     const expression = childOf(node, "expression");
     if (node.type === "ExpressionStatement" && expression !== undefined && isCall(expression))
       add(within, "left out", expression, "undefined");
     const returned = returnedBy(node);
     if (returned !== undefined && isBoolean(returned))
-      add(within, "negated", returned, `!(${textOf(returned)})`);
+      add(within, "negated", returned, `!(${textIn(source, returned)})`);
   });
   return found.toSorted((one, other) => one.start - other.start || one.end - other.end);
 }
@@ -87,15 +91,17 @@ const bounds = new Map([
   [">=", ">"],
 ]);
 
+const textIn = (source: string, { start, end }: Node): string => source.slice(start, end);
+
 /** A comparison that includes its bound or excludes it, the other way; a sum or a difference with one more. */
-function movedBound(node: Node, textOf: (node: Node) => string): string | undefined {
+function movedBound(node: Node, source: string): string | undefined {
   if (node.type !== "BinaryExpression") return undefined;
   const { left, right, operator } = sidesOf(node);
   const other = bounds.get(operator);
-  if (other !== undefined) return `(${textOf(left)}) ${other} (${textOf(right)})`;
-  const isCounted = right.type === "Literal" && /^[0-9_]+$/.test(textOf(right));
+  if (other !== undefined) return `(${textIn(source, left)}) ${other} (${textIn(source, right)})`;
+  const isCounted = right.type === "Literal" && /^[0-9_]+$/.test(textIn(source, right));
   if (isCounted && (operator === "+" || operator === "-"))
-    return `(${textOf(left)}) ${operator} ${textOf(right)} + 1`;
+    return `(${textIn(source, left)}) ${operator} ${textIn(source, right)} + 1`;
   return undefined;
 }
 

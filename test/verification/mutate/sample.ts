@@ -33,8 +33,6 @@ export function foundAgain(
   places: readonly Place[],
   now: readonly Place[],
 ): readonly (Place | undefined)[] {
-  const likeness = ({ within, kind, text, fault }: Place) =>
-    JSON.stringify([within, kind, oneLine(text), oneLine(fault)]);
   const like = Map.groupBy(now, likeness);
   return places.map((place) => {
     const candidates = like.get(likeness(place)) ?? [];
@@ -44,5 +42,10 @@ export function foundAgain(
   });
 }
 
+/** What two places have in common that are the same, wherever their function is now. */
+export function likeness({ within, kind, text, fault }: Place): string {
+  return JSON.stringify([within, kind, compact(text), compact(fault)]);
+}
+
 /** The formatter may have broken the lines elsewhere. */
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, "").replaceAll(",)", ")");
+const compact = (text: string): string => text.replaceAll(/\s+/g, "").replaceAll(",)", ")");

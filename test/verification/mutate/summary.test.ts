@@ -35,31 +35,34 @@ describe("what a run says", () => {
   });
 });
 
-describe("the tests that are tried", () => {
-  const run = (file: string, tookMs: number, more: Partial<FileRun> = {}): FileRun => ({
-    ...{ file, tookMs, failures: [], visits: [[0, 1]] },
-    ...more,
-  });
+const run = (file: string, tookMs: number, more: Partial<FileRun> = {}): FileRun => ({
+  file,
+  tookMs,
+  failures: [],
+  visits: [[0, 1]],
+  ...more,
+});
 
+describe("the tests that are tried", () => {
   it("are those that come to the mutant, the near and quick ones first", () => {
     const [place] = places;
     if (place === undefined) throw new Error("there is no place");
     const reached = [
-      run("test/core/session/connect.test.ts", 900),
-      run("test/core/hub/hub.test.ts", 2_000),
-      run("test/core/hub/slices.test.ts", 500),
-      run("test/core/hub/elsewhere.test.ts", 500, { visits: [[1, 1]] }),
-      run("test/core/hub/red.test.ts", 500, { failures: [{ test: "", message: "" }] }),
-      run("test/verification/simulate/world.test.ts", 90_000),
+      run("core/session/connect.test.ts", 900),
+      run("core/hub/hub.test.ts", 2_000),
+      run("core/hub/slices.test.ts", 500),
+      run("core/hub/elsewhere.test.ts", 500, { visits: [[1, 1]] }),
+      run("core/hub/red.test.ts", 500, { failures: [{ test: "", message: "" }] }),
+      run("simulate/world.test.ts", 90_000),
     ];
     const files = (share: "quick" | "slow") =>
       filesFor({ id: 0, place }, reached, share).map(({ file }) => file);
     expect(files("quick")).toEqual([
-      "test/core/hub/hub.test.ts",
-      "test/core/hub/slices.test.ts",
-      "test/core/session/connect.test.ts",
+      "core/hub/hub.test.ts",
+      "core/hub/slices.test.ts",
+      "core/session/connect.test.ts",
     ]);
-    expect(files("slow")).toEqual(["test/verification/simulate/world.test.ts"]);
+    expect(files("slow")).toEqual(["simulate/world.test.ts"]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** What a run says in the end. */
 import { kinds } from "./places.ts";
 import { type MutantRecord, type RunRecord, noticedBy } from "./record.ts";
+import { likeness } from "./sample.ts";
 
 /** The shares, by kind and by level, and the mutants that nothing noticed. */
 export function summary({ mutants }: RunRecord): readonly string[] {
@@ -32,14 +33,6 @@ export function summary({ mutants }: RunRecord): readonly string[] {
 
 /** What an earlier run noticed and this one doesn't. */
 export function lost(before: readonly MutantRecord[], after: RunRecord): readonly string[] {
-  const key = ({ place }: MutantRecord) =>
-    JSON.stringify([
-      place.within,
-      place.kind,
-      place.earlier,
-      place.text.replaceAll(/\s+/g, ""),
-      place.fault.replaceAll(/\s+/g, ""),
-    ]);
   const then = Map.groupBy(before, key);
   return after.mutants.flatMap((mutant) => {
     if (noticedBy(mutant) !== undefined) return [];
@@ -55,12 +48,13 @@ export function lost(before: readonly MutantRecord[], after: RunRecord): readonl
 /** Where a mutant is, and what it changes. */
 export function described({ place }: MutantRecord): string {
   const { file, line, kind, text, fault } = place;
-  const brief = (code: string) => {
-    const oneLine = code.replaceAll(/\s+/g, " ");
-    return oneLine.length > 90 ? `${oneLine.slice(0, 87)}...` : oneLine;
-  };
   const change = kind === "left out" ? brief(text) : `${brief(text)} -> ${brief(fault)}`;
   return `${file}:${line} ${kind}: ${change}`;
+}
+
+function brief(code: string): string {
+  const oneLine = code.replaceAll(/\s+/g, " ");
+  return oneLine.length > 90 ? `${oneLine.slice(0, 87)}...` : oneLine;
 }
 
 function share(mutants: readonly MutantRecord[]): string {
@@ -71,3 +65,5 @@ function share(mutants: readonly MutantRecord[]): string {
 
 const count = (mutants: readonly MutantRecord[], holds: (mutant: MutantRecord) => boolean) =>
   mutants.filter(holds).length;
+
+const key = ({ place }: MutantRecord): string => `${likeness(place)} ${place.earlier}`;
