@@ -36,7 +36,7 @@ export function filesFor(
 }
 
 /** How much the path of a test has in common with the path of a source: names of folders, and the file's own. */
-export function nearness(source: string, test: string): number {
+function nearness(source: string, test: string): number {
   const folders = new Set(dirname(test).split("/"));
   const shared = dirname(source)
     .split("/")

@@ -6,7 +6,7 @@ import { parseAst } from "vitest/node";
 
 /** The kinds of faults. */
 export const kinds = ["turned", "bound", "left out", "swapped", "negated"] as const;
-export type Kind = (typeof kinds)[number];
+type Kind = (typeof kinds)[number];
 
 /** One fault that can be made. */
 export interface Place {

@@ -30,7 +30,7 @@ export interface RunOrder {
   readonly files: readonly string[] | undefined;
 }
 
-export interface Failure {
+interface Failure {
   /** The test's whole name; "" for the file as a whole. */
   readonly test: string;
   readonly message: string;

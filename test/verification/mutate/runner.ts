@@ -8,7 +8,7 @@ import { type TestModule, createVitest } from "vitest/node";
 import { mergeConfig } from "vitest/config";
 import { packageRoot } from "../../../cli/package-root.ts";
 import config from "../../../vitest.config.ts";
-import type { Failure, FileRun, RunOrder, RunResult, RunnerSettings } from "./runner-process.ts";
+import type { FileRun, RunOrder, RunResult, RunnerSettings } from "./runner-process.ts";
 import { switches } from "./switches.ts";
 
 const settings: RunnerSettings = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
@@ -63,7 +63,7 @@ async function run({ mutant, visitsMax, files }: RunOrder): Promise<RunResult> {
 }
 
 function fileRun(module: TestModule): FileRun {
-  const failures: Failure[] = [];
+  const failures: FileRun["failures"][number][] = [];
   for (const error of module.errors())
     failures.push({ test: "", message: error.message.slice(0, 300) });
   for (const test of module.children.allTests("failed"))
